@@ -1,0 +1,324 @@
+/**
+ * The load generator: a process of its own, as it shares the cores with the server that it measures. It keeps its
+ * sockets open, sends requests that were built before the clock starts, and reads no more of an answer than its status
+ * and its length. Usage: a Job as JSON on stdin, the Outcome as JSON on stdout.
+ */
+import { readFileSync } from "node:fs";
+import type { Socket } from "bun";
+import type { Answer, Job, Outcome, RequestTemplate } from "./job.ts";
+import { percentile } from "./measure.ts";
+
+const STREAM_BLOCK_BYTES = 1 << 20;
+const KEPT_BODY_BYTES_MAX = 64 << 10;
+const HEAD_END = Buffer.from("\r\n\r\n");
+
+interface Stamp {
+  offset: number;
+  width: number;
+}
+
+/** A request in memory: all of it, or its opening and closing where the body is larger than a block. */
+interface Prepared {
+  opening: Buffer;
+  stamps: Stamp[];
+  streamedBytes: number;
+  closing: Buffer;
+}
+
+function findStamps(text: Buffer, from: number, to: number): Stamp[] {
+  return [...text.toString("latin1", from, to).matchAll(/#{8}|#{4}/g)].map((match) => ({
+    offset: from + match.index,
+    width: match[0].length,
+  }));
+}
+
+function prepare(template: RequestTemplate, block: Buffer): Prepared {
+  const prefix = Buffer.from(template.prefix ?? "");
+  const suffix = Buffer.from(template.suffix ?? "");
+  const file = template.body !== undefined && "file" in template.body ? readFileSync(template.body.file) : undefined;
+  const randomBytes = template.body !== undefined && "random" in template.body ? template.body.random : 0;
+  const bodyBytes = file?.length ?? randomBytes;
+  const total = prefix.length + bodyBytes + suffix.length;
+  const length = template.prefix === undefined && template.body === undefined ? "" : `Content-Length: ${total}\r\n`;
+  const head = Buffer.from(`${template.head}${length}\r\n`);
+  const streamed = file === undefined && bodyBytes > STREAM_BLOCK_BYTES;
+  const body = file ?? (streamed ? Buffer.alloc(0) : Buffer.from(block.subarray(0, bodyBytes)));
+  if (file === undefined && body.length >= 8) body.write("########", 0, "latin1");
+  const closing = streamed ? suffix : Buffer.alloc(0);
+  const opening = Buffer.concat(streamed ? [head, prefix] : [head, prefix, body, suffix]);
+  const stampedUntil = Math.min(opening.length, head.length + prefix.length + 256);
+  return { opening, stamps: findStamps(opening, 0, stampedUntil), streamedBytes: streamed ? bodyBytes : 0, closing };
+}
+
+function writeStamps(buffer: Buffer, stamps: Stamp[], number: number): void {
+  const digits = number.toString(16).padStart(8, "0");
+  for (const stamp of stamps) buffer.write(digits.slice(8 - stamp.width), stamp.offset, "latin1");
+}
+
+class Connection {
+  private socket: Socket | undefined;
+  private queue: Buffer[] = [];
+  private streamedLeft = 0;
+  private closing: Buffer = Buffer.alloc(0);
+  private head: Buffer = Buffer.alloc(0);
+  private bodyLeft = -1;
+  private keeps = false;
+  private kept: Buffer[] = [];
+  private status = 0;
+  private startedAt = 0;
+  private number = 0;
+  private readonly block: Buffer;
+  busy = false;
+
+  constructor(
+    private readonly load: Load,
+    private readonly requests: Prepared[],
+    block: Buffer,
+  ) {
+    this.block = Buffer.from(block);
+  }
+
+  async open(host: string, port: number): Promise<void> {
+    this.socket = await Bun.connect({
+      hostname: host,
+      port,
+      socket: {
+        data: (_, data) => this.receive(data),
+        drain: () => this.flush(),
+        close: () => this.lost("the server closed the connection"),
+        error: (_, error) => this.lost(error.message),
+      },
+    });
+  }
+
+  send(number: number, dueAt: number): void {
+    const request = this.requests[number % this.requests.length];
+    if (request === undefined) throw new Error("a job needs a template");
+    this.busy = true;
+    this.number = number;
+    this.startedAt = dueAt;
+    this.bodyLeft = -1;
+    writeStamps(request.opening, request.stamps, number);
+    this.queue = [request.opening];
+    this.streamedLeft = request.streamedBytes;
+    this.closing = request.closing;
+    this.flush();
+  }
+
+  end(): void {
+    this.busy = false;
+    this.socket?.end();
+  }
+
+  private flush(): void {
+    for (;;) {
+      const next = this.queue[0];
+      if (next === undefined) {
+        if (this.streamedLeft > 0) {
+          const piece = this.block.subarray(0, Math.min(this.block.length, this.streamedLeft));
+          piece.writeUInt32LE(this.number, 0);
+          piece.writeUIntLE(this.streamedLeft, 4, 6);
+          this.streamedLeft -= piece.length;
+          this.queue.push(piece);
+          if (this.streamedLeft === 0 && this.closing.length > 0) this.queue.push(this.closing);
+          continue;
+        }
+        return;
+      }
+      const written = this.socket?.write(next) ?? 0;
+      if (written < next.length) {
+        this.queue[0] = next.subarray(Math.max(0, written));
+        return;
+      }
+      this.queue.shift();
+    }
+  }
+
+  private receive(data: Buffer): void {
+    this.load.bytesReceived += data.length;
+    if (!this.busy) return;
+    let rest = data;
+    if (this.bodyLeft < 0) {
+      if (this.head.length > 0) rest = Buffer.concat([this.head, data]);
+      const end = rest.indexOf(HEAD_END);
+      if (end < 0) {
+        this.head = Buffer.from(rest);
+        return;
+      }
+      this.head = Buffer.alloc(0);
+      const text = rest.toString("latin1", 0, end);
+      this.status = Number(text.slice(9, 12));
+      if (this.status < 200) {
+        const after = rest.subarray(end + 4);
+        if (after.length > 0) this.receive(after);
+        return;
+      }
+      const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
+      if (length === undefined && this.status !== 204 && this.status !== 304) {
+        this.lost(`an answer ${this.status} without Content-Length`);
+        return;
+      }
+      this.bodyLeft = Number(length ?? 0);
+      this.keeps = this.bodyLeft <= KEPT_BODY_BYTES_MAX && this.load.wantsBody(this.status);
+      this.kept = [];
+      rest = rest.subarray(end + 4);
+    }
+    if (this.keeps) this.kept.push(Buffer.from(rest));
+    this.bodyLeft -= rest.length;
+    if (this.bodyLeft > 0) return;
+    if (this.queue.length > 0 || this.streamedLeft > 0) {
+      this.lost(
+        `answered ${this.status} before the body was sent: ${Buffer.concat(this.kept).toString().slice(0, 300)}`,
+      );
+      return;
+    }
+    this.busy = false;
+    this.load.answered(this, this.number, this.status, this.startedAt, this.kept);
+  }
+
+  private lost(cause: string): void {
+    if (!this.busy) return;
+    this.busy = false;
+    this.socket?.terminate();
+    this.load.broken(cause);
+  }
+}
+
+class Load {
+  bytesReceived = 0;
+  private readonly latenciesMs: number[] = [];
+  private readonly statuses: Record<string, number> = {};
+  private readonly answers: Answer[] = [];
+  private readonly idle: Connection[] = [];
+  private readonly due: number[] = [];
+  private failures = 0;
+  private firstFailure: string | undefined;
+  private begun = 0;
+  private broke = 0;
+  private startedAt = 0;
+  private lastAt = 0;
+  private finish: () => void = () => undefined;
+  private timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(private readonly job: Job) {}
+
+  async run(): Promise<Outcome> {
+    const block = Buffer.alloc(STREAM_BLOCK_BYTES);
+    for (let at = 0; at < block.length; at += 65_536) crypto.getRandomValues(block.subarray(at, at + 65_536));
+    const connections: Connection[] = [];
+    // Templates are stamped in place, so each connection has its own. A long list is shared, to save memory: one of its
+    // templates comes up again only after all others, when its former request has long left.
+    const shared = this.job.templates.length > this.job.connections;
+    const everyone = shared ? this.job.templates.map((template) => prepare(template, block)) : [];
+    for (let index = 0; index < this.job.connections; index += 1) {
+      const own = shared ? everyone : this.job.templates.map((template) => prepare(template, block));
+      connections.push(new Connection(this, own, block));
+    }
+    await Promise.all(connections.map((connection) => connection.open(this.job.host, this.job.port)));
+    await new Promise<void>((resolve) => {
+      this.finish = resolve;
+      this.startedAt = performance.now();
+      this.lastAt = this.startedAt;
+      if (this.job.ratePerSecond !== undefined) this.pace(connections, this.job.ratePerSecond);
+      else for (const connection of connections) this.next(connection);
+    });
+    for (const connection of connections) connection.end();
+    const sorted = this.latenciesMs.toSorted((a, b) => a - b);
+    return {
+      requests: sorted.length,
+      failures: this.failures,
+      ...(this.firstFailure === undefined ? {} : { firstFailure: this.firstFailure }),
+      elapsedMs: this.lastAt - this.startedAt,
+      p50Ms: percentile(sorted, 0.5),
+      p99Ms: percentile(sorted, 0.99),
+      maxMs: sorted.at(-1) ?? 0,
+      bytesReceived: this.bytesReceived,
+      statuses: this.statuses,
+      answers: this.answers,
+    };
+  }
+
+  wantsBody(status: number): boolean {
+    return this.job.keepBodies === true || this.answers.length === 0 || status >= 300;
+  }
+
+  answered(connection: Connection, number: number, status: number, startedAt: number, kept: Buffer[]): void {
+    this.lastAt = performance.now();
+    this.latenciesMs.push(this.lastAt - startedAt);
+    this.statuses[status] = (this.statuses[status] ?? 0) + 1;
+    const good = (status >= 200 && status < 300) || this.job.accept?.includes(status) === true;
+    if (!good) this.fail(`${status} ${Buffer.concat(kept).toString().slice(0, 400)}`);
+    else if (this.job.keepBodies === true || this.answers.length === 0) {
+      this.answers.push({ number, body: Buffer.concat(kept).toString() });
+    }
+    if (this.job.ratePerSecond === undefined) this.next(connection);
+    else {
+      this.idle.push(connection);
+      this.serveDue();
+    }
+  }
+
+  broken(cause: string): void {
+    this.fail(cause);
+    this.broke += 1;
+    if (this.broke === this.job.connections || this.finished()) this.stop();
+  }
+
+  private fail(cause: string): void {
+    this.failures += 1;
+    this.firstFailure ??= cause;
+  }
+
+  private mayBegin(): boolean {
+    if (this.job.count !== undefined && this.begun >= this.job.count) return false;
+    return this.job.durationMs === undefined || performance.now() - this.startedAt < this.job.durationMs;
+  }
+
+  private finished(): boolean {
+    return this.latenciesMs.length + this.broke >= this.begun && !this.mayBegin();
+  }
+
+  private stop(): void {
+    clearInterval(this.timer);
+    this.finish();
+  }
+
+  private next(connection: Connection): void {
+    if (this.mayBegin()) {
+      this.begun += 1;
+      connection.send(this.job.firstNumber + this.begun - 1, performance.now());
+    } else if (this.finished()) this.stop();
+  }
+
+  private pace(connections: Connection[], ratePerSecond: number): void {
+    this.idle.push(...connections);
+    const gapMs = 1000 / ratePerSecond;
+    let nextAt = this.startedAt;
+    this.timer = setInterval(() => {
+      const now = performance.now();
+      for (; nextAt <= now && this.mayBegin(); nextAt += gapMs) {
+        this.begun += 1;
+        this.due.push(nextAt);
+      }
+      this.serveDue();
+      if (this.due.length === 0 && this.finished()) this.stop();
+    }, 1);
+  }
+
+  private serveDue(): void {
+    while (this.idle.length > 0 && this.due.length > 0) {
+      const dueAt = this.due.shift() ?? performance.now();
+      this.idle.pop()?.send(this.job.firstNumber + this.sent(), dueAt);
+    }
+  }
+
+  private sentCount = 0;
+  private sent(): number {
+    this.sentCount += 1;
+    return this.sentCount - 1;
+  }
+}
+
+const job: Job = await Bun.stdin.json();
+console.log(JSON.stringify(await new Load(job).run()));
+process.exit(0);

@@ -1,0 +1,30 @@
+/**
+ * The baseline of thumbnails: sharp alone, 12-megapixel JPEGs from disk to WebP of 512 pixels, two at a time.
+ *
+ * Usage: bun raw-sharp.ts DIRECTORY COUNT, prints {"elapsedMs", "cpuSeconds"}.
+ */
+import { join } from "node:path";
+import sharp from "sharp";
+
+const AT_ONCE = 2;
+const SIDE_PIXELS = 512;
+
+const [directory, count] = process.argv.slice(2);
+if (directory === undefined) throw new Error("usage: raw-sharp.ts DIRECTORY COUNT");
+
+let next = 0;
+async function work(folder: string): Promise<void> {
+  for (let index = next++; index < Number(count); index = next++) {
+    await sharp(join(folder, `${index}.jpg`))
+      .autoOrient()
+      .resize(SIDE_PIXELS, SIDE_PIXELS, { fit: "inside" })
+      .webp()
+      .toBuffer();
+  }
+}
+
+const startedAt = performance.now();
+await Promise.all(Array.from({ length: AT_ONCE }, () => work(directory)));
+const elapsedMs = performance.now() - startedAt;
+const { user, system } = process.cpuUsage();
+console.log(JSON.stringify({ elapsedMs, cpuSeconds: (user + system) / 1e6 }));

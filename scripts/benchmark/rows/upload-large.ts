@@ -1,0 +1,58 @@
+/**
+ * One large upload at a time: how fast it is acknowledged, how fast it is on the disk, and what it costs.
+ */
+import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { load, syncFileSystem } from "../load.ts";
+
+const MB = 1e6;
+const GIB = 2 ** 30;
+
+export const uploadLarge: Row = {
+  id: "upload",
+  title: "1 GiB multipart upload",
+  diskGib: ({ quick }) => (quick ? 2 : 3),
+  run: async (bench: Bench) => {
+    const sizeBytes = bench.options.quick ? GIB / 4 : GIB;
+    const name = `${bench.options.quick ? "256 MiB" : "1 GiB"} multipart upload`;
+    const acknowledged = bench.figure({
+      task: `${name}, acknowledged`,
+      unit: "MB/s",
+      better: "higher",
+      targets: [{ against: "floor", reach: 0.8, aim: 0.95 }],
+    });
+    const synced = bench.figure({ task: `${name}, to the disk`, unit: "MB/s", better: "higher" });
+    const cpu = bench.figure({
+      task: `${name}, server CPU`,
+      unit: "s/GiB",
+      better: "lower",
+      targets: [{ against: "floor", reach: 1.25 }],
+    });
+    // The warm-up also fills memory for the page cache once: a virtual machine gets its memory only when it first uses it.
+    await freshContest(
+      bench,
+      [acknowledged, synced, cpu],
+      ["floor", "larder", "nginx"],
+      async (server, round) => {
+        const upload = { folder: `r${round}`, name: "large-########.bin", rawAs: "form" } as const;
+        // A first small one, so that neither compilation nor the making of folders is in the figure.
+        await load(server, {
+          connections: 1,
+          count: 20,
+          templates: [server.uploadTemplate({ ...upload, folder: "warm", body: { random: 256 << 10 } })],
+        });
+        await syncFileSystem(server.directory);
+        const done = await load(server, {
+          connections: 1,
+          count: 1,
+          templates: [server.uploadTemplate({ ...upload, body: { random: sizeBytes } })],
+        });
+        const syncMs = await syncFileSystem(server.directory);
+        const cost = done.cpuSeconds / (sizeBytes / GIB);
+        record(acknowledged, server.subject, sizeBytes / MB / (done.elapsedMs / 1000), { value: cost, unit: "s/GiB" });
+        record(synced, server.subject, sizeBytes / MB / ((done.elapsedMs + syncMs) / 1000));
+        record(cpu, server.subject, cost);
+      },
+      true,
+    );
+  },
+};

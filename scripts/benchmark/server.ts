@@ -1,0 +1,177 @@
+/**
+ * What the rows know of a server under test, and the two baselines that need no account: the floor and nginx.
+ */
+import { createHmac } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Answer, RequestTemplate } from "./job.ts";
+import { freePort, startProcess, stopProcess, waitForAnswer } from "./processes.ts";
+
+export type Subject = "larder" | "floor" | "nginx" | "sharp";
+
+export interface Upload {
+  /** One path segment; a fresh one for each round, as ext4 is slow for a while in folders that lost many entries. */
+  folder: string;
+  body: { random: number } | { file: string };
+  /** Upload files as `name`; `########` in it becomes the request's number. */
+  name: string;
+  mediaType?: string;
+  /**
+   * What a server without forms gets: the bytes of the whole form, so that as many cross the wire, or only the file's
+   * content, so that equal files can be read back.
+   */
+  rawAs: "form" | "content";
+}
+
+export interface Server {
+  subject: Subject;
+  pid: number;
+  host: string;
+  port: number;
+  /** Its data, on the file system that `syncfs` is asked for. */
+  directory: string;
+  /** Milliseconds from the start of the process to its first answer with status 200. */
+  startMs: number;
+  uploadTemplate(upload: Upload): RequestTemplate;
+  /** GET of the content that `answer` acknowledged, with these further header lines. */
+  downloadTemplate(answer: Answer, upload: Upload, headers?: string): RequestTemplate;
+  /** GET of the file's metadata; undefined where the server has none. */
+  infoTemplate(answer: Answer): RequestTemplate | undefined;
+  /** The same with a token that is checked; undefined where the server can't. */
+  signedInfoTemplate(answer: Answer): RequestTemplate | undefined;
+  stop(): Promise<void>;
+}
+
+const BOUNDARY = "----larder-benchmark-4f9d2c1b7a";
+
+/** The opening and closing of a form with a folder and one file. */
+export function form(upload: Upload, folderPath: string): { prefix: string; suffix: string; contentType: string } {
+  return {
+    prefix:
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="folder"\r\n\r\n${folderPath}\r\n` +
+      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="${upload.name}"\r\n` +
+      `Content-Type: ${upload.mediaType ?? "application/octet-stream"}\r\n\r\n`,
+    suffix: `\r\n--${BOUNDARY}--\r\n`,
+    contentType: `multipart/form-data; boundary=${BOUNDARY}`,
+  };
+}
+
+function rawUpload(method: string, path: string, upload: Upload): RequestTemplate {
+  const head = `${method} ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/octet-stream\r\n`;
+  if (upload.rawAs === "content") return { head, body: upload.body };
+  const { prefix, suffix } = form(upload, `/${upload.folder}`);
+  return { head, prefix, body: upload.body, suffix };
+}
+
+/** GET of a path. */
+export function getTemplate(path: string, headers = ""): RequestTemplate {
+  return { head: `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}` };
+}
+
+function field(answer: Answer, name: string): string {
+  const value: unknown = JSON.parse(answer.body);
+  const found = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return String(found.find(([key]) => key === name)?.[1]);
+}
+
+/** Protects nothing: it lets the floor do the work of a check. */
+const FLOOR_SECRET = "secret-of-the-floor";
+
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+
+function floorToken(): string {
+  const exp = Math.floor(Date.now() / 1000) + 86_400;
+  const signed = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ sub: "usr_01j9z3k8xq4w7v2m5n6p", exp })}`;
+  return `${signed}.${createHmac("sha256", FLOOR_SECRET).update(signed).digest("base64url")}`;
+}
+
+/** Starts the floor on an empty directory. */
+export async function startFloor(directory: string, bun: string): Promise<Server> {
+  mkdirSync(directory, { recursive: true });
+  const port = await freePort();
+  const logPath = join(directory, "floor.log");
+  const startedAt = performance.now();
+  const started = startProcess({
+    command: [bun, join(import.meta.dir, "floor.ts"), join(directory, "data"), String(port), FLOOR_SECRET],
+    logPath,
+  });
+  await waitForAnswer(started, `http://127.0.0.1:${port}/`, {}, logPath);
+  return {
+    subject: "floor",
+    pid: started.pid,
+    host: "127.0.0.1",
+    port,
+    directory,
+    startMs: performance.now() - startedAt,
+    uploadTemplate: (upload) => rawUpload("POST", `/files/${upload.folder}/${upload.name}`, upload),
+    downloadTemplate: (answer, _, headers) => getTemplate(`/files/${field(answer, "id")}`, headers),
+    infoTemplate: (answer) => getTemplate(`/info/${field(answer, "id")}`),
+    signedInfoTemplate: (answer) =>
+      getTemplate(`/info/${field(answer, "id")}`, `Authorization: Bearer ${floorToken()}\r\n`),
+    stop: () => stopProcess(started, 5000),
+  };
+}
+
+/** Starts nginx with its DAV module on an empty directory. @throws Error "not installed" where it is missing */
+export async function startNginx(directory: string): Promise<Server> {
+  const nginx = Bun.which("nginx", { PATH: `${process.env.PATH ?? ""}:/usr/sbin:/usr/local/sbin` });
+  if (nginx === null) throw new NotInstalledError();
+  mkdirSync(join(directory, "data"), { recursive: true });
+  const port = await freePort();
+  const logPath = join(directory, "nginx.log");
+  const configuration = join(directory, "nginx.conf");
+  writeFileSync(
+    configuration,
+    `${process.getuid?.() === 0 ? "user root;" : ""}
+daemon off;
+worker_processes 2;
+pid ${directory}/nginx.pid;
+error_log ${logPath};
+events { worker_connections 256; }
+http {
+  access_log off;
+  sendfile on;
+  keepalive_requests 1000000000;
+  client_max_body_size 0;
+  client_body_temp_path ${directory}/temporary;
+  proxy_temp_path ${directory}/unused-proxy;
+  fastcgi_temp_path ${directory}/unused-fastcgi;
+  uwsgi_temp_path ${directory}/unused-uwsgi;
+  scgi_temp_path ${directory}/unused-scgi;
+  server {
+    listen 127.0.0.1:${port};
+    root ${directory}/data;
+    dav_methods PUT;
+    create_full_put_path on;
+    location = / { return 200 "nginx"; }
+  }
+}
+`,
+  );
+  const startedAt = performance.now();
+  const started = startProcess({ command: [nginx, "-c", configuration, "-e", logPath], logPath });
+  await waitForAnswer(started, `http://127.0.0.1:${port}/`, {}, logPath);
+  return {
+    subject: "nginx",
+    pid: started.pid,
+    host: "127.0.0.1",
+    port,
+    directory,
+    startMs: performance.now() - startedAt,
+    uploadTemplate: (upload) => rawUpload("PUT", `/${upload.folder}/${upload.name}`, upload),
+    downloadTemplate: (answer, upload, headers) => {
+      const name = upload.name.replaceAll("########", answer.number.toString(16).padStart(8, "0"));
+      return getTemplate(`/${upload.folder}/${name}`, headers);
+    },
+    infoTemplate: () => undefined,
+    signedInfoTemplate: () => undefined,
+    stop: () => stopProcess(started, 5000),
+  };
+}
+
+/** A baseline that this machine lacks; the table says so and nothing fails. */
+export class NotInstalledError extends Error {
+  constructor() {
+    super("not installed");
+  }
+}

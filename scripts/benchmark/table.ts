@@ -1,0 +1,124 @@
+/**
+ * The figures as a table for people.
+ */
+import type { Figure, Target } from "./bench.ts";
+import { median } from "./measure.ts";
+import type { Subject } from "./server.ts";
+
+export type Verdict = "aim" | "ok" | "SHORT" | "failed" | "not measured" | "";
+
+/** Median of what one subject did; undefined where it was not measured. */
+export function middle(figure: Figure, subject: Subject): number | undefined {
+  const samples = figure.samples[subject];
+  return samples === undefined || samples.length === 0 ? undefined : median(samples);
+}
+
+/**
+ * Larder as a multiple of a baseline: the median of the rounds' own ratios, as what else the machine does changes more
+ * from round to round than within one.
+ */
+export function ratio(figure: Figure, against: Subject): number | undefined {
+  const own = figure.samples.larder ?? [];
+  const base = figure.samples[against] ?? [];
+  const ratios = own.flatMap((value, round) => {
+    const other = base[round];
+    return other === undefined || other === 0 ? [] : [value / other];
+  });
+  return ratios.length === 0 ? undefined : median(ratios);
+}
+
+function isMet(figure: Figure, target: Target, goal: number): boolean | undefined {
+  const value = target.against === "number" ? middle(figure, "larder") : ratio(figure, target.against);
+  if (value === undefined) return undefined;
+  return figure.better === "higher" ? value >= goal : value <= goal;
+}
+
+/** Whether the targets are met: all that have to be reached (`ok`), and all that are aimed at as well (`aim`). */
+export function verdict(figure: Figure): Verdict {
+  if (figure.failures.larder !== undefined) return "failed";
+  const targets = figure.targets ?? [];
+  if (targets.length === 0) return "";
+  const met = (key: "reach" | "aim") =>
+    targets.flatMap((target) => {
+      const goal = target[key];
+      return goal === undefined ? [] : [isMet(figure, target, goal)];
+    });
+  const reached = met("reach");
+  if (reached.includes(undefined)) return "not measured";
+  if (reached.includes(false)) return "SHORT";
+  const aimed = met("aim");
+  return aimed.length > 0 && aimed.every((each) => each === true) ? "aim" : "ok";
+}
+
+function amount(value: number | undefined): string {
+  if (value === undefined) return "";
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString("en");
+  return value.toPrecision(3).replace(/\.?0+$/, "");
+}
+
+function cell(figure: Figure, subject: Subject): string {
+  const failure = figure.failures[subject];
+  if (failure !== undefined) return failure === "not installed" ? failure : "failed";
+  return amount(middle(figure, subject)) || "–";
+}
+
+function baselineCell(figure: Figure): string {
+  return figure.samples.sharp === undefined ? cell(figure, "floor") : `sharp ${cell(figure, "sharp")}`;
+}
+
+function ratioCell(figure: Figure, against: Subject): string {
+  const value = ratio(figure, against);
+  return value === undefined ? "" : `${value.toFixed(2)} ×`;
+}
+
+function cpuCell(figure: Figure): string {
+  const subjects = ["larder", "floor", "sharp", "nginx"] as const;
+  const parts = subjects.flatMap((subject) => {
+    const samples = figure.cpu[subject];
+    return samples === undefined ? [] : [`${subject[0]} ${amount(median(samples)) || "0"}`];
+  });
+  return parts.length === 0 ? "" : `${parts.join(" ")} ${figure.cpuUnit ?? ""}`;
+}
+
+function goalText(figure: Figure, target: Target, goal: number): string {
+  const sign = figure.better === "higher" ? "≥" : "≤";
+  return target.against === "number" ? `${sign} ${amount(goal)}` : `${sign} ${goal} × ${target.against}`;
+}
+
+function goalCell(figure: Figure, key: "reach" | "aim"): string {
+  return (figure.targets ?? [])
+    .flatMap((target) => {
+      const goal = target[key];
+      return goal === undefined ? [] : [goalText(figure, target, goal)];
+    })
+    .join(", ");
+}
+
+const NUMBER_COLUMNS = new Set([2, 3, 4, 5, 6]);
+
+/** One line a figure; medians, with Larder's as a multiple of the baselines'. */
+export function renderTable(figures: Figure[]): string {
+  const header = ["task", "unit", "larder", "floor", "nginx", "÷ floor", "÷ nginx", "server CPU", "reach", "aim", ""];
+  const lines = figures.map((figure) => [
+    figure.task,
+    figure.unit,
+    cell(figure, "larder"),
+    baselineCell(figure),
+    cell(figure, "nginx"),
+    ratioCell(figure, figure.samples.sharp === undefined ? "floor" : "sharp"),
+    ratioCell(figure, "nginx"),
+    cpuCell(figure),
+    goalCell(figure, "reach"),
+    goalCell(figure, "aim"),
+    verdict(figure),
+  ]);
+  const widths = header.map((_, column) => Math.max(...[header, ...lines].map((line) => line[column]?.length ?? 0)));
+  const render = (line: string[]) =>
+    line
+      .map((text, column) =>
+        NUMBER_COLUMNS.has(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd();
+  return [render(header), widths.map((width) => "-".repeat(width)).join("  "), ...lines.map(render)].join("\n");
+}

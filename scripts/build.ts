@@ -1,0 +1,242 @@
+/*
+ * Builds Larder as one executable: program, migrations, web files, and the native libraries of sharp.
+ * Not minified, because Elysia reads the source of its handlers; with bytecode, because it halves the time to start.
+ */
+import { createHash } from "node:crypto";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import type { BunPlugin } from "bun";
+
+interface Target {
+  /** Bun's name for what it links the program to; x64 runs on processors without AVX2 (D47). */
+  readonly compile: Bun.Build.CompileTarget;
+  /** The ending of sharp's package names. */
+  readonly sharp: string;
+  readonly cpu: "x64" | "arm64";
+  readonly libc: "glibc" | "musl";
+}
+
+const TARGETS: Readonly<Record<string, Target>> = {
+  "linux-x64": { compile: "bun-linux-x64-baseline", sharp: "linux-x64", cpu: "x64", libc: "glibc" },
+  "linux-arm64": { compile: "bun-linux-arm64", sharp: "linux-arm64", cpu: "arm64", libc: "glibc" },
+  "linux-x64-musl": { compile: "bun-linux-x64-baseline-musl", sharp: "linuxmusl-x64", cpu: "x64", libc: "musl" },
+  "linux-arm64-musl": { compile: "bun-linux-arm64-musl", sharp: "linuxmusl-arm64", cpu: "arm64", libc: "musl" },
+};
+
+const ROOT = resolve(import.meta.dir, "..");
+
+/**
+ * Besides the entry: whatever runs in a thread of its own is loaded by its name at run time and must be listed. A worker
+ * lies beside the file that starts it, and its file name is the only one of its kind.
+ */
+const WORKER_PATTERN = "src/**/*.worker.ts";
+
+const NATIVE_MODULE = join(ROOT, "src/features/thumbnails/native.ts");
+
+/** What is built and where to. */
+export interface BuildOptions {
+  readonly target: string;
+  readonly entry: string;
+  readonly outfile: string;
+}
+
+/** Builds one executable. @throws Error that says what is missing */
+export async function build(options: BuildOptions): Promise<void> {
+  const target = TARGETS[options.target];
+  if (target === undefined) {
+    throw new Error(`There is no target "${options.target}". Choose one of ${Object.keys(TARGETS).join(", ")}.`);
+  }
+  const temporary = mkdtempSync(join(tmpdir(), "larder-build-"));
+  try {
+    const natives = findNatives(target, temporary);
+    const workers = findWorkers();
+    await Bun.build({
+      entrypoints: [options.entry, ...workers],
+      // All side by side: the program is one file there, and `new URL("./x.worker.ts", import.meta.url)` starts from it.
+      naming: { entry: "[name].[ext]" },
+      minify: false,
+      bytecode: true,
+      format: "esm",
+      define: {
+        "process.env.NODE_ENV": '"production"',
+        LARDER_BUILD_COMMIT: JSON.stringify(readCommit()),
+        LARDER_BUILD_LIBVIPS: JSON.stringify(natives.libvipsVersion),
+      },
+      plugins: [embedSharp(natives, temporary)],
+      compile: {
+        target: target.compile,
+        outfile: options.outfile,
+        autoloadDotenv: false,
+        autoloadBunfig: false,
+        autoloadTsconfig: false,
+        autoloadPackageJson: false,
+      },
+    });
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+function findWorkers(): string[] {
+  const paths = [...new Bun.Glob(WORKER_PATTERN).scanSync(ROOT)].sort();
+  const names = new Set(paths.map((path) => basename(path)));
+  if (names.size < paths.length) throw new Error(`Two workers share a file name: ${paths.join(", ")}. Rename one.`);
+  return paths.map((path) => join(ROOT, path));
+}
+
+interface Natives {
+  readonly addon: string;
+  readonly libvips: string;
+  readonly libvipsVersion: string;
+}
+
+/** The native libraries for a target: from node_modules where they are this machine's, else fetched into `temporary`. */
+function findNatives(target: Target, temporary: string): Natives {
+  const packages = [`@img/sharp-${target.sharp}`, `@img/sharp-libvips-${target.sharp}`];
+  let modules = join(ROOT, "node_modules");
+  if (!packages.every((name) => existsSync(join(modules, name)))) {
+    modules = installNatives(target, packages, temporary);
+  }
+  const [addonFolder = "", libvipsFolder = ""] = packages.map((name) => join(modules, name));
+  const versions: unknown = JSON.parse(readFileSync(join(libvipsFolder, "versions.json"), "utf8"));
+  const isKnown = typeof versions === "object" && versions !== null && "vips" in versions;
+  return {
+    addon: findOne(join(addonFolder, "lib"), /\.node$/),
+    libvips: findOne(join(libvipsFolder, "lib"), /^libvips-cpp\.so\./),
+    libvipsVersion: isKnown ? String(versions.vips) : "unknown",
+  };
+}
+
+/** Installs what bun.lock names for another platform, checked by its digests, outside of the checkout. */
+function installNatives(target: Target, packages: readonly string[], temporary: string): string {
+  for (const name of ["package.json", "bun.lock"]) cpSync(join(ROOT, name), join(temporary, name));
+  const platform = ["--os=linux", `--cpu=${target.cpu}`, `--libc=${target.libc}`];
+  const options = ["--frozen-lockfile", "--ignore-scripts", "--production", ...platform];
+  const install = Bun.spawnSync([process.execPath, "install", ...options], {
+    cwd: temporary,
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const modules = join(temporary, "node_modules");
+  const missing = packages.filter((name) => !existsSync(join(modules, name)));
+  if (missing.length === 0) return modules;
+  const complaint = install.stderr.toString().trim().split("\n").at(-1) ?? "";
+  throw new Error(
+    `${missing.join(" and ")} can't be had, so there is no build for this target. Check the package registry and ` +
+      `that bun.lock names them. (${complaint})`,
+  );
+}
+
+function findOne(folder: string, pattern: RegExp): string {
+  const found = readdirSync(folder).filter((name) => pattern.test(name));
+  const [name] = found;
+  if (name === undefined || found.length > 1) throw new Error(`${folder} should have one file like ${pattern.source}.`);
+  return join(folder, name);
+}
+
+/**
+ * Puts our own loader in the place of sharp's, which looks for its addon in node_modules. The libraries keep the places
+ * that they have to one another, because the addon finds libvips by a relative path.
+ */
+function embedSharp(natives: Natives, temporary: string): BunPlugin {
+  const addon = packLibrary(natives.addon, temporary);
+  const libvips = packLibrary(natives.libvips, temporary);
+  return {
+    name: "embed-sharp",
+    setup(bundler) {
+      bundler.onLoad({ filter: /[\\/]sharp[\\/]dist[\\/]sharp\.mjs$/ }, () => ({
+        loader: "js",
+        contents: `
+          import addon from ${JSON.stringify(addon.packed)} with { type: "file" };
+          import libvips from ${JSON.stringify(libvips.packed)} with { type: "file" };
+          import { loadEmbeddedSharp } from ${JSON.stringify(NATIVE_MODULE)};
+          export default loadEmbeddedSharp({
+            addon: { source: addon, name: ${JSON.stringify(addon.name)}, sha256: "${addon.sha256}" },
+            libvips: { source: libvips, name: ${JSON.stringify(libvips.name)}, sha256: "${libvips.sha256}" },
+          });`,
+      }));
+    },
+  };
+}
+
+/** Compresses a library: it is read from the executable once in its life, and takes a third of the room. */
+function packLibrary(path: string, temporary: string): { packed: string; name: string; sha256: string } {
+  const bytes = readFileSync(path);
+  const packed = join(temporary, `${basename(path)}.zst`);
+  writeFileSync(packed, Bun.zstdCompressSync(bytes, { level: 12 }));
+  return {
+    packed,
+    // …/@img/<package>/lib/<file>
+    name: path.split("/").slice(-3).join("/"),
+    sha256: createHash("sha256").update(bytes).digest("hex"),
+  };
+}
+
+/** The commit of the checkout, with a mark where files differ from it; "unknown" outside of git. */
+function readCommit(): string {
+  try {
+    const commit = git("rev-parse", "--short=12", "HEAD");
+    if (commit === undefined) return "unknown";
+    return git("status", "--porcelain", "--untracked-files=no") === "" ? commit : `${commit}-modified`;
+  } catch (error) {
+    // git itself is missing, as in a container that only builds.
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "unknown";
+    throw error;
+  }
+}
+
+function git(...args: string[]): string | undefined {
+  const result = Bun.spawnSync(["git", ...args], { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
+  return result.success ? result.stdout.toString().trim() : undefined;
+}
+
+/** The target of this machine. */
+function hostTarget(): string {
+  const isMusl = readdirSync("/lib").some((name) => name.startsWith("ld-musl-"));
+  return `linux-${process.arch}${isMusl ? "-musl" : ""}`;
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      target: { type: "string" },
+      all: { type: "boolean" },
+      entry: { type: "string" },
+      outfile: { type: "string" },
+    },
+  });
+  const entry = resolve(values.entry ?? join(ROOT, "src/main.ts"));
+  const targets = values.all === true ? Object.keys(TARGETS) : [values.target ?? hostTarget()];
+  for (const target of targets) {
+    const isNamed = values.all === true || values.target !== undefined;
+    const outfile = resolve(values.outfile ?? join(ROOT, "dist", isNamed ? `larder-${target}` : "larder"));
+    mkdirSync(join(outfile, ".."), { recursive: true });
+    const startedMs = performance.now();
+    await build({ target, entry, outfile });
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    const megabytes = (statSync(outfile).size / 1e6).toFixed(1);
+    console.log(`${basename(outfile)}  ${target}  ${megabytes} MB  ${seconds} s`);
+  }
+}
+
+if (import.meta.main) {
+  try {
+    await main();
+  } catch (error) {
+    const reasons = error instanceof AggregateError ? error.errors : [error];
+    for (const reason of reasons) console.error(reason instanceof Error ? reason.message : String(reason));
+    process.exit(1);
+  }
+}

@@ -1,0 +1,83 @@
+import type { Digest } from "./digest.ts";
+
+/** A stored content: what the database needs to know of it. */
+export interface BlobRef {
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  /** CRC-32 (ISO 3309) of the whole, unsigned. */
+  readonly crc32: number;
+}
+
+/**
+ * A content that was just stored and has no row yet. Until `release` is called the collector leaves it alone;
+ * the caller releases it when its row is committed or given up.
+ */
+export interface HeldBlob extends BlobRef {
+  /** False where this very content was there already and nothing was written. */
+  readonly isNew: boolean;
+  release(): void;
+}
+
+/** What a caller wants of a new content beforehand. */
+export interface PutOptions {
+  /** Largest size accepted; the first byte beyond it ends the reading. */
+  readonly limitBytes: number;
+  /** The error to throw at the first byte beyond the limit. */
+  readonly tooLarge: () => Error;
+}
+
+/**
+ * Immutable contents on disk, named by their digest. Knows no users and no names.
+ *
+ * What a caller may rely on: a blob that `store` gave is durable (content and folder entry) and whole; it never
+ * changes; equal content is kept once; after any error nothing new is visible. Whether a content is "there" is
+ * decided by a committed row of the database (see {@link BlobIndex}), never by a file's existence.
+ */
+export interface BlobStore {
+  /** Begins a new content. The caller writes pieces as they come, then stores or discards it. */
+  begin(options: PutOptions): Incoming;
+  /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there. */
+  pathOf(digest: Digest): string;
+  /** Size of the file on disk, or undefined where there is none. Links are not followed: a link counts as none (D49). */
+  stat(digest: Digest): { sizeBytes: number } | undefined;
+  /** The whole of a small content, read at once in place (some microseconds for 10 KiB). @throws AppError content_missing */
+  readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer>;
+  /** Reads the whole content again and gives the digest of what is there. @throws AppError content_missing | storage_error */
+  hash(digest: Digest): Promise<Digest>;
+  /** Whether an upload is about to name this content; the collector leaves it alone then. */
+  isArriving(digest: Digest): boolean;
+  /**
+   * Takes a content out of the store and keeps it aside until {@link unlinkQuarantined}. Synchronous, so that no upload
+   * of the same bytes comes between the decision and the deed. Nothing happens where the content is not there.
+   */
+  quarantine(digest: Digest): void;
+  /** Removes a content that was set aside. Nothing happens where it is gone already. */
+  unlinkQuarantined(digest: Digest): void;
+  /** What lies on disk under one first byte (`00` … `ff`), for the search for leftovers. */
+  listFolder(firstByte: string): { digest: Digest; modifiedAtMs: number }[];
+}
+
+/** What the store asks of the database: is this content kept already, and is it believed to be whole? */
+export interface BlobIndex {
+  /** The committed row of this content, if there is one. */
+  find(digest: Digest): { sizeBytes: number; isDamaged: boolean } | undefined;
+}
+
+/** A content on its way in. Exactly one of `store` and `discard` ends it. */
+export interface Incoming {
+  /** Bytes written so far. */
+  readonly sizeBytes: number;
+  /** The first bytes (at most 4,100), for telling the media type. */
+  readonly head: Uint8Array;
+  /**
+   * Takes the next piece; the caller may reuse it once this returned or resolved. A promise is backpressure.
+   * @throws the `tooLarge` error; AppError disk_full | storage_error
+   */
+  write(piece: Uint8Array): Promise<void> | void;
+  /** Digest of all that was written; ends the writing. */
+  digest(): Digest;
+  /** Makes the content durable. On any error nothing is left behind. @throws AppError disk_full | storage_error | store_missing */
+  store(): Promise<HeldBlob>;
+  /** Drops what was written. Never throws; safe to call after `store`. */
+  discard(): void;
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from "node:crypto";
+import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
+import { mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Digest } from "./digest.ts";
+
+/** A derived file that is there and whole. */
+export interface DerivedFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+}
+
+/** Bytes of a RIFF header up to and with the form type: "RIFF", length, "WEBP" (RFC 9649 §2.4). */
+const HEADER_BYTES = 12;
+
+/**
+ * What can be made again from a blob: WebP pictures, by digest and variant, under `<directory>/ab/cd/`.
+ *
+ * The whole directory may be deleted at any time, also while the server runs: what is gone is made again. A file is
+ * either whole or not there; half-written ones wait in `.tmp/` under names of their own and are swept at start. Writing
+ * is safe from several processes at once: the last of equal results stays.
+ */
+export class DerivedStore {
+  /** Where everything lies: `<data directory>/thumbs`. */
+  readonly directory: string;
+
+  constructor(directory: string) {
+    this.directory = directory;
+  }
+
+  /** Where the variant of this content lies, or would. No promise that it is there. */
+  path(digest: Digest, variant: string): string {
+    return join(this.directory, digest.slice(0, 2), digest.slice(2, 4), `${digest}.${variant}.webp`);
+  }
+
+  /**
+   * The variant, if it is there and whole: the length that its header states is the length of the file. An empty, torn
+   * or foreign file counts as absent. Reads 12 bytes synchronously (some 10 µs).
+   *
+   * @throws the system's error when the directory can't be read for another reason than absence
+   */
+  find(digest: Digest, variant: string): DerivedFile | undefined {
+    const path = this.path(digest, variant);
+    const file = openIfThere(path);
+    if (file === undefined) return undefined;
+    try {
+      const header = Buffer.alloc(HEADER_BYTES);
+      if (readSync(file, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined;
+      const sizeBytes = fstatSync(file).size;
+      return isWholeWebp(header, sizeBytes) ? { path, sizeBytes } : undefined;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  /**
+   * Keeps a variant. On return it is on disk under its name; on any error nothing of it is left behind.
+   * @throws the system's error (ENOSPC, EACCES …)
+   */
+  async put(digest: Digest, variant: string, bytes: Uint8Array): Promise<DerivedFile> {
+    const path = this.path(digest, variant);
+    const temporary = join(this.directory, ".tmp", `${digest}.${variant}.${randomBytes(6).toString("hex")}`);
+    try {
+      await withFolders([temporary, path], async () => {
+        const file = await open(temporary, "w", 0o600);
+        try {
+          await file.writeFile(bytes);
+          await file.datasync();
+        } finally {
+          await file.close();
+        }
+        await rename(temporary, path);
+      });
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    return { path, sizeBytes: bytes.byteLength };
+  }
+
+  /** Removes these variants of a content. Those that are not there don't matter. */
+  remove(digest: Digest, variants: readonly string[]): void {
+    for (const variant of variants) rmSync(this.path(digest, variant), { force: true });
+  }
+
+  /** Drops what a killed process left half-written. To be called at start, before anything is made. */
+  async sweep(): Promise<void> {
+    await rm(join(this.directory, ".tmp"), { recursive: true, force: true });
+  }
+}
+
+function openIfThere(path: string): number | undefined {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    if (isAbsence(error)) return undefined;
+    throw error;
+  }
+}
+
+function isAbsence(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
+}
+
+function isWholeWebp(header: Buffer, sizeBytes: number): boolean {
+  return (
+    header.toString("latin1", 0, 4) === "RIFF" &&
+    header.toString("latin1", 8, 12) === "WEBP" &&
+    header.readUInt32LE(4) + 8 === sizeBytes
+  );
+}
+
+/** Runs `write`, and once more after making the folders of `paths` where one of them was missing. */
+async function withFolders(paths: readonly string[], write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    if (!isAbsence(error)) throw error;
+    for (const path of paths) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await write();
+  }
+}

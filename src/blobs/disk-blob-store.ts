@@ -1,0 +1,403 @@
+/**
+ * Blobs on the local disk: `blobs/sha256/ab/cd/<hex>`.
+ *
+ * The way of a content: small ones wait in memory until their digest is known, larger ones are written to `uploads/`
+ * as they come; then rename to the final place, sync of content and folders, and only then the caller's row. The
+ * rename comes before the sync, so a name in `blobs/` proves nothing by itself: what counts is the committed row.
+ */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { AppError } from "../errors.ts";
+import type { Log } from "../lib/log.ts";
+import type { BlobIndex, BlobStore, HeldBlob, Incoming, PutOptions } from "./blob-store.ts";
+import { type Digest, toDigest } from "./digest.ts";
+import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
+import { Layout } from "./layout.ts";
+import { SyncQueue } from "./sync-queue.ts";
+
+/** What a {@link DiskBlobStore} works on. */
+export interface DiskBlobStoreOptions {
+  readonly layout: Layout;
+  readonly index: BlobIndex;
+  readonly log: Log;
+  /** Throws where the store's disk is not the one it was at start (D7). Called before content is given a name. */
+  readonly checkStore: () => void;
+  /** Reads each new blob back before it is acknowledged (D4). */
+  readonly verifyAfterWrite?: boolean;
+  readonly disk?: Disk;
+}
+
+/** Contents up to this size wait in memory for their digest, and are then written at once. */
+const IN_MEMORY_BYTES_MAX = 256 * 1024;
+/** A large content is written back piece by piece, so that its final sync, and everybody else's, finds little to do. */
+const WRITE_BACK_BYTES = 16 * 1024 * 1024;
+const HEAD_BYTES = 4_100;
+
+/** The one writer of `blobs/` and of `uploads/`. */
+export class DiskBlobStore implements BlobStore {
+  readonly #layout: Layout;
+  readonly #index: BlobIndex;
+  readonly #log: Log;
+  readonly #disk: Disk;
+  readonly #syncQueue: SyncQueue;
+  readonly #checkStore: () => void;
+  readonly #verifyAfterWrite: boolean;
+  /** Contents that an upload holds: how many hold it, and when its bytes will be durable. */
+  readonly #arriving = new Map<Digest, { holders: number; stored: Promise<boolean> }>();
+  /** Folders known to exist with their entry on the device. Bounded by the fan-out: 65,536. */
+  readonly #folders = new Set<string>();
+  #stagedFiles = 0;
+
+  constructor(options: DiskBlobStoreOptions) {
+    this.#layout = options.layout;
+    this.#index = options.index;
+    this.#log = options.log;
+    this.#disk = options.disk ?? realDisk;
+    this.#checkStore = options.checkStore;
+    this.#verifyAfterWrite = options.verifyAfterWrite ?? false;
+    this.#syncQueue = new SyncQueue(options.layout.root, options.log);
+  }
+
+  begin(options: PutOptions): Incoming {
+    return new DiskIncoming(options, this.#disk, this.#log, this.#syncQueue, () => this.#newStagingPath(), this);
+  }
+
+  pathOf(digest: Digest): string {
+    return this.#layout.blob(digest);
+  }
+
+  stat(digest: Digest): { sizeBytes: number } | undefined {
+    const stats = fs.lstatSync(this.#layout.blob(digest), { throwIfNoEntry: false });
+    return stats?.isFile() ? { sizeBytes: stats.size } : undefined;
+  }
+
+  readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer> {
+    const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+    let fd: number;
+    try {
+      fd = fs.openSync(this.#layout.blob(digest), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    } catch (error) {
+      throw errorCode(error) === "ENOENT" ? contentMissing(digest) : translateDiskError(error);
+    }
+    try {
+      if (fs.readSync(fd, bytes, 0, sizeBytes, 0) !== sizeBytes) throw contentMissing(digest);
+    } catch (error) {
+      throw translateDiskError(error);
+    } finally {
+      fs.closeSync(fd);
+    }
+    return bytes;
+  }
+
+  async hash(digest: Digest): Promise<Digest> {
+    if (this.stat(digest) === undefined) throw contentMissing(digest);
+    const hasher = new Bun.CryptoHasher("sha256");
+    try {
+      for await (const piece of Bun.file(this.#layout.blob(digest)).stream()) hasher.update(piece);
+    } catch (error) {
+      throw errorCode(error) === "ENOENT" ? contentMissing(digest) : translateDiskError(error);
+    }
+    return toDigest(hasher.digest("hex"));
+  }
+
+  isArriving(digest: Digest): boolean {
+    return this.#arriving.has(digest);
+  }
+
+  quarantine(digest: Digest): void {
+    try {
+      this.#disk.rename(this.#layout.blob(digest), this.#layout.quarantined(digest));
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw translateDiskError(error);
+    }
+  }
+
+  unlinkQuarantined(digest: Digest): void {
+    try {
+      this.#disk.unlink(this.#layout.quarantined(digest));
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw translateDiskError(error);
+    }
+  }
+
+  listFolder(firstByte: string): { digest: Digest; modifiedAtMs: number }[] {
+    const top = this.#layout.firstByteFolder(firstByte);
+    return listNames(top).flatMap((second) =>
+      listNames(join(top, second)).flatMap((name) => {
+        const digest = Layout.digestOf(name);
+        const stats = digest && fs.lstatSync(join(top, second, name), { throwIfNoEntry: false });
+        return digest && stats ? [{ digest, modifiedAtMs: stats.mtimeMs }] : [];
+      }),
+    );
+  }
+
+  /**
+   * Removes what uploads left behind that a crash or a power cut ended. Call once, before the first upload.
+   * @returns how many there were
+   */
+  sweepStaging(): number {
+    const names = listNames(this.#layout.staging).filter((name) => name.endsWith(".part"));
+    for (const name of names) this.#disk.unlink(join(this.#layout.staging, name));
+    return names.length;
+  }
+
+  /** Ends the thread that syncs. No upload may be running any more. */
+  close(): void {
+    this.#syncQueue.close();
+  }
+
+  /**
+   * Gives a written content its name and makes it durable, or finds that it is there already. For {@link Incoming}.
+   * @param place puts the content at the given path (a rename within the file system) and gives its open descriptor
+   */
+  async keep(content: Omit<HeldBlob, "isNew" | "release">, place: (path: string) => number): Promise<HeldBlob> {
+    const { digest, sizeBytes } = content;
+    const release = once(() => {
+      const entry = this.#arriving.get(digest);
+      if (entry !== undefined && --entry.holders === 0) this.#arriving.delete(digest);
+    });
+    // Another upload brings the very same bytes just now: what it stores is ours too.
+    let entry = this.#arriving.get(digest);
+    if (entry === undefined) {
+      entry = { holders: 0, stored: this.#write(digest, sizeBytes, place) };
+      this.#arriving.set(digest, entry);
+    }
+    entry.holders++;
+    try {
+      return { ...content, isNew: await entry.stored, release };
+    } catch (error) {
+      release();
+      throw translateDiskError(error);
+    }
+  }
+
+  async #write(digest: Digest, sizeBytes: number, place: (path: string) => number): Promise<boolean> {
+    const known = this.#index.find(digest);
+    // Content that failed its last check, or has another size than its row says, is written again (D10).
+    if (known !== undefined && !known.isDamaged && this.stat(digest)?.sizeBytes === sizeBytes) return false;
+    this.#checkStore();
+    const folders = this.#makeFolders(digest);
+    const path = this.#layout.blob(digest);
+    const fd = place(path);
+    try {
+      await this.#syncQueue.sync({ fd, folders });
+      if (this.#verifyAfterWrite && (await this.hash(digest)) !== digest) {
+        throw new AppError("storage_error", "The disk gave other bytes back than were written. Check the disk.");
+      }
+    } catch (error) {
+      // What a failed sync left is not known, and trying again would prove nothing: forget it all.
+      for (const folder of folders) this.#folders.delete(folder);
+      if (known === undefined) this.#remove(path);
+      throw error;
+    } finally {
+      this.#disk.close(fd);
+    }
+    for (const folder of folders.slice(0, -1)) this.#folders.add(folder);
+    return true;
+  }
+
+  /** Makes the folder of a blob. @returns it and all folders above that got a new entry which is not yet on the device. */
+  #makeFolders(digest: Digest): string[] {
+    const [leaf, middle, top] = this.#layout.foldersOf(digest);
+    if (this.#folders.has(leaf)) return [leaf];
+    for (const folder of [middle, leaf]) {
+      try {
+        this.#disk.makeFolder(folder);
+      } catch (error) {
+        if (errorCode(error) !== "EEXIST") throw error;
+      }
+    }
+    return this.#folders.has(middle) ? [leaf, middle] : [leaf, middle, top];
+  }
+
+  #newStagingPath(): string {
+    return `${this.#layout.staging}/${process.pid}-${++this.#stagedFiles}.part`;
+  }
+
+  #remove(path: string): void {
+    try {
+      this.#disk.unlink(path);
+    } catch (error) {
+      this.#log.warn("A content that failed to be stored could not be removed; the collector will find it.", { error });
+    }
+  }
+}
+
+class DiskIncoming implements Incoming {
+  readonly #options: PutOptions;
+  readonly #disk: Disk;
+  readonly #log: Log;
+  readonly #syncQueue: SyncQueue;
+  readonly #newStagingPath: () => string;
+  readonly #store: DiskBlobStore;
+  readonly #hasher = new Bun.CryptoHasher("sha256");
+  #pieces: Uint8Array[] = [];
+  #head: Uint8Array | undefined;
+  #crc32 = 0;
+  #digest: Digest | undefined;
+  #staged: { readonly path: string; fd: number } | undefined;
+  #unsyncedBytes = 0;
+  #writeBack: Promise<void> | undefined;
+  sizeBytes = 0;
+
+  constructor(
+    options: PutOptions,
+    disk: Disk,
+    log: Log,
+    syncQueue: SyncQueue,
+    newStagingPath: () => string,
+    store: DiskBlobStore,
+  ) {
+    this.#options = options;
+    this.#disk = disk;
+    this.#log = log;
+    this.#syncQueue = syncQueue;
+    this.#newStagingPath = newStagingPath;
+    this.#store = store;
+  }
+
+  get head(): Uint8Array {
+    return this.#head ?? joinPieces(this.#pieces).subarray(0, HEAD_BYTES);
+  }
+
+  write(piece: Uint8Array): Promise<void> | void {
+    if (this.sizeBytes + piece.length > this.#options.limitBytes) throw this.#options.tooLarge();
+    this.sizeBytes += piece.length;
+    this.#hasher.update(piece);
+    this.#crc32 = crc32(piece, this.#crc32);
+    try {
+      if (this.#staged === undefined) {
+        if (this.sizeBytes <= IN_MEMORY_BYTES_MAX) {
+          this.#pieces.push(Uint8Array.from(piece));
+          return;
+        }
+        this.#stage();
+      }
+      return this.#append(piece);
+    } catch (error) {
+      throw translateDiskError(error);
+    }
+  }
+
+  digest(): Digest {
+    this.#digest ??= toDigest(this.#hasher.digest("hex"));
+    return this.#digest;
+  }
+
+  async store(): Promise<HeldBlob> {
+    const content = { digest: this.digest(), sizeBytes: this.sizeBytes, crc32: this.#crc32 };
+    try {
+      await this.#writeBack;
+      // The bulk reaches the device here, so that the batch that it shares with small files does not wait for it.
+      if (this.#staged !== undefined) await this.#disk.dataSync(this.#staged.fd);
+      const held = await this.#store.keep(content, (path) => this.#place(path));
+      this.discard(); // what was not needed, because the content was there already
+      return held;
+    } catch (error) {
+      this.discard();
+      throw translateDiskError(error);
+    }
+  }
+
+  discard(): void {
+    this.#pieces = [];
+    const staged = this.#staged;
+    if (staged === undefined) return;
+    this.#staged = undefined;
+    this.#syncQueue.countLargeUpload(-1);
+    // The descriptor may still be in use by a write-back.
+    void Promise.allSettled([this.#writeBack]).then(() => {
+      try {
+        this.#disk.close(staged.fd);
+        this.#disk.unlink(staged.path);
+      } catch (error) {
+        this.#log.warn("An unfinished upload could not be removed; the next start will.", { error });
+      }
+    });
+  }
+
+  /** Moves on from memory to a file in `uploads/`. */
+  #stage(): void {
+    const path = this.#newStagingPath();
+    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
+    const fd = this.#disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
+    this.#staged = { path, fd };
+    this.#syncQueue.countLargeUpload(1);
+    const held = joinPieces(this.#pieces);
+    this.#head = held.slice(0, HEAD_BYTES);
+    this.#pieces = [];
+    this.#disk.write(fd, held);
+    this.#unsyncedBytes = held.length;
+  }
+
+  #append(piece: Uint8Array): Promise<void> | void {
+    if (this.#staged === undefined) return;
+    this.#disk.write(this.#staged.fd, piece);
+    this.#unsyncedBytes += piece.length;
+    if (this.#unsyncedBytes < WRITE_BACK_BYTES) return;
+    // One write-back runs while the next stretch arrives; the sender waits when the device falls behind by two.
+    const previous = this.#writeBack;
+    const { fd } = this.#staged;
+    this.#unsyncedBytes = 0;
+    const next = (previous ?? Promise.resolve()).then(() => this.#disk.dataSync(fd));
+    next.catch(() => {}); // reported where it is awaited: at the next write-back or at the end
+    this.#writeBack = next;
+    return previous?.catch((error: unknown) => {
+      throw translateDiskError(error);
+    });
+  }
+
+  /** Puts the content at its final path. @returns the open descriptor, which the store closes */
+  #place(path: string): number {
+    if (this.#staged !== undefined) {
+      const { fd, path: from } = this.#staged;
+      this.#disk.rename(from, path);
+      this.#staged = undefined;
+      this.#syncQueue.countLargeUpload(-1);
+      return fd;
+    }
+    const from = this.#newStagingPath();
+    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
+    const fd = this.#disk.open(from, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
+    try {
+      for (const piece of this.#pieces) this.#disk.write(fd, piece);
+      this.#disk.rename(from, path);
+      return fd;
+    } catch (error) {
+      this.#disk.close(fd);
+      this.#disk.unlink(from);
+      throw error;
+    }
+  }
+}
+
+function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only] = pieces;
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+}
+
+function contentMissing(digest: Digest): AppError {
+  return new AppError(
+    "content_missing",
+    "The content of this file is missing on the server's disk. Restore it from a backup, or upload the same file again.",
+    { checksum: `sha256:${digest}` },
+  );
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch (error) {
+    if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return [];
+    throw error;
+  }
+}
+
+function once(effect: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) effect();
+    isDone = true;
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * The few file-system calls that the store makes, behind a seam so that tests can make each of them fail, and the
+ * one place where the words of the disk become those of the API.
+ */
+import * as fs from "node:fs";
+import { AppError } from "../errors.ts";
+
+/** Calls of the operating system, as Node names them. Each throws what the system says, untranslated. */
+export interface Disk {
+  open(path: string, flags: number): number;
+  write(fd: number, bytes: Uint8Array): void;
+  close(fd: number): void;
+  rename(from: string, to: string): void;
+  unlink(path: string): void;
+  makeFolder(path: string): void;
+  /** Writes the content of an open file to the device, off the event loop. */
+  dataSync(fd: number): Promise<void>;
+}
+
+/** The real disk. */
+export const realDisk: Disk = {
+  open: (path, flags) => fs.openSync(path, flags, 0o600),
+  write(fd, bytes) {
+    for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
+  },
+  close: (fd) => fs.closeSync(fd),
+  rename: (from, to) => fs.renameSync(from, to),
+  unlink: (path) => fs.unlinkSync(path),
+  makeFolder: (path) => fs.mkdirSync(path, { mode: 0o700 }),
+  dataSync: (fd) =>
+    new Promise((resolve, reject) => fs.fdatasync(fd, (error) => (error === null ? resolve() : reject(error)))),
+};
+
+/** The code of a system error (`ENOENT`, `ENOSPC` …), if it is one. */
+export function errorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** What the API says of a failed call to the disk. An AppError passes through. */
+export function translateDiskError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const code = errorCode(error);
+  if (code === "ENOSPC" || code === "EDQUOT") {
+    return new AppError("disk_full", "The disk is full. Make room on the server, then send the file again.", {}, error);
+  }
+  return new AppError("storage_error", "The file storage failed. The server's log says why.", {}, error);
+}

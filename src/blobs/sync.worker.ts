@@ -1,0 +1,58 @@
+/**
+ * The thread that waits for the disk. A sync takes from a fraction of a millisecond to seconds; here it holds up
+ * nobody. One syncfs makes a whole batch of small files durable, folders and all.
+ */
+import { dlopen } from "bun:ffi";
+import * as fs from "node:fs";
+
+/** One batch: everything on the file system that holds `fileSystemFd`, or these files and folders one by one. */
+export type SyncRequest =
+  | { readonly id: number; readonly kind: "fileSystem"; readonly fileSystemFd: number }
+  | { readonly id: number; readonly kind: "each"; readonly fds: readonly number[]; readonly folders: readonly string[] };
+
+/** The answer; `error` in words where something could not be synced. `ready` comes once, before any other. */
+export type SyncReply =
+  | { readonly kind: "ready"; readonly canSyncFileSystem: boolean }
+  | { readonly kind: "done"; readonly id: number; readonly error?: string; readonly code?: string };
+
+declare const self: Worker;
+
+const syncfs = loadSyncfs();
+
+self.onmessage = (event: MessageEvent<SyncRequest>) => self.postMessage(sync(event.data));
+self.postMessage({ kind: "ready", canSyncFileSystem: syncfs !== undefined } satisfies SyncReply);
+
+function sync(request: SyncRequest): SyncReply {
+  try {
+    if (request.kind === "fileSystem") {
+      if (syncfs === undefined || syncfs(request.fileSystemFd) !== 0) throw new Error("syncfs failed");
+    } else {
+      for (const fd of request.fds) fs.fdatasyncSync(fd);
+      for (const folder of request.folders) {
+        const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+        try {
+          fs.fsyncSync(fd);
+        } finally {
+          fs.closeSync(fd);
+        }
+      }
+    }
+    return { kind: "done", id: request.id };
+  } catch (error) {
+    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "EIO";
+    return { kind: "done", id: request.id, error: String(error), code };
+  }
+}
+
+/** syncfs(2) of glibc or musl; undefined where neither can be loaded, and files are then synced one by one. */
+function loadSyncfs(): ((fd: number) => number) | undefined {
+  for (const library of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
+    try {
+      const { symbols } = dlopen(library, { syncfs: { args: ["i32"], returns: "i32" } });
+      return (fd) => symbols.syncfs(fd);
+    } catch {
+      continue; // the other C library's name, or none at all
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,128 @@
+/**
+ * The table of commands. Only the one that is asked for is loaded: `larder healthcheck` runs every half minute, and
+ * the server starts without what only the others need.
+ */
+import { Command, CommanderError } from "commander";
+import { nearest } from "../config/nearest.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { AppError, type Reason } from "../errors.ts";
+import { type CommandContext, type DefineCommand, EXIT, type ExitCode, resultOf, UsageError } from "./command.ts";
+
+interface CommandEntry {
+  readonly name: string;
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly define: DefineCommand }>;
+}
+
+const COMMANDS: readonly CommandEntry[] = [
+  { name: "serve", summary: "Run the server.", load: () => import("./serve.ts") },
+  {
+    name: "user",
+    summary: "Add, change and list accounts; sign one in for a script.",
+    load: () => import("./user.ts"),
+  },
+  { name: "gc", summary: "Remove the contents that no file refers to any more.", load: () => import("./gc.ts") },
+  {
+    name: "config",
+    summary: "Show the effective configuration, and where it comes from.",
+    load: () => import("./config.ts"),
+  },
+  {
+    name: "doctor",
+    summary: "Look for what is wrong with this machine or its set-up.",
+    load: () => import("./doctor.ts"),
+  },
+  {
+    name: "healthcheck",
+    summary: "Ask the running server whether it is ready.",
+    load: () => import("./healthcheck.ts"),
+  },
+  { name: "openapi", summary: "Print the OpenAPI document of the HTTP API.", load: () => import("./openapi.ts") },
+  {
+    name: "version",
+    summary: "Print the version of the program and of its parts.",
+    load: () => import("./version.ts"),
+  },
+];
+
+/** Refusals that say nothing about what was asked, only that it could not be done now. */
+const MACHINE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
+  "database_busy",
+  "database_error",
+  "storage_error",
+  "store_missing",
+  "disk_full",
+  "overloaded",
+  "unexpected",
+]);
+
+/**
+ * Runs the command that `args` (without the program's name) ask for.
+ * @returns the exit code: 0 fine, 1 found wrong or refused, 2 could not run
+ */
+export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
+  const { terminal } = context;
+  const wanted = rewrite(args);
+  const entry = COMMANDS.find(({ name }) => name === wanted[0]);
+  const [first] = wanted;
+  if (entry === undefined && first !== undefined && !first.startsWith("-")) {
+    const names = COMMANDS.map(({ name }) => name);
+    terminal.error(`"${first}" is no command. The nearest is "${nearest(first, names)}". All of them: larder --help\n`);
+    return EXIT.couldNotRun;
+  }
+  const program = newProgram(context);
+  try {
+    for (const { name, summary, load } of COMMANDS) {
+      const command = program.command(name).summary(summary).description(summary);
+      if (name === entry?.name) (await load()).define(command, context);
+    }
+    if (first === undefined) {
+      program.outputHelp();
+      return EXIT.fine;
+    }
+    await program.parseAsync([...wanted], { from: "user" });
+    return resultOf(program) ?? EXIT.fine;
+  } catch (error) {
+    return explain(error, context);
+  }
+}
+
+/** The spellings that people try: `larder help serve`, `larder --version`. */
+function rewrite(args: readonly string[]): readonly string[] {
+  const [first, ...rest] = args;
+  if (first === "help") return rest.length === 0 ? ["--help"] : [...rest, "--help"];
+  if (first === "--version" || first === "-V") return ["version", ...rest];
+  return args;
+}
+
+function newProgram({ terminal }: CommandContext): Command {
+  const program = new Command("larder")
+    .description("Files of a home or small office on its own machine, reached through one HTTP API.")
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => terminal.out(text), writeErr: (text) => terminal.error(text) })
+    .addHelpText(
+      "after",
+      "\nExample:\n  larder serve --data /srv/larder --port 8790\n  larder serve --help\n\n" +
+        "Exit codes: 0 fine; 1 it ran, and was refused or found something wrong; 2 it could not run.",
+    );
+  return program;
+}
+
+function explain(error: unknown, { terminal }: CommandContext): ExitCode {
+  if (error instanceof CommanderError) {
+    // Commander has said it already, or it was asked for help.
+    return error.exitCode === 0 ? EXIT.fine : EXIT.couldNotRun;
+  }
+  if (error instanceof StartupError || error instanceof UsageError) {
+    terminal.error(`${error.message}\n`);
+    return EXIT.couldNotRun;
+  }
+  if (error instanceof AppError) {
+    terminal.error(`${error.message}\n`);
+    return MACHINE_REASONS.has(error.reason) ? EXIT.couldNotRun : EXIT.wrong;
+  }
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  terminal.error(`This should not have happened; please report it with these lines:\n${what}\n`);
+  return EXIT.couldNotRun;
+}

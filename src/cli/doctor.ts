@@ -1,0 +1,255 @@
+import { existsSync, statSync } from "node:fs";
+import type { Command } from "commander";
+import { DerivedStore } from "../blobs/derived.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import { describeSize } from "../config/quantities.ts";
+import { checkSecrets } from "../config/secrets.ts";
+import type { Config } from "../config/settings.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { pendingMigrations } from "../db/migrate.ts";
+import { assertSqliteVersion, openReadOnly } from "../db/open.ts";
+import type { ThumbnailStatus } from "../features/thumbnails/protocol.ts";
+import { ThumbnailService } from "../features/thumbnails/service.ts";
+import { silentLog } from "../lib/log.ts";
+import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-directory.ts";
+import {
+  availableBytes,
+  defaultFloorBytes,
+  fileSystemKind,
+  refuseNetworkFileSystem,
+  totalBytes,
+} from "../server/filesystem.ts";
+import { findRunningServer } from "../server/lock.ts";
+import { checkStore, refuseOrphanedStore } from "../server/store-identity.ts";
+import { COMMIT, VERSION } from "../version.ts";
+import { addSettings, type CommandContext, describeEnd, EXIT, hasOption, readConfig, runs } from "./command.ts";
+import { toJson } from "./output.ts";
+
+/** `ok`: as it should be; `note`: worth knowing; `wrong`: keeps something from working, and the exit code is 1. */
+type State = "ok" | "note" | "wrong";
+
+interface Finding {
+  readonly about: string;
+  readonly state: State;
+  readonly text: string;
+}
+
+/** No clock of a machine that runs this shows an earlier time; one that does lost it with its battery. */
+const EARLIEST_CLOCK_MS = Date.UTC(2026, 0, 1);
+const THUMBNAIL_PROBE_MS = 20_000;
+
+/** `larder doctor`: looks, changes nothing, and says what it sees. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .description("Look for what is wrong with this machine or its set-up. Changes nothing; a server may run meanwhile.")
+    .option("--json", "as JSON");
+  addSettings(command);
+  describeEnd(command, "larder doctor --data /srv/larder", "something is wrong: the lines marked WRONG");
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    const findings = await examine(loaded, context);
+    const isWrong = findings.some(({ state }) => state === "wrong");
+    const lines = findings.map(({ about, state, text }) => `${MARKS[state]}  ${about}: ${indent(text)}\n`);
+    context.terminal.out(hasOption(command, "json") ? toJson({ ok: !isWrong, findings }) : lines.join(""));
+    return isWrong ? EXIT.wrong : EXIT.fine;
+  });
+}
+
+const MARKS: Record<State, string> = { ok: "ok   ", note: "note ", wrong: "WRONG" };
+
+async function examine(loaded: LoadedConfig, context: CommandContext): Promise<Finding[]> {
+  const { config } = loaded;
+  const paths = dataPaths(config.data);
+  return [
+    { about: "program", state: "ok", text: `larder ${VERSION}, commit ${COMMIT}, Bun ${Bun.version}` },
+    look("SQLite", () => assertSqliteVersion()),
+    ...examineConfig(loaded),
+    ...(existsSync(paths.root) ? examineData(config, paths) : [notMadeYet(paths)]),
+    examineClock(),
+    ...(await examineThumbnails(config, paths, context)),
+  ];
+}
+
+function examineConfig({ config, file, warnings }: LoadedConfig): Finding[] {
+  const findings: Finding[] = [
+    { about: "configuration", state: "ok", text: file ?? "no file; flags, environment and defaults" },
+    ...warnings.map((text): Finding => ({ about: "configuration", state: "note", text })),
+  ];
+  const isOpenToOthers = !["127.0.0.1", "::1", "localhost"].includes(config.host);
+  if (isOpenToOthers && config.trustedProxies.length === 0) {
+    const text = `Listens on ${config.host} and trusts no proxy: passwords cross the network unencrypted unless a proxy with HTTPS is in front (then set trustedProxies to its address).`;
+    findings.push({ about: "network", state: "note", text });
+  }
+  if (config.publicUrl?.startsWith("http://") && isOpenToOthers) {
+    findings.push({ about: "network", state: "note", text: `publicUrl ${config.publicUrl} is not HTTPS.` });
+  }
+  return findings;
+}
+
+function examineData(config: Config, paths: DataPaths): Finding[] {
+  return [
+    look("data directory", () => {
+      openDataDirectory(config.data);
+      return `${paths.root}, may be read and written`;
+    }),
+    examineMode(paths),
+    look("secrets", () => {
+      checkSecrets(paths.secrets);
+      return existsSync(paths.secrets) ? "only this user may read them" : "made at the first start";
+    }),
+    examineFileSystem(config, paths),
+    examineRoom(config, paths),
+    look("contents", () => {
+      refuseOrphanedStore(paths);
+      return "belong to this database";
+    }),
+    ...(existsSync(paths.database) ? examineDatabase(paths) : []),
+    look("server", () => {
+      const server = findRunningServer(paths.lock);
+      if (server === undefined) return "not running on this data directory";
+      return server.pid === undefined ? "running" : `running as process ${server.pid}`;
+    }),
+  ];
+}
+
+function examineMode({ root }: DataPaths): Finding {
+  const mode = statSync(root).mode & 0o777;
+  const isPrivate = (mode & 0o077) === 0;
+  const text = isPrivate
+    ? "only for this user"
+    : `others may look into it (mode ${mode.toString(8)}). Run: chmod 700 ${root}`;
+  return { about: "data directory", state: isPrivate ? "ok" : "note", text };
+}
+
+function examineFileSystem(config: Config, { root }: DataPaths): Finding {
+  try {
+    const warning = refuseNetworkFileSystem(root, config.allowNetworkFilesystem);
+    return {
+      about: "file system",
+      state: warning === undefined ? "ok" : "note",
+      text: warning ?? fileSystemKind(root).name,
+    };
+  } catch (error) {
+    return { about: "file system", state: "wrong", text: messageOf(error) };
+  }
+}
+
+function examineRoom(config: Config, paths: DataPaths): Finding {
+  const disk = existsSync(paths.blobs) ? paths.blobs : paths.root;
+  const available = availableBytes(disk);
+  const floor = config.minFreeSpaceBytes ?? defaultFloorBytes(totalBytes(disk));
+  const text = `${describeSize(available)} of ${describeSize(totalBytes(disk))} free, ${describeSize(floor)} kept back`;
+  if (available > floor) return { about: "room", state: "ok", text };
+  return { about: "room", state: "wrong", text: `${text}: uploads are refused. Make room, or run: larder gc --now` };
+}
+
+function examineDatabase(paths: DataPaths): Finding[] {
+  return [
+    look("database", () => {
+      const db = openReadOnly(paths.database);
+      try {
+        const pending = pendingMigrations(db.sqlite).length;
+        checkStore(db.sqlite, paths);
+        const result = db.sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(5)").all();
+        const faults = result.map((row) => row.quick_check).filter((fault) => fault !== "ok");
+        if (faults.length > 0) {
+          throw new StartupError(
+            `${paths.database} is damaged: ${faults.join("; ")}. Stop the server and put back the newest good copy ` +
+              `from ${paths.snapshots} or your backup.`,
+          );
+        }
+        return pending === 0 ? "whole" : `whole; the next start brings it up to date (${pending} steps)`;
+      } finally {
+        db.close();
+      }
+    }),
+  ];
+}
+
+function notMadeYet({ root }: DataPaths): Finding {
+  return { about: "data directory", state: "note", text: `${root} is made at the first start` };
+}
+
+function examineClock(): Finding {
+  const nowMs = Date.now();
+  const text = `${new Date(nowMs).toISOString()}, time zone ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  if (nowMs >= EARLIEST_CLOCK_MS) return { about: "clock", state: "ok", text };
+  return { about: "clock", state: "wrong", text: `${text}: this is the past. Set the clock, or switch NTP on.` };
+}
+
+async function examineThumbnails(config: Config, paths: DataPaths, context: CommandContext): Promise<Finding[]> {
+  if (!config.thumbnails.enabled) return [{ about: "thumbnails", state: "note", text: "switched off" }];
+  const status = await probeThumbnails(config, paths, context);
+  if (status === undefined) {
+    return [
+      { about: "thumbnails", state: "wrong", text: "the thumbnail process does not answer. Its output is above." },
+    ];
+  }
+  const renderers = {
+    sharp: `made by sharp${status.libvips === undefined ? "" : ` with libvips ${status.libvips}`}`,
+    bun: `only of JPEG, PNG, WebP, GIF and BMP, because sharp can't be used: ${status.reason ?? "for an unknown reason"}`,
+    none: `none are made: ${status.reason ?? "for an unknown reason"}`,
+  };
+  return [
+    { about: "thumbnails", state: status.renderer === "sharp" ? "ok" : "note", text: renderers[status.renderer] },
+    {
+      about: "HEIC pictures",
+      state: status.heic ? "ok" : "note",
+      text: status.heic ? "get thumbnails" : "get no thumbnails here",
+    },
+    {
+      about: "videos",
+      state: status.ffmpeg ? "ok" : "note",
+      text: status.ffmpeg
+        ? "get thumbnails"
+        : "get no thumbnails: no ffmpeg was found. Install it (apt install ffmpeg).",
+    },
+  ];
+}
+
+/** Asks the thumbnail process of this very program what it can do; undefined where it doesn't say. */
+async function probeThumbnails(
+  config: Config,
+  paths: DataPaths,
+  { environment }: CommandContext,
+): Promise<ThumbnailStatus | undefined> {
+  const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+  const thumbnails = new ThumbnailService({
+    // It is asked what it can do, and given nothing to do.
+    blobs: { pathOf: () => "/dev/null" },
+    derived: new DerivedStore(paths.thumbs),
+    failures: { find: () => undefined, record: () => {} },
+    log: silentLog,
+    config: {
+      concurrency: 1,
+      timeoutMs: config.thumbnails.timeoutMs,
+      memoryLimitBytes: config.thumbnails.memoryLimitBytes,
+      ...(config.nativeDir !== null && { nativeDir: config.nativeDir }),
+      ...(config.libvips !== null && { libvips: config.libvips }),
+    },
+    childCommand: [...program, "thumbnail-worker"],
+    environment,
+  });
+  try {
+    return await Promise.race([thumbnails.status(), Bun.sleep(THUMBNAIL_PROBE_MS).then(() => undefined)]);
+  } finally {
+    await thumbnails.close();
+  }
+}
+
+/** What `check` says; `wrong` where it finds that the server could not start like this. */
+function look(about: string, check: () => string): Finding {
+  try {
+    return { about, state: "ok", text: check() };
+  } catch (error) {
+    return { about, state: "wrong", text: messageOf(error) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function indent(text: string): string {
+  return text.replaceAll("\n", "\n         ");
+}

@@ -1,0 +1,26 @@
+import type { Command } from "commander";
+import { createLog } from "../lib/log.ts";
+import { runServer } from "../server/lifecycle.ts";
+import { addSettings, type CommandContext, describeEnd, EXIT, readConfig, runs } from "./command.ts";
+
+/** `larder serve`: runs the server until it is told to stop by SIGTERM or SIGINT. */
+export function define(command: Command, context: CommandContext): void {
+  command.description(
+    "Run the server. SIGTERM and Ctrl+C end it: what has begun is finished, for 30 s at most.\n\n" +
+      "Every setting may be given as a flag, as a variable (--base-path is LARDER_BASE_PATH) or in larder.toml.\n" +
+      "Those of the plans are flags too: --plans-free-quota, --plans-pro-limit-uploads; see: larder config",
+  );
+  addSettings(command);
+  describeEnd(
+    command,
+    "larder serve --data /srv/larder --host 0.0.0.0\nLARDER_DATA=/srv/larder larder serve",
+    "it failed while it ran",
+  );
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    const log = createLog(loaded.config.log, loaded.config.logLevel);
+    for (const warning of loaded.warnings) log.warn(warning);
+    await runServer(loaded.config, log);
+    return EXIT.fine;
+  });
+}

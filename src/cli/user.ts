@@ -1,0 +1,253 @@
+import type { Command } from "commander";
+import type { LoadedConfig } from "../config/load.ts";
+import { formatSize, parseSize } from "../config/quantities.ts";
+import { readPasswordFile, withoutLineEnd } from "../config/secrets.ts";
+import { AppError } from "../errors.ts";
+import { PLAN_NAMES, type PlanName, type Role, ROLES, type User } from "../features/users/types.ts";
+import { toTimestamp } from "../lib/clock.ts";
+import { formatDuration } from "../lib/duration.ts";
+import { createLog } from "../lib/log.ts";
+import { type CommandServices, openForCommand } from "../server/services.ts";
+import {
+  addSettings,
+  type CommandContext,
+  describeEnd,
+  EXIT,
+  hasOption,
+  optionText,
+  PLACE_SETTINGS,
+  readConfig,
+  runs,
+  tellWarnings,
+  UsageError,
+} from "./command.ts";
+import { toJson, toTable } from "./output.ts";
+
+/** `larder user add|set|list|token`: accounts, beside a running server or without one. */
+export function define(command: Command, context: CommandContext): void {
+  command.description("Add, change and list accounts. Works beside a running server and takes effect at once.");
+  describeEnd(command, "echo 'correct horse battery' | larder user add anna@example.org --admin --password-stdin");
+  defineAdd(command.command("add <email>").summary("Make an account."), context);
+  defineSet(command.command("set <email>").summary("Change an account."), context);
+  defineList(command.command("list").summary("List all accounts."), context);
+  defineToken(command.command("token <email>").summary("Sign an account in, for a script."), context);
+}
+
+function defineAdd(command: Command, context: CommandContext): void {
+  command.description(
+    "Make an account. The password comes from standard input or a file, never from the command line.",
+  );
+  addAccountOptions(command);
+  describeEnd(command, "larder user add anna@example.org --name Anna --admin --password-file ./password");
+  runs(command, async ([email = ""]) => {
+    const loaded = readConfig(command, context);
+    const input = {
+      email,
+      ...readName(command),
+      plan: readPlan(command) ?? loaded.config.defaultPlan,
+      role: readRole(command) ?? "user",
+      ...readQuota(command),
+    };
+    const password = await readPassword(command, context);
+    if (password === undefined) {
+      throw new UsageError("A new account needs a password. Give --password-stdin, or --password-file FILE.");
+    }
+    const user = await withServices(loaded, context, ({ users }) => users.add({ ...input, password }));
+    tellUser(command, context, user, `Added ${user.email} (${user.publicId}), role ${user.role}, plan ${user.plan}.`);
+    return EXIT.fine;
+  });
+}
+
+function defineSet(command: Command, context: CommandContext): void {
+  command.description(
+    "Change an account: what isn't named stays. A new password, and disabling, end all of its sessions. " +
+      "The last enabled administrator stays one.",
+  );
+  addAccountOptions(command)
+    .option("--disable", "nobody can sign in to it any more; its files stay")
+    .option("--enable", "the opposite");
+  describeEnd(command, "larder user set anna@example.org --plan pro --quota 200GB");
+  runs(command, async ([email = ""]) => {
+    const loaded = readConfig(command, context);
+    const [plan, role, isDisabled] = [readPlan(command), readRole(command), readDisabled(command)];
+    const password = await readPassword(command, context);
+    const changes = {
+      ...readName(command),
+      ...(plan !== undefined && { plan }),
+      ...(role !== undefined && { role }),
+      ...readQuota(command),
+      ...(isDisabled !== undefined && { isDisabled }),
+      ...(password !== undefined && { password }),
+    };
+    if (Object.keys(changes).length === 0) {
+      throw new UsageError("Nothing to change was given. See: larder user set --help");
+    }
+    const user = await withServices(loaded, context, async ({ users, auth }) => {
+      const { id } = findUser(users, email);
+      // Whoever was signed in with the old password, or to the disabled account, is out at once (D57).
+      const endsSessions = password !== undefined || isDisabled === true;
+      return users.update(id, changes, endsSessions ? (tx, { id }) => auth.endSessions(tx, id) : undefined);
+    });
+    const state = user.disabledAtMs === null ? "" : ", disabled";
+    tellUser(command, context, user, `Changed ${user.email}: role ${user.role}, plan ${user.plan}${state}.`);
+    return EXIT.fine;
+  });
+}
+
+function defineList(command: Command, context: CommandContext): void {
+  command.option("--json", "as a JSON array");
+  addSettings(command, PLACE_SETTINGS);
+  describeEnd(command, "larder user list --json");
+  runs(command, async () => {
+    const users = await withServices(readConfig(command, context), context, async (services) => services.users.list());
+    const heading = ["E-MAIL", "NAME", "ROLE", "PLAN", "QUOTA", "STATE", "SINCE", "ID"];
+    const rows = users.map((user) => [
+      user.email,
+      user.name,
+      user.role,
+      user.plan,
+      describeQuota(user),
+      user.disabledAtMs === null ? "enabled" : "disabled",
+      toTimestamp(user.createdAtMs).slice(0, 10),
+      user.publicId,
+    ]);
+    context.terminal.out(hasOption(command, "json") ? toJson(users.map(present)) : toTable([heading, ...rows]));
+    return EXIT.fine;
+  });
+}
+
+function defineToken(command: Command, context: CommandContext): void {
+  command
+    .description("Sign an account in and print its token, as sign-in over HTTP gives it. It lasts for tokenLifetime.")
+    .option("--json", "as {token, expiresIn, user}");
+  addSettings(command, [...PLACE_SETTINGS, "tokenLifetime"]);
+  describeEnd(
+    command,
+    'curl -H "Authorization: Bearer $(larder user token anna@example.org)" http://127.0.0.1:8790/api/files',
+  );
+  runs(command, async ([email = ""]) => {
+    const loaded = readConfig(command, context);
+    const { user, token } = await withServices(loaded, context, async ({ users, auth }) => {
+      const user = findUser(users, email);
+      if (user.disabledAtMs !== null) {
+        throw new AppError(
+          "account_disabled",
+          `${user.email} is disabled. Run: larder user set ${user.email} --enable`,
+        );
+      }
+      return { user, token: (await auth.issueToken(user, "cli")).token };
+    });
+    const expiresIn = formatDuration(loaded.config.tokenLifetimeMs);
+    context.terminal.out(hasOption(command, "json") ? toJson({ token, expiresIn, user: present(user) }) : `${token}\n`);
+    return EXIT.fine;
+  });
+}
+
+function findUser(users: CommandServices["users"], email: string): User {
+  const user = users.findByEmail(email);
+  if (user !== undefined) return user;
+  throw new AppError("not_found", `There is no account with the e-mail ${email}. See: larder user list`);
+}
+
+function addAccountOptions(command: Command): Command {
+  command
+    .option("--name <name>", "the person's name")
+    .option("--plan <plan>", PLAN_NAMES.join(", "))
+    .option("--role <role>", ROLES.join(", "))
+    .option("--admin", "the same as --role admin")
+    .option("--quota <bytes>", 'bytes or a size such as 50GB that the account may hold, or "none"')
+    .option("--password-stdin", "read the password from standard input")
+    .option("--password-file <file>", "read the password from this file")
+    .option("--json", "print the account as JSON");
+  addSettings(command, [...PLACE_SETTINGS, "defaultPlan"]);
+  return command;
+}
+
+async function withServices<T>(
+  loaded: LoadedConfig,
+  { terminal }: CommandContext,
+  work: (services: CommandServices) => Promise<T>,
+): Promise<T> {
+  tellWarnings(loaded, terminal);
+  const services = await openForCommand(
+    loaded.config,
+    createLog("pretty", "warn", (line) => terminal.error(line)),
+  );
+  try {
+    return await work(services);
+  } finally {
+    await services.close();
+  }
+}
+
+function tellUser(command: Command, { terminal }: CommandContext, user: User, text: string): void {
+  terminal.out(hasOption(command, "json") ? toJson(present(user)) : `${text}\n`);
+}
+
+/** An account as scripts see it, named as the API does. `quota` is null for none and absent where the plan's holds. */
+function present(user: User) {
+  return {
+    id: user.publicId,
+    email: user.email,
+    name: user.name,
+    role: user.role,
+    plan: user.plan,
+    ...(user.quotaBytes !== undefined && { quota: user.quotaBytes }),
+    disabled: user.disabledAtMs !== null,
+    createdAt: toTimestamp(user.createdAtMs),
+  };
+}
+
+function describeQuota({ quotaBytes }: User): string {
+  if (quotaBytes === undefined) return "plan's";
+  return quotaBytes === null ? "none" : formatSize(quotaBytes);
+}
+
+async function readPassword(command: Command, { terminal }: CommandContext): Promise<string | undefined> {
+  const file = optionText(command, "passwordFile");
+  const isFromInput = hasOption(command, "passwordStdin");
+  if (isFromInput && file !== undefined) throw new UsageError("Give --password-stdin or --password-file, not both.");
+  if (file !== undefined) return readPasswordFile(file);
+  if (!isFromInput) return undefined;
+  if (terminal.isInteractive) terminal.error("Type the password, then Enter and Ctrl+D. It is shown while you type.\n");
+  return withoutLineEnd(await terminal.readInput());
+}
+
+function readName(command: Command): { name?: string } {
+  const name = optionText(command, "name");
+  return name === undefined ? {} : { name };
+}
+
+function readPlan(command: Command): PlanName | undefined {
+  return readWord("--plan", optionText(command, "plan"), PLAN_NAMES);
+}
+
+function readRole(command: Command): Role | undefined {
+  const role = readWord("--role", optionText(command, "role"), ROLES);
+  if (!hasOption(command, "admin")) return role;
+  if (role !== undefined && role !== "admin") throw new UsageError(`--admin and --role ${role} contradict each other.`);
+  return "admin";
+}
+
+function readWord<W extends string>(flag: string, word: string | undefined, words: readonly W[]): W | undefined {
+  if (word === undefined) return undefined;
+  const found = words.find((known) => known === word);
+  if (found === undefined) throw new UsageError(`${flag} must be one of: ${words.join(", ")}; not "${word}".`);
+  return found;
+}
+
+function readQuota(command: Command): { quotaBytes?: number | null } {
+  const text = optionText(command, "quota");
+  if (text === undefined) return {};
+  if (text === "none" || text === "unlimited") return { quotaBytes: null };
+  const quotaBytes = parseSize(text);
+  if (quotaBytes === undefined)
+    throw new UsageError(`--quota must be bytes, a size such as 50GB, or none; not "${text}".`);
+  return { quotaBytes };
+}
+
+function readDisabled(command: Command): boolean | undefined {
+  const [isDisabled, isEnabled] = [hasOption(command, "disable"), hasOption(command, "enable")];
+  if (isDisabled && isEnabled) throw new UsageError("--disable and --enable contradict each other.");
+  return isDisabled || isEnabled ? isDisabled : undefined;
+}

@@ -1,0 +1,229 @@
+/**
+ * The secrets of this server: made at the first start from 256 random bits each, kept in `secrets/` for its user alone,
+ * never shipped, never defaulted, never printed (contract §2, D55).
+ */
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { Config } from "./settings.ts";
+import { StartupError } from "./startup-error.ts";
+
+/** A key and the name that tells it from the one before it. */
+export interface SecretKey {
+  /** Public: stands in the header of every token. */
+  readonly kid: string;
+  /** 32 random bytes. */
+  readonly secret: Uint8Array;
+}
+
+/** All secrets. */
+export interface Secrets {
+  /** Signs access tokens. */
+  readonly jwt: SecretKey;
+  /** What the tokens of public links are made from. */
+  readonly link: SecretKey;
+  /** Those that were missing and have just been made: all of them at the first start, none later. */
+  readonly made: readonly SecretName[];
+}
+
+/** Names of the secrets; each is the file `NAME.json`. */
+export const SECRET_NAMES = ["jwt", "link"] as const;
+
+/** One of {@link SECRET_NAMES}. */
+export type SecretName = (typeof SECRET_NAMES)[number];
+
+const KEY_BYTES = 32;
+
+/**
+ * The secrets in `directory` (`<data>/secrets`), made where there are none. What is made is on disk on return; two
+ * programs that start at once end up with the same keys.
+ * @throws StartupError when others may read them, when one is damaged or weak, or when they can't be written
+ */
+export function openSecrets(directory: string): Secrets {
+  if (!existsSync(directory)) makeDirectory(directory);
+  refuseLoosePermissions(directory, "700");
+  const made: SecretName[] = [];
+  const open = (name: SecretName) => {
+    const path = join(directory, `${name}.json`);
+    if (!existsSync(path) && writeKey(path, "keep")) made.push(name);
+    return readKey(path);
+  };
+  return { jwt: open("jwt"), link: open("link"), made };
+}
+
+/**
+ * Looks at the secrets that are there, and makes none.
+ * @throws StartupError as {@link openSecrets}
+ */
+export function checkSecrets(directory: string): void {
+  if (!existsSync(directory)) return;
+  refuseLoosePermissions(directory, "700");
+  for (const name of SECRET_NAMES) {
+    const path = join(directory, `${name}.json`);
+    if (existsSync(path)) readKey(path);
+  }
+}
+
+/**
+ * Replaces one secret by a new one; on disk on return. A running server goes on with the one that it has read.
+ * @throws StartupError when it can't be written
+ */
+export function rotateSecret(directory: string, name: SecretName): SecretKey {
+  if (!existsSync(directory)) makeDirectory(directory);
+  refuseLoosePermissions(directory, "700");
+  const path = join(directory, `${name}.json`);
+  writeKey(path, "replace");
+  return readKey(path);
+}
+
+/**
+ * The password for the first administrator, from the setting or its file (one line end at its end doesn't count).
+ * @returns undefined where neither is set
+ * @throws StartupError when the file can't be read
+ */
+export function readAdminPassword(config: Pick<Config, "adminPassword" | "adminPasswordFile">): string | undefined {
+  if (config.adminPassword !== null) return config.adminPassword;
+  if (config.adminPasswordFile === null) return undefined;
+  return readPasswordFile(config.adminPasswordFile);
+}
+
+/** A password kept in a file; one line end at its end doesn't count. @throws StartupError when it can't be read. */
+export function readPasswordFile(path: string): string {
+  try {
+    return withoutLineEnd(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new StartupError(`The password file ${path} can't be read: ${messageOf(error)}.`, error);
+  }
+}
+
+/** Text without the one line end that editors and `echo` put at its end. */
+export function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, "");
+}
+
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+    syncPath(dirname(directory));
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return;
+    throw new StartupError(`The directory ${directory} can't be made: ${messageOf(error)}.`, error);
+  }
+}
+
+function refuseLoosePermissions(path: string, wanted: "600" | "700"): void {
+  const mode = statSync(path).mode & 0o777;
+  if ((mode & 0o077) === 0) return;
+  throw new StartupError(
+    `Others may read ${path} (mode ${mode.toString(8)}), and with it sign in as anybody. Run: chmod ${wanted} ${path}\n` +
+      "If somebody may have read it already, also run: larder config rotate-secrets",
+  );
+}
+
+function readKey(path: string): SecretKey {
+  refuseLoosePermissions(path, "600");
+  let content: string;
+  try {
+    content = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new StartupError(`The secret ${path} can't be read: ${messageOf(error)}.`, error);
+  }
+  const key = parseKey(content);
+  if (key !== undefined) return key;
+  throw new StartupError(
+    `The secret ${path} is damaged or weak: it must hold 256 random bits, as Larder writes them. ` +
+      "Put it back from a backup; or delete it, and a new one is made at the next start " +
+      "(everybody has to sign in again; links made with it end).",
+  );
+}
+
+function parseKey(content: string): SecretKey | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(content);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  if (typeof parsed !== "object" || parsed === null || !("kid" in parsed) || !("key" in parsed)) return undefined;
+  if (typeof parsed.kid !== "string" || parsed.kid === "" || typeof parsed.key !== "string") return undefined;
+  const secret = Uint8Array.from(Buffer.from(parsed.key, "base64url"));
+  // 32 random bytes with fewer than 16 different ones don't occur; a key thought up by a person often is such.
+  const isStrong = secret.byteLength === KEY_BYTES && new Set(secret).size >= KEY_BYTES / 2;
+  return isStrong ? { kid: parsed.kid, secret } : undefined;
+}
+
+/**
+ * Writes a new key: whole and on disk under its name, or not at all.
+ * @returns false when somebody else made it in the meantime (mode "keep")
+ */
+function writeKey(path: string, mode: "keep" | "replace"): boolean {
+  const content = `${JSON.stringify({
+    kid: randomBytes(6).toString("hex"),
+    key: randomBytes(KEY_BYTES).toString("base64url"),
+  })}\n`;
+  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    writeDurably(temporary, content);
+    const isWritten = mode === "replace" ? (renameSync(temporary, path), true) : linkOnce(temporary, path);
+    syncPath(dirname(path));
+    return isWritten;
+  } catch (error) {
+    throw new StartupError(`The secret ${path} can't be written: ${messageOf(error)}.`, error);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function writeDurably(path: string, content: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeSync(file, content);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Gives the file its name unless that is taken: of two programs at once, one wins and both read its key. */
+function linkOnce(temporary: string, path: string): boolean {
+  try {
+    linkSync(temporary, path);
+    return true;
+  } catch (error) {
+    if (isCode(error, "EEXIST")) return false;
+    if (!isCode(error, "EPERM") && !isCode(error, "ENOTSUP") && !isCode(error, "ENOSYS")) throw error;
+    // A file system without hard links, such as exFAT.
+    renameSync(temporary, path);
+    return true;
+  }
+}
+
+function syncPath(directory: string): void {
+  const handle = openSync(directory, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

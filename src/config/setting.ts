@@ -1,0 +1,239 @@
+/** What a setting is, and the kinds of value that there are. The settings themselves are in `settings.ts`. */
+import { formatDuration } from "../lib/duration.ts";
+import { formatSize, parseDuration, parseSize } from "./quantities.ts";
+
+/** A value as it was found: text from a flag or the environment, or what larder.toml holds. */
+export type RawValue = unknown;
+
+/** Says why a value can't be taken; its message completes "KEY …", as in "must be a whole number". */
+export class BadValue extends Error {
+  override readonly name = "BadValue";
+}
+
+/** The unit that is added to a setting's name in the program: `gcGrace` is `config.gcGraceMs`. */
+export type Unit = "" | "Ms" | "Bytes";
+
+/** How a value is read and shown. */
+export interface SettingKind<T> {
+  /** What may be written, for the help: "size", "on or off". */
+  readonly accepts: string;
+  /** @param directory what a relative path starts from. @throws BadValue */
+  parse(raw: RawValue, directory: string): T;
+  /** The value as it may be written again. */
+  format(value: T): string;
+}
+
+/** One setting. Its key is its place in the table. */
+export class Setting<T, U extends Unit = ""> {
+  readonly kind: SettingKind<T>;
+  readonly unit: U;
+  readonly default: T;
+  readonly help: string;
+  /** Never shown, and not taken from the command line, which every user of the machine can read. */
+  readonly isSecret: boolean;
+
+  constructor(kind: SettingKind<T>, unit: U, preset: T, help: string, isSecret = false) {
+    this.kind = kind;
+    this.unit = unit;
+    this.default = preset;
+    this.help = help;
+    this.isSecret = isSecret;
+  }
+
+  /** The value as `larder config` and the README show it. */
+  show(value: T): string {
+    return this.isSecret && value !== null ? "(set)" : this.kind.format(value);
+  }
+}
+
+/** Words for "no limit". */
+const NONE_WORDS = ["none", "unlimited"];
+
+const TRUE_WORDS = ["on", "true", "1", "yes"];
+const FALSE_WORDS = ["off", "false", "0", "no"];
+
+/** On or off. */
+export function toggle(preset: boolean, help: string): Setting<boolean> {
+  return new Setting(
+    {
+      accepts: "on or off",
+      parse(raw) {
+        if (typeof raw === "boolean") return raw;
+        const word = String(raw).trim().toLowerCase();
+        if (TRUE_WORDS.includes(word)) return true;
+        if (FALSE_WORDS.includes(word)) return false;
+        throw new BadValue('must be "on" or "off"');
+      },
+      format: (value) => (value ? "on" : "off"),
+    },
+    "",
+    preset,
+    help,
+  );
+}
+
+/** One of a few words. */
+export function choice<const W extends string>(words: readonly W[], preset: NoInfer<W>, help: string): Setting<W> {
+  return new Setting(
+    {
+      accepts: words.join(", "),
+      parse(raw) {
+        const found = words.find((word) => word === String(raw).trim().toLowerCase());
+        if (found === undefined) throw new BadValue(`must be one of: ${words.join(", ")}`);
+        return found;
+      },
+      format: (value) => value,
+    },
+    "",
+    preset,
+    help,
+  );
+}
+
+/** A whole number between two bounds, both included. */
+export function integer(min: number, max: number, preset: number, help: string): Setting<number> {
+  return new Setting(integerKind(min, max), "", preset, help);
+}
+
+/** A whole number, or none (null). */
+export function integerOrNone(preset: number | null, help: string): Setting<number | null> {
+  return new Setting(orNone(integerKind(0, Number.MAX_SAFE_INTEGER), "unlimited"), "", preset, help);
+}
+
+/** A factor: a number above zero. */
+export function factor(preset: number, help: string): Setting<number> {
+  return new Setting(
+    {
+      accepts: "number above 0",
+      parse(raw) {
+        const value = typeof raw === "string" && raw.trim() !== "" ? Number(raw) : raw;
+        if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) {
+          throw new BadValue("must be a number above 0");
+        }
+        return value;
+      },
+      format: String,
+    },
+    "",
+    preset,
+    help,
+  );
+}
+
+/** A number of bytes. */
+export function size(preset: string, help: string): Setting<number, "Bytes"> {
+  return new Setting(sizeKind, "Bytes", sizeKind.parse(preset, ""), help);
+}
+
+/** A number of bytes, or none (null), for which `noneWord` stands. */
+export function sizeOrNone(preset: string, help: string, noneWord = "none"): Setting<number | null, "Bytes"> {
+  const kind = orNone(sizeKind, noneWord);
+  return new Setting(kind, "Bytes", kind.parse(preset, ""), help);
+}
+
+/** A length of time between two bounds, both included. */
+export function duration(min: string, max: string, preset: string, help: string): Setting<number, "Ms"> {
+  const minMs = parseDuration(min) ?? 0;
+  const maxMs = parseDuration(max) ?? Number.POSITIVE_INFINITY;
+  const kind: SettingKind<number> = {
+    accepts: "duration",
+    parse(raw) {
+      const ms = typeof raw === "string" ? parseDuration(raw) : undefined;
+      if (ms === undefined) throw new BadValue('must be a duration with its unit, such as "30s", "12h" or "7d"');
+      if (ms < minMs || ms > maxMs) throw new BadValue(`must be between ${min} and ${max}`);
+      return ms;
+    },
+    format: formatDuration,
+  };
+  return new Setting(kind, "Ms", kind.parse(preset, ""), help);
+}
+
+/** Any text that `read` takes. It throws BadValue for the rest, and gives the form in which the text is kept. */
+export function text(accepts: string, read: (text: string) => string, preset: string, help: string): Setting<string> {
+  return new Setting({ accepts, parse: (raw) => read(asText(raw)), format: (value) => value }, "", preset, help);
+}
+
+/** As {@link text}, null where it isn't set. */
+export function optionalText(
+  accepts: string,
+  read: (text: string, directory: string) => string,
+  help: string,
+  isSecret = false,
+): Setting<string | null> {
+  return new Setting<string | null>(
+    { accepts, parse: (raw, directory) => read(asText(raw), directory), format: (value) => value ?? "not set" },
+    "",
+    null,
+    help,
+    isSecret,
+  );
+}
+
+/** A list: of strings in larder.toml, separated by commas elsewhere. */
+export function list(accepts: string, readEntry: (entry: string) => string, help: string): Setting<readonly string[]> {
+  return new Setting<readonly string[]>(
+    {
+      accepts,
+      parse(raw) {
+        const entries = Array.isArray(raw) ? raw.map(asText) : asText(raw).split(",");
+        return entries
+          .map((entry) => entry.trim())
+          .filter((entry) => entry !== "")
+          .map(readEntry);
+      },
+      format: (value) => (value.length === 0 ? "none" : value.join(",")),
+    },
+    "",
+    [],
+    help,
+  );
+}
+
+/** A path on the machine; one that isn't absolute starts from `directory`. */
+export function readPath(path: string, directory: string): string {
+  if (path === "") throw new BadValue("must not be empty");
+  if (path.includes("\0")) throw new BadValue("must not contain a NUL character");
+  return path.startsWith("/") ? path : `${directory}/${path}`;
+}
+
+const sizeKind: SettingKind<number> = {
+  accepts: "size",
+  parse(raw) {
+    const bytes = typeof raw === "string" ? parseSize(raw) : raw;
+    if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes < 0) {
+      throw new BadValue('must be a number of bytes, or a size such as "10MB" or "1.5GB"');
+    }
+    return bytes;
+  },
+  format: formatSize,
+};
+
+function integerKind(min: number, max: number): SettingKind<number> {
+  const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `${min} to ${max}`;
+  return {
+    accepts: "whole number",
+    parse(raw) {
+      const value = typeof raw === "string" && /^\d+$/.test(raw.trim()) ? Number(raw) : raw;
+      if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
+        throw new BadValue(`must be a whole number ${bounds}`);
+      }
+      return value;
+    },
+    format: String,
+  };
+}
+
+function orNone<T>(kind: SettingKind<T>, noneWord: string): SettingKind<T | null> {
+  const words = [...new Set([noneWord, ...NONE_WORDS])];
+  return {
+    accepts: `${kind.accepts}, or ${noneWord}`,
+    parse: (raw, directory) =>
+      typeof raw === "string" && words.includes(raw.trim().toLowerCase()) ? null : kind.parse(raw, directory),
+    format: (value) => (value === null ? noneWord : kind.format(value)),
+  };
+}
+
+function asText(raw: RawValue): string {
+  if (typeof raw === "string") return raw.trim();
+  throw new BadValue("must be text in quotes");
+}

@@ -1,0 +1,293 @@
+/**
+ * Every setting, once: its key is its place in this table, and the names of its flag and its environment variable follow
+ * from the key. `plans.free.limit.uploads` is `--plans-free-limit-uploads` and `LARDER_PLANS_FREE_LIMIT_UPLOADS`.
+ */
+import ipaddr from "ipaddr.js";
+import {
+  BadValue,
+  choice,
+  duration,
+  factor,
+  integer,
+  integerOrNone,
+  list,
+  optionalText,
+  readPath,
+  Setting,
+  size,
+  sizeOrNone,
+  text,
+  toggle,
+  type Unit,
+} from "./setting.ts";
+
+/** The kinds of request that are counted, each by itself (contract §3). */
+export const RATE_CATEGORIES = [
+  "signin",
+  "signup",
+  "refresh",
+  "uploads",
+  "downloads",
+  "listing",
+  "operations",
+  "profile",
+  "usage",
+  "sync",
+  "general",
+] as const;
+
+/** One of {@link RATE_CATEGORIES}. */
+export type RateCategory = (typeof RATE_CATEGORIES)[number];
+
+/** The plans, smallest first. */
+export const PLANS = ["free", "pro", "enterprise"] as const;
+
+/** What each plan has by default: `api.md`, Limits; quotas are contract §2. Rate limits in the order of the categories. */
+const PLAN_DEFAULTS = {
+  free: { maxFileSize: "10MB", quota: "5GB", devices: 3, limits: [5, 3, 10, 10, 50, 100, 50, 100, 50, 200, 1000] },
+  pro: {
+    maxFileSize: "100MB",
+    quota: "100GB",
+    devices: 10,
+    limits: [10, 5, 50, 100, 500, 1000, 500, 1000, 500, 2000, 10_000],
+  },
+  enterprise: {
+    maxFileSize: "1GB",
+    quota: "none",
+    devices: null,
+    limits: [20, 10, 100, 1000, null, 10_000, 5000, 10_000, 5000, 20_000, 100_000],
+  },
+};
+
+function plan(name: keyof typeof PLAN_DEFAULTS) {
+  const { maxFileSize, quota, devices, limits } = PLAN_DEFAULTS[name];
+  const limit = (category: RateCategory) =>
+    integerOrNone(
+      limits[RATE_CATEGORIES.indexOf(category)] ?? null,
+      `Requests of the kind "${category}" that an account on ${name} may make per ${category === "signin" ? "minute" : "hour"}.`,
+    );
+  return {
+    maxFileSize: size(maxFileSize, `Largest file of an account on ${name}.`),
+    quota: sizeOrNone(quota, `Bytes that an account on ${name} may hold in all.`),
+    devices: integerOrNone(devices, `Phones that an account on ${name} may register.`),
+    limit: {
+      signin: limit("signin"),
+      signup: limit("signup"),
+      refresh: limit("refresh"),
+      uploads: limit("uploads"),
+      downloads: limit("downloads"),
+      listing: limit("listing"),
+      operations: limit("operations"),
+      profile: limit("profile"),
+      usage: limit("usage"),
+      sync: limit("sync"),
+      general: limit("general"),
+    },
+  };
+}
+
+/** The table. */
+export const SETTINGS = {
+  data: text("path", (path) => readPath(path, "."), "./data", "Directory in which everything is kept."),
+  host: text("address", readHost, "127.0.0.1", "Address to listen on; 0.0.0.0 is every IPv4 address, :: every one."),
+  port: integer(0, 65_535, 8790, "Port to listen on; 0 picks a free one."),
+  basePath: text(
+    "path",
+    readBasePath,
+    "",
+    'Path below which everything is served, such as "/files", whether or not the proxy strips it.',
+  ),
+  publicUrl: optionalText(
+    "URL",
+    readPublicUrl,
+    "Address under which people reach this server, base path included. Links in answers start with it; without it, with the request's own scheme and Host.",
+  ),
+  trustedProxies: list(
+    "addresses or CIDR ranges",
+    readNetwork,
+    "Proxies whose X-Forwarded-* and Forwarded headers are believed.",
+  ),
+  corsOrigins: list("origins", readOrigin, "Web origins whose pages may call the API (without cookies)."),
+  preset: choice(
+    ["spec", "household"],
+    "spec",
+    "Starting point of the other settings. household: new accounts on enterprise, every limit times 100, sign-up by invite.",
+  ),
+  signup: choice(
+    ["open", "invite", "closed"],
+    "open",
+    "Who may make an account: everybody, whoever has an invite, nobody.",
+  ),
+  defaultPlan: choice(PLANS, "free", "Plan of a new account."),
+  adminEmail: optionalText(
+    "e-mail",
+    (value) => value,
+    "Makes this administrator at start, with the password below, while there is no account at all.",
+  ),
+  adminPassword: optionalText("text", (value) => value, "Password of that administrator.", true),
+  adminPasswordFile: optionalText("path", readPath, "File that holds the password of that administrator."),
+  tokenLifetime: duration("1m", "365d", "24h", "How long a sign-in lasts without being refreshed."),
+  rateLimits: toggle(true, "Whether requests are limited at all."),
+  rateLimitScale: factor(1, "Multiplies every limit of requests that isn't set by itself."),
+  plans: { free: plan("free"), pro: plan("pro"), enterprise: plan("enterprise") },
+  minFreeSpace: sizeOrNone(
+    "auto",
+    "Room that uploads leave free on the disk; auto is 2 % of it, at least 8 MB and at most 512 MB.",
+    "auto",
+  ),
+  maxRequests: integer(16, 1_000_000, 4096, "Requests served side by side; what comes on top is answered 503."),
+  verifyAfterWrite: toggle(false, "Whether each new content is read back from the disk before it is acknowledged."),
+  gcGrace: duration("0s", "3650d", "7d", "How long the bytes of deleted files stay in the store, for the operator."),
+  allowNetworkFilesystem: toggle(
+    false,
+    "Whether the database may lie on NFS, SMB or FUSE. It may break there; contents (blobs) may lie there anyway.",
+  ),
+  thumbnails: {
+    enabled: toggle(true, "Whether thumbnails are made."),
+    concurrency: integer(1, 16, 2, "How many pictures are worked on side by side."),
+    timeout: duration("1s", "10m", "30s", "Time after which one picture is given up."),
+    memoryLimit: size("768MB", "Memory above which the thumbnail process is ended."),
+  },
+  nativeDir: optionalText(
+    "path",
+    readPath,
+    "Where the native libraries of the executable are unpacked, for a data directory mounted noexec.",
+  ),
+  libvips: optionalText("path", readPath, "A libvips-cpp library to use in place of the embedded one."),
+  metricsAccess: choice(
+    ["local", "admin", "open"],
+    "local",
+    "Who may read /metrics: an administrator's key or this machine itself; the key alone; everybody.",
+  ),
+  log: choice(["pretty", "json"], "pretty", "Form of the log lines on standard error."),
+  logLevel: choice(["debug", "info", "warn", "error"], "info", "Lines below this level are not written."),
+};
+
+/**
+ * Settings that had another name, or are gone, and what to use now: they keep working, with a warning (D44).
+ * Key: the old key. Value: the new key, or null where nothing takes its place.
+ */
+export const RENAMED: Readonly<Record<string, string | null>> = {};
+
+/** Variables that begin with LARDER_ and are no settings: of the tests, the bench and the build. */
+export const FOREIGN_VARIABLES = /^LARDER_(TEST|BENCH|BUILD)_/;
+
+type FieldName<K extends string, S> = S extends Setting<infer _V, infer U extends Unit> ? `${K}${U}` : K;
+
+type ConfigOf<T> = {
+  readonly [K in keyof T & string as FieldName<K, T[K]>]: T[K] extends Setting<infer V, infer _U extends Unit>
+    ? V
+    : ConfigOf<T[K]>;
+};
+
+/**
+ * The effective configuration, frozen. Fields are named as the settings, with the unit last: `gcGrace` is `gcGraceMs`,
+ * `plans.free.quota` is `plans.free.quotaBytes`. Null: no limit, or not set. Paths are absolute. The rate limits are
+ * final: scale and preset are in them already.
+ */
+export type Config = ConfigOf<typeof SETTINGS>;
+
+/** What holds for the accounts of one plan. */
+export type PlanConfig = Config["plans"]["free"];
+
+/** A setting of whatever type. */
+export type AnySetting = Setting<unknown, Unit>;
+
+/** All settings by their whole key, in the order of the table. */
+export const SETTINGS_BY_KEY: ReadonlyMap<string, AnySetting> = new Map(flatten(SETTINGS, ""));
+
+/** Name of the environment variable of a setting: `LARDER_BASE_PATH` for `basePath`. */
+export function environmentName(key: string): string {
+  return `LARDER_${words(key).join("_").toUpperCase()}`;
+}
+
+/** Name of the flag of a setting: `--base-path` for `basePath`. */
+export function flagName(key: string): string {
+  return `--${words(key).join("-")}`;
+}
+
+/** The field of {@link Config} under its group: `gcGraceMs` for `gcGrace`. */
+export function fieldName(key: string, setting: AnySetting): string {
+  return `${key.slice(key.lastIndexOf(".") + 1)}${setting.unit}`;
+}
+
+/**
+ * What the household preset puts in the place of the defaults, by key; whatever is set by itself still wins.
+ * The limits of requests follow from `rateLimitScale`.
+ */
+export function householdDefaults(): Map<string, unknown> {
+  const changed = new Map<string, unknown>([
+    ["defaultPlan", "enterprise"],
+    ["signup", "invite"],
+    ["rateLimitScale", 100],
+  ]);
+  for (const [key, setting] of SETTINGS_BY_KEY) {
+    const isPlanLimit = /^plans\.\w+\.(maxFileSize|devices)$/.test(key);
+    if (isPlanLimit && typeof setting.default === "number") changed.set(key, setting.default * 100);
+  }
+  return changed;
+}
+
+/** Whether a setting is a limit of requests, which `rateLimitScale` multiplies. */
+export function isRateLimit(key: string): boolean {
+  return /^plans\.\w+\.limit\.\w+$/.test(key);
+}
+
+function* flatten(group: object, prefix: string): Generator<[string, AnySetting]> {
+  for (const [name, entry] of Object.entries(group)) {
+    if (entry instanceof Setting) yield [prefix + name, entry];
+    else yield* flatten(entry, `${prefix}${name}.`);
+  }
+}
+
+function words(key: string): string[] {
+  return key.split(".").flatMap((part) => part.split(/(?=[A-Z])/).map((word) => word.toLowerCase()));
+}
+
+function readHost(host: string): string {
+  const plain = host.replace(/^\[(.*)\]$/, "$1");
+  const isName = /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/.test(plain);
+  if (!isName && !ipaddr.isValid(plain)) throw new BadValue("must be an IP address or a host name");
+  return plain;
+}
+
+function readBasePath(path: string): string {
+  const plain = path.replace(/\/+$/, "");
+  if (plain === "") return "";
+  const isPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(plain);
+  if (!isPath) throw new BadValue('must be a path such as "/files": letters, digits, ".", "_", "~", "-" and "/"');
+  return plain;
+}
+
+function readPublicUrl(address: string): string {
+  const url = URL.parse(address);
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (url === null || !isWeb) throw new BadValue('must be a whole address such as "https://files.example.org"');
+  if (url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
+    throw new BadValue("must have no query, no fragment and no credentials");
+  }
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function readOrigin(address: string): string {
+  const url = URL.parse(address);
+  const isOrigin = url !== null && url.origin !== "null" && url.origin === address.replace(/\/$/, "").toLowerCase();
+  if (!isOrigin) throw new BadValue(`must be origins such as "https://photos.example.org", which "${address}" is not`);
+  return url.origin;
+}
+
+function readNetwork(network: string): string {
+  try {
+    if (network.includes("/")) {
+      const [address, bits] = ipaddr.parseCIDR(network);
+      return `${address.toString()}/${bits}`;
+    }
+    const address = ipaddr.parse(network);
+    return `${address.toString()}/${address.kind() === "ipv4" ? 32 : 128}`;
+  } catch (error) {
+    // The library's own words add nothing: what was given and what is wanted is told.
+    if (error instanceof Error)
+      throw new BadValue(`must be addresses such as "192.168.1.2" or "10.0.0.0/8", which "${network}" is not`);
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * How the database is opened: one connection that writes, in the server's main thread, and read-only ones in workers.
+ * WAL with synchronous=FULL: a commit that returned is on disk.
+ */
+import { Database } from "bun:sqlite";
+import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
+import * as schema from "./schema/schema.ts";
+
+/** The oldest SQLite that is trusted with a write-ahead log (D45). */
+export const SQLITE_MINIMUM = "3.51.3";
+
+/** Drizzle over our tables. Build a query once with `.prepare()` and keep it where it is called often. */
+export type Orm = BunSQLiteDatabase<typeof schema>;
+
+/** One open database: `sqlite` for statements where the plan matters, `orm` for the rest. */
+export interface Db {
+  readonly sqlite: Database;
+  readonly orm: Orm;
+  /**
+   * Whether another connection has committed since the last call: a command beside the running server.
+   * About two microseconds; what is cached of the database must be dropped when true.
+   */
+  changedElsewhere(): boolean;
+  /** Folds the log back into the file where nobody else holds the database, and closes. */
+  close(): void;
+}
+
+/** How long a statement waits in place for another process's lock; longer waits are the writer's, off the event loop. */
+const BUSY_TIMEOUT_MS = 50;
+
+/**
+ * Opens the database file, making it where there is none.
+ * @param busyTimeoutMs how long one statement may block for another process's lock; commands wait long, the server hardly.
+ */
+export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db {
+  const sqlite = new Database(path, { create: true, readwrite: true, strict: true });
+  const pragmas = [
+    `busy_timeout=${busyTimeoutMs}`,
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "foreign_keys=ON",
+    "cache_size=-16384",
+    "temp_store=MEMORY",
+    // Checkpoints are made by the worker while it is quiet; this is the backstop, so that the log stays bounded.
+    "wal_autocheckpoint=4000",
+    "journal_size_limit=67108864",
+    "trusted_schema=OFF",
+  ];
+  for (const pragma of pragmas) sqlite.run(`PRAGMA ${pragma}`);
+  return wrap(sqlite);
+}
+
+/** Opens an existing database for reading only, for workers and for checks beside a running server. */
+export function openReadOnly(path: string): Db {
+  const sqlite = new Database(path, { readonly: true, strict: true });
+  for (const pragma of ["busy_timeout=5000", "cache_size=-16384", "temp_store=MEMORY"]) sqlite.run(`PRAGMA ${pragma}`);
+  return wrap(sqlite);
+}
+
+/** The version of SQLite in this executable. @throws Error when it is older than {@link SQLITE_MINIMUM}. */
+export function assertSqliteVersion(): string {
+  const memory = new Database(":memory:");
+  const version = memory.query<{ version: string }, []>("SELECT sqlite_version() AS version").get()?.version ?? "0";
+  memory.close();
+  const isOld = Bun.semver.order(version, SQLITE_MINIMUM) < 0;
+  if (isOld) throw new Error(`SQLite ${version} is older than ${SQLITE_MINIMUM}, which keeps a write-ahead log whole.`);
+  return version;
+}
+
+function wrap(sqlite: Database): Db {
+  const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
+  let seen = dataVersion.get()?.data_version;
+  return {
+    sqlite,
+    orm: drizzle(sqlite, { schema }),
+    changedElsewhere() {
+      const now = dataVersion.get()?.data_version;
+      const hasChanged = now !== seen;
+      seen = now;
+      return hasChanged;
+    },
+    close: () => sqlite.close(),
+  };
+}

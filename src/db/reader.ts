@@ -1,0 +1,94 @@
+import { AppError } from "../errors.ts";
+import type { Log } from "../lib/log.ts";
+import type { Bindable, ReadReply, ReadRequest, ReadStatement } from "./reader.worker.ts";
+
+/** A statement whose rows are wanted. */
+export function rows(sql: string, parameters: readonly Bindable[] = []): ReadStatement {
+  return { sql, parameters, as: "rows" };
+}
+
+/** A statement that gives one text of comma-separated integers (`group_concat`), wanted as an array of numbers. */
+export function numbers(sql: string, parameters: readonly Bindable[] = []): ReadStatement {
+  return { sql, parameters, as: "numbers" };
+}
+
+/** Requests that may wait for the thread; beyond it a caller is better told to come again. */
+const WAITING_MAX = 64;
+
+interface Waiting {
+  readonly resolve: (results: readonly (Float64Array | readonly object[])[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Reads the database off the event loop, in a thread that is started at the first need and again after it died.
+ * It sees what was committed when the request was begun.
+ */
+export class Reader {
+  readonly #path: string;
+  readonly #log: Log;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #lastId = 0;
+
+  /** @param path the database file, which must exist by the first request */
+  constructor(path: string, log: Log) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /**
+   * Runs the statements one after the other in one snapshot; results in their order. What the rows look like is the
+   * caller's knowledge of its own SQL.
+   * @throws AppError overloaded where too many wait already; database_error
+   */
+  read(statements: readonly ReadStatement[]): Promise<readonly (Float64Array | readonly object[])[]> {
+    if (this.#waiting.size >= WAITING_MAX) {
+      const message = "Too many searches are waiting. Try again in a moment.";
+      return Promise.reject(new AppError("overloaded", message));
+    }
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#worker ??= this.#start();
+      this.#worker.postMessage({ id, path: this.#path, statements } satisfies ReadRequest);
+    });
+  }
+
+  /** Ends the thread; what still waits fails with `shutting_down`. The next request would start another. */
+  close(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#failAll(new AppError("shutting_down", "The server is stopping. Try again when it is back."));
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./reader.worker.ts", import.meta.url).href);
+    worker.onmessage = (event: MessageEvent<ReadReply>) => this.#settle(event.data);
+    const died = (why: string) => {
+      if (this.#worker !== worker) return;
+      this.#worker = undefined;
+      this.#log.error("The thread that reads the database died; the next request starts it again.", { why });
+      this.#failAll(new AppError("database_error", "The search broke off. Try again.", {}, new Error(why)));
+    };
+    worker.onerror = (event) => died(event.message);
+    worker.addEventListener("close", () => died("closed"));
+    worker.unref();
+    return worker;
+  }
+
+  #settle(reply: ReadReply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if ("results" in reply) waiting?.resolve(reply.results);
+    else {
+      const message = "The database could not carry this out. Its log says why.";
+      waiting?.reject(new AppError("database_error", message, {}, new Error(reply.error)));
+    }
+  }
+
+  #failAll(error: AppError): void {
+    for (const waiting of this.#waiting.values()) waiting.reject(error);
+    this.#waiting.clear();
+  }
+}

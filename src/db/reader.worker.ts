@@ -1,0 +1,91 @@
+/**
+ * The thread that reads for long. It holds a read-only connection of its own and carries out statements that would
+ * keep the event loop waiting: searches over whole trees, recounts. What one request asks for is read in one snapshot.
+ */
+import type { Database, Statement } from "bun:sqlite";
+import { openReadOnly } from "./open.ts";
+
+/** A value that SQLite binds. */
+export type Bindable = string | number | null;
+
+/** One statement. `numbers`: it gives one text of comma-separated integers, which are handed over as an array. */
+export interface ReadStatement {
+  readonly sql: string;
+  readonly parameters: readonly Bindable[];
+  readonly as: "rows" | "numbers";
+}
+
+/** What is read in one snapshot. The first request of a thread names the database. */
+export interface ReadRequest {
+  readonly id: number;
+  readonly path: string;
+  readonly statements: readonly ReadStatement[];
+}
+
+/** The results in the order of the statements, or in words why there are none. */
+export type ReadReply =
+  | { readonly id: number; readonly results: readonly (Float64Array | readonly object[])[] }
+  | { readonly id: number; readonly error: string };
+
+declare const self: Worker;
+
+/** Prepared statements kept; the texts differ only by which filters are asked for. */
+const STATEMENTS_MAX = 128;
+
+let database: Database | undefined;
+const prepared = new Map<string, Statement<object>>();
+
+self.onmessage = (event: MessageEvent<ReadRequest>) => {
+  const { id, path, statements } = event.data;
+  try {
+    database ??= openReadOnly(path).sqlite;
+    const results = readAll(database, statements);
+    const transfer = results.flatMap((result) => (result instanceof Float64Array ? [result.buffer] : []));
+    self.postMessage({ id, results } satisfies ReadReply, transfer);
+  } catch (error) {
+    self.postMessage({ id, error: String(error) } satisfies ReadReply);
+  }
+};
+
+function readAll(sqlite: Database, statements: readonly ReadStatement[]): (Float64Array<ArrayBuffer> | object[])[] {
+  sqlite.run("BEGIN");
+  try {
+    return statements.map(({ sql, parameters, as }) => {
+      const rows = prepare(sqlite, sql).all(...parameters);
+      return as === "rows" ? rows : parseNumbers(Object.values(rows[0] ?? {})[0]);
+    });
+  } finally {
+    sqlite.run("ROLLBACK");
+  }
+}
+
+function prepare(sqlite: Database, sql: string): Statement<object> {
+  const known = prepared.get(sql);
+  if (known !== undefined) return known;
+  if (prepared.size >= STATEMENTS_MAX) {
+    for (const statement of prepared.values()) statement.finalize();
+    prepared.clear();
+  }
+  const statement = sqlite.prepare<object, Bindable[]>(sql);
+  prepared.set(sql, statement);
+  return statement;
+}
+
+/** One text of a hundred thousand numbers comes out of SQLite in a tenth of the time of a hundred thousand rows. */
+function parseNumbers(text: unknown): Float64Array<ArrayBuffer> {
+  if (typeof text !== "string" || text === "") return new Float64Array(0);
+  let count = 1;
+  for (let i = text.indexOf(","); i >= 0; i = text.indexOf(",", i + 1)) count++;
+  const numbers = new Float64Array(count);
+  let value = 0;
+  let at = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 44) {
+      numbers[at++] = value;
+      value = 0;
+    } else value = value * 10 + (code - 48);
+  }
+  numbers[at] = value;
+  return numbers;
+}

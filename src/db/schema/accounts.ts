@@ -1,0 +1,57 @@
+import { sql } from "drizzle-orm";
+import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { users } from "./users.ts";
+
+/** What a user's files add up to, and the head of the change journal. One row a user, same id. */
+export const accounts = sqliteTable(
+  "accounts",
+  {
+    id: integer("id")
+      .primaryKey()
+      .references(() => users.id, { onDelete: "cascade" }),
+    rootId: integer("root_id").notNull(),
+    /** The last number given in the journal. */
+    seq: integer("seq").notNull().default(0),
+    /** Tombstones up to this number are gone. */
+    floorSeq: integer("floor_seq").notNull().default(0),
+    files: integer("files").notNull().default(0),
+    folders: integer("folders").notNull().default(0),
+    fileBytes: integer("file_bytes").notNull().default(0),
+    versionBytes: integer("version_bytes").notNull().default(0),
+    trashBytes: integer("trash_bytes").notNull().default(0),
+    /** Null: the plan's. Negative: none. */
+    quotaBytes: integer("quota_bytes"),
+  },
+  (table) => [
+    check(
+      "accounts_counts",
+      sql`${table.files} >= 0 AND ${table.folders} >= 0 AND ${table.fileBytes} >= 0 AND ${table.versionBytes} >= 0 AND ${table.trashBytes} >= 0`,
+    ),
+  ],
+);
+
+/** Files and bytes by media type, kept with each change, so that usage needs no scan. */
+export const usageTypes = sqliteTable(
+  "usage_types",
+  {
+    accountId: integer("account_id").notNull(),
+    type: text("type").notNull(),
+    files: integer("files").notNull(),
+    bytes: integer("bytes").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.type] })],
+);
+
+/** Uploads and downloads by account and month (`2026-01`), written behind. */
+export const transfers = sqliteTable(
+  "transfers",
+  {
+    accountId: integer("account_id").notNull(),
+    period: text("period").notNull(),
+    uploads: integer("uploads").notNull().default(0),
+    uploadedBytes: integer("uploaded_bytes").notNull().default(0),
+    downloads: integer("downloads").notNull().default(0),
+    downloadedBytes: integer("downloaded_bytes").notNull().default(0),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.period] })],
+);

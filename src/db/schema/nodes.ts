@@ -1,0 +1,140 @@
+import { sql } from "drizzle-orm";
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { accounts } from "./accounts.ts";
+import { blobs } from "./blobs.ts";
+
+/** The tree: files and folders. Only `features/tree` writes here. Every index answers one listing or look-up. */
+export const nodes = sqliteTable(
+  "nodes",
+  {
+    id: integer("id").primaryKey(),
+    publicId: text("public_id").notNull(),
+    accountId: integer("account_id")
+      .notNull()
+      .references(() => accounts.id),
+    /** Null: an account's root, or cut off from the tree (its chain does not end at the root: gone). */
+    parentId: integer("parent_id"),
+    /** 0 folder, 1 file. */
+    kind: integer("kind").notNull(),
+    name: text("name").notNull(),
+    /** `fold(name)`. */
+    sortKey: text("sort_key").notNull(),
+    createdAt: integer("created_at").notNull(),
+    modifiedAt: integer("modified_at").notNull(),
+    /** Journal number of its last change, and of its making. */
+    seq: integer("seq").notNull(),
+    createdSeq: integer("created_seq").notNull(),
+    sizeBytes: integer("size_bytes"),
+    mediaType: text("media_type"),
+    blobId: integer("blob_id").references(() => blobs.id),
+    version: integer("version"),
+    /** When the present content came. */
+    contentAt: integer("content_at"),
+    /** The name as uploaded, where it differs from `name`. */
+    originalName: text("original_name"),
+    /** The file's own modification time on the device that sent it, and when a photo was taken (with its offset), as told (D27). */
+    fileModifiedAt: text("file_modified_at"),
+    capturedAt: text("captured_at"),
+    isPublic: integer("is_public").notNull().default(0),
+    /** JSON array, in the order given; null for none: a listing needs no join. */
+    tags: text("tags"),
+    /** JSON object of strings, `description` among them; null for none. */
+    metadata: text("metadata"),
+  },
+  (table) => [
+    uniqueIndex("nodes_public").on(table.publicId),
+    uniqueIndex("nodes_name").on(table.parentId, table.kind, table.sortKey, table.name),
+    index("nodes_size").on(table.parentId, table.kind, table.sizeBytes),
+    index("nodes_created").on(table.parentId, table.kind, table.createdAt),
+    index("nodes_modified").on(table.parentId, table.kind, table.modifiedAt),
+    index("nodes_blob").on(table.blobId).where(sql`blob_id IS NOT NULL`),
+    check("nodes_kind", sql`${table.kind} IN (0, 1)`),
+  ],
+);
+
+/** What only folders have: counts of their children, so that a total needs no scan. */
+export const folders = sqliteTable("folders", {
+  nodeId: integer("node_id")
+    .primaryKey()
+    .references(() => nodes.id),
+  childFolders: integer("child_folders").notNull().default(0),
+  childFiles: integer("child_files").notNull().default(0),
+  /** Raised by each change of a direct child. */
+  childrenRev: integer("children_rev").notNull().default(0),
+  /** Journal number of the last rename or move of this folder. */
+  pathSeq: integer("path_seq").notNull().default(0),
+});
+
+/** Earlier contents of files; the present one is the node's own. */
+export const versions = sqliteTable(
+  "versions",
+  {
+    nodeId: integer("node_id").notNull(),
+    version: integer("version").notNull(),
+    blobId: integer("blob_id")
+      .notNull()
+      .references(() => blobs.id),
+    sizeBytes: integer("size_bytes").notNull(),
+    mediaType: text("media_type").notNull(),
+    createdAt: integer("created_at").notNull(),
+    createdBy: integer("created_by"),
+  },
+  (table) => [
+    primaryKey({ columns: [table.nodeId, table.version] }),
+    index("versions_blob").on(table.blobId),
+    index("versions_age").on(table.createdAt),
+  ],
+);
+
+/** How often a file was downloaded, and when last. Written behind, at most a second late. */
+export const nodeAccess = sqliteTable("node_access", {
+  nodeId: integer("node_id").primaryKey(),
+  downloads: integer("downloads").notNull(),
+  lastAccessedAt: integer("last_accessed_at").notNull(),
+});
+
+/** Numbered changes of an account: what synchronisation reads. */
+export const journal = sqliteTable(
+  "journal",
+  {
+    accountId: integer("account_id").notNull(),
+    seq: integer("seq").notNull(),
+    nodeId: integer("node_id").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.seq] })],
+);
+
+/** What is left of a deleted node, for as long as a device may still ask. */
+export const tombstones = sqliteTable(
+  "tombstones",
+  {
+    accountId: integer("account_id").notNull(),
+    seq: integer("seq").notNull(),
+    nodeId: integer("node_id").notNull(),
+    publicId: text("public_id").notNull(),
+    kind: integer("kind").notNull(),
+    createdSeq: integer("created_seq").notNull(),
+    deletedAt: integer("deleted_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.seq] })],
+);
+
+/** Labels of an account and how many files carry each. `key` is `fold(name)`. */
+export const tags = sqliteTable(
+  "tags",
+  {
+    id: integer("id").primaryKey(),
+    accountId: integer("account_id").notNull(),
+    key: text("key").notNull(),
+    name: text("name").notNull(),
+    count: integer("count").notNull(),
+  },
+  (table) => [uniqueIndex("tags_key").on(table.accountId, table.key)],
+);
+
+/** Which file carries which label. */
+export const nodeTags = sqliteTable(
+  "node_tags",
+  { tagId: integer("tag_id").notNull(), nodeId: integer("node_id").notNull() },
+  (table) => [primaryKey({ columns: [table.tagId, table.nodeId] })],
+);

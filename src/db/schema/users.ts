@@ -1,0 +1,71 @@
+import { sql } from "drizzle-orm";
+import { blob, check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+/** People who may sign in. `id` is the key inside the database, `public_id` the one the API shows. */
+export const users = sqliteTable(
+  "users",
+  {
+    id: integer("id").primaryKey(),
+    publicId: text("public_id").notNull(),
+    /** As the person wrote it. */
+    email: text("email").notNull(),
+    /** Folded: what signs in and must be unique. */
+    emailKey: text("email_key").notNull(),
+    name: text("name").notNull(),
+    role: text("role", { enum: ["admin", "user", "viewer"] }).notNull(),
+    plan: text("plan", { enum: ["free", "pro", "enterprise"] }).notNull(),
+    passwordHash: text("password_hash").notNull(),
+    disabledAt: integer("disabled_at"),
+    createdAt: integer("created_at").notNull(),
+    /** Language, time zone, theme …: JSON as PUT /api/users/settings merges it. */
+    settings: text("settings").notNull().default("{}"),
+  },
+  (table) => [
+    uniqueIndex("users_public").on(table.publicId),
+    uniqueIndex("users_email").on(table.emailKey),
+    check("users_role", sql`${table.role} IN ('admin','user','viewer')`),
+    check("users_plan", sql`${table.plan} IN ('free','pro','enterprise')`),
+  ],
+);
+
+/** Sign-ins. A token is worth what its row here says: deleted or expired rows open nothing. */
+export const sessions = sqliteTable(
+  "sessions",
+  {
+    id: integer("id").primaryKey(),
+    publicId: text("public_id").notNull(),
+    userId: integer("user_id")
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    kind: text("kind", { enum: ["web", "mobile", "cli"] }).notNull(),
+    userAgent: text("user_agent"),
+    clientAddress: text("client_address"),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+    lastSeenAt: integer("last_seen_at").notNull(),
+  },
+  (table) => [
+    uniqueIndex("sessions_public").on(table.publicId),
+    index("sessions_user").on(table.userId),
+    index("sessions_expiry").on(table.expiresAt),
+  ],
+);
+
+/** Single-use proofs that create an account: the set-up address of the first start, and invitations. */
+export const invites = sqliteTable(
+  "invites",
+  {
+    id: integer("id").primaryKey(),
+    publicId: text("public_id").notNull(),
+    tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
+    /** `setup` makes the first administrator, `invite` an account. */
+    kind: text("kind", { enum: ["setup", "invite"] }).notNull(),
+    emailKey: text("email_key"),
+    role: text("role", { enum: ["admin", "user", "viewer"] }).notNull(),
+    plan: text("plan", { enum: ["free", "pro", "enterprise"] }),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+    usedAt: integer("used_at"),
+  },
+  (table) => [uniqueIndex("invites_public").on(table.publicId), uniqueIndex("invites_token").on(table.tokenHash)],
+);

@@ -1,0 +1,191 @@
+/**
+ * The one writer. Deeds that arrive together are committed together (group commit): each runs in a savepoint of its
+ * own, so that one refused deed undoes nothing of the others, and all share the one sync to disk that makes them
+ * durable. A deed is a synchronous function: nothing is awaited while a transaction is open.
+ */
+import type { Database } from "bun:sqlite";
+import { SQLiteError } from "bun:sqlite";
+import { AppError } from "../errors.ts";
+import type { Log } from "../lib/log.ts";
+
+/** What a deed may do besides SQL. */
+export interface Transaction {
+  /**
+   * Runs `effect` once the transaction is durable, before the deed's promise resolves; never if it was undone.
+   * For caches in memory only. It must not throw.
+   */
+  afterCommit(effect: () => void): void;
+}
+
+/** A deed: synchronous, all or nothing. */
+export type Deed<T> = (tx: Transaction) => T;
+
+interface Waiting {
+  readonly deed: Deed<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How long one shared transaction may go on taking deeds: the event loop must not wait for a long queue. */
+const BATCH_MS_MAX = 4;
+/** How long a deed waits for another process that holds the database before it is given up. */
+const BUSY_WAIT_MS_MAX = 5_000;
+const BUSY_RETRY_MS = 20;
+
+/** Serialises and groups all writing to one database. */
+export class Writer {
+  readonly #sqlite: Database;
+  readonly #log: Log;
+  readonly #queue: Waiting[] = [];
+  #isScheduled = false;
+  #busySinceMs: number | undefined;
+  #statements: { begin: () => void; commit: () => void; rollback: () => void };
+  #savepoint: { open: () => void; release: () => void; undo: () => void };
+
+  constructor(sqlite: Database, log: Log) {
+    this.#sqlite = sqlite;
+    this.#log = log;
+    const statement = (sql: string) => {
+      const prepared = sqlite.prepare(sql);
+      return () => void prepared.run();
+    };
+    this.#statements = {
+      begin: statement("BEGIN IMMEDIATE"),
+      commit: statement("COMMIT"),
+      rollback: statement("ROLLBACK"),
+    };
+    this.#savepoint = {
+      open: statement("SAVEPOINT deed"),
+      release: statement("RELEASE deed"),
+      undo: statement("ROLLBACK TO deed"),
+    };
+  }
+
+  /** Deeds that wait for their commit. */
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /**
+   * Runs a deed in a transaction shared with whatever else is waiting, and resolves when it is durable.
+   * @throws what the deed threw, its changes undone; AppError disk_full | database_busy | database_error.
+   */
+  run<T>(deed: Deed<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#queue.push({ deed, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  /**
+   * Runs a deed in a transaction of its own, at once. For the start of the program and for commands;
+   * the event loop waits for the disk meanwhile.
+   */
+  runNow<T>(deed: Deed<T>): T {
+    const effects: (() => void)[] = [];
+    try {
+      const result = this.#sqlite.transaction(() => deed({ afterCommit: (effect) => effects.push(effect) })).immediate();
+      for (const effect of effects) effect();
+      return result;
+    } catch (error) {
+      throw translateSqliteError(error);
+    }
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    // After the present round of the event loop, so that all that became ready in it shares one commit.
+    setImmediate(() => this.#commitWaiting());
+  }
+
+  #commitWaiting(): void {
+    this.#isScheduled = false;
+    try {
+      this.#statements.begin();
+    } catch (error) {
+      this.#beginFailed(error);
+      return;
+    }
+    this.#busySinceMs = undefined;
+    const outcomes: (() => void)[] = [];
+    const effects: (() => void)[] = [];
+    const taken: Waiting[] = [];
+    const startedMs = performance.now();
+    try {
+      do {
+        const waiting = this.#queue.shift();
+        if (waiting === undefined) break;
+        taken.push(waiting);
+        outcomes.push(this.#runDeed(waiting, effects));
+      } while (performance.now() - startedMs < BATCH_MS_MAX);
+      this.#statements.commit();
+    } catch (error) {
+      this.#undo();
+      const translated = translateSqliteError(error);
+      for (const waiting of taken) waiting.reject(translated);
+      if (this.#queue.length > 0) this.#schedule();
+      return;
+    }
+    for (const effect of effects) effect();
+    for (const settle of outcomes) settle();
+    if (this.#queue.length > 0) this.#schedule();
+  }
+
+  /** Runs one deed in its savepoint; what it gave is told to its caller only after the commit. */
+  #runDeed(waiting: Waiting, effects: (() => void)[]): () => void {
+    const own: (() => void)[] = [];
+    this.#savepoint.open();
+    try {
+      const result = waiting.deed({ afterCommit: (effect) => own.push(effect) });
+      this.#savepoint.release();
+      effects.push(...own);
+      return () => waiting.resolve(result);
+    } catch (error) {
+      // A full disk may have ended the whole transaction already; then there is no savepoint to go back to.
+      if (!this.#sqlite.inTransaction) throw error;
+      this.#savepoint.undo();
+      this.#savepoint.release();
+      return () => waiting.reject(translateSqliteError(error));
+    }
+  }
+
+  #beginFailed(error: unknown): void {
+    const nowMs = performance.now();
+    this.#busySinceMs ??= nowMs;
+    if (isBusy(error) && nowMs - this.#busySinceMs < BUSY_WAIT_MS_MAX) {
+      this.#isScheduled = true;
+      setTimeout(() => this.#commitWaiting(), BUSY_RETRY_MS);
+      return;
+    }
+    this.#busySinceMs = undefined;
+    const translated = translateSqliteError(error);
+    for (const waiting of this.#queue.splice(0)) waiting.reject(translated);
+  }
+
+  #undo(): void {
+    if (!this.#sqlite.inTransaction) return;
+    try {
+      this.#statements.rollback();
+    } catch (error) {
+      this.#log.error("A transaction could not be rolled back.", { error });
+    }
+  }
+}
+
+/** Turns what SQLite says into what the API may say (contract §1); anything else is passed through. */
+export function translateSqliteError(error: unknown): unknown {
+  if (!(error instanceof SQLiteError)) return error;
+  const code = error.code ?? "";
+  if (isBusy(error)) {
+    return new AppError("database_busy", "The database is held by another program. Try again shortly.", {}, error);
+  }
+  if (code === "SQLITE_FULL") {
+    return new AppError("disk_full", "The disk is full. Make room on the server, then try again.", {}, error);
+  }
+  return new AppError("database_error", "The database could not carry this out. Its log says why.", {}, error);
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "");
+}

@@ -1,0 +1,82 @@
+/**
+ * The stable, snake_case causes that the API tells in `error.details.reason` (contract §1).
+ * What status and code each becomes is decided in `http/error-response.ts` alone.
+ */
+export const REASONS = [
+  "invalid_json",
+  "invalid_field",
+  "invalid_multipart",
+  "invalid_path",
+  "invalid_request",
+  "checksum_mismatch",
+  "not_a_folder",
+  "missing_token",
+  "invalid_token",
+  "expired_token",
+  "revoked_token",
+  "bad_credentials",
+  "role",
+  "csrf",
+  "account_disabled",
+  "signup_closed",
+  "not_found",
+  "method_not_allowed",
+  "email_taken",
+  "name_taken",
+  "folder_not_empty",
+  "version_conflict",
+  "idempotency_key",
+  "last_admin",
+  "precondition_failed",
+  "file_too_large",
+  "quota_exceeded",
+  "body_too_large",
+  "headers_too_large",
+  "unsupported_media_type",
+  "range_not_satisfiable",
+  "rate_limited",
+  "unexpected",
+  "database_error",
+  "database_busy",
+  "storage_error",
+  "content_missing",
+  "content_damaged",
+  "store_missing",
+  "starting",
+  "shutting_down",
+  "overloaded",
+  "thumbnail_pending",
+  "disk_full",
+] as const;
+
+/** One of {@link REASONS}. */
+export type Reason = (typeof REASONS)[number];
+
+/** What an error tells its reader besides the message: the field at fault, limits, expected and actual values. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+/**
+ * An error that the person or program on the other side may be told about, in these words.
+ * `cause` is for the log alone and never leaves the server.
+ */
+export class AppError extends Error {
+  readonly reason: Reason;
+  readonly details: ErrorDetails;
+
+  constructor(reason: Reason, message: string, details: ErrorDetails = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "AppError";
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+/** An {@link AppError} for one field of a request: names it in `details.field`. */
+export function invalidField(field: string, message: string, details: ErrorDetails = {}): AppError {
+  return new AppError("invalid_field", message, { field, ...details });
+}
+
+/** The one answer for what does not exist and for what is somebody else's (contract §1: existence is never revealed). */
+export function notFound(what: string): AppError {
+  return new AppError("not_found", `${what} was not found. Check the id, or list the folder again.`);
+}

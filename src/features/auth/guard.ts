@@ -1,0 +1,125 @@
+/** Who asks: found out once for every request under /api, and demanded by each route in its own words (`access`). */
+import { Elysia } from "elysia";
+import { AppError } from "../../errors.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import type { Principal } from "./principal.ts";
+import type { AuthService } from "./service.ts";
+
+/**
+ * What a route asks of its caller: `public` nothing; `reader` any account; `self` any account, for what is its own
+ * (profile, settings, sessions); `writer` an account that may change files; `admin` an administrator.
+ */
+export type Access = "public" | "reader" | "self" | "writer" | "admin";
+
+/** The cookie that a sign-in sets on request. */
+export const SESSION_COOKIE = "larder_session";
+
+/** What is known of who asks. */
+export interface Identity {
+  readonly principal: Principal | undefined;
+  /** Why nobody is known: the answer of routes that need to know. */
+  readonly problem: AppError | undefined;
+  /** The caller rests on the cookie alone, so that another site could have sent the request. */
+  readonly isByCookie: boolean;
+}
+
+const identities = new WeakMap<Request, Identity>();
+
+/** Who asks, as the guard found out; for routes and for the rate limits. */
+export function identityOf(request: Request): Identity {
+  return identities.get(request) ?? { principal: undefined, problem: missingToken(), isByCookie: false };
+}
+
+/** The hooks of the head of this file. `access` is a macro: `{ access: "writer" }` on a route gives it `principal`. */
+export function authGuard(auth: AuthService, onChangedElsewhere: () => void) {
+  return new Elysia({ name: "auth-guard" })
+    .onRequest(async ({ request }) => {
+      if (!exchangeOf(request).isApi) return;
+      onChangedElsewhere();
+      identities.set(request, await identify(auth, request));
+    })
+    .macro({
+      access: (access: Access) => ({
+        resolve({ request }) {
+          return { principal: demand(access, request) };
+        },
+      }),
+    });
+}
+
+/**
+ * For routes that take JSON: who asks is judged before the body is read, so that a stranger learns nothing of what a
+ * body should be, and costs nothing.
+ */
+export function takesJson<A extends Access>(access: A, parser: "jsonBody" | "optionalJsonBody" = "jsonBody") {
+  const judge = ({ request }: { request: Request }) => {
+    demand(access, request);
+  };
+  return { access, parse: [judge, parser] };
+}
+
+/** The principal that an `access` other than `public` promises. */
+export function demand(access: Access, request: Request): Principal {
+  const identity = identityOf(request);
+  if (access === "public") return identity.principal ?? NOBODY;
+  const { principal, problem } = identity;
+  if (principal === undefined) throw problem ?? missingToken();
+  if (identity.isByCookie) checkSameOrigin(request);
+  const { role } = principal.user;
+  if (access === "writer" && role === "viewer") {
+    throw new AppError("role", "Your account may look but not change anything. Ask the administrator for another role.");
+  }
+  if (access === "admin" && role !== "admin") {
+    throw new AppError("role", "Only administrators may do this.");
+  }
+  return principal;
+}
+
+/** Stands where a public route has no caller; such a route looks at {@link identityOf} instead. */
+const NOBODY = Object.freeze({}) as Principal;
+
+async function identify(auth: AuthService, request: Request): Promise<Identity> {
+  const header = request.headers.get("authorization");
+  const cookie = header === null ? readCookie(request.headers.get("cookie")) : undefined;
+  const token = header === null ? cookie : /^Bearer +(\S+)$/i.exec(header)?.[1];
+  const isByCookie = cookie !== undefined;
+  try {
+    if (header !== null && token === undefined) {
+      throw new AppError("invalid_token", "The Authorization header must be: Bearer, a space, and the token.");
+    }
+    if (token === undefined) return { principal: undefined, problem: missingToken(), isByCookie };
+    const found = auth.identify(token);
+    return { principal: found instanceof Promise ? await found : found, problem: undefined, isByCookie };
+  } catch (error) {
+    if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie };
+    throw error;
+  }
+}
+
+/**
+ * A browser sends cookies along with what other sites make it send; what changes something must show that it comes from
+ * our own pages (contract §2; Fetch Metadata). Neither header is a no.
+ */
+function checkSameOrigin(request: Request): void {
+  if (request.method === "GET" || request.method === "HEAD") return;
+  const origin = request.headers.get("origin");
+  const isSame =
+    origin === null
+      ? request.headers.get("sec-fetch-site") === "same-origin"
+      : URL.parse(origin)?.origin === URL.parse(exchangeOf(request).baseUrl)?.origin;
+  if (isSame) return;
+  throw new AppError(
+    "csrf",
+    "This request comes with the session cookie from another site. Send it from this server's pages, or with a token.",
+  );
+}
+
+function readCookie(header: string | null): string | undefined {
+  if (header === null) return undefined;
+  const value = new Bun.CookieMap(header).get(SESSION_COOKIE);
+  return value === null || value === "" ? undefined : value;
+}
+
+function missingToken(): AppError {
+  return new AppError("missing_token", "Sign in first, and send the token as Authorization: Bearer …");
+}

@@ -1,0 +1,70 @@
+/**
+ * Passwords by argon2id (19 MiB, two passes: the OWASP minimum), off the event loop and at most two side by side: a storm
+ * of sign-ins must not take all memory, nor every thread.
+ */
+import { AppError, invalidField } from "../../errors.ts";
+
+const PASSWORD_CHARACTERS_MIN = 8;
+const PASSWORD_CHARACTERS_MAX = 256;
+const RUNNING_MAX = 2;
+/** Beyond this many waiting, a sign-in is told to come back: the queue would take seconds by itself. */
+const WAITING_MAX = 100;
+const ARGON2 = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+
+/** Makes and checks password hashes, with a bound on how many at once. */
+export class PasswordHasher {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  #decoy: Promise<string> | undefined;
+
+  /** @throws AppError overloaded */
+  async hash(password: string): Promise<string> {
+    return this.#bounded(() => Bun.password.hash(password.normalize("NFC"), ARGON2));
+  }
+
+  /**
+   * Whether `password` is the one that was hashed. Without a hash (an unknown account) it takes the same time, and the
+   * answer is no.
+   * @throws AppError overloaded
+   */
+  async verify(password: string, hash: string | undefined): Promise<boolean> {
+    this.#decoy ??= Bun.password.hash(crypto.randomUUID(), ARGON2);
+    const against = hash ?? (await this.#decoy);
+    const isRight = await this.#bounded(() => Bun.password.verify(password.normalize("NFC"), against));
+    return isRight && hash !== undefined;
+  }
+
+  async #bounded<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= RUNNING_MAX) {
+      if (this.#waiting.length >= WAITING_MAX) {
+        throw new AppError("overloaded", "Too many sign-ins are under way. Try again in a few seconds.");
+      }
+      // The one who finishes hands its place over, so that `#running` never falls between.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    } else {
+      this.#running++;
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}
+
+/**
+ * Checks a new password's length, in characters after NFC (contract §2).
+ * @throws AppError invalid_field
+ */
+export function checkNewPassword(password: string, field = "password"): string {
+  const { length } = [...password.slice(0, PASSWORD_CHARACTERS_MAX * 8).normalize("NFC")];
+  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
+    throw invalidField(
+      field,
+      `A password has ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters. Choose another one.`,
+    );
+  }
+  return password;
+}

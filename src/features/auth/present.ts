@@ -1,0 +1,30 @@
+import { toTimestamp } from "../../lib/clock.ts";
+import { formatDuration } from "../../lib/duration.ts";
+import type { User } from "../users/types.ts";
+import type { Session } from "./principal.ts";
+import type { SignedIn } from "./service.ts";
+
+/** api.md, User. */
+export function presentUser(user: User): { id: string; email: string; name: string } {
+  return { id: user.publicId, email: user.email, name: user.name };
+}
+
+/** The session of GET /api/auth/session. */
+export function presentSession(session: Session) {
+  return {
+    id: session.publicId,
+    kind: session.kind,
+    createdAt: toTimestamp(session.createdAtMs),
+    expiresAt: toTimestamp(session.expiresAtMs),
+  };
+}
+
+/** Answer of signup, signin and refresh; these stand at the top level, not in `data` (api.md, Response envelope). */
+export function presentSignedIn(signedIn: SignedIn, tokenLifetimeMs: number) {
+  return {
+    success: true as const,
+    user: presentUser(signedIn.user),
+    token: signedIn.token,
+    expiresIn: formatDuration(tokenLifetimeMs),
+  };
+}

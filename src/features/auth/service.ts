@@ -1,0 +1,352 @@
+import { and, desc, eq, lt, ne, sql } from "drizzle-orm";
+import type { Db } from "../../db/open.ts";
+import { invites, sessions } from "../../db/schema/users.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId, newSecretToken } from "../../lib/id.ts";
+import { emailKey } from "../users/email.ts";
+import type { UserService } from "../users/service.ts";
+import type { PlanName, Role, User } from "../users/types.ts";
+import type { PasswordHasher } from "./passwords.ts";
+import type { ClientInfo, Principal, Session } from "./principal.ts";
+import type { TokenSigner } from "./tokens.ts";
+
+/** What {@link AuthService} works with. */
+export interface AuthServiceOptions {
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly users: UserService;
+  readonly passwords: PasswordHasher;
+  readonly tokens: TokenSigner;
+  /** How long an access token opens anything. */
+  readonly tokenLifetimeMs: number;
+  readonly signup: "open" | "invite" | "closed";
+  readonly defaultPlan: PlanName;
+}
+
+/** A signed-in token and whose it is. */
+export interface SignedIn {
+  readonly user: User;
+  readonly token: string;
+  readonly expiresAtMs: number;
+}
+
+/** Who a token belongs to, remembered so that a request costs no signature check; bounded, oldest out first. */
+const CACHED_TOKENS_MAX = 10_000;
+/** A session's "last seen" is written at most this often. */
+const LAST_SEEN_MS = 60_000;
+const SETUP_LINK_MS = 24 * 60 * 60 * 1000;
+
+/** Sign-up, sign-in and sessions. Every token names a session row, so whatever ends the row ends the token at once (D57). */
+export class AuthService {
+  readonly #options: AuthServiceOptions;
+  readonly #cache = new Map<string, Principal>();
+  readonly #sessionByPublicId;
+
+  constructor(options: AuthServiceOptions) {
+    this.#options = options;
+    this.#sessionByPublicId = options.db.orm
+      .select()
+      .from(sessions)
+      .where(eq(sessions.publicId, sql.placeholder("publicId")))
+      .prepare();
+    options.users.onChange(() => this.dropCaches());
+  }
+
+  /** Forgets who tokens belong to: something about accounts or sessions changed, here or in another process. */
+  dropCaches(): void {
+    this.#cache.clear();
+  }
+
+  /**
+   * Whose token this is.
+   * @throws AppError invalid_token | expired_token | revoked_token
+   */
+  identify(token: string): Principal | Promise<Principal> {
+    const cached = this.#cache.get(token);
+    if (cached === undefined) return this.#identifyAnew(token);
+    if (cached.session.expiresAtMs <= this.#options.clock.nowMs()) throw expiredToken();
+    this.#noteSeen(token, cached);
+    return cached;
+  }
+
+  /**
+   * Makes an account for whoever asks, as far as the configuration lets them, and signs it in.
+   * @throws AppError signup_closed | invalid_field | email_taken | overloaded
+   */
+  async signUp(
+    input: { email: string; password: string; name?: string | undefined; invite?: string | undefined },
+    client: ClientInfo,
+  ): Promise<SignedIn> {
+    const { signup, users, defaultPlan } = this.#options;
+    if (signup === "closed") throw signupClosed("Sign-up is closed here. Ask the administrator for an account.");
+    const invite = signup === "invite" ? this.#findInvite(input.invite, "invite") : undefined;
+    if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
+      throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
+    }
+    const user = await users.add(
+      {
+        email: input.email,
+        password: input.password,
+        ...(input.name !== undefined && { name: input.name }),
+        role: invite?.role ?? "user",
+        plan: invite?.plan ?? defaultPlan,
+      },
+      invite && ((tx) => this.#useInvite(tx, invite.id)),
+    );
+    return this.startSession(user, "web", client);
+  }
+
+  /**
+   * Whether this is the right password of an enabled account. Unknown accounts and wrong passwords take the same time
+   * and give the same error; that an account is disabled is told to the right password alone.
+   * @throws AppError bad_credentials | account_disabled | overloaded
+   */
+  async checkPassword(email: string, password: string): Promise<User> {
+    const found = this.#options.users.findCredentials(email);
+    const isRight = await this.#options.passwords.verify(password, found?.passwordHash);
+    if (!isRight || found === undefined) {
+      throw new AppError("bad_credentials", "The e-mail or the password is wrong. Check both and try again.");
+    }
+    if (found.user.disabledAtMs !== null) {
+      throw new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
+    }
+    return found.user;
+  }
+
+  /** Signs a user in: a new session, and the token that names it. Durable on return. */
+  async startSession(user: User, kind: Session["kind"], client?: ClientInfo): Promise<SignedIn> {
+    const { db, writer } = this.#options;
+    const row = this.#newSession(user, kind, client);
+    const token = await this.#sign(user, row);
+    await writer.run(() => db.orm.insert(sessions).values(row).run());
+    return { user, token, expiresAtMs: row.expiresAt };
+  }
+
+  /** A token for scripts, as `larder user token` gives it. @param kind where it is shown in the list of sessions */
+  async issueToken(user: User, kind: Session["kind"]): Promise<{ token: string; expiresAtMs: number }> {
+    return this.startSession(user, kind);
+  }
+
+  /** A new session in place of this one, whose token is dead at once. */
+  async refresh(principal: Principal, client: ClientInfo): Promise<SignedIn> {
+    const { db, writer } = this.#options;
+    const row = this.#newSession(principal.user, principal.session.kind, client);
+    const token = await this.#sign(principal.user, row);
+    await writer.run((tx) => {
+      const { changes } = db.sqlite.query("DELETE FROM sessions WHERE id = ?").run(principal.session.id);
+      // Two refreshes of one token at the same time: only one of them may live on.
+      if (changes === 0) throw revokedToken();
+      db.orm.insert(sessions).values(row).run();
+      tx.afterCommit(() => this.dropCaches());
+    });
+    return { user: principal.user, token, expiresAtMs: row.expiresAt };
+  }
+
+  /** Ends this session, or all of the user's. */
+  async signOut(principal: Principal, everywhere: boolean): Promise<void> {
+    await this.#options.writer.run((tx) =>
+      this.#endSessions(
+        tx,
+        everywhere ? eq(sessions.userId, principal.user.id) : eq(sessions.id, principal.session.id),
+      ),
+    );
+  }
+
+  /** Ends all sessions of a user but, where given, one. In the caller's deed. */
+  endSessions(tx: Transaction, userId: number, exceptSessionId?: number): void {
+    const ofUser = eq(sessions.userId, userId);
+    this.#endSessions(tx, exceptSessionId === undefined ? ofUser : and(ofUser, ne(sessions.id, exceptSessionId)));
+  }
+
+  /** Ends one session of a user. @throws AppError not_found for unknown ones and for those of others */
+  async endSession(userId: number, publicId: string): Promise<void> {
+    await this.#options.writer.run((tx) => {
+      const ended = this.#endSessions(tx, and(eq(sessions.userId, userId), eq(sessions.publicId, publicId)));
+      if (ended === 0) throw new AppError("not_found", "This session does not exist. It may have ended already.");
+    });
+  }
+
+  /** A user's sessions that have not ended, newest first. Index sessions_user. */
+  listSessions(userId: number): Session[] {
+    const nowMs = this.#options.clock.nowMs();
+    return this.#options.db.orm
+      .select()
+      .from(sessions)
+      .where(eq(sessions.userId, userId))
+      .orderBy(desc(sessions.createdAt), desc(sessions.id))
+      .all()
+      .filter((row) => row.expiresAt > nowMs)
+      .map(toSession);
+  }
+
+  /** Removes sessions that have expired, so many at most. Index sessions_expiry. @returns how many */
+  async sweepSessions(limit: number): Promise<number> {
+    const { db, writer, clock } = this.#options;
+    return writer.run(() => {
+      const expired = db.orm
+        .select({ id: sessions.id })
+        .from(sessions)
+        .where(lt(sessions.expiresAt, clock.nowMs()))
+        .limit(limit)
+        .all();
+      for (const { id } of expired) db.orm.delete(sessions).where(eq(sessions.id, id)).run();
+      return expired.length;
+    });
+  }
+
+  /**
+   * A new one-time token for the set-up page, valid for a day; earlier ones die (D56).
+   * @returns undefined where somebody has an account already
+   */
+  async newSetupToken(): Promise<string | undefined> {
+    const { db, writer, clock, users } = this.#options;
+    if (users.hasAny()) return undefined;
+    const token = newSecretToken();
+    const nowMs = clock.nowMs();
+    await writer.run(() => {
+      db.orm.delete(invites).where(eq(invites.kind, "setup")).run();
+      db.orm
+        .insert(invites)
+        .values({
+          publicId: newId("inv", nowMs),
+          tokenHash: hashToken(token),
+          kind: "setup",
+          role: "admin",
+          createdAt: nowMs,
+          expiresAt: nowMs + SETUP_LINK_MS,
+        })
+        .run();
+    });
+    return token;
+  }
+
+  /** Whether this token opens the set-up page now. */
+  isSetupToken(token: string): boolean {
+    if (this.#options.users.hasAny()) return false;
+    try {
+      return this.#findInvite(token, "setup") !== undefined;
+    } catch (error) {
+      if (error instanceof AppError) return false;
+      throw error;
+    }
+  }
+
+  /** Makes the first administrator. @throws AppError signup_closed | invalid_field | overloaded */
+  async setUp(token: string, input: { email: string; password: string; name?: string }, plan: PlanName): Promise<User> {
+    const invite = this.#findInvite(token, "setup");
+    return this.#options.users.add({ ...input, role: "admin", plan }, (tx) => this.#useInvite(tx, invite.id));
+  }
+
+  async #identifyAnew(token: string): Promise<Principal> {
+    const claims = await this.#options.tokens.read(token);
+    if (claims === undefined) {
+      throw new AppError("invalid_token", "The access token is not one of this server. Sign in again.");
+    }
+    if (claims.exp * 1000 <= this.#options.clock.nowMs()) throw expiredToken();
+    const row = this.#sessionByPublicId.get({ publicId: claims.sid });
+    const user = row && this.#options.users.findById(row.userId);
+    if (row === undefined || user === undefined || user.disabledAtMs !== null || user.publicId !== claims.sub) {
+      throw revokedToken();
+    }
+    if (row.expiresAt <= this.#options.clock.nowMs()) throw expiredToken();
+    const principal = { user, session: toSession(row) };
+    if (this.#cache.size >= CACHED_TOKENS_MAX) {
+      const oldest = this.#cache.keys().next();
+      if (!oldest.done) this.#cache.delete(oldest.value);
+    }
+    this.#cache.set(token, principal);
+    this.#noteSeen(token, principal);
+    return principal;
+  }
+
+  #noteSeen(token: string, principal: Principal): void {
+    const nowMs = this.#options.clock.nowMs();
+    const { session } = principal;
+    if (nowMs - session.lastSeenAtMs < LAST_SEEN_MS) return;
+    this.#cache.set(token, { ...principal, session: { ...session, lastSeenAtMs: nowMs } });
+    const { db, writer } = this.#options;
+    // Only a date for a list: nobody waits for it, and a failure shows in the requests that write.
+    writer
+      .run(() => db.orm.update(sessions).set({ lastSeenAt: nowMs }).where(eq(sessions.id, session.id)).run())
+      .catch(() => this.#cache.delete(token));
+  }
+
+  #newSession(user: User, kind: Session["kind"], client: ClientInfo | undefined) {
+    const nowMs = this.#options.clock.nowMs();
+    return {
+      publicId: newId("ses", nowMs),
+      userId: user.id,
+      kind,
+      userAgent: client?.userAgent?.slice(0, 300) ?? null,
+      clientAddress: client?.address ?? null,
+      createdAt: nowMs,
+      // Whole seconds, because that is what a token can say.
+      expiresAt: Math.floor((nowMs + this.#options.tokenLifetimeMs) / 1000) * 1000,
+      lastSeenAt: nowMs,
+    };
+  }
+
+  #sign(user: User, row: { publicId: string; expiresAt: number }): Promise<string> {
+    return this.#options.tokens.sign({ sub: user.publicId, sid: row.publicId, exp: row.expiresAt / 1000 });
+  }
+
+  #endSessions(tx: Transaction, condition: ReturnType<typeof and>): number {
+    const ended = this.#options.db.orm.delete(sessions).where(condition).returning({ id: sessions.id }).all();
+    tx.afterCommit(() => this.dropCaches());
+    return ended.length;
+  }
+
+  #findInvite(token: string | undefined, kind: "setup" | "invite") {
+    if (token === undefined) throw signupClosed("Sign-up needs an invitation here. Ask the administrator for one.");
+    const row = this.#options.db.orm
+      .select()
+      .from(invites)
+      .where(eq(invites.tokenHash, hashToken(token)))
+      .get();
+    const isGood =
+      row !== undefined && row.kind === kind && row.usedAt === null && row.expiresAt > this.#options.clock.nowMs();
+    if (!isGood) throw signupClosed("This invitation is used, expired or unknown. Ask for a new one.");
+    return row as typeof row & { role: Role; plan: PlanName | null };
+  }
+
+  #useInvite(_tx: Transaction, id: number): void {
+    const { db, clock } = this.#options;
+    const used = db.sqlite
+      .query("UPDATE invites SET used_at = ?2 WHERE id = ?1 AND used_at IS NULL")
+      .run(id, clock.nowMs());
+    if (used.changes === 0) throw signupClosed("This invitation has just been used. Ask for a new one.");
+  }
+}
+
+function toSession(row: typeof sessions.$inferSelect): Session {
+  return {
+    id: row.id,
+    publicId: row.publicId,
+    kind: row.kind,
+    createdAtMs: row.createdAt,
+    expiresAtMs: row.expiresAt,
+    lastSeenAtMs: row.lastSeenAt,
+    userAgent: row.userAgent,
+    clientAddress: row.clientAddress,
+  };
+}
+
+/** Tokens with this much randomness are found by their plain sha256: there is nothing to guess, and no timing to read. */
+function hashToken(token: string): Buffer {
+  return Buffer.from(new Bun.CryptoHasher("sha256").update(token).digest());
+}
+
+function expiredToken(): AppError {
+  return new AppError("expired_token", "The access token has expired. Sign in again.");
+}
+
+function revokedToken(): AppError {
+  return new AppError("revoked_token", "This sign-in has ended. Sign in again.");
+}
+
+function signupClosed(message: string): AppError {
+  return new AppError("signup_closed", message);
+}

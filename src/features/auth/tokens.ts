@@ -1,0 +1,60 @@
+/**
+ * Access tokens: JWT, HS256, by the plugin @elysiajs/jwt; nobody else signs or reads one. A token only names a session;
+ * what it opens is what the session's row says at the time (contract §2).
+ */
+import { jwt } from "@elysiajs/jwt";
+import { Elysia } from "elysia";
+import { decodeProtectedHeader } from "jose";
+
+/** The key that signs. `kid` is in every token's header, so that a token of a replaced key is known as such. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly secret: Uint8Array;
+}
+
+/** What a token says. Times are seconds since 1970, as RFC 7519 has them. */
+export interface TokenClaims {
+  /** The user's public id. */
+  readonly sub: string;
+  /** The session's public id. */
+  readonly sid: string;
+  readonly exp: number;
+}
+
+/** Signs and reads access tokens. */
+export class TokenSigner {
+  readonly #kid: string;
+  readonly #jwt;
+
+  constructor(key: SigningKey) {
+    this.#kid = key.kid;
+    this.#jwt = new Elysia().use(jwt({ name: "jwt", secret: key.secret, alg: "HS256", kid: key.kid })).decorator.jwt;
+  }
+
+  async sign(claims: TokenClaims): Promise<string> {
+    return this.#jwt.sign({ sub: claims.sub, sid: claims.sid, exp: claims.exp });
+  }
+
+  /**
+   * The claims of a token that this server signed, expired or not; undefined for everything else: another algorithm,
+   * `none`, another key, a changed letter.
+   */
+  async read(token: string): Promise<TokenClaims | undefined> {
+    if (!this.#hasOurHeader(token)) return undefined;
+    // Expiry is the caller's to judge, with its own clock, so that it can tell "expired" from "not ours".
+    const claims = await this.#jwt.verify(token, { algorithms: ["HS256"], currentDate: new Date(0) });
+    if (claims === false) return undefined;
+    const { sub, sid, exp } = claims;
+    if (typeof sub !== "string" || typeof sid !== "string" || typeof exp !== "number") return undefined;
+    return { sub, sid, exp };
+  }
+
+  #hasOurHeader(token: string): boolean {
+    try {
+      const header = decodeProtectedHeader(token);
+      return header.kid === this.#kid && header.alg === "HS256";
+    } catch {
+      return false; // not a JWT at all: the answer is the same as for a foreign one
+    }
+  }
+}

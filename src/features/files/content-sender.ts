@@ -1,0 +1,138 @@
+/** Sends a file's content or its thumbnail, and counts it as a download where it is one (contract §4). */
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import { AppError } from "../../errors.ts";
+import { type Query, readBoolean } from "../../http/fields.ts";
+import { type SentBlob, sendBlob } from "../../http/send-blob.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { AccessCounters } from "../plans/access-counters.ts";
+import type { TransferCounters } from "../plans/transfers.ts";
+import type { DownloadLedger } from "../rate-limits/download-ledger.ts";
+import type { ThumbnailService } from "../thumbnails/service.ts";
+import type { ThumbnailVariant } from "../thumbnails/sizes.ts";
+import type { FileNode } from "../tree/types.ts";
+
+/** What {@link ContentSender} works with. */
+export interface ContentSenderOptions {
+  readonly blobs: BlobStore;
+  readonly thumbnails: Pick<ThumbnailService, "get">;
+  readonly access: AccessCounters;
+  readonly transfers: TransferCounters;
+  readonly downloads: DownloadLedger;
+  readonly clock: Clock;
+}
+
+/** One request for a content. */
+export interface ContentRequest {
+  readonly request: Request;
+  readonly query: Query;
+  /** Who counts as the same caller: a user or an address. */
+  readonly callerKey: string;
+  /** Headers beside those of any download. */
+  readonly extraHeaders?: Readonly<Record<string, string>>;
+  readonly cacheControl?: string;
+}
+
+/** How long a request waits for a thumbnail that is being made (contract §4). */
+const THUMBNAIL_WAIT_MS = 5_000;
+
+/** See the head of this file. */
+export class ContentSender {
+  readonly #options: ContentSenderOptions;
+
+  constructor(options: ContentSenderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer to a download of this file, as the query asks for it.
+   * @throws AppError invalid_field | thumbnail_pending | precondition_failed | range_not_satisfiable | content_missing
+   */
+  send(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
+    const variant = readVariant(asked.query["thumbnail"]);
+    return variant === undefined ? this.#sendContent(file, asked) : this.#sendThumbnail(file, variant, asked);
+  }
+
+  #sendContent(file: FileNode, asked: ContentRequest): Response {
+    const { blobs } = this.#options;
+    const inline = readBoolean(asked.query["inline"], "inline") ?? false;
+    if (blobs.stat(file.digest) === undefined) {
+      throw new AppError(
+        "content_missing",
+        "The content of this file is missing on the server's disk. Restore it from a backup, or upload the same file again.",
+        { checksum: `sha256:${file.digest}` },
+      );
+    }
+    const sent = sendBlob({
+      ...asked,
+      blob: {
+        sizeBytes: file.sizeBytes,
+        path: blobs.pathOf(file.digest),
+        read: () => blobs.readSmall(file.digest, file.sizeBytes),
+      },
+      etag: `"${file.digest}"`,
+      lastModifiedMs: file.contentAtMs,
+      mediaType: file.mediaType,
+      fileName: file.name,
+      inline,
+    });
+    this.#count(file, asked.callerKey, sent);
+    return sent.response;
+  }
+
+  async #sendThumbnail(file: FileNode, variant: ThumbnailVariant, asked: ContentRequest): Promise<Response> {
+    const found = await this.#options.thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
+    if (found.state === "none") return this.#sendContent(file, asked);
+    if (found.state === "pending") {
+      throw new AppError("thumbnail_pending", "The thumbnail is still being made. Ask again in a few seconds.");
+    }
+    const { path, sizeBytes } = found;
+    const { response } = sendBlob({
+      ...asked,
+      blob: {
+        sizeBytes,
+        path,
+        read: () => {
+          throw new AppError("thumbnail_pending", "The thumbnail is being made again. Ask once more.");
+        },
+      },
+      etag: `"${file.digest}-${variant}"`,
+      lastModifiedMs: file.contentAtMs,
+      mediaType: "image/webp",
+      fileName: `${file.name}.webp`,
+      inline: true,
+    });
+    return response;
+  }
+
+  /** A whole content counts each time, ranges once per caller, content and hour; HEAD and 304 not at all. */
+  #count(file: FileNode, callerKey: string, sent: SentBlob): void {
+    if (sent.kind === "head" || sent.kind === "notModified") return;
+    const { access, transfers, downloads, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const contentKey = `${file.id}:${file.version}`;
+    const isRange = sent.kind !== "whole";
+    const counted = downloads.begin(callerKey, contentKey, isRange, nowMs) === "counts" ? 1 : 0;
+    access.note(file.id, nowMs, counted);
+    transfers.noteDownload(file.accountId, sent.bytesToSend, counted);
+  }
+}
+
+const VARIANT_OF: Readonly<Record<string, ThumbnailVariant>> = {
+  "": "medium",
+  true: "medium",
+  "1": "medium",
+  small: "small",
+  medium: "medium",
+  large: "large",
+};
+
+function readVariant(text: string | undefined): ThumbnailVariant | undefined {
+  if (text === undefined || text === "false" || text === "0") return undefined;
+  const variant = VARIANT_OF[text];
+  if (variant === undefined) {
+    throw new AppError("invalid_field", "thumbnail must be true, false, small, medium or large.", {
+      field: "thumbnail",
+    });
+  }
+  return variant;
+}

@@ -1,0 +1,191 @@
+// What a content is, told from its first bytes rather than from what is claimed: a page that calls itself a picture
+// must never be shown as one (D54).
+import { fileTypeFromBuffer } from "file-type";
+import mime from "mime";
+
+/** What is said of a content that nothing is known about. */
+export const UNKNOWN_MEDIA_TYPE = "application/octet-stream";
+
+/** How much of the beginning {@link detectMediaType} looks at, in bytes. */
+export const MEDIA_TYPE_HEAD_BYTES = 4100;
+
+/**
+ * The media type of a content: what its first bytes show, else the declared type, else the one of the name's extension.
+ * Lower-case, without parameters. Only the common pictures, films and documents are told at once; for others a promise
+ * is given. Never throws, whatever the bytes.
+ *
+ * @param head the first bytes, up to {@link MEDIA_TYPE_HEAD_BYTES}; fewer are fine
+ * @param declared a Content-Type as the client sent it, parameters and nonsense included
+ * @see contract §4, Upload: "The media type is sniffed from the content and falls back to the declared one, then the extension."
+ */
+export function detectMediaType(
+  head: Uint8Array,
+  declared: string | undefined,
+  fileName: string,
+): string | Promise<string> {
+  const markup = sniffMarkup(head);
+  if (markup !== undefined) return refineMarkup(markup, declared, fileName);
+  const common = sniffCommon(head);
+  if (common !== undefined) return common;
+  if (head.length < SMALLEST_SIGNATURE_BYTES || isPlainAscii(head)) return claimedType(declared, fileName);
+  return sniffOthers(head, declared, fileName);
+}
+
+async function sniffOthers(head: Uint8Array, declared: string | undefined, fileName: string): Promise<string> {
+  // A head may end in the middle of what a format's reader wants next; that reader's complaint means "not told".
+  const found = await fileTypeFromBuffer(head).catch(() => undefined);
+  if (found === undefined) return claimedType(declared, fileName);
+  const sniffed = COMMON_NAME[found.mime] ?? found.mime.toLowerCase().split(";")[0]?.trim() ?? UNKNOWN_MEDIA_TYPE;
+  const inside = CONTAINERS[sniffed];
+  if (inside === undefined) return sniffed;
+  const claims = [extensionType(fileName), declaredType(declared)];
+  return claims.find((claim) => claim !== undefined && inside.test(claim)) ?? sniffed;
+}
+
+/** Names that browsers know better than those file-type gives. */
+const COMMON_NAME: Readonly<Record<string, string>> = {
+  "audio/x-m4a": "audio/mp4",
+  "audio/vnd.wave": "audio/wav",
+  "video/x-m4v": "video/mp4",
+};
+
+/** Formats that are containers of others: what a claim may make of them, because the content fits it. */
+const CONTAINERS: Readonly<Record<string, RegExp>> = {
+  "application/zip":
+    /^(application\/(vnd\.(openxmlformats-|oasis\.opendocument\.|ms-|android\.package-archive|google-earth\.kmz|comicbook\+zip|apple\.)|epub\+zip|java-archive|x-xpinstall|x-chrome-extension)|model\/3mf)/,
+  "application/x-cfb": /^application\/(msword|vnd\.ms-|vnd\.visio|x-msi|x-msdownload)/,
+  "application/gzip": /^image\/svg\+xml$/,
+};
+
+// ---- what the client and the name say ----
+
+function claimedType(declared: string | undefined, fileName: string): string {
+  return declaredType(declared) ?? extensionType(fileName) ?? UNKNOWN_MEDIA_TYPE;
+}
+
+const MEDIA_TYPE = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
+
+/** What clients send when they know nothing; the last is curl's for any raw body. */
+const SAYS_NOTHING = new Set([UNKNOWN_MEDIA_TYPE, "binary/octet-stream", "application/x-www-form-urlencoded"]);
+
+function declaredType(declared: string | undefined): string | undefined {
+  const type = declared?.split(";")[0]?.trim().toLowerCase();
+  return type !== undefined && MEDIA_TYPE.test(type) && !SAYS_NOTHING.has(type) ? type : undefined;
+}
+
+function extensionType(fileName: string): string | undefined {
+  return mime.getType(fileName) ?? undefined;
+}
+
+// ---- markup ----
+
+type Markup = "text/html" | "application/xhtml+xml" | "image/svg+xml" | "application/xml";
+
+/** Tags that make browsers take unnamed bytes for a page (WHATWG MIME Sniffing §7.1), and the rest of a page's beginning. */
+const HTML_TAGS = new Set(
+  "html head script iframe h1 div font table a style title b body br p meta link img form object embed base noscript center".split(" "),
+);
+
+const ASCII_SPACE = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x20]);
+const LESS_THAN = 0x3c;
+
+/** HTML, SVG or XML by the first thing that isn't space, a comment or a declaration; undefined where there is no markup. */
+function sniffMarkup(head: Uint8Array): Markup | undefined {
+  let start = 0;
+  let encoding: "latin1" | "utf-16le" | "utf-16be" = "latin1";
+  if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) start = 3;
+  else if (head[0] === 0xff && head[1] === 0xfe) encoding = "utf-16le";
+  else if (head[0] === 0xfe && head[1] === 0xff) encoding = "utf-16be";
+  else {
+    while (start < head.length && ASCII_SPACE.has(head[start] ?? 0)) start += 1;
+    // UTF-16 without a mark: a "<" with a zero beside it.
+    if (head[start] === LESS_THAN && head[start + 1] === 0) encoding = "utf-16le";
+    else if (head[start] === 0 && head[start + 1] === LESS_THAN) encoding = "utf-16be";
+    else if (head[start] !== LESS_THAN) return undefined;
+  }
+  return readProlog(new TextDecoder(encoding).decode(head.subarray(start)));
+}
+
+const PROLOG_PIECE = /^(?:[\s\ufeff]+|<\?[\s\S]*?(?:\?>|$)|<!--[\s\S]*?(?:-->|$)|<!doctype[^>[]*(?:\[[\s\S]*?(?:\]|$))?[^>]*(?:>|$))/i;
+const ROOT_ELEMENT = /^<(?:[\w.-]+:)?([a-z][\w.-]*)(?=[\s/>]|$)/i;
+
+function readProlog(text: string): Markup | undefined {
+  let rest = text;
+  let isXml = false;
+  let hasComment = false;
+  for (let piece = PROLOG_PIECE.exec(rest)?.[0]; piece !== undefined && piece !== ""; piece = PROLOG_PIECE.exec(rest)?.[0]) {
+    const lower = piece.slice(0, 100).toLowerCase();
+    if (lower.startsWith("<?xml")) isXml = true;
+    else if (lower.startsWith("<!--")) hasComment = true;
+    else if (/^<!doctype\s+svg/.test(lower)) return "image/svg+xml";
+    else if (/^<!doctype\s+html/.test(lower)) return isXml ? "application/xhtml+xml" : "text/html";
+    rest = rest.slice(piece.length);
+  }
+  const root = ROOT_ELEMENT.exec(rest)?.[1]?.toLowerCase();
+  if (root === "svg") return "image/svg+xml";
+  if (root === "html") return isXml ? "application/xhtml+xml" : "text/html";
+  if (isXml) return "application/xml";
+  return (root !== undefined && HTML_TAGS.has(root)) || (hasComment && rest === "") ? "text/html" : undefined;
+}
+
+/** Markup that the name or the client knows more exactly, so long as that is markup or source text too. */
+function refineMarkup(markup: Markup, declared: string | undefined, fileName: string): string {
+  const claims = [extensionType(fileName), declaredType(declared)];
+  if (markup === "application/xml") {
+    return claims.find((claim) => claim !== undefined && /^(text\/xml|(application|model)\/[\w.-]+\+xml)$/.test(claim)) ?? markup;
+  }
+  // A README may begin with a heading in HTML.
+  if (markup === "text/html" && claims[0] !== undefined && /^text\/(?!plain$|html$)/.test(claims[0])) return claims[0];
+  return markup;
+}
+
+// ---- signatures ----
+
+/** Shorter heads carry no signature that file-type knows. */
+const SMALLEST_SIGNATURE_BYTES = 4;
+
+/** The commonest formats, by the signatures of their specifications: file-type takes ten times as long for them. */
+function sniffCommon(head: Uint8Array): string | undefined {
+  switch (head[0]) {
+    case 0xff:
+      return head[1] === 0xd8 && head[2] === 0xff ? "image/jpeg" : undefined;
+    case 0x89:
+      return startsWith(head, "PNG\r\n\x1a\n", 1) ? sniffPng(head) : undefined;
+    case 0x47:
+      return startsWith(head, "GIF87a") || startsWith(head, "GIF89a") ? "image/gif" : undefined;
+    case 0x25:
+      return startsWith(head, "%PDF-") ? "application/pdf" : undefined;
+    case 0x52:
+      return startsWith(head, "RIFF") && startsWith(head, "WEBP", 8) ? "image/webp" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** An animated PNG announces itself before its picture data (PNG, third edition, §11.3.6.1). */
+function sniffPng(head: Uint8Array): string {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
+  const animation = text.indexOf("acTL");
+  const data = text.indexOf("IDAT");
+  return animation >= 0 && (data < 0 || animation < data) ? "image/apng" : "image/png";
+}
+
+function startsWith(head: Uint8Array, ascii: string, offset = 0): boolean {
+  for (let i = 0; i < ascii.length; i++) {
+    if (head[offset + i] !== ascii.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+/**
+ * Whether the first 512 bytes are ASCII text. Its name tells more of it than a search for signatures, to which a text
+ * that begins with "BM" is a bitmap.
+ */
+function isPlainAscii(head: Uint8Array): boolean {
+  const length = Math.min(head.length, 512);
+  for (let i = 0; i < length; i++) {
+    const byte = head[i] ?? 0;
+    if (byte >= 0x7f || (byte < 0x20 && !ASCII_SPACE.has(byte))) return false;
+  }
+  return true;
+}

@@ -1,0 +1,174 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { ref } from "../../http/documented.ts";
+import { Checksum, FolderPath, Timestamp } from "../../http/fields.ts";
+
+const Size = Type.Integer({ minimum: 0, description: "Bytes" });
+const Url = t.String({ format: "uri" });
+const Metadata = t.Record(t.String(), t.String());
+const TextOrNull = t.Union([t.String(), t.Null()]);
+const Version = Type.Integer({ minimum: 1 });
+
+const FILE_BASICS = {
+  id: t.String(),
+  name: t.String(),
+  mimeType: t.String(),
+  size: Size,
+  folder: FolderPath,
+  url: Url,
+  thumbnailUrl: Url,
+  hasThumbnail: t.Boolean(),
+  isPublic: t.Boolean(),
+  tags: t.Array(t.String()),
+  metadata: Metadata,
+  checksum: Checksum,
+  version: Version,
+};
+
+/** Records of this feature, by the name under which the OpenAPI document refers to them. */
+export const FILE_SCHEMAS = {
+  UploadedFile: t.Object({
+    ...FILE_BASICS,
+    originalName: t.String(),
+    uploadedAt: Timestamp,
+    fileModifiedAt: TextOrNull,
+    capturedAt: TextOrNull,
+  }),
+  FileItem: t.Object({ ...FILE_BASICS, type: t.Literal("file"), createdAt: Timestamp, modifiedAt: Timestamp }),
+  FolderItem: t.Object({
+    id: t.String(),
+    name: t.String(),
+    type: t.Literal("folder"),
+    folder: FolderPath,
+    path: FolderPath,
+    itemCount: Type.Integer({ minimum: 0 }),
+    createdAt: Timestamp,
+    modifiedAt: Timestamp,
+    description: t.String(),
+  }),
+  FileInfo: t.Object({
+    ...FILE_BASICS,
+    originalName: t.String(),
+    downloadUrl: Url,
+    createdAt: Timestamp,
+    modifiedAt: Timestamp,
+    uploadedAt: Timestamp,
+    fileModifiedAt: TextOrNull,
+    capturedAt: TextOrNull,
+    lastAccessedAt: Timestamp,
+    downloadCount: Type.Integer({ minimum: 0 }),
+    shareLink: TextOrNull,
+    owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
+  }),
+  UpdatedFile: t.Object({
+    id: t.String(),
+    name: t.String(),
+    folder: FolderPath,
+    modifiedAt: Timestamp,
+    isPublic: t.Boolean(),
+    shareLink: TextOrNull,
+    tags: t.Array(t.String()),
+    metadata: Metadata,
+  }),
+  DeletedNode: t.Object({ id: t.String(), name: t.String(), deletedAt: Timestamp }),
+} as const;
+
+/** GET /api/files */
+export const ListingRecord = {
+  type: "object",
+  required: ["files", "pagination", "currentFolder"],
+  properties: {
+    files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
+    pagination: ref("Pagination"),
+    currentFolder: {
+      type: "object",
+      required: ["path", "name", "parent"],
+      properties: { path: FolderPath, name: t.String(), parent: FolderPath },
+    },
+  },
+};
+
+/** PUT /api/files/{id}: all optional, at least one. */
+export const UpdateBody = t.Object({
+  name: t.Optional(t.String()),
+  folder: t.Optional(t.String({ description: "Moves the file" })),
+  description: t.Optional(t.String()),
+  tags: t.Optional(t.Array(t.String())),
+  isPublic: t.Optional(t.Boolean()),
+  metadata: t.Optional(t.Record(t.String(), t.Union([t.String(), t.Null()]), { description: "Merged; null removes a key" })),
+});
+
+const FileIds = t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" });
+
+/** POST /api/files/move */
+export const MoveBody = t.Object({ fileIds: FileIds, destinationFolder: t.String() });
+
+/** POST /api/files/copy */
+export const CopyBody = t.Object({
+  fileIds: FileIds,
+  destinationFolder: t.String(),
+  preserveMetadata: t.Optional(t.Boolean({ default: true })),
+  onConflict: t.Optional(t.Union([t.Literal("rename"), t.Literal("version"), t.Literal("error")])),
+});
+
+const FailedItems = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["id", "error"],
+    properties: { id: t.String(), error: { type: "object", required: ["code", "message"] } },
+  },
+};
+const Item = { oneOf: [ref("FileItem"), ref("FolderItem")] };
+
+/** Answer of move. */
+export const MovedRecord = {
+  type: "object",
+  required: ["moved", "failed"],
+  properties: { moved: { type: "array", items: Item }, failed: FailedItems },
+};
+
+/** Answer of copy. */
+export const CopiedRecord = {
+  type: "object",
+  required: ["copied", "failed"],
+  properties: { copied: { type: "array", items: Item }, failed: FailedItems },
+};
+
+/** GET /api/files/{id}/checksum */
+export const ContentCheckRecord = t.Object({
+  stored: Checksum,
+  actual: t.Union([Checksum, t.Null()], { description: "null where the content is missing" }),
+  ok: t.Boolean(),
+});
+
+/** The form of an upload, for the document; it is read as a stream. */
+export const UploadRequest = {
+  required: true,
+  content: {
+    "multipart/form-data": {
+      schema: {
+        type: "object",
+        required: ["file"],
+        properties: {
+          file: { type: "string", format: "binary" },
+          folder: { type: "string", default: "/" },
+          description: { type: "string" },
+          tags: { type: "string", description: "Comma-separated; may also be repeated" },
+          isPublic: { type: "boolean", default: false },
+          metadata: { type: "string", description: "JSON object of strings" },
+          checksum: { type: "string", description: "sha256:<hex>, verified" },
+          onConflict: { type: "string", enum: ["rename", "version", "error"], default: "rename" },
+          fileModifiedAt: { type: "string", format: "date-time", description: "The file's own modification time" },
+          capturedAt: { type: "string", format: "date-time", description: "When a photo was taken" },
+        },
+      },
+    },
+  },
+};
+
+/** A raw body of any type, for the document. */
+export const RawRequest = {
+  required: true,
+  content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+};

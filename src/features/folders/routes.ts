@@ -1,0 +1,151 @@
+import { Elysia, t } from "elysia";
+import { invalidField } from "../../errors.ts";
+import { documented, ref } from "../../http/documented.ts";
+import { ok } from "../../http/envelope.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { IdParams, readBoolean, readQuery } from "../../http/fields.ts";
+import { type Clock, toTimestamp } from "../../lib/clock.ts";
+import { normalizeName, normalizePath } from "../../lib/path.ts";
+import { type authGuard, takesJson } from "../auth/guard.ts";
+import { presentFolder } from "../files/present.ts";
+import { keyedRequest } from "../idempotency/service.ts";
+import { checkMetadata } from "../tree/labels.ts";
+import type { FolderService } from "./service.ts";
+
+/** What the folder routes work with. */
+export interface FolderRoutesOptions {
+  readonly folders: FolderService;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly clock: Clock;
+}
+
+const CreateBody = t.Object({
+  name: t.String(),
+  path: t.Optional(t.String({ default: "/", description: "Parent path; made where it is missing" })),
+  description: t.Optional(t.String()),
+});
+
+const UpdateBody = t.Object({
+  name: t.Optional(t.String()),
+  path: t.Optional(t.String({ description: "New parent path: moves the folder" })),
+  folder: t.Optional(t.String({ description: "The same as path, as files call it" })),
+  description: t.Optional(t.String()),
+});
+
+/** /api/files/folders… (api.md, Folder operations; contract §4). */
+export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
+  return new Elysia({ name: "folder-routes", prefix: "/api/files/folders" })
+    .use(guard)
+    .post(
+      "/",
+      async ({ principal, body, request, set }) => {
+        const { user } = principal;
+        const input = {
+          parentPath: normalizePath(body.path ?? "/", "path"),
+          name: normalizeName(body.name),
+          description: checkDescription(body.description),
+        };
+        const key = keyedRequest(user.id, request.headers.get("idempotency-key"), ["folder", input]);
+        const folder = await folders.create(user, input, key);
+        set.status = 201;
+        return ok(presentFolder(folder));
+      },
+      {
+        ...takesJson("writer"),
+        body: CreateBody,
+        ...documented({
+          tag: "Folders",
+          summary: "Make a folder",
+          access: "writer",
+          status: 201,
+          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+          data: ref("FolderItem"),
+          errors: [
+            "invalid_json",
+            "invalid_field",
+            "invalid_path",
+            "not_a_folder",
+            "name_taken",
+            "idempotency_key",
+            "unsupported_media_type",
+          ],
+        }),
+      },
+    )
+    .get("/:id", ({ principal, params }) => ok(presentFolder(folders.get(principal.user, params.id))), {
+      access: "reader",
+      params: IdParams,
+      ...documented({
+        tag: "Folders",
+        summary: "All about a folder",
+        access: "reader",
+        data: ref("FolderItem"),
+        errors: ["not_found"],
+      }),
+    })
+    .put(
+      "/:id",
+      async ({ principal, params, body }) => {
+        const { name, description } = body;
+        const path = body.path ?? body.folder;
+        if (name === undefined && path === undefined && description === undefined) {
+          throw invalidField("body", "There is nothing to change. Give name, path or description.");
+        }
+        const folder = await folders.update(principal.user, params.id, {
+          name: name === undefined ? undefined : normalizeName(name),
+          folderPath: path === undefined ? undefined : normalizePath(path, "path"),
+          metadata:
+            description === undefined ? undefined : { description: checkDescription(description) || null },
+        });
+        return ok(presentFolder(folder));
+      },
+      {
+        ...takesJson("writer"),
+        params: IdParams,
+        body: UpdateBody,
+        ...documented({
+          tag: "Folders",
+          summary: "Rename, move or describe a folder",
+          access: "writer",
+          data: ref("FolderItem"),
+          errors: [
+            "invalid_json",
+            "invalid_field",
+            "invalid_path",
+            "not_a_folder",
+            "not_found",
+            "name_taken",
+            "unsupported_media_type",
+          ],
+        }),
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ principal, params, request }) => {
+        const query = readQuery(exchangeOf(request).query);
+        const isRecursive = readBoolean(query["recursive"], "recursive") ?? false;
+        const folder = await folders.delete(principal.user, params.id, isRecursive);
+        return ok(
+          { id: folder.publicId, name: folder.name, deletedAt: toTimestamp(clock.nowMs()) },
+          "Folder permanently deleted.",
+        );
+      },
+      {
+        access: "writer",
+        params: IdParams,
+        ...documented({
+          tag: "Folders",
+          summary: "Delete a folder for good",
+          access: "writer",
+          query: { recursive: { type: "boolean", default: false, description: "Needed where it is not empty" } },
+          data: ref("DeletedNode"),
+          errors: ["not_found", "folder_not_empty", "invalid_field"],
+        }),
+      },
+    );
+}
+
+function checkDescription(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : checkMetadata({ description: text })["description"];
+}

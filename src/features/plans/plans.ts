@@ -1,0 +1,202 @@
+/**
+ * The three plans with every number of the API's section "Limits", and how configuration changes them.
+ * Everything that asks "how much" or "how often" asks the {@link Plans} made here at start.
+ */
+import type { PlanName } from "../users/types.ts";
+
+/** The kinds of request that are limited separately; each request under /api belongs to one (contract §3). */
+export const CATEGORIES = [
+  "signin",
+  "signup",
+  "refresh",
+  "uploads",
+  "downloads",
+  "listing",
+  "operations",
+  "profile",
+  "usage",
+  "sync",
+  "general",
+] as const;
+
+/** One of {@link CATEGORIES}; the value of `X-RateLimit-Resource`. */
+export type Category = (typeof CATEGORIES)[number];
+
+/** Accepted requests per window; null is no limit. */
+export type Limit = number | null;
+
+/** "No limit" as the API writes it (contract §3): the largest whole number that JSON readers keep exact. */
+export const UNLIMITED_ON_WIRE = Number.MAX_SAFE_INTEGER;
+
+/** How long the window of each category is, in seconds (API, Rate limits). */
+export const WINDOW_SECONDS: Readonly<Record<Category, number>> = {
+  signin: 60,
+  signup: 3600,
+  refresh: 3600,
+  uploads: 3600,
+  downloads: 3600,
+  listing: 3600,
+  operations: 3600,
+  profile: 3600,
+  usage: 3600,
+  sync: 3600,
+  general: 3600,
+};
+
+/** What an account on this plan may do. */
+export interface Plan {
+  readonly name: PlanName;
+  /** Largest size of one file. */
+  readonly maxFileSizeBytes: number;
+  /** Bytes an account may hold in all, unless its own quota says otherwise; null for no limit. */
+  readonly quotaBytes: number | null;
+  /** Phones and tablets an account may have registered at once; null for no limit. */
+  readonly devices: number | null;
+  /** Requests per window of {@link WINDOW_SECONDS}. */
+  readonly limits: Readonly<Record<Category, Limit>>;
+}
+
+/** The plans in force. */
+export interface Plans extends Readonly<Record<PlanName, Plan>> {
+  /** Sign-in tries per minute from one address, whatever accounts they are for (contract §3). */
+  readonly signinCeiling: Limit;
+}
+
+/** What configuration puts in place of a plan's own numbers; null lifts a limit, absent leaves it. */
+export interface PlanOverride {
+  readonly maxFileSizeBytes?: number | undefined;
+  readonly quotaBytes?: number | null | undefined;
+  readonly devices?: number | null | undefined;
+  readonly limits?: Readonly<Partial<Record<Category, Limit | undefined>>> | undefined;
+}
+
+/** Overrides by plan. */
+export type PlanOverrides = Readonly<Partial<Record<PlanName, PlanOverride | undefined>>>;
+
+/** The configuration of plans. */
+export interface PlanSettings {
+  readonly overrides?: PlanOverrides;
+  /** Every rate limit times this (the preset `household` has 100); numbers given in `overrides` stay as given. */
+  readonly limitMultiplier?: number;
+  /** `off` lifts every rate limit; file sizes, quotas and device numbers stay. */
+  readonly rateLimits?: "on" | "off";
+}
+
+const MB = 1024 ** 2;
+const GB = 1024 ** 3;
+const SIGNIN_CEILING = 20;
+
+const BUILT_IN: Readonly<Record<PlanName, Plan>> = {
+  free: {
+    name: "free",
+    maxFileSizeBytes: 10 * MB,
+    quotaBytes: 5 * GB,
+    devices: 3,
+    limits: {
+      signin: 5,
+      signup: 3,
+      refresh: 10,
+      uploads: 10,
+      downloads: 50,
+      listing: 100,
+      operations: 50,
+      profile: 100,
+      usage: 50,
+      sync: 200,
+      general: 1000,
+    },
+  },
+  pro: {
+    name: "pro",
+    maxFileSizeBytes: 100 * MB,
+    quotaBytes: 100 * GB,
+    devices: 10,
+    limits: {
+      signin: 10,
+      signup: 5,
+      refresh: 50,
+      uploads: 100,
+      downloads: 500,
+      listing: 1000,
+      operations: 500,
+      profile: 1000,
+      usage: 500,
+      sync: 2000,
+      general: 10_000,
+    },
+  },
+  enterprise: {
+    name: "enterprise",
+    maxFileSizeBytes: GB,
+    quotaBytes: null,
+    devices: null,
+    limits: {
+      signin: 20,
+      signup: 10,
+      refresh: 100,
+      uploads: 1000,
+      downloads: null,
+      listing: 10_000,
+      operations: 5000,
+      profile: 10_000,
+      usage: 5000,
+      sync: 20_000,
+      general: 100_000,
+    },
+  },
+};
+
+/**
+ * The plans with the configuration applied. An explicit limit replaces the plan's number and is not multiplied.
+ * The ceiling of sign-ins per address is multiplied too, and never lies below what a plan allows one account:
+ * raising a plan's sign-in limit would have no effect otherwise.
+ */
+export function buildPlans(settings: PlanSettings = {}): Plans {
+  const { overrides = {}, limitMultiplier = 1, rateLimits = "on" } = settings;
+  const build = (name: PlanName): Plan => {
+    const plan = BUILT_IN[name];
+    const override = overrides[name] ?? {};
+    const limitOf = (category: Category): Limit => {
+      if (rateLimits === "off") return null;
+      const given = override.limits?.[category];
+      return given === undefined ? multiply(plan.limits[category], limitMultiplier) : given;
+    };
+    return {
+      name,
+      maxFileSizeBytes: override.maxFileSizeBytes ?? plan.maxFileSizeBytes,
+      quotaBytes: override.quotaBytes === undefined ? plan.quotaBytes : override.quotaBytes,
+      devices: override.devices === undefined ? plan.devices : override.devices,
+      limits: {
+        signin: limitOf("signin"),
+        signup: limitOf("signup"),
+        refresh: limitOf("refresh"),
+        uploads: limitOf("uploads"),
+        downloads: limitOf("downloads"),
+        listing: limitOf("listing"),
+        operations: limitOf("operations"),
+        profile: limitOf("profile"),
+        usage: limitOf("usage"),
+        sync: limitOf("sync"),
+        general: limitOf("general"),
+      },
+    };
+  };
+  const plans = { free: build("free"), pro: build("pro"), enterprise: build("enterprise") };
+  return { ...plans, signinCeiling: signinCeiling(plans, limitMultiplier, rateLimits) };
+}
+
+function signinCeiling(
+  plans: Readonly<Record<PlanName, Plan>>,
+  multiplier: number,
+  rateLimits: "on" | "off",
+): number | null {
+  if (rateLimits === "off") return null;
+  const ceiling = multiply(SIGNIN_CEILING, multiplier);
+  return [plans.free, plans.pro, plans.enterprise]
+    .map((plan) => plan.limits.signin)
+    .reduce((highest, limit) => (highest === null || limit === null ? null : Math.max(highest, limit)), ceiling);
+}
+
+function multiply(limit: Limit, multiplier: number): Limit {
+  return limit === null ? null : Math.min(Math.round(limit * multiplier), Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,123 @@
+/**
+ * The exact sliding window. At any instant t, the accepted requests in (t - length, t] are at most the limit; a
+ * request leaves the window exactly `length` after it was accepted. Kept are the instants of accepted requests, with
+ * a count each, so that the answer is exact and not an interpolation between fixed intervals.
+ *
+ * Memory is bounded: up to `EXACT_MAX` instants are kept to the millisecond; beyond, new ones are rounded up to the
+ * next of `MARKS` marks in a window. Rounding up keeps a request a little longer than it should be, never shorter:
+ * there are never more than the limit in any window, and what `resetAtMs` promises holds.
+ */
+
+/** Limits up to this are exact to the millisecond. */
+const EXACT_MAX = 10_000;
+const MARKS = 26_000;
+/** Gone instants at the front are cut off only when there are many, so that a request costs constant time. */
+const COMPACT_AT = 64;
+
+/** The accepted requests of one subject in one category. The limit is given with each call: a plan may change. */
+export class SlidingWindow {
+  readonly #lengthMs: number;
+  readonly #coarseMs: number;
+  #times: number[] = [];
+  #counts: number[] = [];
+  #head = 0;
+  #used = 0;
+
+  constructor(lengthMs: number) {
+    this.#lengthMs = lengthMs;
+    this.#coarseMs = Math.ceil(lengthMs / MARKS);
+  }
+
+  /**
+   * Accepts as many of `wanted` requests at this instant as the limit leaves room for, and says how many.
+   * @param limit null for none: all are accepted, and counted still
+   */
+  take(nowMs: number, limit: number | null, wanted = 1): number {
+    this.#advance(nowMs);
+    const taken = limit === null ? wanted : Math.min(wanted, Math.max(0, limit - this.#used));
+    if (taken > 0) {
+      const isCoarse = this.#times.length - this.#head >= EXACT_MAX;
+      this.#add(isCoarse ? Math.ceil(nowMs / this.#coarseMs) * this.#coarseMs : nowMs, taken);
+    }
+    return taken;
+  }
+
+  /** How many requests are in the window at this instant. */
+  used(nowMs: number): number {
+    this.#advance(nowMs);
+    return this.#used;
+  }
+
+  /** How many more would be accepted at this instant; null where there is no limit. */
+  remaining(nowMs: number, limit: number | null): number | null {
+    this.#advance(nowMs);
+    return limit === null ? null : Math.max(0, limit - this.#used);
+  }
+
+  /**
+   * When the oldest counted request leaves the window; now + length where none is counted. Where the limit is
+   * reached, the first instant at which a request is accepted again: later than the oldest one's leaving if the limit
+   * was lowered meanwhile.
+   */
+  resetAtMs(nowMs: number, limit: number | null): number {
+    this.#advance(nowMs);
+    if (this.#used === 0 || (limit !== null && limit < 1)) return nowMs + this.#lengthMs;
+    let mustLeave = limit === null ? 1 : Math.max(1, this.#used - limit + 1);
+    let at = this.#head;
+    for (;;) {
+      mustLeave -= this.#counts[at] ?? mustLeave;
+      if (mustLeave <= 0) return (this.#times[at] ?? nowMs) + this.#lengthMs;
+      at++;
+    }
+  }
+
+  /** Puts back what was counted before a restart. Instants must come in ascending order, before any `take`. */
+  restore(atMs: number, count: number): void {
+    this.#add(atMs, count);
+  }
+
+  #add(atMs: number, count: number): void {
+    const last = this.#times.length - 1;
+    // Coarse and exact instants may follow each other; keeping the later one is the careful side.
+    if (last >= this.#head && (this.#times[last] ?? 0) >= atMs) this.#counts[last] = (this.#counts[last] ?? 0) + count;
+    else {
+      this.#times.push(atMs);
+      this.#counts.push(count);
+    }
+    this.#used += count;
+  }
+
+  /** Lets go of what has left the window. */
+  #advance(nowMs: number): void {
+    const times = this.#times;
+    if ((times[times.length - 1] ?? 0) > nowMs + this.#coarseMs) this.#clockWentBack(nowMs);
+    const goneMs = nowMs - this.#lengthMs;
+    while (this.#head < times.length && (times[this.#head] ?? 0) <= goneMs) {
+      this.#used -= this.#counts[this.#head] ?? 0;
+      this.#head++;
+    }
+    if (this.#head === times.length) {
+      if (this.#head > 0) this.#keepFrom(times.length);
+    } else if (this.#head >= COMPACT_AT && this.#head * 2 > times.length) this.#keepFrom(this.#head);
+  }
+
+  #keepFrom(index: number): void {
+    this.#times = this.#times.slice(index);
+    this.#counts = this.#counts.slice(index);
+    this.#head = 0;
+  }
+
+  /**
+   * The clock was set back: what lies in its future has happened by now at the latest. Counted as of now it leaves
+   * within one window, so that nobody is locked out until the clock gets there again.
+   */
+  #clockWentBack(nowMs: number): void {
+    let count = 0;
+    while (this.#times.length > this.#head && (this.#times[this.#times.length - 1] ?? 0) > nowMs) {
+      this.#times.pop();
+      count += this.#counts.pop() ?? 0;
+    }
+    this.#used -= count;
+    this.#add(nowMs, count);
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The link of a public file (contract §5). Its token is made from a random nonce by the server's link key and kept
+ * nowhere: the database has the nonce, to show the link to its owner again, and the token's digest, to find it. So a
+ * copy of the database alone opens no link.
+ */
+import type { Database } from "bun:sqlite";
+import { createHmac } from "node:crypto";
+import type { Transaction } from "../../db/transaction.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/id.ts";
+
+const TOKEN_BYTES = 24;
+const TOKEN = /^[A-Za-z0-9_-]{32}$/;
+
+/** Makes, ends and finds public links. */
+export class PublicLinks {
+  readonly #key: Uint8Array;
+  readonly #clock: Clock;
+  readonly #insert;
+  readonly #delete;
+  readonly #byNode;
+  readonly #byToken;
+
+  constructor(sqlite: Database, key: Uint8Array, clock: Clock) {
+    this.#key = key;
+    this.#clock = clock;
+    this.#insert = sqlite.query<void, [string, number, Uint8Array, Uint8Array, number]>(
+      "INSERT INTO shares (public_id, node_id, kind, nonce, token_hash, created_at) VALUES (?1, ?2, 'public', ?3, ?4, ?5)",
+    );
+    this.#delete = sqlite.query<void, [number]>("DELETE FROM shares WHERE node_id = ?1 AND kind = 'public'");
+    this.#byNode = sqlite.query<{ nonce: Uint8Array }, [number]>(
+      "SELECT nonce FROM shares WHERE node_id = ?1 AND kind = 'public'",
+    );
+    this.#byToken = sqlite.query<{ nodeId: number; nonce: Uint8Array }, [Uint8Array]>(
+      "SELECT node_id AS nodeId, nonce FROM shares WHERE token_hash = ?1",
+    );
+  }
+
+  /** Gives a file a link, with a new token; one that it had before is dead. In the caller's deed. @returns the token */
+  open(_tx: Transaction, nodeId: number): string {
+    this.#delete.run(nodeId);
+    const nonce = crypto.getRandomValues(new Uint8Array(32));
+    const token = this.#tokenOf(nonce);
+    const nowMs = this.#clock.nowMs();
+    this.#insert.run(newId("shr", nowMs), nodeId, nonce, hashToken(token), nowMs);
+    return token;
+  }
+
+  /** Ends the link of a file. In the caller's deed. */
+  close(_tx: Transaction, nodeId: number): void {
+    this.#delete.run(nodeId);
+  }
+
+  /** The token of a file's link; undefined where it has none. */
+  findToken(nodeId: number): string | undefined {
+    const row = this.#byNode.get(nodeId);
+    return row === null ? undefined : this.#tokenOf(row.nonce);
+  }
+
+  /** The file that a token opens; undefined for unknown, ended and malformed ones alike. */
+  findNodeId(token: string): number | undefined {
+    if (!TOKEN.test(token)) return undefined;
+    return this.#byToken.get(hashToken(token))?.nodeId;
+  }
+
+  #tokenOf(nonce: Uint8Array): string {
+    return createHmac("sha256", this.#key).update(nonce).digest().subarray(0, TOKEN_BYTES).toString("base64url");
+  }
+}
+
+function hashToken(token: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(token).digest();
+}

@@ -1,0 +1,110 @@
+import { open } from "node:fs/promises";
+import { fileTypeFromBlob } from "file-type";
+
+/** What a content is to the renderer, by its first bytes alone. Nothing else is ever given to a decoder. */
+export type PictureFormat = "jpeg" | "png" | "webp" | "gif" | "avif" | "tiff" | "svg" | "heic" | VideoFormat;
+
+/** Containers that ffmpeg may open, by the demuxer it is told to use. */
+export type VideoFormat = "mov" | "matroska" | "avi" | "mpeg" | "mpegts" | "flv" | "asf" | "ogg";
+
+/** How many of a content's first bytes are searched for the root of an SVG. */
+const SVG_HEAD_BYTES = 4096;
+
+/** The media types that file-type reports, and what each means here. A type that is missing here has no thumbnail. */
+const DETECTED: Readonly<Record<string, PictureFormat>> = {
+  "image/jpeg": "jpeg",
+  "image/png": "png",
+  "image/apng": "png",
+  "image/webp": "webp",
+  "image/gif": "gif",
+  "image/avif": "avif",
+  "image/avif-sequence": "avif",
+  "image/tiff": "tiff",
+  "image/heic": "heic",
+  "image/heif": "heic",
+  "image/heic-sequence": "heic",
+  "image/heif-sequence": "heic",
+  "video/mp4": "mov",
+  "video/quicktime": "mov",
+  "video/x-m4v": "mov",
+  "video/3gpp": "mov",
+  "video/3gpp2": "mov",
+  "video/webm": "matroska",
+  "video/matroska": "matroska",
+  "video/x-matroska": "matroska",
+  "video/vnd.avi": "avi",
+  "video/x-msvideo": "avi",
+  "video/mpeg": "mpeg",
+  "video/mp1s": "mpeg",
+  "video/mp2p": "mpeg",
+  "video/mp2t": "mpegts",
+  "video/x-flv": "flv",
+  "video/x-ms-asf": "asf",
+  "video/x-ms-wmv": "asf",
+  "video/ogg": "ogg",
+};
+
+/** Formats that Bun decodes by itself. */
+export const BUN_FORMATS: ReadonlySet<PictureFormat> = new Set(["jpeg", "png", "webp", "gif"]);
+
+const VIDEO_FORMATS: ReadonlySet<PictureFormat> = new Set<VideoFormat>([
+  "mov",
+  "matroska",
+  "avi",
+  "mpeg",
+  "mpegts",
+  "flv",
+  "asf",
+  "ogg",
+]);
+
+/** Whether a format is one that only ffmpeg opens. */
+export function isVideoFormat(format: PictureFormat): format is VideoFormat {
+  return VIDEO_FORMATS.has(format);
+}
+
+/**
+ * Tells what a content is by its own bytes; undefined for everything that has no thumbnail. A name or a stated media
+ * type plays no part.
+ *
+ * @throws the system's error when the file can't be read
+ */
+export async function detectFormat(path: string): Promise<PictureFormat | undefined> {
+  if (isSvg(await readHead(path))) return "svg";
+  // Not fileTypeFromFile: it looks for a package at run time, and in the executable there are none.
+  const type = await fileTypeFromBlob(Bun.file(path));
+  return type === undefined ? undefined : promisedFormat(type.mime);
+}
+
+/**
+ * The format that a media type promises, or undefined. Pure: for the question whether a file may have a thumbnail,
+ * before anybody has looked at its bytes.
+ */
+export function promisedFormat(mediaType: string): PictureFormat | undefined {
+  const bare = (mediaType.split(";")[0] ?? "").trim().toLowerCase();
+  if (bare === "image/svg+xml") return "svg";
+  if (bare === "image/jpg" || bare === "image/pjpeg") return "jpeg";
+  return DETECTED[bare];
+}
+
+async function readHead(path: string): Promise<Uint8Array> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(SVG_HEAD_BYTES), 0, SVG_HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** An SVG begins, after byte order mark, white space, XML declaration, comments and document type, with its root. */
+function isSvg(head: Uint8Array): boolean {
+  let text = new TextDecoder("utf-8").decode(head).trimStart();
+  if (!text.startsWith("<")) return false;
+  for (;;) {
+    const prologue = /^(?:<\?[^]*?\?>|<!--[^]*?-->|<!DOCTYPE[^[>]*(?:\[[^\]]*\]\s*)?>)\s*/i.exec(text);
+    if (prologue === null) break;
+    text = text.slice(prologue[0].length);
+  }
+  return /^<(?:svg:)?svg[\s>]/.test(text);
+}

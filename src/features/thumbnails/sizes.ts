@@ -1,0 +1,20 @@
+/** A size of thumbnail, by the name it has in `thumbnail=` (contract §4). */
+export type ThumbnailVariant = "small" | "medium" | "large";
+
+/** Longest side of each variant in pixels (contract §4). A smaller picture is never enlarged. */
+export const LONGEST_SIDE: Readonly<Record<ThumbnailVariant, number>> = { small: 128, medium: 512, large: 1600 };
+
+/** All variants, the largest first: the order in which they are made from one another. */
+export const VARIANTS: readonly ThumbnailVariant[] = ["large", "medium", "small"];
+
+/** Made after every upload; what a list or a grid shows. `large` is made when first asked for. */
+export const SCHEDULED_VARIANTS: readonly ThumbnailVariant[] = ["medium", "small"];
+
+/** WebP quality (0–100): the encoder's own default, where a thumbnail can't be told from one at 90 beside it. */
+export const WEBP_QUALITY = 80;
+
+/**
+ * WebP effort (0–6). Measured on 12-megapixel photos at 512 px: 4, the default, takes 50 ms of CPU for the whole
+ * thumbnail, 2 takes 40 ms for a file 4 % larger, 0 takes 37 ms for one 24 % larger.
+ */
+export const WEBP_EFFORT = 2;

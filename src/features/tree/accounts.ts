@@ -1,0 +1,115 @@
+/** The head of an account's journal and the sums of what it holds: one row, changed with every change of the tree. */
+import type { Database } from "bun:sqlite";
+import { AppError } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import type { Usage } from "./types.ts";
+
+/** What a change does to an account's sums, and how many journal numbers it takes. */
+export interface AccountChange {
+  /** Default 1. */
+  readonly numbers?: number;
+  readonly files?: number;
+  readonly folders?: number;
+  readonly fileBytes?: number;
+  readonly versionBytes?: number;
+}
+
+interface UsageRow {
+  readonly files: number;
+  readonly folders: number;
+  readonly fileBytes: number;
+  readonly versionBytes: number;
+  readonly trashBytes: number;
+}
+
+/** The rows of `accounts` and `usage_types`, and of the journal. */
+export class Accounts {
+  readonly #take;
+  readonly #usage;
+  readonly #seq;
+  readonly #journal;
+  readonly #addType;
+  readonly #types;
+
+  constructor(sqlite: Database) {
+    this.#take = sqlite.prepare<
+      { seq: number },
+      [number, number, number, number, number, number, number | null, number]
+    >(
+      `UPDATE accounts SET seq = seq + ?2, files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
+         version_bytes = version_bytes + ?6
+       WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + ?8 <= ?7) RETURNING seq`,
+    );
+    this.#usage = sqlite.prepare<UsageRow, [number]>(
+      `SELECT files, folders, file_bytes AS fileBytes, version_bytes AS versionBytes, trash_bytes AS trashBytes
+       FROM accounts WHERE id = ?1`,
+    );
+    this.#seq = sqlite.prepare<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?1");
+    this.#journal = sqlite.prepare<undefined, [number, number, number]>(
+      "INSERT INTO journal (account_id, seq, node_id) VALUES (?1, ?2, ?3)",
+    );
+    this.#addType = sqlite.prepare<undefined, [number, string, number, number]>(
+      `INSERT INTO usage_types (account_id, type, files, bytes) VALUES (?1, ?2, ?3, ?4)
+       ON CONFLICT DO UPDATE SET files = files + excluded.files, bytes = bytes + excluded.bytes`,
+    );
+    this.#types = sqlite.prepare<{ type: string; files: number; bytes: number }, [number]>(
+      "SELECT type, files, bytes FROM usage_types WHERE account_id = ?1 AND files > 0 ORDER BY bytes DESC, type",
+    );
+  }
+
+  /**
+   * Takes the next journal numbers and changes the sums, in one statement with the quota's check.
+   * A change that adds no bytes never fails by the quota, however full the account is.
+   * @param quotaBytes null for no limit
+   * @returns the last number taken
+   * @throws AppError quota_exceeded
+   */
+  take(accountId: number, change: AccountChange, quotaBytes: number | null = null): number {
+    const { numbers = 1, files = 0, folders = 0, fileBytes = 0, versionBytes = 0 } = change;
+    const added = fileBytes + versionBytes;
+    const limit = added > 0 ? quotaBytes : null;
+    const row = this.#take.get(accountId, numbers, files, folders, fileBytes, versionBytes, limit, added);
+    if (row !== null) return row.seq;
+    invariant(limit !== null, "the account exists");
+    const used = this.usage(accountId).usedBytes;
+    throw new AppError(
+      "quota_exceeded",
+      `This needs ${added} bytes, and ${Math.max(0, limit - used)} of your ${limit} bytes are left. ` +
+        "Delete something, or ask for more room.",
+      { limit, used, required: added },
+    );
+  }
+
+  /** Writes the journal row of a change whose number was taken. */
+  record(accountId: number, seq: number, nodeId: number): void {
+    this.#journal.run(accountId, seq, nodeId);
+  }
+
+  /** The last journal number given. */
+  headOf(accountId: number): number {
+    return this.#seq.get(accountId)?.seq ?? 0;
+  }
+
+  /** Sums of what the account holds. */
+  usage(accountId: number): Usage {
+    const row = this.#usage.get(accountId);
+    invariant(row !== null, "the account exists");
+    return { ...row, usedBytes: row.fileBytes + row.versionBytes + row.trashBytes };
+  }
+
+  /** Counts a file in or out of its media type. */
+  countType(accountId: number, mediaType: string, files: number, bytes: number): void {
+    this.#addType.run(accountId, usageType(mediaType), files, bytes);
+  }
+
+  /** Files and bytes by media type, most bytes first. */
+  usageByType(accountId: number): { type: string; files: number; bytes: number }[] {
+    return this.#types.all(accountId);
+  }
+}
+
+/** The media type without parameters, in lower case. */
+export function usageType(mediaType: string): string {
+  const end = mediaType.indexOf(";");
+  return (end < 0 ? mediaType : mediaType.slice(0, end)).trim().toLowerCase();
+}

@@ -1,0 +1,65 @@
+/**
+ * Which contents are kept and how many files and versions name each. `features/tree` alone counts; the collector takes
+ * rows without references away.
+ */
+import type { Database } from "bun:sqlite";
+import { type Digest, digestToBytes } from "../../blobs/digest.ts";
+import { invariant } from "../../lib/invariant.ts";
+import type { StoredBlob } from "./types.ts";
+
+/** A row of `blobs`. */
+export interface BlobRow {
+  readonly id: number;
+  readonly sizeBytes: number;
+  readonly crc32: number;
+  readonly refs: number;
+  readonly createdAtMs: number;
+  readonly touchedAtMs: number;
+  readonly damagedAtMs: number | null;
+}
+
+/** The rows of `blobs`. `acquire` and `release` are called inside a deed. */
+export class BlobRows {
+  readonly #acquire;
+  readonly #change;
+  readonly #find;
+
+  constructor(sqlite: Database) {
+    this.#acquire = sqlite.prepare<{ id: number; size_bytes: number }, [Uint8Array, number, number, number, number]>(
+      `INSERT INTO blobs (digest, size_bytes, crc32, refs, created_at, touched_at) VALUES (?1, ?2, ?3, 1, ?4, ?4)
+       ON CONFLICT (digest) DO UPDATE SET refs = refs + 1, touched_at = excluded.touched_at,
+         damaged_at = CASE WHEN ?5 THEN NULL ELSE damaged_at END
+       RETURNING id, size_bytes`,
+    );
+    this.#change = sqlite.prepare<undefined, [number, number, number]>(
+      "UPDATE blobs SET refs = refs + ?2, touched_at = ?3 WHERE id = ?1",
+    );
+    this.#find = sqlite.prepare<BlobRow, [Uint8Array]>(
+      `SELECT id, size_bytes AS sizeBytes, crc32, refs, created_at AS createdAtMs, touched_at AS touchedAtMs,
+         damaged_at AS damagedAtMs FROM blobs WHERE digest = ?1`,
+    );
+  }
+
+  /** The committed row of a content; undefined where it has none, whatever lies on disk. */
+  find(digest: Digest): BlobRow | undefined {
+    return this.#find.get(digestToBytes(digest)) ?? undefined;
+  }
+
+  /** One more reference; the row is made where there is none. @returns its id */
+  acquire(blob: StoredBlob, nowMs: number): number {
+    const isWrittenAnew = blob.isNew === true ? 1 : 0;
+    const row = this.#acquire.get(digestToBytes(blob.digest), blob.sizeBytes, blob.crc32, nowMs, isWrittenAnew);
+    invariant(row !== null && row.size_bytes === blob.sizeBytes, "one digest has one size");
+    return row.id;
+  }
+
+  /** One more reference to a content that has a row. */
+  share(blobId: number, nowMs: number): void {
+    this.#change.run(blobId, 1, nowMs);
+  }
+
+  /** One reference less. The row stays for the collector's grace period. */
+  release(blobId: number, nowMs: number): void {
+    this.#change.run(blobId, -1, nowMs);
+  }
+}

@@ -1,0 +1,83 @@
+/** What tags and metadata may be. Pure: checked once at the door, relied upon behind it. */
+import { AppError, invalidField } from "../../errors.ts";
+import { fold } from "../../lib/path.ts";
+import type { MetadataChanges } from "./types.ts";
+
+const TAGS_MAX = 50;
+const TAG_CHARACTERS_MAX = 64;
+const METADATA_BYTES_MAX = 64 * 1024;
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]|\p{Surrogate}/u;
+
+/**
+ * Tags in the form in which they are kept: NFC, trimmed, empty ones and repetitions (upper and lower case alike) left out,
+ * the first spelling kept. At most 50 of 64 characters each, without commas and control characters.
+ * @throws AppError invalid_field
+ */
+export function checkTags(input: readonly string[], field = "tags"): string[] {
+  const byKey = new Map<string, string>();
+  for (const given of input) {
+    const tag = given.normalize("NFC").trim();
+    if (tag === "") continue;
+    if (tag.includes(",")) throw invalidField(field, `The tag "${tag}" has a comma. Give two tags instead.`);
+    if (CONTROL.test(tag)) throw invalidField(field, "A tag has a control character. Leave it out.");
+    const characters = [...tag].length;
+    if (characters > TAG_CHARACTERS_MAX) {
+      const details = { limit: TAG_CHARACTERS_MAX, actual: characters };
+      throw invalidField(field, `A tag has at most ${TAG_CHARACTERS_MAX} characters, got ${characters}.`, details);
+    }
+    const key = fold(tag);
+    if (!byKey.has(key)) byKey.set(key, tag);
+  }
+  if (byKey.size > TAGS_MAX) {
+    const details = { limit: TAGS_MAX, actual: byKey.size };
+    throw invalidField(field, `A file has at most ${TAGS_MAX} tags, got ${byKey.size}. Leave some out.`, details);
+  }
+  return [...byKey.values()];
+}
+
+/** Tags as one text of a form or a query has them: separated by commas. @throws AppError invalid_field */
+export function parseTagList(text: string, field = "tags"): string[] {
+  return checkTags(text.split(","), field);
+}
+
+/**
+ * Metadata with the changes applied; a key with null is removed. The result may be refused for its size only.
+ * @throws AppError invalid_field where the result is over 64 KiB of keys and values in UTF-8
+ */
+export function mergeMetadata(
+  present: Readonly<Record<string, string>>,
+  changes: MetadataChanges,
+  field = "metadata",
+): Record<string, string> {
+  const merged = new Map(Object.entries(present));
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) merged.delete(key);
+    else merged.set(key, value);
+  }
+  const result = Object.fromEntries(merged);
+  checkMetadata(result, field);
+  return result;
+}
+
+/**
+ * Whether metadata may be kept: strings without lone surrogates, at most 64 KiB in all.
+ * @throws AppError invalid_field
+ */
+export function checkMetadata(metadata: Readonly<Record<string, string>>, field = "metadata"): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(metadata)) {
+    if (key === "") throw invalidField(field, "Metadata has an empty key. Give it a name.");
+    if (!key.isWellFormed() || !value.isWellFormed()) {
+      throw invalidField(field, "Metadata has text that is no valid Unicode. Leave it out.");
+    }
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > METADATA_BYTES_MAX) {
+    throw new AppError("invalid_field", `Metadata has at most ${METADATA_BYTES_MAX} bytes in all, got ${bytes}.`, {
+      field,
+      limit: METADATA_BYTES_MAX,
+      actual: bytes,
+    });
+  }
+}

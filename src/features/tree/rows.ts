@@ -1,0 +1,124 @@
+/** How rows of the database become nodes. */
+import { toDigest } from "../../blobs/digest.ts";
+import { joinPath, ROOT_PATH } from "../../lib/path.ts";
+import { invariant } from "../../lib/invariant.ts";
+import type { FileNode, FolderNode, TreeNode } from "./types.ts";
+
+/** `nodes.kind` */
+export const FOLDER = 0;
+export const FILE = 1;
+
+/** What {@link NODE_COLUMNS} gives. */
+export interface NodeRow {
+  readonly kind: number;
+  readonly id: number;
+  readonly public_id: string;
+  readonly account_id: number;
+  readonly parent_id: number | null;
+  readonly name: string;
+  readonly created_at: number;
+  readonly modified_at: number;
+  readonly seq: number;
+  readonly metadata: string | null;
+  readonly size_bytes: number | null;
+  readonly media_type: string | null;
+  readonly blob_id: number | null;
+  readonly digest: string | null;
+  readonly version: number | null;
+  readonly content_at: number | null;
+  readonly original_name: string | null;
+  readonly file_modified_at: string | null;
+  readonly captured_at: string | null;
+  readonly is_public: number;
+  readonly tags: string | null;
+  readonly items: number | null;
+}
+
+/** To be selected from {@link NODE_JOINS}. */
+export const NODE_COLUMNS = `n.kind, n.id, n.public_id, n.account_id, n.parent_id, n.name, n.created_at, n.modified_at,
+  n.seq, n.metadata, n.size_bytes, n.media_type, n.blob_id, lower(hex(b.digest)) AS digest, n.version, n.content_at,
+  n.original_name, n.file_modified_at, n.captured_at, n.is_public, n.tags, f.child_folders + f.child_files AS items`;
+
+/** The tables behind {@link NODE_COLUMNS}, after a table `n` of nodes. */
+export const NODE_JOINS = "LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN folders f ON f.node_id = n.id";
+
+const NO_TAGS: readonly string[] = Object.freeze([]);
+const NO_METADATA: Readonly<Record<string, string>> = Object.freeze({});
+
+/** @param folder path of the folder that holds the node */
+export function toNode(row: NodeRow, folder: string): TreeNode {
+  return row.kind === FILE ? toFile(row, folder) : toFolder(row, folder);
+}
+
+/** @param folder path of the folder that holds the file */
+export function toFile(row: NodeRow, folder: string): FileNode {
+  const { parent_id, size_bytes, media_type, blob_id, digest, version, content_at } = row;
+  invariant(
+    parent_id !== null && size_bytes !== null && media_type !== null && version !== null && content_at !== null,
+    "a file in the tree has a parent, a size, a type, a version and a time of its content",
+  );
+  invariant(blob_id !== null && digest !== null, "a file has a content");
+  return {
+    kind: "file",
+    id: row.id,
+    publicId: row.public_id,
+    accountId: row.account_id,
+    parentId: parent_id,
+    name: row.name,
+    folder,
+    createdAtMs: row.created_at,
+    modifiedAtMs: row.modified_at,
+    contentAtMs: content_at,
+    sizeBytes: size_bytes,
+    mediaType: media_type,
+    blobId: blob_id,
+    digest: toDigest(digest),
+    version,
+    originalName: row.original_name ?? row.name,
+    fileModifiedAt: row.file_modified_at,
+    capturedAt: row.captured_at,
+    isPublic: row.is_public === 1,
+    tags: parseTags(row.tags),
+    metadata: parseMetadata(row.metadata),
+    seq: row.seq,
+  };
+}
+
+/** @param folder path of the folder that holds it; the root holds itself */
+export function toFolder(row: NodeRow, folder: string): FolderNode {
+  return {
+    kind: "folder",
+    id: row.id,
+    publicId: row.public_id,
+    accountId: row.account_id,
+    parentId: row.parent_id,
+    name: row.name,
+    folder,
+    path: row.parent_id === null ? ROOT_PATH : joinPath(folder, row.name),
+    itemCount: row.items ?? 0,
+    createdAtMs: row.created_at,
+    modifiedAtMs: row.modified_at,
+    metadata: parseMetadata(row.metadata),
+    seq: row.seq,
+  };
+}
+
+/** `nodes.tags` as a list. */
+export function parseTags(json: string | null): readonly string[] {
+  return json === null ? NO_TAGS : (JSON.parse(json) as string[]); // written by this feature alone
+}
+
+/** `nodes.metadata` as an object. */
+export function parseMetadata(json: string | null): Readonly<Record<string, string>> {
+  return json === null ? NO_METADATA : (JSON.parse(json) as Record<string, string>); // written by this feature alone
+}
+
+/** The other way: null for none. */
+export function tagsToJson(tags: readonly string[]): string | null {
+  return tags.length === 0 ? null : JSON.stringify(tags);
+}
+
+/** The other way: null for none. */
+export function metadataToJson(metadata: Readonly<Record<string, string>>): string | null {
+  return Object.keys(metadata).length === 0 ? null : JSON.stringify(metadata);
+}

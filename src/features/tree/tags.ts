@@ -1,0 +1,56 @@
+/** Which files carry which label, and how many carry each. */
+import type { Database } from "bun:sqlite";
+import { invariant } from "../../lib/invariant.ts";
+import { fold } from "../../lib/path.ts";
+
+/** The rows of `tags` and `node_tags`. Changes are made inside a deed. */
+export class Tags {
+  readonly #count;
+  readonly #uncount;
+  readonly #drop;
+  readonly #link;
+  readonly #unlink;
+  readonly #find;
+
+  constructor(sqlite: Database) {
+    this.#count = sqlite.prepare<{ id: number }, [number, string, string]>(
+      `INSERT INTO tags (account_id, key, name, count) VALUES (?1, ?2, ?3, 1)
+       ON CONFLICT (account_id, key) DO UPDATE SET count = count + 1 RETURNING id`,
+    );
+    this.#uncount = sqlite.prepare<{ id: number; count: number }, [number, string]>(
+      "UPDATE tags SET count = count - 1 WHERE account_id = ?1 AND key = ?2 RETURNING id, count",
+    );
+    this.#drop = sqlite.prepare<undefined, [number]>("DELETE FROM tags WHERE id = ?1");
+    this.#link = sqlite.prepare<undefined, [number, number]>("INSERT INTO node_tags (tag_id, node_id) VALUES (?1, ?2)");
+    this.#unlink = sqlite.prepare<undefined, [number, number]>(
+      "DELETE FROM node_tags WHERE tag_id = ?1 AND node_id = ?2",
+    );
+    this.#find = sqlite.prepare<{ id: number; count: number }, [number, string]>(
+      "SELECT id, count FROM tags WHERE account_id = ?1 AND key = ?2",
+    );
+  }
+
+  /** Gives a file labels that it does not have. */
+  add(accountId: number, nodeId: number, tags: readonly string[]): void {
+    for (const tag of tags) {
+      const row = this.#count.get(accountId, fold(tag), tag);
+      invariant(row !== null, "an inserted label has an id");
+      this.#link.run(row.id, nodeId);
+    }
+  }
+
+  /** Takes labels off a file that has them. A label that nothing carries any more is gone. */
+  remove(accountId: number, nodeId: number, tags: readonly string[]): void {
+    for (const tag of tags) {
+      const row = this.#uncount.get(accountId, fold(tag));
+      invariant(row !== null, "a label that a file carries is known");
+      this.#unlink.run(row.id, nodeId);
+      if (row.count === 0) this.#drop.run(row.id);
+    }
+  }
+
+  /** Labels by their folded form: id and number of files; undefined in the place of one that nothing carries. */
+  find(accountId: number, tags: readonly string[]): ({ id: number; count: number } | undefined)[] {
+    return tags.map((tag) => this.#find.get(accountId, fold(tag)) ?? undefined);
+  }
+}

@@ -1,0 +1,29 @@
+import { toTimestamp } from "../../lib/clock.ts";
+import type { Session } from "../auth/principal.ts";
+import type { User } from "./types.ts";
+
+/** GET /api/users/profile (contract §6). */
+export function presentProfile(user: User) {
+  return {
+    id: user.publicId,
+    email: user.email,
+    name: user.name,
+    role: user.role,
+    plan: user.plan,
+    createdAt: toTimestamp(user.createdAtMs),
+  };
+}
+
+/** An entry of GET /api/users/sessions. */
+export function presentSessionItem(session: Session, current: Session) {
+  return {
+    id: session.publicId,
+    kind: session.kind,
+    createdAt: toTimestamp(session.createdAtMs),
+    expiresAt: toTimestamp(session.expiresAtMs),
+    lastSeenAt: toTimestamp(session.lastSeenAtMs),
+    userAgent: session.userAgent,
+    clientAddress: session.clientAddress,
+    isCurrent: session.id === current.id,
+  };
+}

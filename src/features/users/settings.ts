@@ -1,0 +1,98 @@
+/** A user's settings (contract §6): what they are when nothing was set, and how a change is merged in. */
+import { invalidField } from "../../errors.ts";
+
+/** When notifications are held back. Times are HH:MM in `timezone`. */
+export interface QuietHours {
+  readonly enabled: boolean;
+  readonly start: string;
+  readonly end: string;
+  readonly timezone: string;
+}
+
+/** Which of the four categories of notifications are wanted. */
+export interface NotificationPreferences {
+  readonly uploads: boolean;
+  readonly shares: boolean;
+  readonly storage: boolean;
+  readonly security: boolean;
+  readonly quietHours: QuietHours;
+}
+
+/** GET /api/users/settings. */
+export interface Settings {
+  readonly language: string;
+  readonly timezone: string;
+  readonly theme: "system" | "light" | "dark";
+  readonly defaultView: "list" | "grid";
+  readonly notifications: NotificationPreferences;
+  /** How many earlier versions of a file are kept. */
+  readonly versioning: { readonly keep: number };
+}
+
+/** A change as PUT /api/users/settings brings it: any part of {@link Settings}, at any depth. */
+export type SettingsChange = {
+  readonly [K in keyof Settings]?: Settings[K] extends object ? Partial<Settings[K]> : Settings[K];
+};
+
+const DEFAULTS: Settings = {
+  language: "en",
+  timezone: "UTC",
+  theme: "system",
+  defaultView: "list",
+  notifications: {
+    uploads: true,
+    shares: true,
+    storage: true,
+    security: true,
+    quietHours: { enabled: false, start: "22:00", end: "07:00", timezone: "UTC" },
+  },
+  versioning: { keep: 10 },
+};
+
+/** The settings in force, from the stored JSON of those that were ever set. */
+export function readSettings(json: string): Settings {
+  return merge(DEFAULTS, JSON.parse(json) as SettingsChange);
+}
+
+/**
+ * The stored JSON after a change.
+ * @throws AppError invalid_field for an unknown language tag or time zone
+ */
+export function changeSettings(json: string, change: SettingsChange): string {
+  if (change.language !== undefined) checkLanguage(change.language);
+  if (change.timezone !== undefined) checkTimeZone(change.timezone, "timezone");
+  const zone = change.notifications?.quietHours?.timezone;
+  if (zone !== undefined) checkTimeZone(zone, "notifications.quietHours.timezone");
+  return JSON.stringify(merge(readSettings(json), change));
+}
+
+function merge(base: Settings, change: SettingsChange): Settings {
+  return {
+    language: change.language ?? base.language,
+    timezone: change.timezone ?? base.timezone,
+    theme: change.theme ?? base.theme,
+    defaultView: change.defaultView ?? base.defaultView,
+    notifications: {
+      ...base.notifications,
+      ...change.notifications,
+      quietHours: { ...base.notifications.quietHours, ...change.notifications?.quietHours },
+    },
+    versioning: { ...base.versioning, ...change.versioning },
+  };
+}
+
+function checkTimeZone(zone: string, field: string): void {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+  } catch {
+    throw invalidField(field, `${JSON.stringify(zone)} is no time zone. Use an IANA name such as Europe/Berlin.`);
+  }
+}
+
+function checkLanguage(tag: string): void {
+  try {
+    Intl.getCanonicalLocales(tag);
+  } catch {
+    throw invalidField("language", `${JSON.stringify(tag)} is no language tag. Use one such as en or pt-BR.`);
+  }
+}

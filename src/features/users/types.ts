@@ -1,0 +1,46 @@
+/** What a user may do: `admin` manages accounts, `user` keeps files, `viewer` only reads (contract §2). */
+export type Role = "admin" | "user" | "viewer";
+
+/** Which limits hold for a user. */
+export type PlanName = "free" | "pro" | "enterprise";
+
+/** All roles, for validation and help texts. */
+export const ROLES: readonly Role[] = ["admin", "user", "viewer"];
+
+/** All plans, smallest first. */
+export const PLAN_NAMES: readonly PlanName[] = ["free", "pro", "enterprise"];
+
+/** A person with an account. `id` stays inside; `publicId` is what the API shows. */
+export interface User {
+  readonly id: number;
+  readonly publicId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly plan: PlanName;
+  /** Bytes this account may hold: a number, null for no limit, undefined for what the plan gives. */
+  readonly quotaBytes: number | null | undefined;
+  readonly disabledAtMs: number | null;
+  readonly createdAtMs: number;
+}
+
+/** What an administrator or a command gives for a new account. */
+export interface NewUser {
+  readonly email: string;
+  readonly name?: string;
+  readonly role: Role;
+  readonly plan: PlanName;
+  readonly quotaBytes?: number | null | undefined;
+  readonly password: string;
+}
+
+/** What may be changed of an account by an administrator or a command; absent fields stay. */
+export interface UserChanges {
+  readonly email?: string;
+  readonly name?: string;
+  readonly role?: Role;
+  readonly plan?: PlanName;
+  readonly quotaBytes?: number | null;
+  readonly isDisabled?: boolean;
+  readonly password?: string;
+}

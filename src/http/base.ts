@@ -1,0 +1,180 @@
+/**
+ * What holds for every request: an id, security headers, the drain gate, the JSON body with its bounds, the access log
+ * and the error boundary, through which every failure becomes the envelope. Mounted first; knows no feature.
+ */
+import { Elysia } from "elysia";
+import { AppError, invalidField } from "../errors.ts";
+import type { Log } from "../lib/log.ts";
+import { answerError } from "./error-response.ts";
+import { beginExchange, type ExchangeSettings, exchangeOf } from "./exchange.ts";
+import { ClientGoneError } from "./request-body.ts";
+
+/** What the base hooks work with. */
+export interface BaseOptions extends ExchangeSettings {
+  readonly log: Log;
+  /** Origins that browsers may call from: exact origins, or `*`. Empty: none. */
+  readonly corsOrigins: readonly string[];
+  /** Whether the server is on its way out and takes no new requests. */
+  readonly isDraining: () => boolean;
+  /** Methods that routes have for a path; empty for an unknown path. */
+  readonly methodsOf: (path: string) => string[];
+  /** The page for a browser that met an error outside /api. */
+  readonly renderErrorPage: (status: number, message: string) => string;
+}
+
+/** JSON bodies are at most this large (contract, conventions). */
+const JSON_BYTES_MAX = 1024 * 1024;
+
+const CORS_HEADERS = {
+  "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
+  "Access-Control-Allow-Headers":
+    "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest",
+  "Access-Control-Expose-Headers":
+    "ETag, Content-Range, Content-Disposition, Accept-Ranges, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window, X-RateLimit-Resource",
+  "Access-Control-Max-Age": "600",
+} as const;
+
+/** The hooks of the head of this file, for the whole application. */
+export function base(options: BaseOptions) {
+  const { log, corsOrigins, methodsOf } = options;
+  return (
+    new Elysia({ name: "base" })
+      .onRequest(({ request, set }) => {
+        const exchange = beginExchange(request, options);
+        const { headers } = set;
+        headers["x-request-id"] = exchange.requestId;
+        headers["x-content-type-options"] = "nosniff";
+        if (exchange.isApi) headers["cache-control"] = "no-store";
+        const origin = corsOrigins.length === 0 ? null : request.headers.get("origin");
+        if (origin !== null && (corsOrigins.includes(origin) || corsOrigins.includes("*"))) {
+          headers["access-control-allow-origin"] = origin;
+          headers["vary"] = "Origin";
+          Object.assign(headers, CORS_HEADERS);
+        }
+        if (options.isDraining()) {
+          throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
+        }
+      })
+      // Names every field of the context, so that the framework's reading of handler sources leaves none of them out.
+      .onTransform({ as: "global" }, ({ query, headers, cookie, body, server, path, route }) => {
+        void [query, headers, cookie, body, server, path, route];
+      })
+      .parser("jsonBody", ({ request }) => readJson(request, true))
+      .parser("optionalJsonBody", ({ request }) => readJson(request, false))
+      .onAfterResponse({ as: "global" }, ({ request, set, responseValue }) => {
+        const exchange = exchangeOf(request);
+        const status = responseValue instanceof Response ? responseValue.status : set.status;
+        log.debug("request", {
+          requestId: exchange.requestId,
+          method: request.method,
+          path: withoutTokens(exchange.path),
+          status,
+          ms: Math.round(performance.now() - exchange.startedMs),
+          client: exchange.clientAddress,
+        });
+      })
+      .onError({ as: "global" }, ({ code, error, request, set }) => {
+        const exchange = exchangeOf(request);
+        const { path, requestId, isApi } = exchange;
+        const known = toAppError(code, error, request.method, path, methodsOf);
+        if (known instanceof ClientGoneError) {
+          log.debug("The client went away.", { requestId, method: request.method, path: withoutTokens(path) });
+          return;
+        }
+        const answer = answerError(known, requestId);
+        if (answer.status === 500) {
+          log.error("A request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
+        }
+        set.status = answer.status;
+        Object.assign(set.headers, answer.headers);
+        // CORS preflight asks for a method list and gets one; everything else is an ordinary 405.
+        if (request.method === "OPTIONS" && answer.status === 405) {
+          return new Response(null, { status: 204 });
+        }
+        if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
+          set.headers["content-type"] = "text/html; charset=utf-8";
+          return options.renderErrorPage(answer.status, answer.body.error.message);
+        }
+        return answer.body;
+      })
+  );
+}
+
+function toAppError(
+  code: unknown,
+  error: unknown,
+  method: string,
+  path: string,
+  methodsOf: (path: string) => string[],
+): unknown {
+  if (error instanceof AppError || error instanceof ClientGoneError) return error;
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (cause instanceof AppError || cause instanceof ClientGoneError) return cause;
+  if (code === 20 || (error instanceof Error && error.name === "AbortError")) return new ClientGoneError(error);
+  if (code === "NOT_FOUND") {
+    const allow = methodsOf(path);
+    if (allow.length === 0) return new AppError("not_found", `There is nothing at this address. /docs lists what there is.`);
+    return new AppError("method_not_allowed", `${method} is not possible here. Use ${allow.join(" or ")}.`, { allow });
+  }
+  if (code === "PARSE") return new AppError("invalid_json", "The request body could not be read as JSON.", {}, error);
+  if (code === "INVALID_COOKIE_SIGNATURE") return new AppError("invalid_token", "The session cookie is not valid.");
+  if (code === "VALIDATION") return toInvalidField(error);
+  return error;
+}
+
+/** What a schema refused, in our own words: the framework's are for developers and say too much. */
+function toInvalidField(error: unknown): unknown {
+  if (typeof error !== "object" || error === null || !("type" in error) || !("all" in error)) return error;
+  if (error.type === "response" || !Array.isArray(error.all)) return error;
+  const first: unknown = error.all[0];
+  const detail = typeof first === "object" && first !== null ? first : {};
+  const path = "path" in detail && typeof detail.path === "string" ? detail.path : "";
+  const field = path.slice(1).replaceAll("/", ".") || String(error.type);
+  const problem = "message" in detail && typeof detail.message === "string" ? detail.message : "It is not valid.";
+  return invalidField(field, `${field} was not accepted: ${problem}. See /docs for what it may be.`);
+}
+
+/**
+ * The JSON body of a request. @throws AppError unsupported_media_type | body_too_large | invalid_json
+ */
+async function readJson(request: Request, isRequired: boolean): Promise<unknown> {
+  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  const hasBody = declared > 0 || request.headers.has("transfer-encoding");
+  if (!hasBody && !isRequired) return {};
+  if (!hasBody) throw new AppError("invalid_json", "The request has no body. Send a JSON object as application/json.");
+  if (type !== "application/json") {
+    throw new AppError("unsupported_media_type", "This address takes JSON. Send it with Content-Type: application/json.");
+  }
+  if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  if (request.body !== null) {
+    for await (const piece of request.body) {
+      sizeBytes += piece.length;
+      if (sizeBytes > JSON_BYTES_MAX) throw bodyTooLarge();
+      pieces.push(piece);
+    }
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces)));
+  } catch (error) {
+    throw new AppError("invalid_json", "The request body is not JSON in UTF-8. Check its syntax.", {}, error);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new AppError("invalid_json", "The request body must be a JSON object.");
+  }
+  return value;
+}
+
+function bodyTooLarge(): AppError {
+  return new AppError("body_too_large", "The JSON body is larger than 1 MiB. Send less at once.", {
+    limit: JSON_BYTES_MAX,
+  });
+}
+
+/** A path as logs may keep it: tokens of links are blanked (contract §1). */
+function withoutTokens(path: string): string {
+  return path.replace(/^(\/s\/|\/api\/public\/)[^/]+/, "$1…");
+}

@@ -1,0 +1,177 @@
+/**
+ * Who is at the other end, when there may be proxies between (contract §3, D37).
+ *
+ * A forwarding header is a claim of whoever sent it. It is believed only if the peer of the connection is a listed
+ * proxy; then each entry was written by the one to its right, so the list is read from the right for as long as the
+ * writers are listed proxies: the first address that is none is the client. Entries further left anybody can make up.
+ *
+ * Where a proxy sends both headers, X-Forwarded-For counts: nginx, Caddy and Traefik write that one and pass on a
+ * `Forwarded` that the client made up.
+ */
+import { addressBlock, CidrList, isLoopback, normalizeAddress } from "../lib/cidr.ts";
+import type { Log } from "../lib/log.ts";
+
+/** What is needed of a request's headers. */
+export type RequestHeaders = Pick<Headers, "get">;
+
+/** Everything that proxies add to a request; one of these means that the peer may not be the client. */
+const FORWARDING_HEADERS = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-forwarded-port",
+  "x-forwarded-server",
+  "x-real-ip",
+  "x-client-ip",
+  "true-client-ip",
+  "cf-connecting-ip",
+  "via",
+] as const;
+
+/** No chain of proxies is that long: a longer list is not read to its end. */
+const HOPS_MAX = 32;
+
+/** The name an address is counted by: IPv6 by its /64, since a home or a hoster's machine has that many to choose from. */
+export function rateLimitKey(address: string): string {
+  return addressBlock(address);
+}
+
+/** Whether the request came, or claims to have come, through a proxy. */
+export function isForwarded(headers: RequestHeaders): boolean {
+  return FORWARDING_HEADERS.some((name) => headers.get(name) !== null);
+}
+
+/**
+ * Whether the request was made on this machine itself: a loopback peer, and no sign of a proxy, behind which
+ * everybody is loopback (contract §9, /metrics).
+ */
+export function isLocalRequest(peer: string, headers: RequestHeaders): boolean {
+  return isLoopback(peer) && !isForwarded(headers);
+}
+
+/** Finds client addresses. One a server: it warns once of headers that it doesn't believe. */
+export class ClientAddresses {
+  readonly #trusted: CidrList;
+  readonly #log: Log;
+  #hasWarned = false;
+
+  /**
+   * @param trustedProxies address blocks of the proxies in front of this server
+   * @throws Error that names the entry that is no address block
+   */
+  constructor(trustedProxies: readonly string[], log: Log) {
+    this.#trusted = CidrList.parse(trustedProxies);
+    this.#log = log;
+  }
+
+  /** Whether forwarding headers, and an X-Request-Id, of this peer are believed. */
+  isTrusted(peer: string): boolean {
+    return this.#trusted.has(peer);
+  }
+
+  /**
+   * The client's address in its one form. `peer` is the address at the other end of the connection; a peer that has
+   * none (a local socket) keeps its name.
+   */
+  addressOf(peer: string, headers: RequestHeaders): string {
+    const forwardedFor = headers.get("x-forwarded-for");
+    const forwarded = headers.get("forwarded");
+    const own = normalizeAddress(peer) ?? peer;
+    if (forwardedFor === null && forwarded === null) return own;
+    if (!this.#trusted.has(own)) {
+      this.#warn(own);
+      return own;
+    }
+    return this.#walk(own, forwardedFor === null ? forwardedNodes(forwarded ?? "") : forwardedFor.split(","));
+  }
+
+  /** The scheme the client used, as a trusted proxy tells it; undefined where none does. */
+  protocolOf(peer: string, headers: RequestHeaders): "http" | "https" | undefined {
+    const told = headers.get("x-forwarded-proto");
+    const forwarded = told === null ? headers.get("forwarded") : null;
+    if ((told === null && forwarded === null) || !this.#trusted.has(peer)) return undefined;
+    const value =
+      told === null
+        ? forwardedElements(forwarded ?? "")
+            .at(-1)
+            ?.get("proto")
+        : told.split(",").at(-1);
+    const scheme = value?.trim().toLowerCase();
+    return scheme === "http" || scheme === "https" ? scheme : undefined;
+  }
+
+  /** From the right, the first address that is no trusted proxy; the last good one where an entry can't be read. */
+  #walk(peer: string, nodes: readonly string[]): string {
+    let address = peer;
+    for (let i = nodes.length - 1, hops = 0; i >= 0 && hops < HOPS_MAX; i--, hops++) {
+      const next = parseNode(nodes[i] ?? "");
+      if (next === undefined) return address;
+      address = next;
+      if (!this.#trusted.has(address)) return address;
+    }
+    return address;
+  }
+
+  #warn(peer: string): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#log.warn(
+      "A request carried a forwarding header, but its sender is not in trustedProxies, so the header is ignored. " +
+        "If this is your reverse proxy, list its address there: until then all of its users count as one. " +
+        "Told once.",
+      { peer },
+    );
+  }
+}
+
+/** An address with or without port, IPv6 in brackets or bare. Names, "unknown" and hidden nodes are none. */
+function parseNode(text: string): string | undefined {
+  const node = text.trim();
+  const bracketed = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(node);
+  if (bracketed !== null) return normalizeAddress(bracketed[1] ?? "");
+  const withPort = /^([\d.]+):\d{1,5}$/.exec(node);
+  return normalizeAddress(withPort?.[1] ?? node);
+}
+
+/** The `for` of each element of a Forwarded header; an element without one can't be read. */
+function forwardedNodes(header: string): string[] {
+  return forwardedElements(header).map((element) => element.get("for") ?? "");
+}
+
+/** RFC 7239 §4: elements separated by commas, pairs by semicolons, values tokens or quoted strings. */
+function forwardedElements(header: string): Map<string, string>[] {
+  return splitOutsideQuotes(header, ",").map((element) => {
+    const pairs = new Map<string, string>();
+    for (const pair of splitOutsideQuotes(element, ";")) {
+      const cut = pair.indexOf("=");
+      if (cut < 0) continue;
+      const name = pair.slice(0, cut).trim().toLowerCase();
+      // A name given twice in one element is malformed (RFC 7239 §4): neither value is believed.
+      pairs.set(name, pairs.has(name) ? "" : unquote(pair.slice(cut + 1).trim()));
+    }
+    return pairs;
+  });
+}
+
+function splitOutsideQuotes(text: string, separator: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let isQuoted = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (character === "\\" && isQuoted) i++;
+    else if (character === separator && !isQuoted) {
+      parts.push(text.slice(start, i));
+      start = i + 1;
+    }
+  }
+  parts.push(text.slice(start));
+  return parts;
+}
+
+function unquote(value: string): string {
+  if (!value.startsWith('"')) return value;
+  return value.endsWith('"') && value.length > 1 ? value.slice(1, -1).replaceAll(/\\(.)/g, "$1") : "";
+}

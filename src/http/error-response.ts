@@ -1,0 +1,109 @@
+/** The one place where a reason becomes a status and a code (contract §1). Also feeds the OpenAPI document. */
+import { AppError, type ErrorDetails, type Reason } from "../errors.ts";
+
+/** `error.code` of the API. */
+export type ErrorCode =
+  | "VALIDATION_ERROR"
+  | "AUTHENTICATION_FAILED"
+  | "INSUFFICIENT_PERMISSIONS"
+  | "RESOURCE_NOT_FOUND"
+  | "INTERNAL_ERROR"
+  | "DATABASE_ERROR"
+  | "STORAGE_ERROR"
+  | "SERVICE_UNAVAILABLE"
+  | "RATE_LIMIT_EXCEEDED";
+
+/** Status and code of every reason; one without them does not compile. */
+export const ERROR_ANSWERS = {
+  invalid_json: [400, "VALIDATION_ERROR"],
+  invalid_field: [400, "VALIDATION_ERROR"],
+  invalid_multipart: [400, "VALIDATION_ERROR"],
+  invalid_path: [400, "VALIDATION_ERROR"],
+  invalid_request: [400, "VALIDATION_ERROR"],
+  checksum_mismatch: [400, "VALIDATION_ERROR"],
+  not_a_folder: [400, "VALIDATION_ERROR"],
+  missing_token: [401, "AUTHENTICATION_FAILED"],
+  invalid_token: [401, "AUTHENTICATION_FAILED"],
+  expired_token: [401, "AUTHENTICATION_FAILED"],
+  revoked_token: [401, "AUTHENTICATION_FAILED"],
+  bad_credentials: [401, "AUTHENTICATION_FAILED"],
+  role: [403, "INSUFFICIENT_PERMISSIONS"],
+  csrf: [403, "INSUFFICIENT_PERMISSIONS"],
+  account_disabled: [403, "INSUFFICIENT_PERMISSIONS"],
+  signup_closed: [403, "INSUFFICIENT_PERMISSIONS"],
+  not_found: [404, "RESOURCE_NOT_FOUND"],
+  method_not_allowed: [405, "VALIDATION_ERROR"],
+  email_taken: [409, "VALIDATION_ERROR"],
+  name_taken: [409, "VALIDATION_ERROR"],
+  folder_not_empty: [409, "VALIDATION_ERROR"],
+  version_conflict: [409, "VALIDATION_ERROR"],
+  idempotency_key: [409, "VALIDATION_ERROR"],
+  last_admin: [409, "VALIDATION_ERROR"],
+  precondition_failed: [412, "VALIDATION_ERROR"],
+  file_too_large: [413, "VALIDATION_ERROR"],
+  quota_exceeded: [413, "VALIDATION_ERROR"],
+  body_too_large: [413, "VALIDATION_ERROR"],
+  headers_too_large: [431, "VALIDATION_ERROR"],
+  unsupported_media_type: [415, "VALIDATION_ERROR"],
+  range_not_satisfiable: [416, "VALIDATION_ERROR"],
+  rate_limited: [429, "RATE_LIMIT_EXCEEDED"],
+  unexpected: [500, "INTERNAL_ERROR"],
+  database_error: [500, "DATABASE_ERROR"],
+  database_busy: [503, "SERVICE_UNAVAILABLE"],
+  storage_error: [500, "STORAGE_ERROR"],
+  content_missing: [500, "STORAGE_ERROR"],
+  content_damaged: [500, "STORAGE_ERROR"],
+  store_missing: [503, "SERVICE_UNAVAILABLE"],
+  starting: [503, "SERVICE_UNAVAILABLE"],
+  shutting_down: [503, "SERVICE_UNAVAILABLE"],
+  overloaded: [503, "SERVICE_UNAVAILABLE"],
+  thumbnail_pending: [503, "SERVICE_UNAVAILABLE"],
+  disk_full: [507, "STORAGE_ERROR"],
+} as const satisfies Record<Reason, readonly [number, ErrorCode]>;
+
+/** The failure envelope of the API. */
+export interface ErrorBody {
+  readonly success: false;
+  readonly error: { readonly code: ErrorCode; readonly message: string; readonly details: ErrorDetails };
+}
+
+/** An error as the client sees it: never a stack, a path or SQL. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly body: ErrorBody;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What the client is told of an error; anything that is not an {@link AppError} is only "unexpected". */
+export function answerError(error: unknown, requestId: string): ErrorAnswer {
+  const known =
+    error instanceof AppError
+      ? error
+      : new AppError("unexpected", "Something went wrong on the server. Try again; if it stays, tell the administrator.");
+  const [status, code] = ERROR_ANSWERS[known.reason];
+  const details = { reason: known.reason, ...known.details, ...(status >= 500 && { requestId }) };
+  return { status, body: { success: false, error: { code, message: known.message, details } }, headers: headersOf(known) };
+}
+
+/** An error inside an answer that reports item by item (move, copy). */
+export function errorItem(error: AppError): ErrorBody["error"] {
+  const [, code] = ERROR_ANSWERS[error.reason];
+  return { code, message: error.message, details: { reason: error.reason, ...error.details } };
+}
+
+/** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17). */
+function headersOf(error: AppError): Record<string, string> {
+  const { details } = error;
+  switch (ERROR_ANSWERS[error.reason][0]) {
+    case 401:
+      return { "WWW-Authenticate": 'Bearer realm="Larder"' };
+    case 405:
+      return { Allow: Array.isArray(details["allow"]) ? details["allow"].join(", ") : "" };
+    case 416:
+      return { "Content-Range": `bytes */${String(details["sizeBytes"])}` };
+    case 429:
+      return { "Retry-After": String(details["retryAfter"]) };
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * One request and what is known of it before any feature sees it: its id, its path, where it came from. Kept beside the
+ * request rather than in the framework's context, so that hooks, handlers and the error path all see the same.
+ */
+import type { ClientAddresses } from "./client-address.ts";
+
+/** What is needed to tell where requests come from and how we are addressed. */
+export interface ExchangeSettings {
+  readonly addresses: ClientAddresses;
+  /** The configured address of this server, without a slash at the end; wins over what requests say. */
+  readonly publicUrl: string | undefined;
+  /** `""`, or the path below which a proxy serves us, such as `/files`. */
+  readonly basePath: string;
+  /** The peer's address of a request, as the socket knows it. */
+  readonly peerOf: (request: Request) => string;
+}
+
+// Letters, digits and what host names, IPv6 literals and ports are made of: nothing that could end a URL early.
+const HOST = /^[A-Za-z0-9._:[\]-]+$/;
+
+const idPrefix = `req_${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
+let lastNumber = 0;
+
+/** See the head of this file. */
+export class Exchange {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly startedMs = performance.now();
+  /** Undecoded, without the query. */
+  readonly path: string;
+  /** Without the question mark; empty where there is none. */
+  readonly query: string;
+  readonly isApi: boolean;
+  readonly #settings: ExchangeSettings;
+  #clientAddress: string | undefined;
+
+  constructor(request: Request, settings: ExchangeSettings) {
+    this.request = request;
+    this.#settings = settings;
+    const { url } = request;
+    // "http://host/path?query", or only "/path?query" where the Host header is missing or invalid.
+    const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+    const question = url.indexOf("?", start);
+    this.path = start < 0 ? "/" : url.slice(start, question < 0 ? undefined : question);
+    this.query = question < 0 ? "" : url.slice(question + 1);
+    this.isApi = this.path.startsWith("/api/") || this.path === "/api";
+    this.requestId = this.#givenRequestId() ?? `${idPrefix}${(++lastNumber).toString(36)}`;
+  }
+
+  /** The client's address: the peer's, or what a trusted proxy says of it. */
+  get clientAddress(): string {
+    this.#clientAddress ??= this.#settings.addresses.resolve(this.#peer, this.request.headers);
+    return this.#clientAddress;
+  }
+
+  /** Whether the client reached us, or the trusted proxy before us, by HTTPS. */
+  get isSecure(): boolean {
+    const { publicUrl, addresses } = this.#settings;
+    if (publicUrl !== undefined) return publicUrl.startsWith("https:");
+    return addresses.forwardedProto(this.#peer, this.request.headers) === "https";
+  }
+
+  /** What absolute URLs in answers start with: `http://host[:port][/base]`, without a slash at the end. */
+  get baseUrl(): string {
+    const { publicUrl, basePath } = this.#settings;
+    if (publicUrl !== undefined) return publicUrl;
+    const host = this.request.headers.get("host") ?? "";
+    return `${this.isSecure ? "https" : "http"}://${HOST.test(host) ? host : "localhost"}${basePath}`;
+  }
+
+  get #peer(): string {
+    return this.#settings.peerOf(this.request);
+  }
+
+  /** A well-formed incoming id is kept, so that a trusted proxy's log and ours can be read together. */
+  #givenRequestId(): string | undefined {
+    const given = this.request.headers.get("x-request-id");
+    if (given === null || !/^[A-Za-z0-9._-]{1,128}$/.test(given)) return undefined;
+    return this.#settings.addresses.isTrusted(this.#peer) ? given : undefined;
+  }
+}
+
+const exchanges = new WeakMap<Request, Exchange>();
+
+/** Begins the exchange of a request that has just arrived. */
+export function beginExchange(request: Request, settings: ExchangeSettings): Exchange {
+  const exchange = new Exchange(request, settings);
+  exchanges.set(request, exchange);
+  return exchange;
+}
+
+/** The exchange of a request under way. */
+export function exchangeOf(request: Request): Exchange {
+  const exchange = exchanges.get(request);
+  if (exchange === undefined) throw new Error("The request was not begun by the base hooks.");
+  return exchange;
+}

@@ -1,0 +1,73 @@
+/** Pieces of requests and answers that many routes share, and the reading of query strings. */
+import { t } from "elysia";
+import { AppError, invalidField } from "../errors.ts";
+
+/** An instant: ISO 8601 UTC with milliseconds. */
+export const Timestamp = t.String({ format: "date-time", examples: ["2026-01-02T03:04:05.678Z"] });
+
+/** A digest on the wire. */
+export const Checksum = t.String({ pattern: "^sha256:[0-9a-f]{64}$", examples: [`sha256:${"0".repeat(64)}`] });
+
+/** A folder path. Checked by `lib/path.ts`, which says what is wrong with it. */
+export const FolderPath = t.String({ description: "Absolute folder path", examples: ["/photos/2026"] });
+
+/** The path parameter of an endpoint about one thing. */
+export const IdParams = t.Object({ id: t.String({ description: "Opaque id" }) });
+
+/** The raw text of each query parameter that was given; the last one counts where one is repeated. */
+export type Query = Readonly<Record<string, string | undefined>>;
+
+/** A whole number of the query. @throws AppError invalid_field */
+export function readInteger(
+  query: Query,
+  field: string,
+  bounds: { min: number; max: number; default: number },
+): number {
+  const text = query[field];
+  if (text === undefined) return bounds.default;
+  const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= bounds.min && value <= bounds.max)) {
+    const range = bounds.max === Number.MAX_SAFE_INTEGER ? `of at least ${bounds.min}` : `from ${bounds.min} to ${bounds.max}`;
+    throw invalidField(field, `${field} must be a whole number ${range}.`);
+  }
+  return value;
+}
+
+/** A yes or no of a query or form: true, false, 1, 0; empty means yes (contract, conventions). @throws AppError invalid_field */
+export function readBoolean(text: string | undefined, field: string): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (text === "" || text === "true" || text === "1") return true;
+  if (text === "false" || text === "0") return false;
+  throw invalidField(field, `${field} must be true, false, 1 or 0.`);
+}
+
+/** One of a list of words. @throws AppError invalid_field */
+export function readChoice<T extends string>(text: string | undefined, field: string, choices: readonly T[]): T | undefined {
+  if (text === undefined) return undefined;
+  const found = choices.find((choice) => choice === text);
+  if (found === undefined) throw invalidField(field, `${field} must be one of ${choices.join(", ")}.`, { allowed: choices });
+  return found;
+}
+
+/**
+ * The query string as it was sent, decoded once.
+ * @throws AppError invalid_field for percent signs that are no encoding
+ */
+export function readQuery(queryString: string): Query {
+  const query: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const pair of queryString.split("&")) {
+    if (pair === "") continue;
+    const cut = pair.indexOf("=");
+    const name = decode(cut < 0 ? pair : pair.slice(0, cut));
+    query[name] = cut < 0 ? "" : decode(pair.slice(cut + 1));
+  }
+  return query;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch (error) {
+    throw new AppError("invalid_field", "The query has a % that is no valid encoding. Encode it as %25.", {}, error);
+  }
+}

@@ -1,0 +1,403 @@
+// multipart/form-data as a stream (RFC 7578, RFC 2046 §5.1.1): text fields are collected within bounds, the bytes of
+// the one file go to a sink as they come. Written here rather than taken from a library because of what a file server
+// meets: delimiters cut anywhere by the network, names in all scripts, and boundaries chosen to make the search slow.
+import { AppError, type ErrorDetails, invalidField } from "../errors.ts";
+import { parseFormDisposition } from "./content-disposition.ts";
+import { forEachPiece, type PieceSink } from "./request-body.ts";
+
+/** How much of a form is accepted besides the file itself, whose bound is the sink's matter. All in bytes but `partsMax`. */
+export interface FormLimits {
+  /** Most parts, the file included. */
+  readonly partsMax: number;
+  /** Longest header block of one part. */
+  readonly partHeadersBytes: number;
+  /** Longest text field. */
+  readonly fieldBytes: number;
+  /** All text fields together. */
+  readonly fieldsTotalBytes: number;
+}
+
+/**
+ * Room for every field the API knows: `metadata` alone may hold 64 KiB of values (contract §4), and as JSON with
+ * escapes takes more.
+ */
+export const DEFAULT_FORM_LIMITS: FormLimits = {
+  partsMax: 100,
+  partHeadersBytes: 16 * 1024,
+  fieldBytes: 128 * 1024,
+  fieldsTotalBytes: 256 * 1024,
+};
+
+/** What the form tells about its file before the first byte of it. */
+export interface FormFile {
+  /** The name as sent, unchecked and never empty; undefined where the part carries none. */
+  readonly fileName: string | undefined;
+  /** The part's own Content-Type, unchecked; undefined where it has none. */
+  readonly declaredType: string | undefined;
+}
+
+/** The text fields of a form, each with its values in the order sent. */
+export type FormFields = ReadonlyMap<string, readonly string[]>;
+
+/** Told of the file when it begins. */
+export interface FormHandlers {
+  /** Called once, at the part named `file`; `fieldsSoFar` are those sent before it. Gives where its bytes go. */
+  beginFile(file: FormFile, fieldsSoFar: FormFields): PieceSink | Promise<PieceSink>;
+}
+
+/** A form that was read to its end. */
+export interface Form {
+  readonly fields: FormFields;
+  readonly file: FormFile;
+}
+
+/** Bytes before the first and after the last delimiter carry nothing; more than this of them is an abuse. */
+const PADDING_MAX_BYTES = 64 * 1024;
+
+/** Longest line that a delimiter may end with: `--` or blanks (RFC 2046 §5.1.1, transport-padding). */
+const DELIMITER_LINE_MAX_BYTES = 256;
+
+/**
+ * Reads a form with exactly one part named `file` and any text fields, in any order, and gives the bytes of the file
+ * to the sink as they arrive. Holds at most one piece of the body and the text fields in memory. When it returns, the
+ * closing delimiter was seen, so the file is whole; on any error the caller discards what the sink was given.
+ *
+ * @throws AppError unsupported_media_type when `contentType` isn't multipart/form-data; invalid_multipart when the form
+ *   is malformed or cut off; invalid_field for a missing, second or nameless file and for a text field that is too
+ *   long or not UTF-8. ClientGoneError when the client goes away. Whatever `beginFile` or the sink throws, unchanged.
+ * @see API, Files: POST /api/files/upload; contract §4, Upload
+ */
+export async function readMultipart(
+  contentType: string | null,
+  body: ReadableStream<Uint8Array> | null,
+  limits: FormLimits,
+  handlers: FormHandlers,
+): Promise<Form> {
+  const scanner = new FormScanner(parseBoundary(contentType), limits);
+  const fields = new Map<string, string[]>();
+  let fieldsBytes = 0;
+  let file: FormFile | undefined;
+  let sink: PieceSink | undefined;
+  let text: TextField | undefined;
+
+  const beginPart = (headers: Uint8Array): void | Promise<void> => {
+    const part = parsePartHeaders(headers);
+    if (part.name !== "file") {
+      if (part.fileName !== undefined) {
+        throw invalidField(
+          part.name,
+          `The file must be sent in the field "file", but one came in ${quote(part.name)}. Rename the field.`,
+        );
+      }
+      text = { name: part.name, pieces: [], sizeBytes: 0 };
+      return undefined;
+    }
+    if (file !== undefined) {
+      throw invalidField("file", 'The form has more than one "file". Send one file a request.');
+    }
+    if (part.fileName === "") throw invalidField("file", "The file has no name. Choose a file, and send its name.");
+    file = { fileName: part.fileName, declaredType: part.contentType };
+    const given = handlers.beginFile(file, fields);
+    if (!(given instanceof Promise)) {
+      sink = given;
+      return undefined;
+    }
+    return given.then((resolved) => {
+      sink = resolved;
+    });
+  };
+
+  const takeData = (piece: Uint8Array): void | Promise<void> => {
+    if (text === undefined) return sink?.write(piece);
+    text.sizeBytes += piece.length;
+    fieldsBytes += piece.length;
+    if (text.sizeBytes > limits.fieldBytes) {
+      throw invalidField(text.name, `The field ${quote(text.name)} is longer than ${limits.fieldBytes} bytes. Shorten it.`, {
+        limit: limits.fieldBytes,
+      });
+    }
+    if (fieldsBytes > limits.fieldsTotalBytes) {
+      throw invalidField(text.name, `The text fields together are longer than ${limits.fieldsTotalBytes} bytes. Shorten them.`, {
+        limit: limits.fieldsTotalBytes,
+      });
+    }
+    text.pieces.push(Buffer.from(piece));
+    return undefined;
+  };
+
+  const endPart = (): void => {
+    if (text !== undefined) {
+      const values = fields.get(text.name);
+      if (values === undefined) fields.set(text.name, [decodeField(text)]);
+      else values.push(decodeField(text));
+    }
+    text = undefined;
+    sink = undefined;
+  };
+
+  const take = (event: ScanEvent): void | Promise<void> => {
+    if (event.kind === "data") return takeData(event.piece);
+    if (event.kind === "headers") return beginPart(event.headers);
+    return endPart();
+  };
+
+  await forEachPiece(body, (piece) => {
+    const events = scanner.scan(piece);
+    // Most pieces of a large file are one event whose sink needs no waiting: no promise is made for those.
+    const run = (): void | Promise<void> => {
+      for (let next = events.next(); !next.done; next = events.next()) {
+        const waiting = take(next.value);
+        if (waiting !== undefined) return waiting.then(run);
+      }
+      return undefined;
+    };
+    return run();
+  });
+
+  scanner.end();
+  if (file === undefined) {
+    throw invalidField("file", 'The form has no "file". Send the file in a field of that name.');
+  }
+  return { fields, file };
+}
+
+interface TextField {
+  readonly name: string;
+  readonly pieces: Buffer[];
+  sizeBytes: number;
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decodeField(field: TextField): string {
+  const [first] = field.pieces;
+  try {
+    return UTF8.decode(field.pieces.length === 1 && first !== undefined ? first : Buffer.concat(field.pieces));
+  } catch (error) {
+    throw new AppError("invalid_field", `The field ${quote(field.name)} is not valid UTF-8.`, { field: field.name }, error);
+  }
+}
+
+// ---- the delimiters ----
+
+type ScanEvent =
+  | { readonly kind: "headers"; readonly headers: Uint8Array }
+  | { readonly kind: "data"; readonly piece: Uint8Array }
+  | { readonly kind: "end" };
+
+const PART_END: ScanEvent = { kind: "end" };
+const NOTHING: Buffer = Buffer.alloc(0);
+const CR = 0x0d;
+const LF = 0x0a;
+const DASH = 0x2d;
+
+/**
+ * Finds the parts of a multipart body that comes in pieces cut anywhere. Data is handed on as views of what came in,
+ * valid until the next step; only delimiter lines and part headers are ever kept.
+ *
+ * A delimiter is CRLF, two dashes and the boundary. CR can occur in it only as the first byte, so a beginning of one
+ * at the end of a piece is remembered as a count, never as bytes, and no byte is looked at twice: the time is linear
+ * whatever the content.
+ */
+class FormScanner {
+  readonly #limits: FormLimits;
+  readonly #delimiter: Buffer;
+  #state: "preamble" | "delimiter" | "headers" | "data" | "epilogue" = "preamble";
+  /** How many bytes of a delimiter the last piece ended with. The first one of a body needs no CRLF before it. */
+  #matched = 2;
+  /** The unfinished delimiter line or header block. */
+  #held: Buffer = NOTHING;
+  #paddingBytes = 0;
+  #parts = 0;
+
+  constructor(boundary: string, limits: FormLimits) {
+    this.#limits = limits;
+    this.#delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
+  }
+
+  *scan(piece: Uint8Array): Generator<ScanEvent, undefined, undefined> {
+    let rest: Buffer = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    if (this.#held.length > 0) {
+      rest = Buffer.concat([this.#held, rest]);
+      this.#held = NOTHING;
+    }
+    while (rest.length > 0) {
+      switch (this.#state) {
+        case "preamble": {
+          const found = this.#findDelimiter(rest);
+          this.#countPadding(found.dataLength);
+          if (found.next === undefined) return;
+          this.#state = "delimiter";
+          rest = rest.subarray(found.next);
+          break;
+        }
+        case "data": {
+          const found = this.#findDelimiter(rest);
+          if (found.revivedLength > 0) yield { kind: "data", piece: this.#delimiter.slice(0, found.revivedLength) };
+          if (found.dataLength > 0) yield { kind: "data", piece: rest.subarray(0, found.dataLength) };
+          if (found.next === undefined) return;
+          yield PART_END;
+          this.#state = "delimiter";
+          rest = rest.subarray(found.next);
+          break;
+        }
+        case "delimiter": {
+          if (rest[0] === DASH && rest[1] === DASH) {
+            this.#state = "epilogue";
+            rest = rest.subarray(2);
+            break;
+          }
+          const lineLength = rest.indexOf("\r\n");
+          if (lineLength > DELIMITER_LINE_MAX_BYTES || (lineLength < 0 && rest.length > DELIMITER_LINE_MAX_BYTES)) {
+            throw malformed("A boundary is followed by something else than a line end.");
+          }
+          if (lineLength < 0) {
+            this.#held = Buffer.from(rest);
+            return;
+          }
+          if (!isBlank(rest.subarray(0, lineLength))) {
+            throw malformed("A boundary is followed by something else than a line end.");
+          }
+          this.#parts += 1;
+          if (this.#parts > this.#limits.partsMax) {
+            throw malformed(`It has more than ${this.#limits.partsMax} parts.`, { limit: this.#limits.partsMax });
+          }
+          this.#state = "headers";
+          rest = rest.subarray(lineLength + 2);
+          break;
+        }
+        case "headers": {
+          if (rest[0] === CR && rest[1] === LF) throw malformed("A part has no headers.");
+          const length = rest.indexOf("\r\n\r\n");
+          if ((length < 0 ? rest.length : length) > this.#limits.partHeadersBytes) {
+            throw malformed(`The headers of a part are longer than ${this.#limits.partHeadersBytes} bytes.`, {
+              limit: this.#limits.partHeadersBytes,
+            });
+          }
+          if (length < 0) {
+            this.#held = Buffer.from(rest);
+            return;
+          }
+          yield { kind: "headers", headers: rest.subarray(0, length) };
+          this.#state = "data";
+          rest = rest.subarray(length + 4);
+          break;
+        }
+        case "epilogue":
+          this.#countPadding(rest.length);
+          return;
+      }
+    }
+  }
+
+  /** @throws AppError invalid_multipart when the closing delimiter has not been seen. */
+  end(): void {
+    if (this.#state === "epilogue") return;
+    if (this.#state === "preamble") throw malformed("The boundary named in Content-Type does not occur in the body.");
+    throw malformed("It ends before its closing boundary. Send it again, whole.");
+  }
+
+  #countPadding(sizeBytes: number): void {
+    this.#paddingBytes += sizeBytes;
+    if (this.#paddingBytes > PADDING_MAX_BYTES) throw malformed("It carries too much outside its boundaries.");
+  }
+
+  /**
+   * Looks for the next delimiter. `revivedLength` bytes of one that the last piece seemed to begin turned out to be
+   * data, `dataLength` bytes of `rest` are data, and what follows the delimiter starts at `next` (undefined: none yet).
+   */
+  #findDelimiter(rest: Buffer): { revivedLength: number; dataLength: number; next: number | undefined } {
+    const delimiter = this.#delimiter;
+    let revivedLength = 0;
+    if (this.#matched > 0) {
+      const wanted = delimiter.subarray(this.#matched, this.#matched + rest.length);
+      if (rest.subarray(0, wanted.length).equals(wanted)) {
+        this.#matched += wanted.length;
+        if (this.#matched < delimiter.length) return { revivedLength: 0, dataLength: 0, next: undefined };
+        this.#matched = 0;
+        return { revivedLength: 0, dataLength: 0, next: wanted.length };
+      }
+      revivedLength = this.#matched;
+      this.#matched = 0;
+    }
+    const at = rest.indexOf(delimiter);
+    if (at >= 0) return { revivedLength, dataLength: at, next: at + delimiter.length };
+    const tail = rest.subarray(Math.max(0, rest.length - delimiter.length + 1));
+    const cr = tail.lastIndexOf(CR);
+    const begun = cr < 0 ? NOTHING : tail.subarray(cr);
+    if (begun.length > 0 && delimiter.subarray(0, begun.length).equals(begun)) this.#matched = begun.length;
+    return { revivedLength, dataLength: rest.length - this.#matched, next: undefined };
+  }
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09);
+}
+
+// ---- headers ----
+
+const FORM_DATA = /^multipart\/form-data[ \t]*(?:;|$)/i;
+const BOUNDARY_PARAMETER = /;[ \t]*boundary[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^;\s"]+))[ \t]*(?:;|$)/i;
+/** RFC 2046 §5.1.1: 1 to 70 characters, not ending with a blank. Any visible ASCII is taken, as clients do use it. */
+const BOUNDARY = /^[\x20-\x7e]{0,69}[\x21-\x7e]$/;
+
+function parseBoundary(contentType: string | null): string {
+  if (contentType === null || !FORM_DATA.test(contentType)) {
+    throw new AppError(
+      "unsupported_media_type",
+      `The request must be multipart/form-data, not ${contentType === null ? "without a Content-Type" : quote(contentType)}. Send the file as a form.`,
+    );
+  }
+  const match = BOUNDARY_PARAMETER.exec(contentType);
+  const boundary = match?.[2] ?? match?.[1]?.replaceAll(/\\(.)/g, "$1");
+  if (boundary === undefined || !BOUNDARY.test(boundary)) {
+    throw malformed("Its Content-Type names no usable boundary. Let the HTTP library set that header.");
+  }
+  return boundary;
+}
+
+interface PartHeaders {
+  readonly name: string;
+  readonly fileName: string | undefined;
+  readonly contentType: string | undefined;
+}
+
+function parsePartHeaders(bytes: Uint8Array): PartHeaders {
+  const headers = new Map<string, string>();
+  for (const line of decodeHeaders(bytes).split("\r\n")) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) throw malformed("A part has a line among its headers that is none.");
+    const key = line.slice(0, colon).trim().toLowerCase();
+    if (!headers.has(key)) headers.set(key, line.slice(colon + 1).trim());
+  }
+  const disposition = parseFormDisposition(headers.get("content-disposition") ?? "");
+  if (disposition === undefined) {
+    throw malformed('A part has no "Content-Disposition: form-data" with a name.');
+  }
+  const encoding = headers.get("content-transfer-encoding")?.toLowerCase();
+  if (encoding !== undefined && !["binary", "8bit", "7bit"].includes(encoding)) {
+    // RFC 7578 §4.7: not to be sent. Stored as it is, the file would not be what the person had.
+    throw malformed(`A part is encoded as ${quote(encoding)}. Send its bytes as they are.`);
+  }
+  return { ...disposition, contentType: headers.get("content-type") };
+}
+
+const LATIN1 = new TextDecoder("latin1");
+
+function decodeHeaders(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch (error) {
+    // Older clients send names in their own 8-bit code; Latin-1 keeps every byte of them.
+    if (error instanceof TypeError) return LATIN1.decode(bytes);
+    throw error;
+  }
+}
+
+function malformed(what: string, details: ErrorDetails = {}): AppError {
+  return new AppError("invalid_multipart", `The form could not be read. ${what}`, details);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

@@ -1,0 +1,62 @@
+import { AppError } from "../errors.ts";
+
+/**
+ * The client broke off while its request was still being read. Nobody hears an answer any more: discard what was
+ * begun, log it at debug level at most.
+ */
+export class ClientGoneError extends Error {
+  constructor(cause?: unknown) {
+    super("The client closed the connection before its request was complete.", cause === undefined ? {} : { cause });
+    this.name = "ClientGoneError";
+  }
+}
+
+/** Where the bytes of a body go. A piece may be used until the returned promise is settled (or the call returns), not longer. */
+export interface PieceSink {
+  /** Takes the next piece. Returning a promise holds the client back until it is settled. */
+  write(piece: Uint8Array): Promise<void> | void;
+}
+
+/** What of a stream's reader is used here; the type libraries disagree about the rest. */
+interface BodyReader {
+  read(): Promise<{ done: true; value?: Uint8Array | undefined } | { done: false; value: Uint8Array }>;
+  cancel(): Promise<void>;
+}
+
+/**
+ * Hands a request body on piece by piece, as it arrives, each after the last was taken. What `take` throws ends the
+ * reading at once and leaves unchanged; the rest of the body is not kept.
+ *
+ * @throws ClientGoneError when the client goes away; AppError body_too_large when the body passes the server's own bound
+ */
+export async function forEachPiece(
+  body: ReadableStream<Uint8Array> | null,
+  take: (piece: Uint8Array) => Promise<void> | void,
+): Promise<void> {
+  if (body === null) return;
+  const reader: BodyReader = body.getReader();
+  try {
+    for (;;) {
+      const next = await readNext(reader);
+      if (next.done) return;
+      const taken = take(next.value);
+      if (taken !== undefined) await taken;
+    }
+  } catch (error) {
+    // Without this the rest of the body would wait in memory for a reader that never comes.
+    await reader.cancel().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function readNext(reader: BodyReader): Promise<{ done: true } | { done: false; value: Uint8Array }> {
+  try {
+    return await reader.read();
+  } catch (error) {
+    if (error instanceof Error && error.name === "AbortError") throw new ClientGoneError(error);
+    if (error instanceof Error && error.message.includes("maxRequestBodySize")) {
+      throw new AppError("body_too_large", "The request is larger than this server takes. Send less.", {}, error);
+    }
+    throw error;
+  }
+}

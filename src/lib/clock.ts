@@ -1,0 +1,13 @@
+/** Where the time comes from. Given to everything that asks for it, so that tests can move it. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01 UTC. May jump when the operator or NTP sets the clock. */
+  nowMs(): number;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = { nowMs: () => Date.now() };
+
+/** An instant as the API writes it: ISO 8601 UTC with milliseconds. */
+export function toTimestamp(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,14 @@
+const UNITS: readonly [suffix: string, ms: number][] = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1_000],
+];
+
+/** A length of time as the API writes it: `"24h"`, `"7d"`, `"90s"`: the largest unit that fits, one day as hours. */
+export function formatDuration(ms: number): string {
+  for (const [suffix, unit] of UNITS) {
+    if (ms % unit === 0 && (suffix !== "d" || ms >= 2 * unit)) return `${ms / unit}${suffix}`;
+  }
+  return `${Math.round(ms / 1000)}s`;
+}

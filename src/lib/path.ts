@@ -1,0 +1,100 @@
+/**
+ * Folder paths and names, normalised once at the edge (contract §4). A path that has passed here is absolute,
+ * `/`-separated, NFC, without a trailing slash (but for the root itself) and safe to compare by `===`.
+ * No such text ever becomes part of a path on disk (D48): blobs are named by their digest alone.
+ */
+import { AppError } from "../errors.ts";
+
+/** The top folder of every account. */
+export const ROOT_PATH = "/";
+const MAX_SEGMENT_BYTES = 255;
+const MAX_PATH_BYTES = 4096;
+// Control characters (C0, DEL, C1), the separators of both worlds, and lone surrogates, which have no UTF-8 form.
+// oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
+const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f/\\]|\p{Surrogate}/u;
+
+/**
+ * The name of a file or folder in the form in which it is stored and compared.
+ * @throws AppError invalid_path
+ */
+export function normalizeName(input: string, field = "name"): string {
+  const name = input.normalize("NFC");
+  if (name === "") throw invalidPath(field, "The name is empty. Give at least one character.");
+  if (name === "." || name === "..") throw invalidPath(field, `"${name}" is not a name. Choose another one.`);
+  if (FORBIDDEN.test(name)) {
+    throw invalidPath(field, "The name has a slash, a backslash or a control character. Leave these out.");
+  }
+  if (Buffer.byteLength(name) > MAX_SEGMENT_BYTES) {
+    throw invalidPath(field, `The name is longer than ${MAX_SEGMENT_BYTES} bytes in UTF-8. Shorten it.`);
+  }
+  return name;
+}
+
+/**
+ * A folder path in its one stored form; `"/a/b/"` becomes `"/a/b"`.
+ * @throws AppError invalid_path
+ */
+export function normalizePath(input: string, field = "folder"): string {
+  if (input === ROOT_PATH) return ROOT_PATH;
+  if (!input.startsWith("/")) throw invalidPath(field, 'A folder path starts with "/", as in "/photos/2026".');
+  const trimmed = input.endsWith("/") ? input.slice(0, -1) : input;
+  const segments = trimmed
+    .slice(1)
+    .split("/")
+    .map((segment) => {
+      if (segment === "") throw invalidPath(field, "The path has an empty part. Leave out the double slash.");
+      return normalizeName(segment, field);
+    });
+  const path = `/${segments.join("/")}`;
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    throw invalidPath(field, `The path is longer than ${MAX_PATH_BYTES} bytes in UTF-8. Shorten it.`);
+  }
+  return path;
+}
+
+/** The names on the way from the root to `path`, outermost first; none for the root. */
+export function segmentsOf(path: string): string[] {
+  return path === ROOT_PATH ? [] : path.slice(1).split("/");
+}
+
+/** The path of `name` inside the folder `parent`. */
+export function joinPath(parent: string, name: string): string {
+  return parent === ROOT_PATH ? `/${name}` : `${parent}/${name}`;
+}
+
+/** The last name of a path; `"/"` for the root. */
+export function baseName(path: string): string {
+  return path === ROOT_PATH ? ROOT_PATH : path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The folder that holds `path`; the root holds itself. */
+export function parentPath(path: string): string {
+  const cut = path.lastIndexOf("/");
+  return cut <= 0 ? ROOT_PATH : path.slice(0, cut);
+}
+
+/**
+ * The name of an uploaded file: browsers and scripts send whole paths at times, of which only the last part counts.
+ * @throws AppError invalid_path
+ */
+export function uploadedName(fileName: string): string {
+  return normalizeName(fileName.slice(Math.max(fileName.lastIndexOf("/"), fileName.lastIndexOf("\\")) + 1), "file");
+}
+
+/**
+ * The form of a name in which upper and lower case are alike, for sorting and searching (not for comparing: names
+ * are case-sensitive). ASCII takes the short way; the rest goes up and down so that "ß" meets "SS", and a final sigma
+ * is an ordinary one. Stored beside each name; when this changes, {@link FOLD_VERSION} must too.
+ */
+export function fold(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
+  if (/^[\u0000-\u007f]*$/.test(text)) return text.toLowerCase();
+  return text.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFC");
+}
+
+/** Raised whenever {@link fold} gives another result for some text, so that stored sort keys are made again. */
+export const FOLD_VERSION = 1;
+
+function invalidPath(field: string, message: string): AppError {
+  return new AppError("invalid_path", message, { field });
+}

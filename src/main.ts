@@ -1,0 +1,13 @@
+/** Entry of the executable: hands the arguments to cli/, or becomes the thumbnail process before anything else is loaded. */
+if (process.argv[2] === "thumbnail-worker") {
+  const { runThumbnailChild } = await import("./features/thumbnails/child.ts");
+  runThumbnailChild();
+} else {
+  const [{ runCli }, { processTerminal }] = await Promise.all([import("./cli/cli.ts"), import("./cli/output.ts")]);
+  // What is made is for this user alone, wherever it lies.
+  process.umask(0o077);
+  const context = { terminal: processTerminal, environment: process.env, directory: process.cwd() };
+  process.exit(await runCli(process.argv.slice(2), context));
+}
+
+export {};

@@ -1,0 +1,386 @@
+import { describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Client, freshEmail, signUp } from "../support/client.ts";
+import { expectClientError, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { objectOf } from "../support/openapi.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+const password = "correct horse battery";
+
+const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const decode = (part: string) => objectOf(JSON.parse(Buffer.from(part, "base64url").toString("utf8"))) ?? {};
+const sign = (input: string, algorithm: string, key: string) =>
+  createHmac(algorithm, key).update(input).digest("base64url");
+
+describe("sign-up", () => {
+  test("answers 201 with user, token and expiry at the top level", async () => {
+    const email = freshEmail();
+    const answer = await server().visitor.post("/api/auth/signup", { email, password, name: "Ada" });
+    expectStatus(answer, 201);
+    expect(answer.json).toMatchObject({ success: true, user: { email, name: "Ada" } });
+    expect(answer.string("user.id")).toMatch(/^usr_/);
+    expect(answer.string("token").split(".")).toHaveLength(3);
+    expect(answer.string("expiresIn")).toMatch(/^\d+[smhd]$/);
+    expectStatus(await new Client(server(), answer.string("token")).get("/api/auth/session"), 200);
+  });
+
+  test("works without a name", async () => {
+    const answer = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password });
+    expectStatus(answer, 201);
+    expect(typeof answer.at("user.name")).toBe("string");
+  });
+
+  test("refuses an address that is taken, in whatever letters", async () => {
+    const email = freshEmail();
+    await signUp(server(), { email });
+    expectRefusal(await server().visitor.post("/api/auth/signup", { email, password }), 409, "email_taken");
+    const upper = email.toUpperCase();
+    expectRefusal(await server().visitor.post("/api/auth/signup", { email: upper, password }), 409, "email_taken");
+  });
+
+  test("gives one account where two ask for the same address at once", async () => {
+    const email = freshEmail();
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => server().visitor.post("/api/auth/signup", { email, password })),
+    );
+    expect(statusesOf(answers)).toEqual([201, 409, 409, 409]);
+  });
+
+  test.each(["", "plain", "a@", "@b.example", "a b@example.com", "a@b@c.example", `${"x".repeat(400)}@example.com`])(
+    "refuses %p as an address",
+    async (email) => {
+      const answer = await server().visitor.post("/api/auth/signup", { email, password });
+      expectRefusal(answer, 400, "invalid_field", "email");
+    },
+  );
+
+  test.each([
+    ["seven characters", "1234567", 400],
+    ["eight characters", "12345678", 201],
+    ["256 characters", "x".repeat(256), 201],
+    ["257 characters", "x".repeat(257), 400],
+    ["a million characters", "x".repeat(1_000_000), 400],
+  ])("takes passwords of 8 to 256 characters: %s (D58)", async (_, tried, status) => {
+    const answer = await server().visitor.post("/api/auth/signup", { email: freshEmail(), password: tried });
+    expectStatus(answer, status);
+    if (status === 400) expect(answer.at("error.details.field")).toBe("password");
+  });
+
+  test("takes any Unicode as a password and compares it in NFC", async () => {
+    const email = freshEmail();
+    await signUp(server(), { email, password: "Ünïcödé 密码 🔑" });
+    const decomposed = "Ünïcödé 密码 🔑".normalize("NFD");
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password: decomposed }), 200);
+    expectRefusal(
+      await server().visitor.post("/api/auth/signin", { email, password: "Unicode 密码 🔑" }),
+      401,
+      "bad_credentials",
+    );
+  });
+
+  test.each([
+    ["email", { password }],
+    ["password", { email: "someone@example.com" }],
+    ["email", { email: 7, password }],
+    ["password", { email: "someone@example.com", password: 12345678 }],
+    ["name", { email: "someone@example.com", password, name: ["Ada"] }],
+  ])("names the field at fault: %s in %p (D23)", async (field, body) => {
+    expectRefusal(await server().visitor.post("/api/auth/signup", body), 400, "invalid_field", field);
+  });
+
+  test("never makes an administrator, and ignores unknown fields", async () => {
+    const email = freshEmail();
+    const body = { email, password, role: "admin", plan: "pro", isAdmin: true, unknown: { deep: [] } };
+    const answer = await server().visitor.post("/api/auth/signup", body);
+    expectStatus(answer, 201);
+    const profile = await new Client(server(), answer.string("token")).get("/api/users/profile");
+    expect(profile.json).toMatchObject({ data: { role: "user", plan: "enterprise" } });
+  });
+
+  test("puts a new account on the free plan where nothing else is configured", async () => {
+    await withServer({ env: { LARDER_DEFAULT_PLAN: "" } }, async (plain) => {
+      const { client } = await plain.signUp();
+      expect((await client.get("/api/users/profile")).at("data.plan")).toBe("free");
+    });
+  });
+
+  test("is refused with signup_closed where it is closed, and needs an invite where it is by invite", async () => {
+    await withServer({ env: { LARDER_SIGNUP: "closed" } }, async (closed) => {
+      const answer = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      expectRefusal(answer, 403, "signup_closed");
+      await closed.restart({ env: { LARDER_SIGNUP: "invite" } });
+      const uninvited = await closed.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      expectClientError(uninvited);
+      const invented = { email: freshEmail(), password, invite: "inv_0000000000000000" };
+      const wrong = await closed.visitor.post("/api/auth/signup", invented);
+      expectClientError(wrong);
+    });
+  });
+});
+
+describe("sign-in", () => {
+  test("answers 200 with user, token and 24h, whatever the letters of the address", async () => {
+    const { email, id } = await server().signUp({ name: "Ada" });
+    for (const tried of [email, email.toUpperCase()]) {
+      const answer = await server().visitor.post("/api/auth/signin", { email: tried, password });
+      expectStatus(answer, 200);
+      expect(answer.json).toMatchObject({ success: true, user: { id, email, name: "Ada" }, expiresIn: "24h" });
+      expectStatus(await new Client(server(), answer.string("token")).get("/api/auth/session"), 200);
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
+  });
+
+  test("tells nothing apart between an unknown address and a wrong password (D58)", async () => {
+    const { email } = await server().signUp();
+    const wrong = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
+    const unknown = await server().visitor.post("/api/auth/signin", {
+      email: freshEmail(),
+      password: "wrong password",
+    });
+    expectRefusal(wrong, 401, "bad_credentials");
+    expect(unknown.status).toBe(wrong.status);
+    expect(unknown.json).toEqual(wrong.json);
+    const fixed = (answer: typeof wrong) =>
+      [...answer.headers.entries()].filter(([name]) => !["date", "x-request-id", "x-ratelimit-reset"].includes(name));
+    expect(fixed(unknown)).toEqual(fixed(wrong));
+  });
+
+  test("refuses a malformed address and a short password as invalid, not as wrong", async () => {
+    const bad = await server().visitor.post("/api/auth/signin", { email: "no address", password });
+    expectRefusal(bad, 400, "invalid_field", "email");
+    const short = await server().visitor.post("/api/auth/signin", { email: freshEmail(), password: "short" });
+    expectRefusal(short, 400, "invalid_field", "password");
+  });
+
+  test("needs no Authorization header and is not disturbed by a bad one", async () => {
+    const { email } = await server().signUp();
+    const answer = await server().visitor.post(
+      "/api/auth/signin",
+      { email, password },
+      { authorization: "Bearer nonsense" },
+    );
+    expectStatus(answer, 200);
+  });
+
+  test("many at once all succeed (D58)", async () => {
+    const { email } = await server().signUp();
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => server().visitor.post("/api/auth/signin", { email, password })),
+    );
+    expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 12 }, () => 200));
+    expect(new Set(answers.map((answer) => answer.string("token"))).size).toBe(12);
+  });
+});
+
+describe("session", () => {
+  test("tells user and session", async () => {
+    const { client, id, email } = await server().signUp({ name: "Ada" });
+    const answer = await client.get("/api/auth/session");
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({ success: true, user: { id, email, name: "Ada" } });
+    expect(answer.string("session.id")).not.toBe("");
+    expect(answer.string("session.kind")).not.toBe("");
+    expect(answer.string("session.createdAt")).toMatch(timestampPattern);
+    const lifetimeMs = Date.parse(answer.string("session.expiresAt")) - Date.parse(answer.string("session.createdAt"));
+    expect(Math.round(lifetimeMs / 3_600_000)).toBe(24);
+  });
+
+  test("without a token is 401 missing_token", async () => {
+    expectRefusal(await server().visitor.get("/api/auth/session"), 401, "missing_token");
+  });
+
+  test("a token in the query is none", async () => {
+    const { token } = await server().signUp();
+    for (const name of ["token", "access_token", "authorization", "key", "api_key"])
+      expectRefusal(await server().visitor.get(`/api/auth/session?${name}=${token}`), 401, "missing_token");
+  });
+});
+
+describe("refresh", () => {
+  test("gives a new token and revokes the old one", async () => {
+    const { client, id } = await server().signUp();
+    const answer = await client.post("/api/auth/refresh");
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({ success: true, user: { id } });
+    expect(answer.string("expiresIn")).toMatch(/^\d+[smhd]$/);
+    expectStatus(await new Client(server(), answer.string("token")).get("/api/auth/session"), 200);
+    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectRefusal(await client.post("/api/auth/refresh"), 401, "revoked_token");
+  });
+
+  test("without a token is 401", async () => {
+    expectRefusal(await server().visitor.post("/api/auth/refresh"), 401, "missing_token");
+  });
+
+  test("by two at once gives one successor at most per token", async () => {
+    const { client } = await server().signUp();
+    const answers = await Promise.all([client.post("/api/auth/refresh"), client.post("/api/auth/refresh")]);
+    expect(statusesOf(answers)).toEqual([200, 401]);
+  });
+});
+
+describe("sign-out", () => {
+  test("kills the token at once and no other (D57)", async () => {
+    const { client, email } = await server().signUp();
+    const other = await server().visitor.post("/api/auth/signin", { email, password });
+    const answer = await client.post("/api/auth/signout");
+    expectStatus(answer, 200);
+    expect(answer.at("success")).toBe(true);
+    expect(answer.string("message")).not.toBe("");
+    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectRefusal(await client.get("/api/files"), 401, "revoked_token");
+    expectStatus(await new Client(server(), other.string("token")).get("/api/auth/session"), 200);
+  });
+
+  test("everywhere ends all sessions of the user, and nobody else's (D57)", async () => {
+    const { client, email } = await server().signUp();
+    const stranger = await server().signUp();
+    const other = await server().visitor.post("/api/auth/signin", { email, password });
+    expectStatus(await client.post("/api/auth/signout", { everywhere: true }), 200);
+    for (const token of [client.token ?? "", other.string("token")])
+      expectRefusal(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
+    expectStatus(await stranger.client.get("/api/auth/session"), 200);
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
+  });
+
+  test("everywhere must be a boolean", async () => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.post("/api/auth/signout", { everywhere: "yes" }), 400, "invalid_field", "everywhere");
+    expectStatus(await client.get("/api/auth/session"), 200);
+  });
+
+  test("without a token is 401", async () => {
+    expectRefusal(await server().visitor.post("/api/auth/signout"), 401, "missing_token");
+  });
+});
+
+describe("tokens", () => {
+  test("are JWTs signed with HS256", async () => {
+    const { token } = await server().signUp();
+    expect(decode(token.split(".")[0] ?? "")).toMatchObject({ alg: "HS256" });
+  });
+
+  test("that are forged or altered are 401 invalid_token (D55)", async () => {
+    const { token } = await server().signUp();
+    const victim = await server().signUp();
+    const [head = "", body = "", signature = ""] = token.split(".");
+    const header = decode(head);
+    const payload = decode(body);
+    const stolen = encode({ ...payload, sub: victim.id });
+    const unsigned = encode({ ...header, alg: "none" });
+    const hs512 = encode({ ...header, alg: "HS512" });
+    const rs256 = encode({ ...header, alg: "RS256" });
+    const otherKid = encode({ ...header, kid: "another" });
+    const forged: Record<string, string> = {
+      "another user": `${head}.${stolen}.${signature}`,
+      "alg none without signature": `${unsigned}.${body}.`,
+      "alg None in other letters": `${encode({ ...header, alg: "nOnE" })}.${body}.`,
+      "alg none with the signature": `${unsigned}.${body}.${signature}`,
+      "empty signature": `${head}.${body}.`,
+      "no signature": `${head}.${body}`,
+      "empty secret": `${head}.${body}.${sign(`${head}.${body}`, "sha256", "")}`,
+      "guessed secret": `${head}.${body}.${sign(`${head}.${body}`, "sha256", "secret")}`,
+      "another algorithm, same signature": `${hs512}.${body}.${signature}`,
+      "another algorithm, guessed secret": `${hs512}.${body}.${sign(`${hs512}.${body}`, "sha512", "secret")}`,
+      "asymmetric algorithm": `${rs256}.${body}.${signature}`,
+      "wrong kid": `${otherKid}.${body}.${sign(`${otherKid}.${body}`, "sha256", "secret")}`,
+      "kid as a path": `${encode({ ...header, kid: "../../../dev/null" })}.${body}.${sign("", "sha256", "")}`,
+      "a cut token": token.slice(0, -4),
+      "four parts": `${token}.x`,
+      "no token at all": "x",
+      "an unknown API key": "lk_0123456789abcdef0123456789abcdef",
+      "binary rubbish": "%00%ff.%00.%00",
+      "100 kB": "a".repeat(4000),
+    };
+    for (const [what, tried] of Object.entries(forged)) {
+      const answer = await new Client(server(), tried).get("/api/auth/session");
+      expect({ what, status: answer.status, reason: answer.at("error.details.reason") }).toEqual({
+        what,
+        status: 401,
+        reason: "invalid_token",
+      });
+    }
+    expectStatus(await new Client(server(), token).get("/api/auth/session"), 200);
+  });
+
+  test.each(["Basic dXNlcjpwYXNz", "Bearer", "Bearer ", "Token abc", "bearerabc"])(
+    "an Authorization header %p is 401",
+    async (authorization) => {
+      expectRefusal(await server().visitor.get("/api/auth/session", { authorization }), 401);
+    },
+  );
+
+  test("are required by every endpoint that is not public", async () => {
+    const id = "file_00000000000000000000";
+    const closed: [string, string][] = [
+      ["GET", "/api/auth/session"],
+      ["POST", "/api/auth/signout"],
+      ["POST", "/api/auth/refresh"],
+      ["GET", "/api/files"],
+      ["POST", "/api/files/upload"],
+      ["GET", `/api/files/${id}`],
+      ["GET", `/api/files/${id}/download`],
+      ["PUT", `/api/files/${id}`],
+      ["DELETE", `/api/files/${id}`],
+      ["PUT", `/api/files/${id}/content`],
+      ["GET", `/api/files/${id}/checksum`],
+      ["POST", "/api/files/folders"],
+      ["GET", "/api/files/folders/fold_00000000000000000000"],
+      ["PUT", "/api/files/folders/fold_00000000000000000000"],
+      ["DELETE", "/api/files/folders/fold_00000000000000000000"],
+      ["POST", "/api/files/move"],
+      ["POST", "/api/files/copy"],
+      ["GET", "/api/users/profile"],
+      ["PUT", "/api/users/profile"],
+      ["DELETE", "/api/users/profile"],
+      ["GET", "/api/users/usage"],
+      ["GET", "/api/users/usage/rate-limits"],
+      ["GET", "/api/users/settings"],
+      ["PUT", "/api/users/settings"],
+      ["GET", "/api/users/sessions"],
+      ["DELETE", "/api/users/sessions/ses_00000000000000000000"],
+    ];
+    for (const [method, path] of closed) {
+      const answer = await server().visitor.request(method, path, method === "GET" ? {} : { json: {} });
+      expect({ method, path, status: answer.status, reason: answer.at("error.details.reason") }).toEqual({
+        method,
+        path,
+        status: 401,
+        reason: "missing_token",
+      });
+    }
+  });
+
+  test("live on over a restart of the server, and the dead stay dead", async () => {
+    await withServer({}, async (own) => {
+      const { client, token } = await own.signUp();
+      const ended = await own.signUp();
+      await ended.client.post("/api/auth/signout");
+      await own.restart();
+      expectStatus(await client.get("/api/auth/session"), 200);
+      expectRefusal(await ended.client.get("/api/auth/session"), 401, "revoked_token");
+      await withServer({}, async (foreign) => {
+        expectRefusal(await new Client(foreign, token).get("/api/auth/session"), 401, "invalid_token");
+      });
+    });
+  });
+
+  test("are signed with a secret that only the owner of the data directory can read (D55)", async () => {
+    const folder = join(server().dataDir, "secrets");
+    let files = 0;
+    for await (const name of new Bun.Glob("**/*").scan({ cwd: folder, dot: true })) {
+      files += 1;
+      expect({ name, mode: ((await stat(join(folder, name))).mode & 0o777).toString(8) }).toEqual({
+        name,
+        mode: "600",
+      });
+    }
+    expect(files).toBeGreaterThan(0);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "bun:test";
+import type { Account, Answer } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** Signs in with `cookie: true`; the cookie as a request sends it, and all that was set. */
+async function signInWithCookie(account: Account): Promise<{ cookie: string; setCookie: string; answer: Answer }> {
+  const { email, password } = account;
+  const answer = await server().visitor.post("/api/auth/signin", { email, password, cookie: true });
+  expectStatus(answer, 200);
+  const setCookie = answer.header("set-cookie");
+  return { cookie: setCookie.split(";")[0] ?? "", setCookie, answer };
+}
+
+describe("the session cookie", () => {
+  test("is set on request only, HttpOnly, SameSite=Lax, and not Secure over plain HTTP (D64)", async () => {
+    const { cookie, setCookie, answer } = await signInWithCookie(await server().signUp());
+    expect(cookie).toMatch(/^larder_session=.+/);
+    const attributes = setCookie.split(";").map((part) => part.trim().toLowerCase());
+    expect(attributes).toContain("httponly");
+    expect(attributes).toContain("samesite=lax");
+    expect(attributes).not.toContain("secure");
+    expect(answer.string("token")).not.toBe("");
+  });
+
+  test("must be asked for by a boolean", async () => {
+    const { email, password } = await server().signUp();
+    const answer = await server().visitor.post("/api/auth/signin", { email, password, cookie: "true" });
+    expectRefusal(answer, 400, "invalid_field", "cookie");
+    const no = await server().visitor.post("/api/auth/signin", { email, password, cookie: false });
+    expectStatus(no, 200);
+    expect(no.headers.get("set-cookie")).toBeNull();
+  });
+
+  test("is Secure where the public address is https", async () => {
+    await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com" } }, async (own) => {
+      const { email, password } = await own.signUp();
+      const answer = await own.visitor.post("/api/auth/signin", { email, password, cookie: true });
+      expect(answer.header("set-cookie").toLowerCase()).toMatch(/;\s*secure/);
+    });
+  });
+
+  test("opens safe requests without more", async () => {
+    const account = await server().signUp();
+    const { cookie } = await signInWithCookie(account);
+    const answer = await server().visitor.get("/api/auth/session", { cookie });
+    expectStatus(answer, 200);
+    expect(answer.at("user.id")).toBe(account.id);
+    expectStatus(await server().visitor.get("/api/files", { cookie: `theme=dark; ${cookie}; other=1` }), 200);
+  });
+
+  test("lets an unsafe request through only when it shows that it is same-origin (D64)", async () => {
+    const { cookie } = await signInWithCookie(await server().signUp());
+    const origin = server().url;
+    const other = origin.replace("127.0.0.1", "127.0.0.2");
+    const cases: [string, Record<string, string>, number][] = [
+      ["neither header", {}, 403],
+      ["own Origin", { origin }, 201],
+      ["another Origin", { origin: "https://evil.example" }, 403],
+      ["another host", { origin: other }, 403],
+      ["another port", { origin: "http://127.0.0.1:1" }, 403],
+      ["another scheme", { origin: origin.replace("http:", "https:") }, 403],
+      ["Origin as a prefix", { origin: `${origin}.evil.example` }, 403],
+      ["Origin null", { origin: "null" }, 403],
+      ["same-origin", { "sec-fetch-site": "same-origin" }, 201],
+      ["same-site", { "sec-fetch-site": "same-site" }, 403],
+      ["cross-site", { "sec-fetch-site": "cross-site" }, 403],
+      [
+        "another Origin that claims same-origin",
+        { origin: "https://evil.example", "sec-fetch-site": "same-origin" },
+        403,
+      ],
+      ["own Referer alone", { referer: `${origin}/` }, 403],
+    ];
+    for (const [index, [what, headers, status]] of cases.entries()) {
+      const body = { name: `folder ${index}`, path: "/" };
+      const answer = await server().visitor.post("/api/files/folders", body, { cookie, ...headers });
+      expect({ what, status: answer.status }).toEqual({ what, status });
+      if (status === 403) expect(answer.at("error.details.reason")).toBe("csrf");
+    }
+  });
+
+  test("guards every unsafe endpoint, uploads and deletes included (D64)", async () => {
+    const account = await server().signUp();
+    const { cookie } = await signInWithCookie(account);
+    const id = await account.client.storedId("content");
+    const headers = { cookie };
+    expectRefusal(await server().visitor.upload("x", { headers }), 403, "csrf");
+    const unsafe: [string, string][] = [
+      ["PUT", `/api/files/${id}`],
+      ["PUT", `/api/files/${id}/content`],
+      ["DELETE", `/api/files/${id}`],
+      ["POST", "/api/files/move"],
+      ["POST", "/api/files/copy"],
+      ["PUT", "/api/users/profile"],
+      ["PUT", "/api/users/settings"],
+      ["POST", "/api/auth/signout"],
+      ["POST", "/api/auth/refresh"],
+    ];
+    for (const [method, path] of unsafe) {
+      const answer = await server().visitor.request(method, path, { headers, json: { name: "x" } });
+      expect({ method, path, status: answer.status }).toEqual({ method, path, status: 403 });
+    }
+    expect(await account.client.names()).toEqual(["file.txt"]);
+  });
+
+  test("yields to an Authorization header", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const { cookie } = await signInWithCookie(a);
+    expect((await b.client.get("/api/auth/session", { cookie })).at("user.id")).toBe(b.id);
+    expectStatus(await b.client.post("/api/files/folders", { name: "no origin needed", path: "/" }, { cookie }), 201);
+    const bad = await server().visitor.get("/api/auth/session", { cookie, authorization: "Bearer nonsense" });
+    expectRefusal(bad, 401, "invalid_token");
+  });
+
+  test("can be refreshed, and the old one is dead then", async () => {
+    const { cookie } = await signInWithCookie(await server().signUp());
+    const answer = await server().visitor.post("/api/auth/refresh", undefined, { cookie, origin: server().url });
+    expectStatus(answer, 200);
+    expect(answer.string("token")).not.toBe("");
+    expectRefusal(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
+  });
+
+  test("is dead after sign-out (D57)", async () => {
+    const { cookie } = await signInWithCookie(await server().signUp());
+    expectStatus(await server().visitor.post("/api/auth/signout", undefined, { cookie, origin: server().url }), 200);
+    expectRefusal(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
+  });
+
+  test("with a made-up value is 401", async () => {
+    expectRefusal(
+      await server().visitor.get("/api/auth/session", { cookie: "larder_session=x.y.z" }),
+      401,
+      "invalid_token",
+    );
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,233 @@
+import { describe, expect, test } from "bun:test";
+import { type Client, randomContent } from "../support/client.ts";
+import { expectClientError, expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+const id = "file_00000000000000000000";
+
+/** Endpoints that take a JSON body. */
+const jsonEndpoints: [string, string][] = [
+  ["POST", "/api/auth/signup"],
+  ["POST", "/api/auth/signin"],
+  ["PUT", `/api/files/${id}`],
+  ["POST", "/api/files/folders"],
+  ["PUT", "/api/files/folders/fold_00000000000000000000"],
+  ["POST", "/api/files/move"],
+  ["POST", "/api/files/copy"],
+  ["PUT", "/api/users/profile"],
+  ["PUT", "/api/users/settings"],
+];
+
+/** All methods of each path of this service that exist. */
+const methodsOf: Record<string, string[]> = {
+  "/api/auth/signup": ["POST"],
+  "/api/auth/signin": ["POST"],
+  "/api/auth/signout": ["POST"],
+  "/api/auth/refresh": ["POST"],
+  "/api/auth/session": ["GET"],
+  "/api/files": ["GET"],
+  "/api/files/upload": ["POST"],
+  [`/api/files/${id}/download`]: ["GET"],
+  [`/api/files/${id}/checksum`]: ["GET"],
+  "/api/files/move": ["POST"],
+  "/api/files/copy": ["POST"],
+  "/api/users/profile": ["GET", "PUT", "DELETE"],
+  "/api/users/usage": ["GET"],
+  "/api/users/usage/rate-limits": ["GET"],
+  "/api/users/settings": ["GET", "PUT"],
+  "/api/users/sessions": ["GET"],
+};
+
+describe("an unknown path", () => {
+  test.each([
+    "/api",
+    "/api/",
+    "/api/nothing",
+    "/api/files/x/y/z",
+    "/api/auth",
+    "/api/users",
+    "/api//files",
+    "/nothing",
+    "/",
+  ])("%s is no 5xx, and 404 below /api", async (path) => {
+    const { client } = await server().signUp();
+    const answer = await client.get(path);
+    expect(answer.status).toBeLessThan(500);
+    if (/^\/api\/(nothing|files\/x)/.test(path)) expectRefusal(answer, 404);
+  });
+
+  test("is 404 for every method", async () => {
+    const { client } = await server().signUp();
+    for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"])
+      expectRefusal(await client.request(method, "/api/nothing/here"), 404);
+    expectStatus(await client.head("/api/nothing/here"), 404);
+  });
+});
+
+describe("a wrong method", () => {
+  test.each(Object.entries(methodsOf))("on %s is 405 with Allow", async (path, allowed) => {
+    const { client } = await server().signUp();
+    for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
+      if (allowed.includes(method)) continue;
+      const answer = await client.request(method, path, method === "GET" ? {} : { json: {} });
+      // One file's path /api/files/{id} also fits the word: GET /api/files/upload asks for a file of that name.
+      if (/^\/api\/files\/(upload|move|copy)$/.test(path) && answer.status === 404) continue;
+      expect({ method, status: answer.status, reason: answer.at("error.details.reason") }).toEqual({
+        method,
+        status: 405,
+        reason: "method_not_allowed",
+      });
+      const allow = answer.header("allow").split(/,\s*/);
+      expect(allow).toEqual(expect.arrayContaining(allowed));
+      expect(allow).not.toContain(method);
+    }
+  });
+
+  test("needs no token to be told", async () => {
+    const answer = await server().visitor.request("DELETE", "/api/auth/signin");
+    expectRefusal(answer, 405, "method_not_allowed");
+    expect(answer.header("allow")).toContain("POST");
+  });
+
+  test.each(["PROPFIND", "FOO", "TRACE"])("%s is 405 or refused by the HTTP layer", async (method) => {
+    const answer = await server()
+      .visitor.request(method, "/api/files")
+      .catch(() => undefined);
+    if (answer !== undefined) expect([400, 404, 405, 501]).toContain(answer.status);
+    expectStatus(await server().visitor.get("/health/live"), 200);
+  });
+});
+
+describe.each(jsonEndpoints)("%s %s", (method, path) => {
+  const send = async (client: Client, body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
+    client.request(method, path, { body, headers: type === "" ? {} : { "content-type": type } });
+
+  test("takes application/json alone", async () => {
+    const { client } = await server().signUp();
+    for (const type of [
+      "text/plain",
+      "application/xml",
+      "application/x-www-form-urlencoded",
+      "multipart/form-data; boundary=x",
+    ])
+      expectRefusal(await send(client, "{}", type), 415, "unsupported_media_type");
+    const withCharset = await send(client, '{"unknown":1}', "application/json; charset=utf-8");
+    expect(withCharset.status).not.toBe(415);
+  });
+
+  test("refuses what is no JSON", async () => {
+    const { client } = await server().signUp();
+    for (const body of ["{", "{'a':1}", "[1,", "nonsense", '{"a":}', "\u0000", '{"a":1}}', "NaN", '{"a":01}'])
+      expectRefusal(await send(client, body), 400, "invalid_json");
+    const notUtf8 = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
+    expectClientError(await send(client, notUtf8));
+  });
+
+  test("refuses JSON that is no object, and an absent body", async () => {
+    const { client } = await server().signUp();
+    for (const body of ["[]", "7", '"text"', "null", "true"]) expectRefusal(await send(client, body), 400);
+    expectRefusal(await send(client, ""), 400);
+    expectRefusal(await client.request(method, path), 400);
+  });
+
+  test("refuses more than 1 MiB with body_too_large, told or not (D61)", async () => {
+    const { client } = await server().signUp();
+    const huge = `{"name":"${"x".repeat(1_048_576)}"}`;
+    expectRefusal(await send(client, huge), 413, "body_too_large");
+    const pieces = Array.from({ length: 40 }, () => randomContent(65_536).fill(0x20));
+    const stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        const piece = pieces.pop();
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+    });
+    const chunked = await client.request(method, path, {
+      body: stream,
+      headers: { "content-type": "application/json" },
+    });
+    expectRefusal(chunked, 413, "body_too_large");
+  });
+
+  test("survives JSON a hundred thousand levels deep (D65)", async () => {
+    const { client } = await server().signUp();
+    const deep = `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    expectClientError(await send(client, deep));
+    const objects = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
+    expectClientError(await send(client, objects));
+    expectClientError(await send(client, "[".repeat(500_000)));
+    expectStatus(await client.get("/api/auth/session"), 200);
+  });
+
+  test("takes bodies near 1 MiB with many keys without trouble (D65)", async () => {
+    const { client } = await server().signUp();
+    const keys = Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",");
+    const answer = await send(client, `{${keys}}`);
+    expect(answer.status).toBeLessThan(500);
+  });
+});
+
+describe("a request id", () => {
+  test("is on every answer, and each has its own", async () => {
+    const ids = new Set<string>();
+    for (const path of ["/api/files", "/api/nothing", "/health/live", "/openapi.json", "/s/nothing"])
+      ids.add((await server().visitor.get(path)).header("x-request-id"));
+    expect(ids.size).toBe(5);
+  });
+
+  test("of a stranger's making is not believed", async () => {
+    const answer = await server().visitor.get("/api/files", { "x-request-id": "chosen-by-client" });
+    expect(answer.header("x-request-id")).not.toBe("chosen-by-client");
+  });
+});
+
+describe("messages", () => {
+  test("tell no path, no SQL, no stack (D23)", async () => {
+    const { client } = await server().signUp();
+    const answers = [
+      await client.get("/api/files/%00"),
+      await client.get("/api/files?sort='"),
+      await client.post("/api/files/move", { fileIds: [{}], destinationFolder: [] }),
+      await client.put(`/api/files/${id}`, { name: { toString: 1 } }),
+    ];
+    for (const answer of answers) {
+      expectClientError(answer);
+      expect(answer.text).not.toContain(server().dataDir);
+      expect(answer.text).not.toMatch(/SELECT|sqlite|node_modules|\.ts:\d/i);
+    }
+  });
+
+  test("name the limit and what was sent (D23)", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.get("/api/files?limit=101");
+    expectRefusal(answer, 400, "invalid_field", "limit");
+    expect(answer.string("error.message")).toContain("100");
+  });
+});
+
+describe("percent-encoding that is broken", () => {
+  test.each(["%", "%zz", "%E0%A4", "%ff%fe", "%c0%af", "%00", "%u0041", "%E2%82"])(
+    "%s in a path is 4xx (D65)",
+    async (part) => {
+      const { client } = await server().signUp();
+      for (const path of [
+        `/api/files/${part}`,
+        `/api/files/${part}/download`,
+        `/api/files/folders/${part}`,
+        `/api/public/${part}`,
+      ])
+        expectClientError(await client.get(path));
+      expect((await client.get(`/s/${part}`)).status).toBeLessThan(500);
+    },
+  );
+
+  test.each(["%", "%zz", "%E0%A4", "%ff"])("%s in a query never breaks the server (D65)", async (part) => {
+    const { client } = await server().signUp();
+    for (const name of ["folder", "search", "tags", "sort", "page", "type", "mimeType"])
+      expect((await client.get(`/api/files?${name}=${part}`)).status).toBeLessThan(500);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,222 @@
+import { describe, expect, test } from "bun:test";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+describe("POST /api/files/folders", () => {
+  test("answers 201 with the folder record and its description", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.post("/api/files/folders", { name: "docs", path: "/", description: "All of them" });
+    expectStatus(answer, 201);
+    const stamp = expect.stringMatching(timestampPattern);
+    expect(answer.json).toEqual({
+      success: true,
+      data: expect.objectContaining({
+        id: expect.stringMatching(/^fold_/),
+        name: "docs",
+        type: "folder",
+        folder: "/",
+        itemCount: 0,
+        createdAt: stamp,
+        modifiedAt: stamp,
+        description: "All of them",
+      }),
+    });
+    expect(await client.names()).toEqual(["docs"]);
+    expect(await client.names("/docs")).toEqual([]);
+  });
+
+  test("makes missing parents", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.post("/api/files/folders", { name: "c", path: "/a/b/" });
+    expectStatus(answer, 201);
+    expect(answer.json).toMatchObject({ data: { name: "c", folder: "/a/b" } });
+    expect(await client.names("/a")).toEqual(["b"]);
+    expect(await client.names("/a/b")).toEqual(["c"]);
+  });
+
+  test("goes to the root without a path", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.post("/api/files/folders", { name: "top" });
+    expectStatus(answer, 201);
+    expect(answer.at("data.folder")).toBe("/");
+  });
+
+  test("refuses a taken name, of a folder or a file", async () => {
+    const { client } = await server().signUp();
+    await client.folderId("docs");
+    await client.stored("x", { name: "file" });
+    for (const name of ["docs", "file"])
+      expectRefusal(await client.post("/api/files/folders", { name, path: "/" }), 409, "name_taken");
+    const many = await Promise.all(
+      Array.from({ length: 5 }, () => client.post("/api/files/folders", { name: "one", path: "/" })),
+    );
+    expect(statusesOf(many)).toEqual([201, 409, 409, 409, 409]);
+    expect(await client.names()).toEqual(["docs", "one", "file"]);
+  });
+
+  test("refuses a file as a parent", async () => {
+    const { client } = await server().signUp();
+    await client.stored("x", { name: "file" });
+    const answer = await client.post("/api/files/folders", { name: "sub", path: "/file" });
+    expectRefusal(answer, 400, "not_a_folder");
+  });
+
+  test.each([
+    [{ path: "/" }],
+    [{ name: "", path: "/" }],
+    [{ name: 7, path: "/" }],
+    [{ name: null, path: "/" }],
+    [{ name: "a/b", path: "/" }],
+    [{ name: "a\\b", path: "/" }],
+    [{ name: ".", path: "/" }],
+    [{ name: "..", path: "/" }],
+    [{ name: "ok", path: "relative" }],
+    [{ name: "ok", path: "/a/../b" }],
+    [{ name: "ok", path: 7 }],
+    [{ name: "ok", path: "/", description: 7 }],
+  ])("refuses %p", async (body) => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.post("/api/files/folders", body), 400);
+    expect(await client.names()).toEqual([]);
+  });
+});
+
+describe("GET /api/files/folders/{id}", () => {
+  test("tells the folder", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs", "/top");
+    await client.stored("x", { fields: { folder: "/top/docs" } });
+    await client.folderId("sub", "/top/docs");
+    const answer = await client.get(`/api/files/folders/${id}`);
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({
+      success: true,
+      data: { id, name: "docs", type: "folder", folder: "/top", itemCount: 2 },
+    });
+  });
+
+  test.each(["fold_00000000000000000000", "nothing", "%00", "file_00000000000000000000"])(
+    "is 404 for %p",
+    async (id) => {
+      const { client } = await server().signUp();
+      expectRefusal(await client.get(`/api/files/folders/${id}`), 404);
+    },
+  );
+
+  test("knows no file ids", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    expectRefusal(await client.get(`/api/files/folders/${id}`), 404);
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "y" }), 404);
+    expectRefusal(await client.delete(`/api/files/folders/${id}?recursive=true`), 404);
+    expect(await client.names()).toEqual(["file.txt"]);
+  });
+});
+
+describe("PUT /api/files/folders/{id}", () => {
+  test("renames, and everything below follows", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    const file = await client.storedId("x", { name: "a.txt", fields: { folder: "/docs/deep" } });
+    const answer = await client.put(`/api/files/folders/${id}`, { name: "papers" });
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({ data: { id, name: "papers", folder: "/" } });
+    expect((await client.get(`/api/files/${file}`)).at("data.folder")).toBe("/papers/deep");
+    expect(await client.names("/papers")).toEqual(["deep"]);
+    expectRefusal(await client.get("/api/files?folder=/docs"), 404);
+  });
+
+  test("moves, and makes missing parents", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    await client.stored("x", { name: "a.txt", fields: { folder: "/docs" } });
+    const answer = await client.put(`/api/files/folders/${id}`, { folder: "/new/place" });
+    expectStatus(answer, 200);
+    expect(answer.at("data.folder")).toBe("/new/place");
+    expect(await client.names("/new/place/docs")).toEqual(["a.txt"]);
+    expect(await client.names()).toEqual(["new"]);
+  });
+
+  test("describes", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    expectStatus(await client.put(`/api/files/folders/${id}`, { description: "papers" }), 200);
+    expect((await client.get(`/api/files/folders/${id}`)).at("data.description")).toBe("papers");
+    expect((await client.get(`/api/files/folders/${id}`)).at("data.name")).toBe("docs");
+  });
+
+  test("refuses a taken name and its own subtree", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    await client.folderId("sub", "/docs");
+    await client.folderId("taken");
+    await client.stored("x", { name: "file" });
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "taken" }), 409, "name_taken");
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "file" }), 409, "name_taken");
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { folder: "/docs" }), 400);
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { folder: "/docs/sub" }), 400);
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { folder: "/docs/new" }), 400);
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: "a/b" }), 400);
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { name: 7 }), 400, "invalid_field", "name");
+    expect(await client.names()).toEqual(["docs", "taken", "file"]);
+    expect(await client.names("/docs")).toEqual(["sub"]);
+    expectStatus(await client.put(`/api/files/folders/${id}`, { name: "DOCS" }), 200);
+  });
+});
+
+describe("DELETE /api/files/folders/{id}", () => {
+  test("deletes an empty folder", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    const answer = await client.delete(`/api/files/folders/${id}`);
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({ success: true, data: { id, name: "docs" } });
+    expect(await client.names()).toEqual([]);
+    expectRefusal(await client.delete(`/api/files/folders/${id}`), 404);
+  });
+
+  test("refuses one that is not empty, unless recursive", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    const file = await client.storedId("hello", { fields: { folder: "/docs/deep", isPublic: "true" } });
+    const link = new URL((await client.get(`/api/files/${file}`)).string("data.shareLink")).pathname;
+    expectRefusal(await client.delete(`/api/files/folders/${id}`), 409, "folder_not_empty");
+    expectRefusal(await client.delete(`/api/files/folders/${id}?recursive=false`), 409, "folder_not_empty");
+    expectRefusal(await client.delete(`/api/files/folders/${id}?recursive=si`), 400, "invalid_field", "recursive");
+    expectStatus(await client.get(`/api/files/${file}`), 200);
+    expectStatus(await client.delete(`/api/files/folders/${id}?recursive=true`), 200);
+    expectRefusal(await client.get(`/api/files/${file}`), 404);
+    expectRefusal(await client.get(`/api/files/${file}/download`), 404);
+    expectRefusal(await client.get("/api/files?folder=/docs/deep"), 404);
+    expectStatus(await server().visitor.get(`${link}/download`), 404);
+    expect(await client.names("/", "&search=file")).toEqual([]);
+    expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0, folders: 0 });
+    expectStatus(await client.post("/api/files/folders", { name: "docs", path: "/" }), 201);
+    expect(await client.names("/docs")).toEqual([]);
+  });
+});
+
+describe("itemCount", () => {
+  test("counts direct children of both kinds and follows every change (D30)", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    const count = async () => (await client.get(`/api/files/folders/${id}`)).number("data.itemCount");
+    const file = await client.storedId("x", { fields: { folder: "/docs" } });
+    const sub = await client.folderId("sub", "/docs");
+    await client.stored("y", { fields: { folder: "/docs/sub" } });
+    expect(await count()).toBe(2);
+    await client.post("/api/files/move", { fileIds: [file], destinationFolder: "/" });
+    expect(await count()).toBe(1);
+    await client.post("/api/files/copy", { fileIds: [file], destinationFolder: "/docs" });
+    expect(await count()).toBe(2);
+    await client.delete(`/api/files/folders/${sub}?recursive=true`);
+    expect(await count()).toBe(1);
+    const listed = (await client.get("/api/files?type=folder")).list("data.files");
+    expect(listed).toEqual([expect.objectContaining({ id, itemCount: 1 })]);
+  });
+});
+
+testAllAnswers(server);

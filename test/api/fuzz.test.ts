@@ -1,0 +1,169 @@
+import { expect, test } from "bun:test";
+import { bytesOf } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { objectOf } from "../support/openapi.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** Numbers from a fixed seed (mulberry32), so that a failure can be repeated. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+const texts = [
+  "",
+  "/",
+  "..",
+  "/../..",
+  "\u0000",
+  "%00",
+  "x".repeat(5000),
+  "\ud800",
+  "🎉",
+  "' OR 1=1 --",
+  '"',
+  "\\",
+  "\r\nX: y",
+  "__proto__",
+  "constructor",
+  "-1",
+  "1e999",
+  "NaN",
+  "null",
+  "true",
+  "[]",
+  "{}",
+  "9999999999999999999999",
+  "0x7f",
+  "file_00000000000000000000",
+  "usr_00000000000000000000",
+];
+
+const fields = [
+  "email",
+  "password",
+  "name",
+  "folder",
+  "path",
+  "description",
+  "tags",
+  "isPublic",
+  "metadata",
+  "fileIds",
+  "destinationFolder",
+  "preserveMetadata",
+  "onConflict",
+  "newPassword",
+  "currentPassword",
+  "everywhere",
+  "cookie",
+  "language",
+  "timezone",
+  "notifications",
+  "versioning",
+];
+
+const queries = [
+  "folder",
+  "page",
+  "limit",
+  "sort",
+  "order",
+  "search",
+  "type",
+  "tags",
+  "tagMode",
+  "mimeType",
+  "recursive",
+  "inline",
+  "thumbnail",
+];
+
+const headerNames = [
+  "authorization",
+  "cookie",
+  "range",
+  "if-match",
+  "if-none-match",
+  "if-range",
+  "if-modified-since",
+  "idempotency-key",
+  "content-type",
+  "accept",
+  "x-forwarded-for",
+  "x-request-id",
+  "origin",
+];
+
+test.each([1, 2, 3, 4])(
+  "malformed input to every route is never a 5xx (D65), seed %d",
+  async (seed) => {
+    const random = randomFrom(seed);
+    const pick = <T>(list: readonly T[], otherwise: T): T => list[Math.floor(random() * list.length)] ?? otherwise;
+    const value = (depth = 0): unknown => {
+      const kind = Math.floor(random() * (depth > 2 ? 5 : 7));
+      if (kind < 2) return pick(texts, "");
+      if (kind === 2) return pick([0, -1, 1.5, 1e308, 2 ** 53, 2 ** 31, -0], 0);
+      if (kind === 3) return pick([null, true, false], null);
+      if (kind === 4) return [];
+      if (kind === 5) return Array.from({ length: Math.floor(random() * 5) }, () => value(depth + 1));
+      return Object.fromEntries(Array.from({ length: 3 }, () => [pick(texts, "k"), value(depth + 1)]));
+    };
+
+    const document = objectOf((await server().visitor.get("/openapi.json")).json) ?? {};
+    const routes = Object.entries(objectOf(document["paths"]) ?? {}).flatMap(([path, item]) =>
+      Object.keys(objectOf(item) ?? {}).map((method) => [method.toUpperCase(), path] as const),
+    );
+    expect(routes.length).toBeGreaterThan(20);
+
+    const failures: string[] = [];
+    for (const [method, template] of routes) {
+      // A new account for each: some routes end the session, or delete what the others need.
+      const { client } = await server().signUp();
+      const file = await client.storedId("content");
+      const folder = await client.folderId("folder");
+      for (let round = 0; round < 12; round++) {
+        const real = random() < 0.5 ? (template.includes("folders") ? folder : file) : undefined;
+        const path = template.replaceAll(
+          /\{[^}]+\}/g,
+          () => real ?? encodeURIComponent(pick(texts, "x").toWellFormed() || "x"),
+        );
+        const query = Array.from({ length: Math.floor(random() * 4) }, () => {
+          const text = pick(texts, "").toWellFormed();
+          return `${pick(queries, "page")}=${encodeURIComponent(text)}`;
+        }).join("&");
+        const headers: Record<string, string> = {};
+        if (random() < 0.4) headers[pick(headerNames, "range")] = pick(texts, "").replaceAll(/[^\x20-\x7e]/g, "?");
+        const body =
+          method === "GET" || method === "HEAD"
+            ? undefined
+            : random() < 0.8
+              ? JSON.stringify(Object.fromEntries(Array.from({ length: 4 }, () => [pick(fields, "name"), value()])))
+              : pick(texts, "").toWellFormed();
+        if (body !== undefined && headers["content-type"] === undefined)
+          headers["content-type"] = random() < 0.9 ? "application/json" : "multipart/form-data; boundary=x";
+        const answer = await client.request(method, `${path}?${query}`, {
+          headers,
+          ...(body === undefined ? {} : { body: bytesOf(body) }),
+        });
+        if (answer.status >= 500 && answer.status !== 503)
+          failures.push(
+            `${method} ${path}?${query} ${JSON.stringify(headers)} ${body?.slice(0, 300)}: ${answer.status}`,
+          );
+      }
+    }
+    expect(failures.slice(0, 5)).toEqual([]);
+    expectStatus(await server().visitor.get("/health/live"), 200);
+  },
+  60_000,
+);
+
+testAllAnswers(server);

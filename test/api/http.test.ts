@@ -1,0 +1,247 @@
+import { describe, expect, test } from "bun:test";
+import { randomContent } from "../support/client.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { form, formType, file } from "../support/multipart.ts";
+import { RawConnection, httpChunk, rawRequest, sendRaw } from "../support/raw-http.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** The server still answers, and answers rightly. */
+async function expectAlive(): Promise<void> {
+  const { client } = await server().signUp();
+  await client.stored("still here");
+  expect(await client.names()).toEqual(["file.txt"]);
+}
+
+describe("malformed HTTP", () => {
+  const heads: [string, string[]][] = [
+    ["no HTTP at all", ["hello there"]],
+    ["a line without version", ["GET /api/files"]],
+    ["an unknown version", ["GET /api/files HTTP/9.9", "Host: x"]],
+    ["a space in the path", ["GET /api/fi les HTTP/1.1", "Host: x"]],
+    ["no Host", ["GET /api/files HTTP/1.1"]],
+    ["an empty Host", ["GET /api/files HTTP/1.1", "Host:"]],
+    ["a Host that is none", ["GET /api/files HTTP/1.1", "Host: a b/c?d"]],
+    ["two Hosts", ["GET /api/files HTTP/1.1", "Host: a", "Host: b"]],
+    ["a header without colon", ["GET /api/files HTTP/1.1", "Host: x", "nonsense"]],
+    ["a header name with a space", ["GET /api/files HTTP/1.1", "Host: x", "X Y: z"]],
+    ["a folded header", ["GET /api/files HTTP/1.1", "Host: x", "X-A: a", " folded"]],
+    ["a NUL in a header", ["GET /api/files HTTP/1.1", "Host: x", "X-A: a\u0000b"]],
+    ["bytes above 127 in a header", ["GET /api/files HTTP/1.1", "Host: x", "Authorization: Bearer \u00ff\u00fe"]],
+    ["a negative length", ["POST /api/auth/signin HTTP/1.1", "Host: x", "Content-Length: -5"]],
+    ["a fractional length", ["POST /api/auth/signin HTTP/1.1", "Host: x", "Content-Length: 1.5"]],
+    ["a length that is no number", ["POST /api/auth/signin HTTP/1.1", "Host: x", "Content-Length: NaN"]],
+    [
+      "a length beyond all numbers",
+      ["POST /api/auth/signin HTTP/1.1", "Host: x", "Content-Length: 99999999999999999999999"],
+    ],
+    [
+      "two lengths",
+      ["POST /api/auth/signin HTTP/1.1", "Host: x", "Content-Length: 2", "Content-Length: 3", "Connection: close"],
+    ],
+    [
+      "length and chunks",
+      ["POST /api/auth/signin HTTP/1.1", "Host: x", "Content-Length: 5", "Transfer-Encoding: chunked"],
+    ],
+    ["an unknown transfer coding", ["POST /api/auth/signin HTTP/1.1", "Host: x", "Transfer-Encoding: gzip"]],
+    ["an absolute target", ["GET http://evil.example/api/files HTTP/1.1", "Host: x"]],
+    ["an asterisk target", ["OPTIONS * HTTP/1.1", "Host: x"]],
+    ["a CONNECT", ["CONNECT evil.example:443 HTTP/1.1", "Host: evil.example:443"]],
+    ["dots in the path", ["GET /api/../../../etc/passwd HTTP/1.1", "Host: x"]],
+    ["encoded dots in the path", ["GET /s/%2e%2e/%2e%2e/etc/passwd HTTP/1.1", "Host: x"]],
+    [
+      "an upgrade",
+      ["GET /api/files HTTP/1.1", "Host: x", "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Key: x"],
+    ],
+  ];
+
+  test.each(heads)("with %s is refused or answered, and never a 5xx (D65)", async (_, lines) => {
+    const connection = await RawConnection.open(server().port);
+    await connection.write(rawRequest(lines));
+    connection.end();
+    const answer = await connection.answer().catch(() => undefined);
+    connection.cut();
+    // 501 and 505 are HTTP's own words for what it does not implement, said below the API.
+    if (answer !== undefined && ![501, 505].includes(answer.status)) expect(answer.status).toBeLessThan(500);
+    if (answer !== undefined) expect(answer.text).not.toContain("root:");
+    await expectAlive();
+  });
+
+  test("a flood of headers is 4xx (D65)", async () => {
+    const many = Array.from({ length: 5000 }, (_, index) => `X-${index}: ${"y".repeat(20)}`);
+    const long = [`X-Long: ${"y".repeat(1_000_000)}`];
+    const cookie = [`Cookie: ${"a=b; ".repeat(50_000)}`];
+    for (const lines of [many, long, cookie]) {
+      const request = rawRequest(["GET /api/files HTTP/1.1", "Host: x", ...lines]);
+      const answer = await sendRaw(server().port, request);
+      if (answer !== undefined) {
+        expect(answer.status).toBeGreaterThanOrEqual(400);
+        expect(answer.status).toBeLessThan(500);
+      }
+    }
+    await expectAlive();
+  });
+
+  test("a long address is 4xx (D65)", async () => {
+    const answer = await sendRaw(
+      server().port,
+      rawRequest([`GET /api/files?search=${"x".repeat(200_000)} HTTP/1.1`, "Host: x"]),
+    );
+    if (answer !== undefined) {
+      expect(answer.status).toBeGreaterThanOrEqual(400);
+      expect(answer.status).toBeLessThan(500);
+    }
+    await expectAlive();
+  });
+
+  test("broken chunks store nothing (D2, D61)", async () => {
+    const { client, token } = await server().signUp();
+    const id = await client.storedId("old");
+    for (const body of [
+      "zz\r\nhello\r\n0\r\n\r\n",
+      "-5\r\nhello\r\n0\r\n\r\n",
+      "5\r\nhelloworld\r\n0\r\n\r\n",
+      "5\r\nhel",
+      "ffffffffffffffff\r\nx",
+    ]) {
+      const connection = await RawConnection.open(server().port);
+      await connection.write(
+        rawRequest(
+          [
+            `PUT /api/files/${id}/content HTTP/1.1`,
+            "Host: x",
+            `Authorization: Bearer ${token}`,
+            "Content-Type: application/octet-stream",
+            "Transfer-Encoding: chunked",
+          ],
+          body,
+        ),
+      );
+      connection.end();
+      const answer = await connection.answer().catch(() => undefined);
+      if (answer !== undefined) expect(answer.status).toBeGreaterThanOrEqual(400);
+      connection.cut();
+    }
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("old");
+    expect((await client.get("/api/files")).list("data.files")).toMatchObject([{ version: 1 }]);
+  });
+});
+
+describe("connections", () => {
+  test("serve many requests in a row and pipelined", async () => {
+    const { token } = await server().signUp();
+    const connection = await RawConnection.open(server().port);
+    const one = rawRequest(["GET /api/auth/session HTTP/1.1", "Host: x", `Authorization: Bearer ${token}`]);
+    await connection.write(Buffer.concat([one, one, one]));
+    for (let index = 0; index < 3; index++) expectStatus(await connection.answer(), 200);
+    connection.cut();
+  });
+
+  test("that send byte by byte are served", async () => {
+    const { token } = await server().signUp();
+    const connection = await RawConnection.open(server().port);
+    const request = rawRequest(["GET /api/auth/session HTTP/1.1", "Host: x", `Authorization: Bearer ${token}`]);
+    for (const byte of request) await connection.write(Uint8Array.of(byte));
+    expectStatus(await connection.answer(), 200);
+    connection.cut();
+  });
+
+  test("that send a form byte by byte are served (D3)", async () => {
+    const { client, token } = await server().signUp();
+    const connection = await RawConnection.open(server().port);
+    await connection.write(
+      rawRequest([
+        "POST /api/files/upload HTTP/1.1",
+        "Host: x",
+        `Authorization: Bearer ${token}`,
+        `Content-Type: ${formType}`,
+        "Transfer-Encoding: chunked",
+      ]),
+    );
+    for (const byte of form([file("slow.txt", "slowly\r\n--but surely")]))
+      await connection.write(httpChunk(Uint8Array.of(byte)));
+    await connection.write(httpChunk(new Uint8Array()));
+    const answer = await connection.answer();
+    expectStatus(answer, 201);
+    expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe("slowly\r\n--but surely");
+    connection.cut();
+  });
+
+  test("idle or half-open by the hundred don't keep others out (D65)", async () => {
+    const idle = await Promise.all(Array.from({ length: 200 }, () => RawConnection.open(server().port)));
+    for (const connection of idle) await connection.write("GET /api/files HTTP/1.1\r\nHost: x\r\nX-Slow: ");
+    await expectAlive();
+    for (const connection of idle) connection.cut();
+    await expectAlive();
+  });
+
+  test("cut while a download runs don't hurt it for others", async () => {
+    const { client, token } = await server().signUp();
+    const content = randomContent(5_000_000);
+    const id = await client.storedId(content);
+    for (let index = 0; index < 10; index++) {
+      const connection = await RawConnection.open(server().port);
+      await connection.write(
+        rawRequest([`GET /api/files/${id}/download HTTP/1.1`, "Host: x", `Authorization: Bearer ${token}`]),
+      );
+      connection.cut();
+    }
+    expect((await client.get(`/api/files/${id}/download`)).bytes).toHaveLength(5_000_000);
+  });
+
+  test("with Expect: 100-continue are served", async () => {
+    const { client, token } = await server().signUp();
+    const body = form([file("a.txt", "expected")]);
+    const connection = await RawConnection.open(server().port);
+    await connection.write(
+      rawRequest([
+        "POST /api/files/upload HTTP/1.1",
+        "Host: x",
+        `Authorization: Bearer ${token}`,
+        `Content-Type: ${formType}`,
+        `Content-Length: ${body.length}`,
+        "Expect: 100-continue",
+      ]),
+    );
+    await connection.write(body);
+    expectStatus(await connection.answer(), 201);
+    connection.cut();
+    expect(await client.names()).toEqual(["a.txt"]);
+  });
+});
+
+describe("the log (D66)", () => {
+  test("shows no token, no password, no share link", async () => {
+    const account = await server().signUp({ password: "very secret password 123" });
+    const { client, token } = account;
+    const id = await client.storedId("x", { fields: { isPublic: "true" } });
+    const share = (await client.get(`/api/files/${id}`)).string("data.shareLink").split("/").at(-1) ?? "";
+    await server().visitor.get(`/s/${share}/download`);
+    await server().visitor.get(`/api/public/${share}`);
+    await server().visitor.get(`/api/files?token=${token}&access_token=${token}`);
+    await client.get(`/api/files/${id}/download?signature=abcdefsecretsignature`);
+    await client.get("/api/nothing-logged-marker");
+    await eventually("an answer with 404 or anything later is through", async () => {
+      await client.get("/health/live");
+      return true;
+    });
+    for (const secret of [token, token.split(".")[2] ?? token, "very secret password", share, "abcdefsecretsignature"])
+      expect({ secret: secret.slice(0, 8), logged: server().log.includes(secret) }).toEqual({
+        secret: secret.slice(0, 8),
+        logged: false,
+      });
+  });
+
+  test("can't be forged by what a client sends", async () => {
+    const { client } = await server().signUp();
+    await client.get("/api/nothing%0d%0aFORGED-LINE%20one", { "user-agent": "x\tFORGED two\u009b31m" });
+    await client.upload("x", { name: "a\u009b31mFORGED-three.txt" });
+    await client.get("/health/live");
+    for (const line of server().log.split("\n")) expect(line).not.toMatch(/^\s*FORGED/);
+    expect(server().log).not.toContain("\u009b31m");
+  });
+});
+
+testAllAnswers(server);

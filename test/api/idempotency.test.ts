@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import { randomUUID } from "node:crypto";
+import { expectClientError, expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+const key = () => ({ "idempotency-key": randomUUID() });
+
+describe("an Idempotency-Key", () => {
+  test("makes an upload sent twice happen once, with the first answer again", async () => {
+    const { client } = await server().signUp();
+    const headers = key();
+    const first = await client.upload("content", { name: "a.txt", headers });
+    const second = await client.upload("content", { name: "a.txt", headers });
+    expectStatus(first, 201);
+    expectStatus(second, 201);
+    expect(second.json).toEqual(first.json);
+    expect(await client.names()).toEqual(["a.txt"]);
+    expect((await client.get("/api/users/usage")).at("data.transfers.uploads")).toBe(1);
+  });
+
+  test("makes PUT content happen once", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("old");
+    const headers = key();
+    const first = await client.putContent(id, "new", headers);
+    const second = await client.putContent(id, "new", headers);
+    expectStatus(second, 200);
+    expect(second.json).toEqual(first.json);
+    expect((await client.get("/api/files")).list("data.files")).toMatchObject([{ version: 2 }]);
+  });
+
+  test("makes a folder once, where the second try would find the name taken", async () => {
+    const { client } = await server().signUp();
+    const headers = key();
+    const body = { name: "docs", path: "/" };
+    const first = await client.post("/api/files/folders", body, headers);
+    const second = await client.post("/api/files/folders", body, headers);
+    expectStatus(second, 201);
+    expect(second.json).toEqual(first.json);
+    expectRefusal(await client.post("/api/files/folders", body, key()), 409, "name_taken");
+  });
+
+  test("makes a copy once", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt" });
+    const headers = key();
+    const body = { fileIds: [id], destinationFolder: "/" };
+    const first = await client.post("/api/files/copy", body, headers);
+    const second = await client.post("/api/files/copy", body, headers);
+    expectStatus(second, 201);
+    expect(second.json).toEqual(first.json);
+    expect(await client.names()).toEqual(["a (1).txt", "a.txt"]);
+  });
+
+  test("under another request is 409 idempotency_key", async () => {
+    const { client } = await server().signUp();
+    const headers = key();
+    const id = await client.storedId("x", { name: "a.txt", headers });
+    const otherBytes = await client.upload("other content", { name: "a.txt", headers });
+    expectRefusal(otherBytes, 409, "idempotency_key");
+    expectRefusal(await client.upload("x", { name: "b.txt", headers }), 409, "idempotency_key");
+    const elsewhere = await client.upload("x", { name: "a.txt", fields: { folder: "/other" }, headers });
+    expectRefusal(elsewhere, 409, "idempotency_key");
+    expectRefusal(await client.putContent(id, "x", headers), 409, "idempotency_key");
+    expectRefusal(await client.post("/api/files/folders", { name: "f", path: "/" }, headers), 409, "idempotency_key");
+    const copy = { fileIds: [id], destinationFolder: "/" };
+    expectRefusal(await client.post("/api/files/copy", copy, headers), 409, "idempotency_key");
+    expect(await client.names()).toEqual(["a.txt"]);
+  });
+
+  test("belongs to its account", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const headers = key();
+    const first = await a.client.upload("x", { headers });
+    const second = await b.client.upload("x", { headers });
+    expectStatus(second, 201);
+    expect(second.at("data.id")).not.toBe(first.at("data.id"));
+    expect(await b.client.names()).toEqual(["file.txt"]);
+  });
+
+  test("sent many times at once makes one thing", async () => {
+    const { client } = await server().signUp();
+    const headers = key();
+    const uploads = await Promise.all(
+      Array.from({ length: 6 }, () => client.upload("content", { name: "a.txt", headers })),
+    );
+    // Whoever comes while the first is under way may be told so; nobody may make a second file.
+    for (const status of statusesOf(uploads)) expect([201, 409]).toContain(status);
+    expect(new Set(uploads.filter((one) => one.status === 201).map((one) => one.string("data.id"))).size).toBe(1);
+    expect(await client.names()).toEqual(["a.txt"]);
+    expectStatus(await client.upload("content", { name: "a.txt", headers }), 201);
+  });
+
+  test("outlives a restart and a crash", async () => {
+    await withServer({}, async (own) => {
+      const { client } = await own.signUp();
+      const headers = key();
+      const first = await client.upload("content", { name: "a.txt", headers });
+      await own.kill9();
+      await own.start();
+      const second = await client.upload("content", { name: "a.txt", headers });
+      expectStatus(second, 201);
+      expect(second.at("data.id")).toBe(first.at("data.id"));
+      expect(await client.names()).toEqual(["a.txt"]);
+    });
+  });
+
+  test("is not used up by a refused request that nothing came of", async () => {
+    const { client } = await server().signUp();
+    const headers = key();
+    expectClientError(await client.upload("x", { name: "a.txt", fields: { folder: "relative" }, headers }));
+    expect(await client.names()).toEqual([]);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,228 @@
+import { describe, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { checksumOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+describe("POST /api/files/move", () => {
+  test("moves files and folders, and reports each", async () => {
+    const { client } = await server().signUp();
+    const file = await client.storedId("x", { name: "a.txt" });
+    const folder = await client.folderId("docs");
+    const inside = await client.storedId("y", { name: "b.txt", fields: { folder: "/docs" } });
+    const answer = await client.post("/api/files/move", { fileIds: [file, folder], destinationFolder: "/new/box" });
+    expectStatus(answer, 200);
+    expect(answer.at("success")).toBe(true);
+    expect(answer.strings("data.moved", "id").sort()).toEqual([file, folder].sort());
+    expect(answer.list("data.failed")).toEqual([]);
+    expect(await client.names("/new/box")).toEqual(["docs", "a.txt"]);
+    expect(await client.names()).toEqual(["new"]);
+    expect((await client.get(`/api/files/${inside}`)).at("data.folder")).toBe("/new/box/docs");
+  });
+
+  test("does each item by itself", async () => {
+    const { client } = await server().signUp();
+    const good = await client.storedId("x", { name: "good" });
+    const taken = await client.storedId("y", { name: "taken" });
+    await client.stored("z", { name: "taken", fields: { folder: "/box" } });
+    const unknown = "file_00000000000000000000";
+    const answer = await client.post("/api/files/move", { fileIds: [unknown, taken, good], destinationFolder: "/box" });
+    expectStatus(answer, 200);
+    expect(answer.strings("data.moved", "id")).toEqual([good]);
+    expect(answer.list("data.failed")).toMatchObject([
+      { id: unknown, error: { code: "RESOURCE_NOT_FOUND" } },
+      { id: taken, error: { code: "VALIDATION_ERROR", details: { reason: "name_taken" } } },
+    ]);
+    expect(await client.names()).toEqual(["box", "taken"]);
+  });
+
+  test("fails as its first item where all fail", async () => {
+    const { client } = await server().signUp();
+    const taken = await client.storedId("y", { name: "taken" });
+    await client.stored("z", { name: "taken", fields: { folder: "/box" } });
+    const unknown = "file_00000000000000000000";
+    const move = async (fileIds: string[]) => client.post("/api/files/move", { fileIds, destinationFolder: "/box" });
+    expectRefusal(await move([unknown]), 404);
+    expectRefusal(await move([unknown, taken]), 404);
+    expectRefusal(await move([taken, unknown]), 409, "name_taken");
+  });
+
+  test("of a folder into itself or below is 400", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    await client.folderId("sub", "/docs");
+    for (const destinationFolder of ["/docs", "/docs/sub", "/docs/sub/new"])
+      expectRefusal(await client.post("/api/files/move", { fileIds: [id], destinationFolder }), 400);
+    expect(await client.names()).toEqual(["docs"]);
+    expect(await client.names("/docs")).toEqual(["sub"]);
+    expectStatus(await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/docs2" }), 200);
+  });
+
+  test("of two folders into each other at once makes no circle", async () => {
+    const { client } = await server().signUp();
+    const [a, b] = [await client.folderId("a"), await client.folderId("b")];
+    const answers = await Promise.all([
+      client.post("/api/files/move", { fileIds: [a], destinationFolder: "/b" }),
+      client.post("/api/files/move", { fileIds: [b], destinationFolder: "/a" }),
+    ]);
+    expect(answers.some((answer) => answer.status === 200)).toBe(true);
+    expect(await client.names("/", "&recursive=true&type=folder")).toEqual(expect.arrayContaining(["a", "b"]));
+  });
+
+  test("into a file is refused", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a" });
+    await client.stored("y", { name: "b" });
+    expectRefusal(
+      await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/b" }),
+      400,
+      "not_a_folder",
+    );
+  });
+
+  test("keeps id, content, tags, link and times", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { fields: { tags: "t", description: "d", isPublic: "true" } });
+    const before = (await client.get(`/api/files/${id}`)).at("data");
+    await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/box" });
+    const after = (await client.get(`/api/files/${id}`)).at("data");
+    expect(after).toEqual({ ...Object(before), folder: "/box", modifiedAt: expect.any(String) });
+  });
+});
+
+describe("POST /api/files/copy", () => {
+  test("answers 201 with the copies, and writes no byte", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(10_000);
+    const source = await client.storedId(content, { name: "a.bin", fields: { tags: "t", description: "d" } });
+    const blobs = async () => (await readdir(join(server().dataDir, "blobs"), { recursive: true })).length;
+    const before = await blobs();
+    const answer = await client.post("/api/files/copy", { fileIds: [source], destinationFolder: "/copies" });
+    expectStatus(answer, 201);
+    expect(answer.list("data.failed")).toEqual([]);
+    expect(answer.list("data.copied")).toMatchObject([
+      {
+        sourceId: source,
+        name: "a.bin",
+        folder: "/copies",
+        size: 10_000,
+        tags: ["t"],
+        metadata: { description: "d" },
+        isPublic: false,
+      },
+    ]);
+    const [id = ""] = answer.strings("data.copied", "id");
+    expect(id).not.toBe(source);
+    expect(await blobs()).toBe(before);
+    expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+    await client.putContent(source, "changed");
+    expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+  });
+
+  test("never copies isPublic, and drops tags and metadata where preserveMetadata is false", async () => {
+    const { client } = await server().signUp();
+    const source = await client.storedId("x", { fields: { tags: "t", description: "d", isPublic: "true" } });
+    const kept = await client.post("/api/files/copy", { fileIds: [source], destinationFolder: "/kept" });
+    expect(kept.list("data.copied")).toMatchObject([{ tags: ["t"], metadata: { description: "d" }, isPublic: false }]);
+    const [keptId = ""] = kept.strings("data.copied", "id");
+    expect((await client.get(`/api/files/${keptId}`)).at("data.shareLink")).toBeNull();
+    const bare = { fileIds: [source], destinationFolder: "/bare", preserveMetadata: false };
+    const [bareId = ""] = (await client.post("/api/files/copy", bare)).strings("data.copied", "id");
+    const info = await client.get(`/api/files/${bareId}`);
+    expect(info.json).toMatchObject({ data: { tags: [], metadata: {}, isPublic: false } });
+    expect(info.at("data.metadata.description")).toBeUndefined();
+  });
+
+  test("numbers a taken name, or fails or makes a version as asked", async () => {
+    const { client } = await server().signUp();
+    const source = await client.storedId("source", { name: "a.txt" });
+    const copy = async (onConflict?: string) =>
+      client.post("/api/files/copy", {
+        fileIds: [source],
+        destinationFolder: "/",
+        ...(onConflict === undefined ? {} : { onConflict }),
+      });
+    expect((await copy()).strings("data.copied", "name")).toEqual(["a (1).txt"]);
+    expect((await copy("rename")).strings("data.copied", "name")).toEqual(["a (2).txt"]);
+    expectRefusal(await copy("error"), 409, "name_taken");
+    expectRefusal(await copy("never"), 400, "invalid_field", "onConflict");
+    const other = await client.storedId("other", { name: "a.txt", fields: { folder: "/box" } });
+    const versioned = await client.post("/api/files/copy", {
+      fileIds: [source],
+      destinationFolder: "/box",
+      onConflict: "version",
+    });
+    expectStatus(versioned, 201);
+    expect(await client.names("/box")).toEqual(["a.txt"]);
+    expect((await client.get(`/api/files/${other}/download`)).text).toBe("source");
+  });
+
+  test("copies a folder with everything below", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("docs");
+    await client.stored("one", { name: "1.txt", fields: { folder: "/docs" } });
+    await client.stored("two", { name: "2.txt", fields: { folder: "/docs/deep/down" } });
+    const answer = await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/box" });
+    expectStatus(answer, 201);
+    expect(answer.list("data.copied")).toMatchObject([{ sourceId: id, name: "docs", type: "folder", folder: "/box" }]);
+    expect(await client.names("/box/docs")).toEqual(["deep", "1.txt"]);
+    expect(await client.names("/box/docs/deep/down")).toEqual(["2.txt"]);
+    const again = await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/" });
+    expect(again.strings("data.copied", "name")).toEqual(["docs (1)"]);
+    expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ files: 6, used: 18 });
+    expectRefusal(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs" }), 400);
+    expectRefusal(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs/deep" }), 400);
+  });
+
+  test("does each item by itself, and fails as its first where all fail", async () => {
+    const { client } = await server().signUp();
+    const good = await client.storedId("x", { name: "good" });
+    const unknown = "file_00000000000000000000";
+    const answer = await client.post("/api/files/copy", { fileIds: [unknown, good], destinationFolder: "/box" });
+    expectStatus(answer, 201);
+    expect(answer.strings("data.copied", "sourceId")).toEqual([good]);
+    expect(answer.list("data.failed")).toMatchObject([{ id: unknown, error: { code: "RESOURCE_NOT_FOUND" } }]);
+    expectRefusal(await client.post("/api/files/copy", { fileIds: [unknown], destinationFolder: "/box" }), 404);
+  });
+});
+
+describe.each(["move", "copy"])("the body of %s", (verb) => {
+  test("takes 1 to 1,000 ids", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    const send = async (body: unknown) => client.post(`/api/files/${verb}`, body);
+    expectRefusal(await send({ fileIds: [], destinationFolder: "/box" }), 400, "invalid_field", "fileIds");
+    const over = Array.from({ length: 1001 }, () => id);
+    expectRefusal(await send({ fileIds: over, destinationFolder: "/box" }), 400, "invalid_field", "fileIds");
+    const unknown = Array.from({ length: 999 }, (_, index) => `file_${String(index).padStart(20, "0")}`);
+    const full = await send({ fileIds: [id, ...unknown], destinationFolder: "/box" });
+    expect([200, 201]).toContain(full.status);
+    expect(full.list("data.failed")).toHaveLength(999);
+  });
+
+  test.each([
+    ["fileIds", { destinationFolder: "/box" }],
+    ["fileIds", { fileIds: "file_1", destinationFolder: "/box" }],
+    ["destinationFolder", { fileIds: ["file_1"] }],
+    ["destinationFolder", { fileIds: ["file_1"], destinationFolder: 7 }],
+  ])("names %s where it is wrong in %p", async (field, body) => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.post(`/api/files/${verb}`, body), 400, "invalid_field", field);
+  });
+
+  test.each(["", "relative", "/a/../b", "/a//b", "/a\\b", "/a\u0000", `/${"x".repeat(256)}`])(
+    "refuses the destination %p",
+    async (destinationFolder) => {
+      const { client } = await server().signUp();
+      const id = await client.storedId("x");
+      expectRefusal(await client.post(`/api/files/${verb}`, { fileIds: [id], destinationFolder }), 400);
+      expect(await client.names()).toEqual(["file.txt"]);
+    },
+  );
+});
+
+testAllAnswers(server);

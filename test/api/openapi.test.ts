@@ -1,0 +1,140 @@
+import { describe, expect, test } from "bun:test";
+import { expectStatus } from "../support/expect.ts";
+import { ApiDocument, objectOf } from "../support/openapi.ts";
+import { runLarder, sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** Every endpoint of the first release, and statuses that its callers meet. */
+const endpoints: [string, string, number[]][] = [
+  ["POST", "/api/auth/signup", [201, 400, 403, 409, 413, 415, 429]],
+  ["POST", "/api/auth/signin", [200, 400, 401, 403, 413, 415, 429]],
+  ["GET", "/api/auth/session", [200, 401, 429]],
+  ["POST", "/api/auth/refresh", [200, 401, 403, 429]],
+  ["POST", "/api/auth/signout", [200, 401, 403, 429]],
+  ["GET", "/api/files", [200, 400, 401, 404, 429]],
+  ["POST", "/api/files/upload", [201, 400, 401, 403, 409, 413, 415, 429, 507]],
+  ["GET", "/api/files/{id}", [200, 401, 404, 429]],
+  ["GET", "/api/files/{id}/download", [200, 206, 304, 400, 401, 404, 412, 416, 429, 503]],
+  ["PUT", "/api/files/{id}", [200, 400, 401, 403, 404, 409, 412, 413, 415, 429]],
+  ["DELETE", "/api/files/{id}", [200, 401, 403, 404, 429]],
+  ["PUT", "/api/files/{id}/content", [200, 401, 403, 404, 409, 412, 413, 429, 507]],
+  ["GET", "/api/files/{id}/checksum", [200, 401, 404, 429]],
+  ["POST", "/api/files/folders", [201, 400, 401, 403, 409, 413, 415, 429]],
+  ["GET", "/api/files/folders/{id}", [200, 401, 404, 429]],
+  ["PUT", "/api/files/folders/{id}", [200, 400, 401, 403, 404, 409, 415, 429]],
+  ["DELETE", "/api/files/folders/{id}", [200, 400, 401, 403, 404, 409, 429]],
+  ["POST", "/api/files/move", [200, 400, 401, 403, 404, 409, 415, 429]],
+  ["POST", "/api/files/copy", [201, 400, 401, 403, 404, 409, 413, 415, 429]],
+  ["GET", "/api/users/profile", [200, 401, 429]],
+  ["PUT", "/api/users/profile", [200, 400, 401, 409, 415, 429]],
+  ["DELETE", "/api/users/profile", [200, 400, 401, 415, 429]],
+  ["GET", "/api/users/usage", [200, 401, 429]],
+  ["GET", "/api/users/usage/rate-limits", [200, 401, 429]],
+  ["GET", "/api/users/settings", [200, 401, 429]],
+  ["PUT", "/api/users/settings", [200, 400, 401, 415, 429]],
+  ["GET", "/api/users/sessions", [200, 401, 429]],
+  ["DELETE", "/api/users/sessions/{id}", [200, 401, 404, 429]],
+  ["GET", "/api/public/{token}", [200, 404, 429]],
+  ["GET", "/api/public/{token}/download", [200, 206, 304, 404, 412, 416, 429]],
+];
+
+/** A path template whose parameters may be called anything. */
+function withoutNames(template: string): string {
+  return template.replaceAll(/\{[^}]+\}/g, "{}");
+}
+
+describe("/openapi.json", () => {
+  test("is valid OpenAPI 3 and open to anybody", async () => {
+    const answer = await server().visitor.get("/openapi.json");
+    expectStatus(answer, 200);
+    expect(answer.string("openapi")).toMatch(/^3\./);
+    expect((await ApiDocument.load(server().url)).operations.length).toBeGreaterThan(endpoints.length);
+  });
+
+  test.each(endpoints)("has %s %s with all its answers", async (method, path, statuses) => {
+    const document = await ApiDocument.load(server().url);
+    const operation = document.operations.find(
+      (one) => one.method === method && withoutNames(one.template) === withoutNames(path),
+    );
+    expect(operation).toBeDefined();
+    const documented = Object.keys(operation?.responses ?? {});
+    expect(statuses.map(String).filter((status) => !documented.includes(status))).toEqual([]);
+  });
+
+  test("has a schema for every JSON answer, refusals included", async () => {
+    const document = await ApiDocument.load(server().url);
+    const bare: string[] = [];
+    for (const operation of document.operations)
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (!operation.template.startsWith("/api/") || Number(status) < 400) continue;
+        const content = objectOf(objectOf(response)?.["content"]);
+        const schema = objectOf(objectOf(content?.["application/json"])?.["schema"]);
+        if (schema === undefined) bare.push(`${operation.method} ${operation.template} ${status}`);
+      }
+    expect(bare).toEqual([]);
+  });
+
+  test("lists security schemes, describes every operation, and names every one once", async () => {
+    const document = await ApiDocument.load(server().url);
+    const schemes = objectOf(objectOf(document.document["components"])?.["securitySchemes"]) ?? {};
+    expect(Object.values(schemes).map((scheme) => objectOf(scheme)?.["type"])).toContain("http");
+    const ids: string[] = [];
+    const undescribed: string[] = [];
+    for (const [path, item] of Object.entries(objectOf(document.document["paths"]) ?? {}))
+      for (const [method, operation] of Object.entries(objectOf(item) ?? {})) {
+        const { operationId, summary, description } = objectOf(operation) ?? {};
+        if (typeof operationId === "string") ids.push(operationId);
+        if (path.startsWith("/api/") && summary === undefined && description === undefined)
+          undescribed.push(`${method} ${path}`);
+      }
+    expect(undescribed).toEqual([]);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  test("lists the reasons of refusals", async () => {
+    const { text } = await server().visitor.get("/openapi.json");
+    for (const reason of [
+      "invalid_json",
+      "invalid_field",
+      "checksum_mismatch",
+      "invalid_path",
+      "not_a_folder",
+      "missing_token",
+      "invalid_token",
+      "revoked_token",
+      "bad_credentials",
+      "role",
+      "csrf",
+      "account_disabled",
+      "signup_closed",
+      "method_not_allowed",
+      "email_taken",
+      "name_taken",
+      "folder_not_empty",
+      "idempotency_key",
+      "precondition_failed",
+      "file_too_large",
+      "quota_exceeded",
+      "body_too_large",
+      "unsupported_media_type",
+      "range_not_satisfiable",
+      "thumbnail_pending",
+      "disk_full",
+    ])
+      expect({ reason, listed: text.includes(`"${reason}"`) || text.includes(reason) }).toEqual({
+        reason,
+        listed: true,
+      });
+  });
+
+  test("is what `larder openapi` prints", async () => {
+    const { code, stdout } = await runLarder(["openapi"]);
+    expect(code).toBe(0);
+    const printed = objectOf(JSON.parse(stdout)) ?? {};
+    const served = objectOf((await server().visitor.get("/openapi.json")).json) ?? {};
+    expect(Object.keys(objectOf(printed["paths"]) ?? {}).sort()).toEqual(
+      Object.keys(objectOf(served["paths"]) ?? {}).sort(),
+    );
+  });
+});

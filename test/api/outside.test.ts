@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import { expectStatus } from "../support/expect.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+describe("/health", () => {
+  test("live and ready answer 200 to anybody (D41)", async () => {
+    for (const path of ["/health/live", "/health/ready"]) expectStatus(await server().visitor.get(path), 200);
+    expectStatus(await server().visitor.head("/health/live"), 200);
+  });
+});
+
+describe("/metrics", () => {
+  test("is Prometheus text to a loopback peer", async () => {
+    const answer = await server().visitor.get("/metrics");
+    expectStatus(answer, 200);
+    expect(answer.header("content-type")).toStartWith("text/plain");
+    expect(answer.text).toMatch(/^# (HELP|TYPE) \w+/m);
+    for (const line of answer.text.split("\n"))
+      if (line !== "" && !line.startsWith("#")) expect(line).toMatch(/^[a-zA-Z_:][\w:]*(\{.*\})? [-+\w.]+( \d+)?$/);
+  });
+
+  test("is closed to what comes through a proxy", async () => {
+    for (const headers of [
+      { "x-forwarded-for": "198.51.100.1" },
+      { forwarded: "for=198.51.100.1" },
+      { "x-forwarded-for": "127.0.0.1" },
+    ]) {
+      const answer = await server().visitor.get("/metrics", headers);
+      expect([401, 403, 404]).toContain(answer.status);
+      expect(answer.text).not.toContain("# TYPE");
+    }
+  });
+
+  test("names no user, no file and no token", async () => {
+    const { client, email, id } = await server().signUp();
+    const file = await client.storedId("x", { name: "metric-name.txt" });
+    const { text } = await server().visitor.get("/metrics");
+    for (const secret of [email, id, file, "metric-name"]) expect(text).not.toContain(secret);
+  });
+});
+
+describe("/docs", () => {
+  test("works without the internet: the page and all that it loads come from here", async () => {
+    const page = await server().visitor.get("/docs");
+    const answer = page.status >= 300 && page.status < 400 ? await server().visitor.get(page.header("location")) : page;
+    expectStatus(answer, 200);
+    expect(answer.header("content-type")).toStartWith("text/html");
+    const links = [...answer.text.matchAll(/(?:src|href)="([^"#]+)"/g)].map((match) => match[1] ?? "");
+    for (const link of links) {
+      if (link.startsWith("data:")) continue;
+      const url = new URL(link, `${server().url}/docs`);
+      expect({ link, origin: url.origin }).toEqual({ link, origin: server().url });
+      expect({ link, status: (await server().visitor.get(url.pathname + url.search)).status }).toEqual({
+        link,
+        status: 200,
+      });
+    }
+    expect(links.length).toBeGreaterThan(0);
+  });
+});
+
+describe("a base path (D35)", () => {
+  test("works whether the proxy strips it or not", async () => {
+    await withServer({ args: ["--base-path", "/larder"] }, async (own) => {
+      const { client } = await own.signUp();
+      const id = await client.storedId("x", { fields: { isPublic: "true" } });
+      for (const prefix of ["", "/larder"]) {
+        expectStatus(await client.get(`${prefix}/api/files`), 200);
+        expectStatus(await own.visitor.get(`${prefix}/health/live`), 200);
+        expect((await client.get(`${prefix}/api/files/${id}/download`)).text).toBe("x");
+      }
+      const info = await client.get(`/api/files/${id}`);
+      expect(new URL(info.string("data.url")).pathname).toBe(`/larder/api/files/${id}/download`);
+      expect(new URL(info.string("data.shareLink")).pathname).toStartWith("/larder/s/");
+    });
+  });
+
+  test("of the public address is in every link", async () => {
+    await withServer({ env: { LARDER_PUBLIC_URL: "https://home.example.com/larder/" } }, async (own) => {
+      const { client } = await own.signUp();
+      const stored = await client.stored("x");
+      expect(stored.string("data.url")).toBe(
+        `https://home.example.com/larder/api/files/${stored.string("data.id")}/download`,
+      );
+    });
+  });
+});

@@ -1,0 +1,440 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer } from "../support/client.ts";
+import { freshEmail, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+/** The API's own numbers, but for sign-up: every test needs a user. */
+const unlimited = 9_007_199_254_740_991;
+const env = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free" };
+const server = sharedServer({ env: { ...env, LARDER_PLANS_FREE_LIMIT_SIGNUP: "10000" } });
+const password = "correct horse battery";
+
+interface Seen {
+  resource: string;
+  limit: number;
+  remaining: number;
+  window: number;
+}
+
+function seen(answer: Answer): Seen {
+  return {
+    resource: answer.header("x-ratelimit-resource"),
+    limit: Number(answer.header("x-ratelimit-limit")),
+    remaining: Number(answer.header("x-ratelimit-remaining")),
+    window: Number(answer.header("x-ratelimit-window")),
+  };
+}
+
+describe("headers", () => {
+  test("are on every answer, each in its category", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    const folder = await client.folderId("docs");
+    const download = `/api/files/${id}/download`;
+    const requests: [string, string, string, number, number][] = [
+      ["GET", "/api/auth/session", "general", 1000, 3600],
+      ["GET", "/api/nothing/here", "general", 1000, 3600],
+      ["GET", "/api/users/profile", "profile", 100, 3600],
+      ["PUT", "/api/users/profile", "profile", 100, 3600],
+      ["GET", "/api/users/usage", "usage", 50, 3600],
+      ["GET", "/api/users/usage/rate-limits", "usage", 50, 3600],
+      ["GET", "/api/files", "listing", 100, 3600],
+      ["GET", `/api/files/${id}`, "operations", 50, 3600],
+      ["PUT", `/api/files/${id}`, "operations", 50, 3600],
+      ["GET", `/api/files/${id}/checksum`, "operations", 50, 3600],
+      ["POST", "/api/files/folders", "operations", 50, 3600],
+      ["PUT", `/api/files/folders/${folder}`, "operations", 50, 3600],
+      ["POST", "/api/files/move", "operations", 50, 3600],
+      ["POST", "/api/files/copy", "operations", 50, 3600],
+      ["DELETE", "/api/files/file_00000000000000000000", "operations", 50, 3600],
+      ["POST", "/api/files/upload", "uploads", 10, 3600],
+      ["PUT", `/api/files/${id}/content`, "uploads", 10, 3600],
+      ["GET", download, "downloads", 50, 3600],
+      ["GET", `${download}?thumbnail=true`, "general", 1000, 3600],
+      ["POST", "/api/auth/refresh", "refresh", 10, 3600],
+    ];
+    for (const [method, path, resource, limit, window] of requests) {
+      const answer = await client.request(method, path, method === "GET" ? {} : { json: { name: "x" } });
+      const { resource: r, limit: l, window: w } = seen(answer);
+      expect({ method, path, resource: r, limit: l, window: w }).toEqual({ method, path, resource, limit, window });
+      const reset = Number(answer.header("x-ratelimit-reset"));
+      const now = Date.now() / 1000;
+      expect(reset).toBeGreaterThan(now - 2);
+      expect(reset).toBeLessThanOrEqual(now + window + 2);
+      expect(answer.headers.get("retry-after")).toBeNull();
+    }
+    const signin = await server().visitor.post("/api/auth/signin", { email: freshEmail(), password });
+    expect(seen(signin)).toMatchObject({ resource: "signin", limit: 5, window: 60 });
+    const signup = await server().visitor.post("/api/auth/signup", {});
+    expect(seen(signup)).toMatchObject({ resource: "signup", limit: 10_000, window: 3600 });
+    const nobody = await server().visitor.get("/api/files");
+    expect(seen(nobody)).toMatchObject({ limit: expect.any(Number) });
+  });
+
+  test("count down by one", async () => {
+    const { client } = await server().signUp();
+    const remaining: number[] = [];
+    for (let index = 0; index < 4; index++) remaining.push(seen(await client.get("/api/users/profile")).remaining);
+    expect(remaining).toEqual([99, 98, 97, 96]);
+  });
+
+  test("are not there outside /api", async () => {
+    for (const path of ["/health/live", "/openapi.json", "/s/nothing"]) {
+      const answer = await server().visitor.get(path);
+      expect({ path, header: answer.headers.get("x-ratelimit-limit") }).toEqual({ path, header: null });
+    }
+  });
+
+  test.each([
+    [
+      "pro",
+      { uploads: 100, downloads: 500, listing: 1000, operations: 500, profile: 1000, usage: 500, general: 10_000 },
+    ],
+    [
+      "enterprise",
+      {
+        uploads: 1000,
+        downloads: unlimited,
+        listing: 10_000,
+        operations: 5000,
+        profile: 10_000,
+        usage: 5000,
+        general: 100_000,
+      },
+    ],
+  ])("show the numbers of %s", async (plan, limits) => {
+    const { client } = await server().addUser(["--plan", plan]);
+    const stored = await client.stored("x");
+    const id = stored.string("data.id");
+    const answers = [
+      stored,
+      await client.get(`/api/files/${id}/download`),
+      await client.get("/api/files"),
+      await client.get(`/api/files/${id}`),
+      await client.get("/api/users/profile"),
+      await client.get("/api/users/usage"),
+      await client.get("/api/auth/session"),
+    ];
+    const shown = Object.fromEntries(answers.map((answer) => [seen(answer).resource, seen(answer).limit]));
+    expect(shown).toEqual(limits);
+    if (plan === "enterprise") expect(seen(answers[1] ?? stored).remaining).toBe(unlimited);
+  });
+});
+
+describe("the limit", () => {
+  test("is exact, and beyond it is 429 with Retry-After and details", async () => {
+    const { client } = await server().signUp();
+    for (let index = 0; index < 10; index++) {
+      const answer = await client.upload("x");
+      expectStatus(answer, 201);
+      expect(seen(answer)).toEqual({ resource: "uploads", limit: 10, remaining: 9 - index, window: 3600 });
+    }
+    const before = Date.now() / 1000;
+    const refused = await client.upload("x");
+    expectRefusal(refused, 429);
+    const retryAfter = Number(refused.header("retry-after"));
+    expect(refused.at("error.code")).toBe("RATE_LIMIT_EXCEEDED");
+    expect(refused.at("error.details")).toMatchObject({ resource: "uploads", limit: 10, retryAfter });
+    expect(seen(refused)).toEqual({ resource: "uploads", limit: 10, remaining: 0, window: 3600 });
+    expect(retryAfter).toBeGreaterThanOrEqual(1);
+    expect(retryAfter).toBeLessThanOrEqual(3600);
+    expect(Math.abs(Number(refused.header("x-ratelimit-reset")) - before - retryAfter)).toBeLessThanOrEqual(2);
+    expectStatus(await client.get("/api/files"), 200);
+    expect(await client.names()).toHaveLength(10);
+  });
+
+  test("lets exactly so many of many at once through", async () => {
+    const { client } = await server().signUp();
+    const answers = await Promise.all(
+      Array.from({ length: 25 }, (_, index) => client.upload("x", { name: `${index}` })),
+    );
+    expect(statusesOf(answers).filter((status) => status === 201)).toHaveLength(10);
+    expect(statusesOf(answers).filter((status) => status === 429)).toHaveLength(15);
+    expect(await client.names()).toHaveLength(10);
+  });
+
+  test("is the user's, whatever token is used", async () => {
+    const { client, email } = await server().signUp();
+    for (let index = 0; index < 9; index++) await client.stored("x");
+    const other = await server().visitor.post("/api/auth/signin", { email, password });
+    const headers = { authorization: `Bearer ${other.string("token")}` };
+    expectStatus(await server().visitor.upload("x", { headers }), 201);
+    expectRefusal(await server().visitor.upload("x", { headers }), 429);
+    expectRefusal(await client.upload("x"), 429);
+    const stranger = await server().signUp();
+    expectStatus(await stranger.client.upload("x"), 201);
+  });
+
+  test("refuses an upload before its body is read", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    for (let index = 0; index < 9; index++) expectStatus(await client.putContent(id, `${index}`), 200);
+    expectRefusal(await client.putContent(id, randomContent(1_000_000)), 429);
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("8");
+  });
+
+  test("of downloads counts further ranges and thumbnails as general", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("0123456789");
+    const path = `/api/files/${id}/download`;
+    const first = await client.get(path, { range: "bytes=0-1" });
+    expect(seen(first)).toMatchObject({ resource: "downloads", remaining: 49 });
+    const further = await client.get(path, { range: "bytes=2-" });
+    expect(seen(further)).toMatchObject({ resource: "general" });
+    const whole = await client.get(path);
+    expect(seen(whole)).toMatchObject({ resource: "downloads", remaining: 48 });
+    expect(seen(await client.get(`${path}?thumbnail=small`)).resource).toBe("general");
+    const other = await client.storedId("other");
+    expect(seen(await client.get(`/api/files/${other}/download`, { range: "bytes=0-1" })).resource).toBe("downloads");
+  });
+
+  test("survives a restart, and a crash but for the last second", async () => {
+    await withServer({ env }, async (own) => {
+      const { client } = await own.signUp();
+      for (let index = 0; index < 10; index++) await client.stored("x");
+      expectRefusal(await client.upload("x"), 429);
+      await own.restart();
+      const answer = await client.upload("x");
+      expectRefusal(answer, 429);
+      expect(Number(answer.header("retry-after"))).toBeGreaterThan(3000);
+    });
+  });
+});
+
+describe("sign-in", () => {
+  test("lets five tries a minute through per address and account, and tells an unknown account alike (D58)", async () => {
+    const known = await server().signUp();
+    const shown: Record<string, unknown[]> = { known: [], unknown: [] };
+    for (const [kind, email] of [
+      ["known", known.email],
+      ["unknown", freshEmail()],
+    ] as const)
+      for (let index = 0; index < 7; index++) {
+        const answer = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
+        const { resource, limit, remaining, window } = seen(answer);
+        shown[kind]?.push([answer.status, resource, limit, remaining, window]);
+      }
+    expect(shown["known"]).toEqual([
+      [401, "signin", 5, 4, 60],
+      [401, "signin", 5, 3, 60],
+      [401, "signin", 5, 2, 60],
+      [401, "signin", 5, 1, 60],
+      [401, "signin", 5, 0, 60],
+      [429, "signin", 5, 0, 60],
+      [429, "signin", 5, 0, 60],
+    ]);
+    expect(shown["unknown"]).toEqual(shown["known"]);
+  });
+
+  test("refuses the right password too, once the wrong ones are used up", async () => {
+    await withServer({ env }, async (own) => {
+      const { email } = await own.signUp();
+      for (let index = 0; index < 5; index++)
+        await own.visitor.post("/api/auth/signin", { email, password: "wrong password" });
+      const answer = await own.visitor.post("/api/auth/signin", { email, password });
+      expectRefusal(answer, 429);
+      expect(Number(answer.header("retry-after"))).toBeLessThanOrEqual(60);
+    });
+  });
+
+  test("of a better plan shows no more than free's numbers to wrong passwords (D58)", async () => {
+    await withServer({ env }, async (own) => {
+      const { email } = await own.addUser(["--plan", "pro"]);
+      const statuses: [number, number][] = [];
+      for (let index = 0; index < 6; index++) {
+        const answer = await own.visitor.post("/api/auth/signin", { email, password: "wrong password" });
+        statuses.push([answer.status, seen(answer).limit]);
+      }
+      // One try was the sign-in that made the client: it counts for the plan, not among the wrong ones.
+      expect(statuses).toEqual([
+        [401, 5],
+        [401, 5],
+        [401, 5],
+        [401, 5],
+        [401, 5],
+        [429, 5],
+      ]);
+    });
+  });
+
+  test("with the right password goes by the account's plan", async () => {
+    await withServer({ env }, async (own) => {
+      const { email } = await own.addUser(["--plan", "pro"]);
+      const answers: Answer[] = [];
+      for (let index = 0; index < 10; index++)
+        answers.push(await own.visitor.post("/api/auth/signin", { email, password }));
+      // The tenth: addUser has signed in once already.
+      expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 9 }, () => 200), 429]);
+      expect(answers.slice(0, 9).map((answer) => seen(answer).limit)).toEqual(Array.from({ length: 9 }, () => 10));
+    });
+  });
+
+  test("has a ceiling of 20 a minute per address over all accounts (D58)", async () => {
+    await withServer({ env }, async (own) => {
+      const statuses: number[] = [];
+      for (let index = 0; index < 22; index++)
+        statuses.push(
+          (await own.visitor.post("/api/auth/signin", { email: freshEmail(), password: "wrong password" })).status,
+        );
+      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
+    });
+  });
+
+  test("counts wrong passwords at the profile in its window", async () => {
+    await withServer({ env }, async (own) => {
+      const { client, email } = await own.signUp();
+      for (let index = 0; index < 5; index++) {
+        const body = { newPassword: "another password", currentPassword: "wrong password" };
+        expectRefusal(await client.put("/api/users/profile", body), 401, "bad_credentials");
+      }
+      expectRefusal(await own.visitor.post("/api/auth/signin", { email, password }), 429);
+    });
+  });
+
+  test.if(process.env["LARDER_TEST_SLOW"] === "1")(
+    "succeeds after Retry-After",
+    async () => {
+      await withServer({ env }, async (own) => {
+        const { email } = await own.signUp();
+        for (let index = 0; index < 5; index++)
+          await own.visitor.post("/api/auth/signin", { email, password: "wrong password" });
+        const refused = await own.visitor.post("/api/auth/signin", { email, password });
+        await Bun.sleep(Number(refused.header("retry-after")) * 1000);
+        expectStatus(await own.visitor.post("/api/auth/signin", { email, password }), 200);
+      });
+    },
+    90_000,
+  );
+});
+
+describe("sign-up and refresh", () => {
+  test("sign-up is three an hour per address", async () => {
+    await withServer({ env }, async (own) => {
+      const signUp = async () => own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      const answers = [await signUp(), await signUp(), await signUp(), await signUp()];
+      expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 429]);
+      expect(answers.map((answer) => seen(answer))).toMatchObject([
+        { resource: "signup", limit: 3, remaining: 2, window: 3600 },
+        { remaining: 1 },
+        { remaining: 0 },
+        { remaining: 0 },
+      ]);
+    });
+  });
+
+  test("refresh is ten an hour for a user", async () => {
+    const account = await server().signUp();
+    let token = account.token;
+    for (let index = 0; index < 10; index++) {
+      const answer = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
+      expectStatus(answer, 200);
+      expect(seen(answer)).toMatchObject({ resource: "refresh", limit: 10, remaining: 9 - index, window: 3600 });
+      token = answer.string("token");
+    }
+    const refused = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
+    expectRefusal(refused, 429);
+    expectStatus(await server().visitor.get("/api/auth/session", { authorization: `Bearer ${token}` }), 200);
+  });
+
+  test("refresh without a valid token is counted per address", async () => {
+    await withServer({ env }, async (own) => {
+      const answers: Answer[] = [];
+      for (let index = 0; index < 11; index++) answers.push(await own.visitor.post("/api/auth/refresh"));
+      expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
+    });
+  });
+});
+
+describe("configuration", () => {
+  test("replaces a limit", async () => {
+    const changed = { ...env, LARDER_PLANS_FREE_LIMIT_LISTING: "2", LARDER_PLANS_FREE_LIMIT_OPERATIONS: "3" };
+    await withServer({ env: changed }, async (own) => {
+      const { client } = await own.signUp();
+      expect(seen(await client.get("/api/files"))).toMatchObject({ limit: 2, remaining: 1 });
+      expectStatus(await client.get("/api/files"), 200);
+      expectRefusal(await client.get("/api/files"), 429);
+      expect(seen(await client.get("/api/files/file_00000000000000000000"))).toMatchObject({ limit: 3, remaining: 2 });
+    });
+  });
+
+  test("switches all off, and the headers stay", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "off", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
+      const { client } = await own.signUp();
+      const answers = await Promise.all(
+        Array.from({ length: 15 }, (_, index) => client.upload("x", { name: `${index}` })),
+      );
+      expect(new Set(statusesOf(answers))).toEqual(new Set([201]));
+      expect(answers[0]?.header("x-ratelimit-resource")).toBe("uploads");
+    });
+  });
+
+  test("by the household preset puts new accounts on enterprise with a hundredfold limits", async () => {
+    const household = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "", LARDER_PRESET: "household" };
+    await withServer({ env: household }, async (own) => {
+      const refused = await own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      const { client } = await own.addUser([]);
+      expect((await client.get("/api/users/profile")).at("data.plan")).toBe("enterprise");
+      expect(seen(await client.get("/api/files")).limit).toBe(1_000_000);
+    });
+  });
+});
+
+describe("GET /api/users/usage/rate-limits", () => {
+  test("has one record per category, used or not", async () => {
+    const { client } = await server().signUp();
+    await client.stored("x");
+    await client.get("/api/files");
+    await client.get("/api/files");
+    const answer = await client.get("/api/users/usage/rate-limits");
+    expectStatus(answer, 200);
+    expect(answer.at("data.period")).toBe("1h");
+    const wanted: [string, string][] = [
+      ["downloads", "/api/files/{id}/download"],
+      ["general", "/api"],
+      ["listing", "/api/files"],
+      ["operations", "/api/files/{id}"],
+      ["profile", "/api/users/profile"],
+      ["refresh", "/api/auth/refresh"],
+      ["signin", "/api/auth/signin"],
+      ["signup", "/api/auth/signup"],
+      ["sync", "/api/mobile/sync/status"],
+      ["uploads", "/api/files/upload"],
+      ["usage", "/api/users/usage"],
+    ];
+    const records = answer.list("data.endpoints").map((record) => Object(record));
+    const endpoints = Object.fromEntries(records.map((record) => [record.resource, record.endpoint]));
+    expect(endpoints).toEqual(Object.fromEntries(wanted));
+    expect(records).toHaveLength(wanted.length);
+    for (const record of records) {
+      expect(record).toMatchObject({
+        limit: expect.any(Number),
+        used: expect.any(Number),
+        remaining: expect.any(Number),
+        usagePercentage: expect.any(Number),
+        resetsAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      });
+      expect(record.remaining).toBe(record.limit - record.used);
+    }
+    const find = (resource: string) => records.find((record) => record.resource === resource);
+    expect(find("uploads")).toMatchObject({ limit: 10, used: 1, remaining: 9, usagePercentage: 10 });
+    expect(find("listing")).toMatchObject({ limit: 100, used: 2, remaining: 98, usagePercentage: 2 });
+    expect(find("sync")).toMatchObject({ limit: 200, used: 0, remaining: 200, usagePercentage: 0 });
+    const overall = answer.at("data.overallUsage");
+    for (const key of ["totalRequests", "successfulRequests", "rateLimitedRequests", "successRate"])
+      expect(overall).toHaveProperty(key, expect.any(Number));
+  });
+
+  test("counts refused requests apart", async () => {
+    const { client } = await server().signUp();
+    for (let index = 0; index < 12; index++) await client.upload("x");
+    const answer = await client.get("/api/users/usage/rate-limits");
+    expect(answer.at("data.overallUsage.rateLimitedRequests")).toBe(2);
+    const uploads = answer.list("data.endpoints").find((record) => Object(record).resource === "uploads");
+    expect(uploads).toMatchObject({ used: 10, remaining: 0, usagePercentage: 100 });
+  });
+});
+
+testAllAnswers(server);

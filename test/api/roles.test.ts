@@ -1,0 +1,104 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, Client, bytesOf } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** A viewer who was a user before, so that there is something to view. */
+let viewer: Account;
+let file = "";
+let folder = "";
+let link = "";
+
+beforeAll(async () => {
+  viewer = await server().addUser([]);
+  file = await viewer.client.storedId("content", { name: "a.txt", fields: { isPublic: "true" } });
+  folder = await viewer.client.folderId("docs");
+  link = new URL((await viewer.client.get(`/api/files/${file}`)).string("data.shareLink")).pathname;
+  const set = await server().larder(["user", "set", viewer.email, "--role", "viewer"]);
+  expect({ code: set.code, stderr: set.stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+});
+
+/** The viewer, signed in anew: whether a change of role ends sessions is not the matter here. */
+async function asViewer(): Promise<Client> {
+  const { email, password } = viewer;
+  const answer = await server().visitor.post("/api/auth/signin", { email, password });
+  return new Client(server(), answer.string("token"));
+}
+
+describe("a viewer", () => {
+  test("is told so by the profile", async () => {
+    expect((await (await asViewer()).get("/api/users/profile")).at("data.role")).toBe("viewer");
+  });
+
+  test("reads, lists and downloads", async () => {
+    const client = await asViewer();
+    for (const path of [
+      "/api/files",
+      "/api/files?search=a",
+      `/api/files/${file}`,
+      `/api/files/${file}/download`,
+      `/api/files/${file}/checksum`,
+      `/api/files/folders/${folder}`,
+      "/api/users/profile",
+      "/api/users/usage",
+      "/api/users/usage/rate-limits",
+      "/api/users/settings",
+      "/api/users/sessions",
+      "/api/auth/session",
+    ])
+      expect({ path, status: (await client.get(path)).status }).toEqual({ path, status: 200 });
+    expectStatus(await server().visitor.get(link), 200);
+  });
+
+  test("changes own profile, settings and sessions", async () => {
+    const client = await asViewer();
+    expectStatus(await client.put("/api/users/profile", { name: "Viewer" }), 200);
+    expectStatus(await client.put("/api/users/settings", { versioning: { keep: 5 } }), 200);
+    const refreshed = await client.post("/api/auth/refresh");
+    expectStatus(refreshed, 200);
+    const again = await asViewer();
+    const sessions = (await again.get("/api/users/sessions")).strings("data.sessions", "id");
+    const own = (await again.get("/api/auth/session")).string("session.id");
+    const other = sessions.find((id) => id !== own);
+    expectStatus(await again.delete(`/api/users/sessions/${other}`), 200);
+    expectStatus(await again.post("/api/auth/signout"), 200);
+  });
+
+  const writes: [string, (client: Client) => ReturnType<Client["get"]>][] = [
+    ["upload", (client) => client.upload("x")],
+    ["create a folder", (client) => client.post("/api/files/folders", { name: "new", path: "/" })],
+    ["update a file", (client) => client.put(`/api/files/${file}`, { name: "b.txt" })],
+    ["make public", (client) => client.put(`/api/files/${file}`, { isPublic: false })],
+    ["replace content", (client) => client.putContent(file, bytesOf("x"))],
+    ["delete a file", (client) => client.delete(`/api/files/${file}`)],
+    ["update a folder", (client) => client.put(`/api/files/folders/${folder}`, { name: "b" })],
+    ["delete a folder", (client) => client.delete(`/api/files/folders/${folder}`)],
+    ["move", (client) => client.post("/api/files/move", { fileIds: [file], destinationFolder: "/docs" })],
+    ["copy", (client) => client.post("/api/files/copy", { fileIds: [file], destinationFolder: "/docs" })],
+  ];
+
+  test.each(writes)("may not %s: 403 role", async (_, write) => {
+    const client = await asViewer();
+    expectRefusal(await write(client), 403, "role");
+    expect(await client.names()).toEqual(["docs", "a.txt"]);
+    expect((await client.get(`/api/files/${file}/download`)).text).toBe("content");
+  });
+});
+
+test("user add makes users of every role and plan", async () => {
+  const admin = await server().addUser(["--admin", "--name", "Root"]);
+  expect((await admin.client.get("/api/users/profile")).json).toMatchObject({ data: { role: "admin", name: "Root" } });
+  const user = await server().addUser(["--role", "user", "--plan", "pro"]);
+  expect((await user.client.get("/api/users/profile")).json).toMatchObject({ data: { role: "user", plan: "pro" } });
+});
+
+test("an administrator has files of their own", async () => {
+  const { client } = await server().addUser(["--admin"]);
+  await client.stored("x");
+  expect(await client.names()).toEqual(["file.txt"]);
+});
+
+testAllAnswers(server);

@@ -1,0 +1,310 @@
+import { describe, expect, test } from "bun:test";
+import { checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+describe("PUT /api/files/{id}", () => {
+  test("changes all fields at once and answers the update record", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt", fields: { tags: "old" } });
+    const before = await client.get(`/api/files/${id}`);
+    const answer = await client.put(`/api/files/${id}`, {
+      name: "b.txt",
+      folder: "/new/place",
+      description: "said",
+      tags: ["one", "two"],
+      isPublic: true,
+      metadata: { author: "Ada" },
+    });
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({
+      success: true,
+      data: {
+        id,
+        name: "b.txt",
+        folder: "/new/place",
+        isPublic: true,
+        tags: ["one", "two"],
+        metadata: { description: "said", author: "Ada" },
+      },
+    });
+    expect(answer.string("data.modifiedAt")).toMatch(timestampPattern);
+    expect(answer.string("data.shareLink")).toStartWith(`${server().url}/s/`);
+    const after = await client.get(`/api/files/${id}`);
+    expect(after.json).toMatchObject({ data: { name: "b.txt", folder: "/new/place", tags: ["one", "two"] } });
+    expect(after.at("data.createdAt")).toBe(before.at("data.createdAt"));
+    expect(await client.names("/new/place")).toEqual(["b.txt"]);
+    expect(await client.names("/")).toEqual(["new"]);
+  });
+
+  test("leaves alone what it does not name", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt", fields: { tags: "t", description: "d", isPublic: "true" } });
+    expectStatus(await client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
+    expect((await client.get(`/api/files/${id}`)).json).toMatchObject({
+      data: {
+        name: "b.txt",
+        originalName: "a.txt",
+        tags: ["t"],
+        metadata: { description: "d" },
+        isPublic: true,
+        folder: "/",
+      },
+    });
+  });
+
+  test.each([{}, { unknown: 1 }, { size: 5 }])("without any field is 400: %p", async (body) => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    expectRefusal(await client.put(`/api/files/${id}`, body), 400);
+  });
+
+  test.each([
+    ["name", 7],
+    ["name", null],
+    ["name", ""],
+    ["name", "a/b"],
+    ["name", "a\\b"],
+    ["name", ".."],
+    ["name", "a\u0000b"],
+    ["folder", "relative"],
+    ["folder", "/a/../b"],
+    ["folder", 7],
+    ["tags", "one,two"],
+    ["tags", [1]],
+    ["tags", ["a,b"]],
+    ["tags", ["x".repeat(65)]],
+    ["tags", Array.from({ length: 51 }, (_, index) => `t${index}`)],
+    ["isPublic", "true"],
+    ["isPublic", 1],
+    ["metadata", []],
+    ["metadata", { a: 1 }],
+    ["metadata", { a: { b: "c" } }],
+    ["metadata", { a: "x".repeat(65_537) }],
+    ["metadata", "text"],
+    ["description", 7],
+  ])("refuses %s = %p and changes nothing", async (name, value) => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt" });
+    const before = (await client.get(`/api/files/${id}`)).json;
+    const answer = await client.put(`/api/files/${id}`, {
+      [name]: value,
+      ...(name === "tags" ? {} : { tags: ["new"] }),
+    });
+    expectRefusal(answer, 400);
+    expect(["invalid_field", "invalid_path"]).toContain(String(answer.at("error.details.reason")));
+    expect((await client.get(`/api/files/${id}`)).json).toEqual(before);
+  });
+
+  test("merges metadata; null removes a key", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    await client.put(`/api/files/${id}`, { metadata: { a: "1", b: "2" }, description: "d" });
+    const answer = await client.put(`/api/files/${id}`, { metadata: { b: null, c: "3" } });
+    expectStatus(answer, 200);
+    expect(answer.at("data.metadata")).toEqual({ a: "1", c: "3", description: "d" });
+    const third = await client.put(`/api/files/${id}`, { metadata: { description: "by metadata", missing: null } });
+    expect(third.at("data.metadata")).toEqual({ a: "1", c: "3", description: "by metadata" });
+  });
+
+  test("keeps odd metadata keys apart from the program's own", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    const body = '{"metadata":{"__proto__":"p","constructor":"c","toString":"t"}}';
+    const answer = await client.request("PUT", `/api/files/${id}`, {
+      body,
+      headers: { "content-type": "application/json" },
+    });
+    expectStatus(answer, 200);
+    expect((await client.get(`/api/files/${id}`)).at("data.metadata")).toMatchObject({
+      constructor: "c",
+      toString: "t",
+    });
+  });
+
+  test("replaces tags, trimmed and unique without case", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { fields: { tags: "old" } });
+    const answer = await client.put(`/api/files/${id}`, { tags: ["  new  ", "b"] });
+    expect(answer.at("data.tags")).toEqual(["new", "b"]);
+    expect((await client.put(`/api/files/${id}`, { tags: [] })).at("data.tags")).toEqual([]);
+  });
+
+  test("of a taken name is 409 name_taken, and nothing changes", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt" });
+    await client.stored("y", { name: "b.txt" });
+    await client.stored("z", { name: "a.txt", fields: { folder: "/other" } });
+    await client.folderId("folder");
+    expectRefusal(await client.put(`/api/files/${id}`, { name: "b.txt", tags: ["new"] }), 409, "name_taken");
+    expectRefusal(await client.put(`/api/files/${id}`, { name: "folder" }), 409, "name_taken");
+    expectRefusal(await client.put(`/api/files/${id}`, { folder: "/other" }), 409, "name_taken");
+    expect((await client.get(`/api/files/${id}`)).json).toMatchObject({
+      data: { name: "a.txt", folder: "/", tags: [] },
+    });
+    expectStatus(await client.put(`/api/files/${id}`, { name: "a.txt" }), 200);
+    expectStatus(await client.put(`/api/files/${id}`, { name: "A.txt" }), 200);
+  });
+
+  test("of one name by many at once gives it once", async () => {
+    const { client } = await server().signUp();
+    const ids = await Promise.all(Array.from({ length: 6 }, (_, index) => client.storedId("x", { name: `${index}` })));
+    const answers = await Promise.all(ids.map((id) => client.put(`/api/files/${id}`, { name: "wanted" })));
+    expect(statusesOf(answers)).toEqual([200, 409, 409, 409, 409, 409]);
+    expect((await client.names()).filter((name) => name === "wanted")).toHaveLength(1);
+  });
+
+  test("into a file as a folder is refused", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt" });
+    await client.stored("y", { name: "b.txt" });
+    expectRefusal(await client.put(`/api/files/${id}`, { folder: "/b.txt" }), 400, "not_a_folder");
+    expectRefusal(await client.put(`/api/files/${id}`, { folder: "/b.txt/deep" }), 400, "not_a_folder");
+    expect(await client.names()).toEqual(["a.txt", "b.txt"]);
+  });
+
+  test("honours If-Match with the content's ETag", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt" });
+    const stale = await client.put(`/api/files/${id}`, { name: "b.txt" }, { "if-match": '"stale"' });
+    expectRefusal(stale, 412, "precondition_failed");
+    expect(await client.names()).toEqual(["a.txt"]);
+    expectStatus(await client.put(`/api/files/${id}`, { name: "b.txt" }, { "if-match": `"${digestOf("x")}"` }), 200);
+    expectStatus(await client.put(`/api/files/${id}`, { name: "c.txt" }, { "if-match": "*" }), 200);
+  });
+});
+
+describe("DELETE /api/files/{id}", () => {
+  test("answers success, message, id, name and deletedAt, and the file is gone everywhere", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(1000);
+    const id = await client.storedId(content, {
+      name: "gone.bin",
+      fields: { tags: "t", isPublic: "true", folder: "/f" },
+    });
+    const link = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
+    const answer = await client.delete(`/api/files/${id}`);
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({ success: true, data: { id, name: "gone.bin" } });
+    expect(answer.string("message")).not.toBe("");
+    expect(answer.string("data.deletedAt")).toMatch(timestampPattern);
+    for (const path of ["", "/download", "/checksum"]) expectRefusal(await client.get(`/api/files/${id}${path}`), 404);
+    expectRefusal(await client.put(`/api/files/${id}`, { name: "x" }), 404);
+    expectRefusal(await client.putContent(id, "x"), 404);
+    expectRefusal(await client.delete(`/api/files/${id}`), 404);
+    expect(await client.names("/f")).toEqual([]);
+    expect(await client.names("/", "&search=gone")).toEqual([]);
+    expect(await client.names("/", "&tags=t")).toEqual([]);
+    expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0 });
+    expectStatus(await server().visitor.get(`${link}/download`), 404);
+    expectStatus(await server().visitor.get(link), 404);
+    const stored = await client.stored("y", { name: "gone.bin", fields: { folder: "/f", onConflict: "error" } });
+    expect(stored.string("data.id")).not.toBe(id);
+  });
+
+  test("by many at once deletes once", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x");
+    const answers = await Promise.all(Array.from({ length: 5 }, () => client.delete(`/api/files/${id}`)));
+    expect(statusesOf(answers)).toEqual([200, 404, 404, 404, 404]);
+    expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0 });
+  });
+
+  test("leaves a copy of the same content alone (D8)", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(3000);
+    const [a, b] = [await client.storedId(content, { name: "a" }), await client.storedId(content, { name: "b" })];
+    await client.delete(`/api/files/${a}`);
+    expect(digestOf((await client.get(`/api/files/${b}/download`)).bytes)).toBe(digestOf(content));
+  });
+});
+
+describe("PUT /api/files/{id}/content", () => {
+  test("stores a new version under the same id and name", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("old", {
+      name: "a.txt",
+      fields: { tags: "t", description: "d", isPublic: "true" },
+    });
+    const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
+    const answer = await client.putContent(id, "new content");
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({
+      success: true,
+      data: { id, name: "a.txt", size: 11, version: 2, checksum: checksumOf("new content") },
+    });
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("new content");
+    expect((await client.get(`/api/files/${id}`)).json).toMatchObject({
+      data: { name: "a.txt", tags: ["t"], metadata: { description: "d" }, isPublic: true, shareLink: link },
+    });
+    expect(await client.names()).toEqual(["a.txt"]);
+    const third = await client.putContent(id, "");
+    expect(third.json).toMatchObject({ data: { size: 0, version: 3 } });
+  });
+
+  test.each(["text/plain", "application/json", "image/png", "multipart/form-data; boundary=x", "nonsense"])(
+    "takes the raw body whatever its type: %s",
+    async (type) => {
+      const { client } = await server().signUp();
+      const id = await client.storedId("old");
+      expectStatus(await client.putContent(id, '{"not": "parsed', { "content-type": type }), 200);
+      expect((await client.get(`/api/files/${id}/download`)).text).toBe('{"not": "parsed');
+    },
+  );
+
+  test("takes it without a content type, too", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("old");
+    const content = randomContent(200_000);
+    const answer = await client.request("PUT", `/api/files/${id}/content`, { body: content });
+    expectStatus(answer, 200);
+    expect(answer.at("data.checksum")).toBe(checksumOf(content));
+  });
+
+  test("honours If-Match: of many at once on one base, one wins (D2)", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("base");
+    const etag = (await client.head(`/api/files/${id}/download`)).header("etag");
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => client.putContent(id, `try ${index}`, { "if-match": etag })),
+    );
+    expect(statusesOf(answers)).toEqual([200, 412, 412, 412, 412]);
+    const winner = answers.findIndex((answer) => answer.status === 200);
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe(`try ${winner}`);
+    expectRefusal(await client.putContent(id, "late", { "if-match": etag }), 412, "precondition_failed");
+    expect((await client.get(`/api/files/${id}`)).at("data.size")).toBe(5);
+  });
+
+  test("changes modifiedAt and Last-Modified, not createdAt", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("one");
+    const before = await client.get(`/api/files/${id}`);
+    await client.putContent(id, "two");
+    const after = await client.get(`/api/files/${id}`);
+    expect(after.at("data.createdAt")).toBe(before.at("data.createdAt"));
+    expect(Date.parse(after.string("data.modifiedAt"))).toBeGreaterThan(Date.parse(before.string("data.modifiedAt")));
+  });
+
+  test("of an unknown or malformed id is 404", async () => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.putContent("file_00000000000000000000", "x"), 404);
+    expectRefusal(await client.putContent("nothing", "x"), 404);
+  });
+});
+
+describe("GET /api/files/{id}/checksum", () => {
+  test("re-reads the content", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(100_000);
+    const id = await client.storedId(content);
+    const answer = await client.get(`/api/files/${id}/checksum`);
+    expectStatus(answer, 200);
+    const checksum = checksumOf(content);
+    expect(answer.json).toMatchObject({ success: true, data: { stored: checksum, actual: checksum, ok: true } });
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,435 @@
+import { describe, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { tinyPng } from "../support/images.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { type Part, field, file, form, formType } from "../support/multipart.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** Uploads a form that is written part by part. */
+async function send(client: Client, parts: Part[], headers: Record<string, string> = {}) {
+  return client.request("POST", "/api/files/upload", {
+    body: form(parts),
+    headers: { "content-type": formType, ...headers },
+  });
+}
+
+describe("an upload", () => {
+  test("answers 201 with the whole record", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.upload("hello", {
+      name: "note.txt",
+      type: "text/plain",
+      fields: { folder: "/docs", description: "A note", tags: "one, two", isPublic: "false" },
+    });
+    expectStatus(answer, 201);
+    const id = answer.string("data.id");
+    expect(id).toMatch(/^file_/);
+    expect(answer.json).toEqual({
+      success: true,
+      data: expect.objectContaining({
+        id,
+        name: "note.txt",
+        originalName: "note.txt",
+        mimeType: expect.stringMatching(/^text\/plain/),
+        size: 5,
+        folder: "/docs",
+        url: `${server().url}/api/files/${id}/download`,
+        thumbnailUrl: `${server().url}/api/files/${id}/download?thumbnail=true`,
+        uploadedAt: expect.stringMatching(timestampPattern),
+        isPublic: false,
+        tags: ["one", "two"],
+        metadata: { description: "A note" },
+        checksum: checksumOf("hello"),
+        version: 1,
+      }),
+    });
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("hello");
+  });
+
+  test("goes to the root, private and bare, where nothing else is said", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.stored("x");
+    expect(answer.json).toMatchObject({ data: { folder: "/", isPublic: false, tags: [] } });
+  });
+
+  test("takes the fields in any order, also after the file", async () => {
+    const { client } = await server().signUp();
+    const answer = await send(client, [
+      field("tags", "before"),
+      file("a.txt", "content", "text/plain"),
+      field("folder", "/late"),
+      field("description", "said afterwards"),
+      field("tags", "after"),
+      field("isPublic", "1"),
+    ]);
+    expectStatus(answer, 201);
+    expect(answer.json).toMatchObject({
+      data: {
+        folder: "/late",
+        isPublic: true,
+        tags: ["before", "after"],
+        metadata: { description: "said afterwards" },
+      },
+    });
+    expect(await client.names("/late")).toEqual(["a.txt"]);
+    expect(await client.names("/")).toEqual(["late"]);
+  });
+
+  test("ignores unknown fields", async () => {
+    const { client } = await server().signUp();
+    expectStatus(await send(client, [field("colour", "red"), file("a.txt", "x")]), 201);
+  });
+
+  test("of nothing at all makes an empty file", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.stored("", { name: "empty" });
+    expect(answer.json).toMatchObject({ data: { size: 0, checksum: checksumOf("") } });
+    const got = await client.get(`/api/files/${answer.string("data.id")}/download`);
+    expectStatus(got, 200);
+    expect(got.bytes).toHaveLength(0);
+  });
+
+  test("gives back what looks like the form itself byte for byte (D3)", async () => {
+    const { client } = await server().signUp();
+    const boundary = formType.split("boundary=")[1] ?? "";
+    const inner = `x\r\n--${boundary.slice(0, -1)}X\r\n\r\n--\r\n-\n--${boundary}--\r\n--\r\n\r`;
+    const answer = await send(client, [file("tricky.bin", inner)]);
+    expectStatus(answer, 201);
+    expect(answer.string("data.checksum")).toBe(checksumOf(inner));
+    expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe(inner);
+  });
+
+  test.each([1, 63, 64, 65, 4095, 65_535, 65_536, 65_537, 1_048_576, 3_000_001])(
+    "of %d bytes reads back with the acknowledged digest (D1, D3)",
+    async (sizeBytes) => {
+      const { client } = await server().signUp();
+      const content = randomContent(sizeBytes);
+      const answer = await client.stored(content, { name: "r.bin" });
+      expect(answer.json).toMatchObject({ data: { size: sizeBytes, checksum: checksumOf(content) } });
+      const got = await client.get(`/api/files/${answer.string("data.id")}/download`);
+      expect(checksumOf(got.bytes)).toBe(checksumOf(content));
+    },
+  );
+
+  test("lies on disk under its digest, and no name of the user is on the disk (D1, D48)", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(2000);
+    await client.stored(content, { name: "visible-name.bin", fields: { folder: "/visible-folder" } });
+    const hex = digestOf(content);
+    const path = join(server().dataDir, "blobs", "sha256", hex.slice(0, 2), hex.slice(2, 4), hex);
+    expect(digestOf(new Uint8Array(await Bun.file(path).arrayBuffer()))).toBe(hex);
+    const names = await readdir(server().dataDir, { recursive: true });
+    expect(names.filter((name) => name.includes("visible"))).toEqual([]);
+  });
+
+  test("comes with addresses below LARDER_PUBLIC_URL where that is set", async () => {
+    await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com" } }, async (own) => {
+      const { client } = await own.signUp();
+      const answer = await client.stored("x", { fields: { isPublic: "true" } });
+      const id = answer.string("data.id");
+      expect(answer.string("data.url")).toBe(`https://files.example.com/api/files/${id}/download`);
+      const info = await client.get(`/api/files/${id}`);
+      expect(info.string("data.shareLink")).toStartWith("https://files.example.com/s/");
+    });
+  });
+
+  test("comes with addresses of the request's own Host otherwise", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.stored("x", { headers: { host: `files.home.arpa:${server().port}` } });
+    expect(answer.string("data.url")).toStartWith(`http://files.home.arpa:${server().port}/api/files/file_`);
+  });
+});
+
+describe("the form", () => {
+  test("must carry exactly one file", async () => {
+    const { client } = await server().signUp();
+    expectRefusal(await send(client, [field("folder", "/")]), 400, "invalid_field", "file");
+    expectRefusal(await send(client, []), 400);
+    const two = await send(client, [file("a.txt", "a"), file("b.txt", "b")]);
+    expectRefusal(two, 400, "invalid_field", "file");
+    const elsewhere = await send(client, [file("a.txt", "a", undefined, "upload")]);
+    expectRefusal(elsewhere, 400, "invalid_field");
+    expect(await client.names()).toEqual([]);
+  });
+
+  test.each([
+    ["true", 201, true],
+    ["1", 201, true],
+    ["false", 201, false],
+    ["0", 201, false],
+    ["", 201, true],
+    ["yes", 400, false],
+    ["TRUTH", 400, false],
+    ["2", 400, false],
+  ])("reads isPublic=%p", async (value, status, isPublic) => {
+    const { client } = await server().signUp();
+    const answer = await send(client, [field("isPublic", value), file("a.txt", "x")]);
+    expectStatus(answer, status);
+    if (status === 201) expect(answer.at("data.isPublic")).toBe(isPublic);
+    else expect(answer.at("error.details.field")).toBe("isPublic");
+  });
+
+  test("takes metadata as a JSON object of strings", async () => {
+    const { client } = await server().signUp();
+    const metadata = { author: "Ada", version: "v2", description: "from metadata", 键: "值" };
+    const answer = await send(client, [field("metadata", JSON.stringify(metadata)), file("a.txt", "x")]);
+    expectStatus(answer, 201);
+    expect(answer.at("data.metadata")).toEqual(metadata);
+  });
+
+  test.each(["{", "[]", '"text"', "7", "null", '{"a":1}', '{"a":{"b":"c"}}', '{"a":null}', '{"a":["x"]}'])(
+    "refuses metadata %p",
+    async (metadata) => {
+      const { client } = await server().signUp();
+      const answer = await send(client, [field("metadata", metadata), file("a.txt", "x")]);
+      expectRefusal(answer, 400, undefined, "metadata");
+      expect(await client.names()).toEqual([]);
+    },
+  );
+
+  test("takes at most 64 KiB of metadata values", async () => {
+    const { client } = await server().signUp();
+    const half = "x".repeat(32_000);
+    const fits = await send(client, [field("metadata", JSON.stringify({ a: half, b: half })), file("a.txt", "x")]);
+    expectStatus(fits, 201);
+    const over = JSON.stringify({ a: half, b: half, c: "x".repeat(2000) });
+    expectRefusal(await send(client, [field("metadata", over), file("b.txt", "x")]), 400, "invalid_field", "metadata");
+  });
+
+  test("takes tags by commas and by repeated fields, trimmed", async () => {
+    const { client } = await server().signUp();
+    const answer = await send(client, [field("tags", " red ,  dark blue"), field("tags", "grün"), file("a.txt", "x")]);
+    expectStatus(answer, 201);
+    expect(answer.at("data.tags")).toEqual(["red", "dark blue", "grün"]);
+  });
+
+  test("takes 50 tags of 64 characters and not one more", async () => {
+    const { client } = await server().signUp();
+    const fifty = Array.from({ length: 50 }, (_, index) => `${index}`.padStart(64, "ü"));
+    const full = await client.upload("x", { name: "a.txt", fields: { tags: fifty.join(",") } });
+    expectStatus(full, 201);
+    expect(full.at("data.tags")).toEqual(fifty);
+    const more = await client.upload("x", { name: "b.txt", fields: { tags: [...fifty, "one"].join(",") } });
+    expectRefusal(more, 400, "invalid_field", "tags");
+    const longer = await client.upload("x", { name: "c.txt", fields: { tags: "x".repeat(65) } });
+    expectRefusal(longer, 400, "invalid_field", "tags");
+    expect(await client.names()).toEqual(["a.txt"]);
+  });
+});
+
+describe("the checksum field", () => {
+  test.each(["before", "after"])("is verified when it comes %s the file (D3)", async (place) => {
+    const { client } = await server().signUp();
+    const good = field("checksum", checksumOf("content"));
+    const bad = field("checksum", checksumOf("other content"));
+    const order = (checksum: Part, name: string) =>
+      place === "before" ? [checksum, file(name, "content")] : [file(name, "content"), checksum];
+    expectStatus(await send(client, order(good, "good.txt")), 201);
+    const refused = await send(client, order(bad, "bad.txt"));
+    expectRefusal(refused, 400, "checksum_mismatch");
+    const said = JSON.stringify(refused.at("error"));
+    expect(said).toContain(digestOf("content"));
+    expect(said).toContain(digestOf("other content"));
+    expect(await client.names()).toEqual(["good.txt"]);
+    expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(7);
+  });
+
+  test.each([
+    "",
+    "abc",
+    "md5:d41d8cd98f00b204e9800998ecf8427e",
+    `sha256:${"g".repeat(64)}`,
+    `sha256:${"a".repeat(63)}`,
+  ])("is refused as %p", async (checksum) => {
+    const { client } = await server().signUp();
+    const answer = await send(client, [field("checksum", checksum), file("a.txt", "x")]);
+    expectRefusal(answer, 400, "invalid_field", "checksum");
+    expect(await client.names()).toEqual([]);
+  });
+});
+
+describe("the media type", () => {
+  test.each([
+    ["sniffed from the content, against name and declaration", tinyPng(), "a.txt", "text/plain", "image/png"],
+    ["declared, where the content says nothing", "plain words", "a.bin", "text/csv", "text/csv"],
+    ["told by the extension, where nothing is declared", "plain words", "a.csv", "", "text/csv"],
+    ["octet-stream, where nothing tells", new Uint8Array([1, 2, 3]), "nothing", "", "application/octet-stream"],
+  ])("is %s", async (_, content, name, declared, expected) => {
+    const { client } = await server().signUp();
+    const parts = [file(name, content, declared === "" ? undefined : declared)];
+    const answer = await send(client, parts);
+    expectStatus(answer, 201);
+    expect(answer.string("data.mimeType").split(";")[0]).toBe(expected);
+  });
+});
+
+describe("a taken name", () => {
+  test("is numbered by default, with the lowest free number before the extension", async () => {
+    const { client } = await server().signUp();
+    const names: string[] = [];
+    const ids: string[] = [];
+    for (let index = 0; index < 4; index++) {
+      const answer = await client.stored(`content ${index}`, { name: "photo.jpg" });
+      names.push(answer.string("data.name"));
+      ids.push(answer.string("data.id"));
+    }
+    expect(names).toEqual(["photo.jpg", "photo (1).jpg", "photo (2).jpg", "photo (3).jpg"]);
+    expect(new Set(ids).size).toBe(4);
+    await client.delete(`/api/files/${ids[1]}`);
+    const answer = await client.stored("again", { name: "photo.jpg" });
+    expect(answer.json).toMatchObject({ data: { name: "photo (1).jpg", originalName: "photo.jpg" } });
+  });
+
+  test.each([
+    ["noextension", "noextension (1)"],
+    ["two.parts.tar", "two.parts (1).tar"],
+    ["photo (1).jpg", "photo (1) (1).jpg"],
+  ])("%p becomes %p", async (name, numbered) => {
+    const { client } = await server().signUp();
+    await client.stored("one", { name });
+    expect((await client.stored("two", { name })).string("data.name")).toBe(numbered);
+  });
+
+  test("of 255 bytes is cut in its stem so that the number fits", async () => {
+    const { client } = await server().signUp();
+    const name = `${"ä".repeat(125)}x.txt`;
+    expect(Buffer.byteLength(name)).toBe(255);
+    await client.stored("one", { name });
+    const second = (await client.stored("two", { name })).string("data.name");
+    expect(second).toMatch(/^ä+x? \(1\)\.txt$/);
+    expect(Buffer.byteLength(second)).toBeLessThanOrEqual(255);
+    expect(Buffer.byteLength(second)).toBeGreaterThan(250);
+  });
+
+  test("of a folder is taken for files too", async () => {
+    const { client } = await server().signUp();
+    await client.folderId("thing");
+    expect((await client.stored("x", { name: "thing" })).string("data.name")).toBe("thing (1)");
+    const error = await client.upload("x", { name: "thing", fields: { onConflict: "error" } });
+    expectRefusal(error, 409, "name_taken");
+  });
+
+  test("is 409 name_taken with onConflict=error, and nothing changes", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("first", { name: "a.txt" });
+    const answer = await client.upload("second", { name: "a.txt", fields: { onConflict: "error" } });
+    expectRefusal(answer, 409, "name_taken");
+    expect(await client.names()).toEqual(["a.txt"]);
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("first");
+  });
+
+  test("gets a new version with onConflict=version", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("first", { name: "a.txt", fields: { tags: "kept" } });
+    const answer = await client.upload("second!", { name: "a.txt", fields: { onConflict: "version" } });
+    expectStatus(answer, 201);
+    expect(answer.json).toMatchObject({
+      data: { id, name: "a.txt", version: 2, size: 7, checksum: checksumOf("second!") },
+    });
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("second!");
+    expect(await client.names()).toEqual(["a.txt"]);
+  });
+
+  test("without onConflict=version being needed makes version 1", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.upload("x", { name: "new.txt", fields: { onConflict: "version" } });
+    expectStatus(answer, 201);
+    expect(answer.json).toMatchObject({ data: { name: "new.txt", version: 1 } });
+  });
+
+  test.each(["overwrite", "RENAME", "rename,error"])("refuses onConflict=%p", async (onConflict) => {
+    const { client } = await server().signUp();
+    const answer = await client.upload("x", { fields: { onConflict } });
+    expectRefusal(answer, 400, "invalid_field", "onConflict");
+  });
+
+  test("differs by case", async () => {
+    const { client } = await server().signUp();
+    await client.stored("x", { name: "Readme" });
+    expect((await client.stored("x", { name: "README" })).string("data.name")).toBe("README");
+  });
+});
+
+describe("many uploads at once", () => {
+  test("of one name each get a name of their own (D2)", async () => {
+    const { client } = await server().signUp();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => client.upload(`content ${index}`, { name: "same.txt" })),
+    );
+    expect(statusesOf(answers)).toEqual(Array.from({ length: 20 }, () => 201));
+    const wanted = ["same.txt", ...Array.from({ length: 19 }, (_, index) => `same (${index + 1}).txt`)];
+    expect((await client.names()).sort()).toEqual(wanted.sort());
+    for (const [index, answer] of answers.entries()) {
+      const got = await client.get(`/api/files/${answer.string("data.id")}/download`);
+      expect(got.text).toBe(`content ${index}`);
+    }
+  });
+
+  test("with onConflict=error let exactly one through", async () => {
+    const { client } = await server().signUp();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        client.upload(`content ${index}`, { name: "one.txt", fields: { onConflict: "error" } }),
+      ),
+    );
+    expect(statusesOf(answers)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+  });
+
+  test("with onConflict=version make one file with that many versions", async () => {
+    const { client } = await server().signUp();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) =>
+        client.upload(`content ${index}`, { name: "one.txt", fields: { onConflict: "version" } }),
+      ),
+    );
+    expect(statusesOf(answers)).toEqual(Array.from({ length: 8 }, () => 201));
+    expect(new Set(answers.map((answer) => answer.string("data.id"))).size).toBe(1);
+    const versions = answers.map((answer) => answer.number("data.version")).sort((a, b) => a - b);
+    expect(versions).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(await client.names()).toEqual(["one.txt"]);
+  });
+
+  test("of equal content keep it once on disk (D62)", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const content = randomContent(50_000);
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        (index % 2 === 0 ? a : b).client.upload(content, { name: `${index}.bin` }),
+      ),
+    );
+    expect(statusesOf(answers)).toEqual(Array.from({ length: 12 }, () => 201));
+    const blobs = await readdir(join(server().dataDir, "blobs"), { recursive: true });
+    expect(blobs.filter((name) => name.endsWith(digestOf(content)))).toHaveLength(1);
+    for (const answer of answers) expect(answer.at("data.checksum")).toBe(checksumOf(content));
+  });
+
+  test("of equal content by another account get the same answer as the first (D62)", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const content = randomContent(5000);
+    const [first, second] = [await a.client.stored(content), await b.client.stored(content)];
+    expect(Object.keys(second.at("data") ?? {}).sort()).toEqual(Object.keys(first.at("data") ?? {}).sort());
+    expect((await b.client.get("/api/users/usage")).number("data.storage.used")).toBe(5000);
+    expect((await b.client.get("/api/users/usage")).number("data.transfers.uploadedBytes")).toBe(5000);
+  });
+
+  test("make one folder of one path", async () => {
+    const { client } = await server().signUp();
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        client.upload("x", { name: `${index}.txt`, fields: { folder: "/new/deep/folder" } }),
+      ),
+    );
+    expect(statusesOf(answers)).toEqual(Array.from({ length: 10 }, () => 201));
+    expect(await client.names("/")).toEqual(["new"]);
+    expect(await client.names("/new")).toEqual(["deep"]);
+    expect(await client.names("/new/deep")).toEqual(["folder"]);
+    expect(await client.names("/new/deep/folder")).toHaveLength(10);
+  });
+});
+
+testAllAnswers(server);

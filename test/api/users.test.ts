@@ -1,0 +1,254 @@
+import { describe, expect, test } from "bun:test";
+import { Client, freshEmail, randomContent } from "../support/client.ts";
+import { expectClientError, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { objectOf } from "../support/openapi.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+describe("profile", () => {
+  test("shows id, email, name, role, plan and createdAt, and nothing secret", async () => {
+    const { client, id, email } = await server().signUp({ name: "Ada" });
+    const answer = await client.get("/api/users/profile");
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({
+      success: true,
+      data: { id, email, name: "Ada", role: "user", plan: "enterprise" },
+    });
+    expect(answer.string("data.createdAt")).toMatch(timestampPattern);
+    expect(answer.text).not.toMatch(/argon2|hash|password/i);
+  });
+
+  test("takes a new name without the password", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.put("/api/users/profile", { name: "Grace Hopper ☕" });
+    expectStatus(answer, 200);
+    expect((await client.get("/api/users/profile")).at("data.name")).toBe("Grace Hopper ☕");
+    expect((await client.get("/api/auth/session")).at("user.name")).toBe("Grace Hopper ☕");
+  });
+
+  test("takes a new address with the password alone", async () => {
+    const { client, email, password, id } = await server().signUp();
+    const wanted = freshEmail();
+    expectClientError(await client.put("/api/users/profile", { email: wanted }));
+    const wrong = await client.put("/api/users/profile", { email: wanted, currentPassword: "wrong password" });
+    expectRefusal(wrong, 401, "bad_credentials");
+    expect((await client.get("/api/users/profile")).at("data.email")).toBe(email);
+    expectStatus(await client.put("/api/users/profile", { email: wanted, currentPassword: password }), 200);
+    const signedIn = await server().visitor.post("/api/auth/signin", { email: wanted, password });
+    expect(signedIn.at("user.id")).toBe(id);
+    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+  });
+
+  test("refuses an address that another account has, in whatever letters", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const body = { email: b.email.toUpperCase(), currentPassword: a.password };
+    expectRefusal(await a.client.put("/api/users/profile", body), 409, "email_taken");
+    const malformed = { email: "none", currentPassword: a.password };
+    expectRefusal(await a.client.put("/api/users/profile", malformed), 400, "invalid_field", "email");
+  });
+
+  test("a new password needs the current one and ends all other sessions (D57)", async () => {
+    const { client, email, password } = await server().signUp();
+    const other = await server().visitor.post("/api/auth/signin", { email, password });
+    const newPassword = "another battery staple";
+    expectClientError(await client.put("/api/users/profile", { newPassword }));
+    const wrong = await client.put("/api/users/profile", { newPassword, currentPassword: "wrong password" });
+    expectRefusal(wrong, 401, "bad_credentials");
+    const short = await client.put("/api/users/profile", { newPassword: "short", currentPassword: password });
+    expectRefusal(short, 400, "invalid_field", "newPassword");
+    expectStatus(await client.put("/api/users/profile", { newPassword, currentPassword: password }), 200);
+    expectRefusal(await new Client(server(), other.string("token")).get("/api/auth/session"), 401, "revoked_token");
+    expectStatus(await client.get("/api/auth/session"), 200);
+    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password: newPassword }), 200);
+  });
+
+  test.each([{ name: 7 }, { name: null }, { email: [] }, { newPassword: 123456789, currentPassword: "x" }])(
+    "refuses %p",
+    async (body) => {
+      const { client } = await server().signUp();
+      expectRefusal(await client.put("/api/users/profile", body), 400, "invalid_field");
+    },
+  );
+
+  test("role and plan can't be changed by it", async () => {
+    const { client } = await server().signUp();
+    await client.put("/api/users/profile", { name: "Ada", role: "admin", plan: "pro" });
+    const profile = await client.get("/api/users/profile");
+    expect(profile.json).toMatchObject({ data: { role: "user", plan: "enterprise" } });
+  });
+});
+
+describe("DELETE /api/users/profile", () => {
+  test("erases the account with its files, links and sessions", async () => {
+    const { client, email, password } = await server().signUp();
+    const id = await client.storedId("content", { fields: { isPublic: "true" } });
+    const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
+    const other = await server().visitor.post("/api/auth/signin", { email, password });
+    expectStatus(await client.request("DELETE", "/api/users/profile", { json: { password } }), 200);
+    expectRefusal(await client.get("/api/auth/session"), 401);
+    expectRefusal(await new Client(server(), other.string("token")).get("/api/files"), 401);
+    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+    expect((await server().visitor.get(`${new URL(link).pathname}/download`)).status).toBe(404);
+    const again = await server().signUp({ email });
+    expect(await again.client.names()).toEqual([]);
+    expectRefusal(await again.client.get(`/api/files/${id}`), 404);
+  });
+
+  test("needs the password", async () => {
+    const { client } = await server().signUp();
+    const wrong = await client.delete("/api/users/profile", { password: "wrong password" });
+    expectRefusal(wrong, 401, "bad_credentials");
+    expectRefusal(await client.delete("/api/users/profile", {}), 400, "invalid_field", "password");
+    expectRefusal(await client.delete("/api/users/profile"), 400);
+    expectStatus(await client.get("/api/auth/session"), 200);
+  });
+});
+
+describe("usage", () => {
+  test("of a new account is all zero, with the plan's numbers", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.get("/api/users/usage");
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({
+      success: true,
+      data: {
+        storage: { used: 0, quota: null, files: 0, folders: 0, versions: 0, trash: 0 },
+        byType: [],
+        transfers: { uploads: 0, uploadedBytes: 0, downloads: 0, downloadedBytes: 0 },
+        devices: { count: 0 },
+        plan: { name: "enterprise", maxFileSize: 1_073_741_824 },
+      },
+    });
+    expect(answer.string("data.transfers.period")).not.toBe("");
+  });
+
+  test.each([
+    ["free", 10_485_760, 5 * 1024 ** 3, 3],
+    ["pro", 104_857_600, 100 * 1024 ** 3, 10],
+  ])("shows the numbers of the plan %s", async (plan, maxFileSize, quota, devices) => {
+    const { client } = await server().addUser(["--plan", plan]);
+    const answer = await client.get("/api/users/usage");
+    expect(answer.json).toMatchObject({
+      data: {
+        storage: { used: 0, quota, remaining: quota, percentage: 0 },
+        devices: { count: 0, limit: devices },
+        plan: { name: plan, maxFileSize },
+      },
+    });
+  });
+
+  test("counts every file with its size, shared content once per file that refers to it (D22)", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(1000);
+    const id = await client.storedId(content, { name: "a.bin" });
+    await client.stored(content, { name: "b.bin" });
+    await client.post("/api/files/folders", { name: "f", path: "/" });
+    await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/f" });
+    const usage = async () => (await client.get("/api/users/usage")).at("data.storage");
+    expect(await usage()).toMatchObject({ used: 3000, files: 3, folders: 1, versions: 0, trash: 0 });
+    await client.delete(`/api/files/${id}`);
+    expect(await usage()).toMatchObject({ used: 2000, files: 2, folders: 1 });
+  });
+
+  test("counts earlier versions (D22)", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(randomContent(1000));
+    expectStatus(await client.putContent(id, randomContent(500)), 200);
+    const answer = await client.get("/api/users/usage");
+    expect(answer.number("data.storage.used")).toBe(1500);
+    expect(answer.number("data.storage.files")).toBe(1);
+    expect(answer.number("data.storage.versions")).toBeGreaterThan(0);
+    await client.delete(`/api/files/${id}`);
+    expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0, versions: 0 });
+  });
+
+  test("counts transfers", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(randomContent(1234));
+    await client.get(`/api/files/${id}/download`);
+    const transfers = (await client.get("/api/users/usage")).at("data.transfers");
+    expect(transfers).toMatchObject({ uploads: 1, uploadedBytes: 1234, downloads: 1, downloadedBytes: 1234 });
+  });
+
+  test("splits by type", async () => {
+    const { client } = await server().signUp();
+    await client.stored("plain text", { name: "a.txt" });
+    await client.stored("more of it", { name: "b.txt" });
+    const types = (await client.get("/api/users/usage")).list("data.byType");
+    expect(types).toHaveLength(1);
+    expect(types[0]).toMatchObject({ files: 2, bytes: 20 });
+    expect(typeof objectOf(types[0])?.["type"]).toBe("string");
+  });
+
+  test("of a quota shows used, remaining and percentage together", async () => {
+    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "4000" } }, async (own) => {
+      const { client } = await own.signUp();
+      await client.stored(randomContent(1000));
+      const storage = (await client.get("/api/users/usage")).at("data.storage");
+      expect(storage).toMatchObject({ used: 1000, quota: 4000, remaining: 3000, percentage: 25 });
+    });
+  });
+});
+
+describe("settings", () => {
+  test("have all fields from the first, notifications all true", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.get("/api/users/settings");
+    expectStatus(answer, 200);
+    expect(answer.json).toMatchObject({
+      success: true,
+      data: { notifications: { uploads: true, shares: true, storage: true, security: true } },
+    });
+    for (const key of ["language", "timezone", "theme", "defaultView"])
+      expect(answer.string(`data.${key}`)).not.toBe("");
+    expect(answer.number("data.versioning.keep")).toBe(10);
+  });
+
+  test("merge what is put, deeply", async () => {
+    const { client } = await server().signUp();
+    const before = objectOf((await client.get("/api/users/settings")).at("data")) ?? {};
+    const put = await client.put("/api/users/settings", {
+      timezone: "Europe/Berlin",
+      notifications: { shares: false },
+      versioning: { keep: 3 },
+    });
+    expectStatus(put, 200);
+    const after = objectOf((await client.get("/api/users/settings")).at("data")) ?? {};
+    expect(after).toMatchObject({
+      timezone: "Europe/Berlin",
+      language: before["language"],
+      theme: before["theme"],
+      notifications: { uploads: true, shares: false, storage: true, security: true },
+      versioning: { keep: 3 },
+    });
+    expect(put.at("data")).toEqual(after);
+  });
+
+  test.each([
+    { notifications: { uploads: "yes" } },
+    { notifications: { quietHours: { enabled: true, start: "25:00", end: "07:00", timezone: "UTC" } } },
+    { notifications: [] },
+    { versioning: { keep: -1 } },
+    { versioning: { keep: 1.5 } },
+    { versioning: { keep: "3" } },
+    { timezone: "Middle/Earth" },
+    { timezone: 7 },
+    { language: {} },
+  ])("refuse %p and stay as they were", async (body) => {
+    const { client } = await server().signUp();
+    const before = (await client.get("/api/users/settings")).at("data");
+    expectRefusal(await client.put("/api/users/settings", body), 400, "invalid_field");
+    expect((await client.get("/api/users/settings")).at("data")).toEqual(before);
+  });
+
+  test("are the user's own", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    await a.client.put("/api/users/settings", { versioning: { keep: 2 } });
+    expect((await b.client.get("/api/users/settings")).number("data.versioning.keep")).toBe(10);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,286 @@
+import { describe, expect, test } from "bun:test";
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runLarder, sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+const commands = ["serve", "user", "gc", "config", "healthcheck", "openapi", "version"];
+
+describe("--help", () => {
+  test("lists the commands and exits 0", async () => {
+    const { code, stdout } = await runLarder(["--help"]);
+    expect(code).toBe(0);
+    for (const command of commands) expect(stdout).toContain(command);
+  });
+
+  test.each(commands)("of %s exits 0 and says what it does", async (command) => {
+    const { code, stdout } = await runLarder([command, "--help"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(command);
+    expect(stdout.toLowerCase()).toContain("exit");
+  });
+
+  test("of serve names its flags", async () => {
+    const { stdout } = await runLarder(["serve", "--help"]);
+    for (const flag of ["--data", "--host", "--port"]) expect(stdout).toContain(flag);
+  });
+});
+
+describe("a mistake", () => {
+  test.each([
+    [["nonsense"]],
+    [["serve", "--nonsense"]],
+    [["user", "nonsense"]],
+    [["serve", "--port", "many"]],
+    [["serve", "--port", "70000"]],
+  ])("%p exits 2 with a message on stderr", async (args) => {
+    const { code, stderr, stdout } = await runLarder(args);
+    expect(code).toBe(2);
+    expect(stderr.trim()).not.toBe("");
+    expect(stdout).not.toContain("listening on");
+    expect(stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+  });
+});
+
+describe("version", () => {
+  test("tells version, commit, Bun, SQLite and libvips", async () => {
+    const { code, stdout } = await runLarder(["version"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\d+\.\d+\.\d+/);
+    for (const word of ["bun", "sqlite", "libvips"]) expect(stdout.toLowerCase()).toContain(word);
+  });
+
+  test("tells a SQLite of at least 3.51.3 (D45)", async () => {
+    const { stdout } = await runLarder(["version"]);
+    const [, major = "0", minor = "0", patch = "0"] = /sqlite\D*(\d+)\.(\d+)\.(\d+)/i.exec(stdout) ?? [];
+    const number = Number(major) * 1_000_000 + Number(minor) * 1000 + Number(patch);
+    expect(number).toBeGreaterThanOrEqual(3_051_003);
+  });
+});
+
+describe("healthcheck", () => {
+  test("exits 0 beside a running server, and not 0 without one (D41)", async () => {
+    const env = { LARDER_PORT: String(server().port), LARDER_HOST: "127.0.0.1" };
+    expect((await server().larder(["healthcheck"], { env })).code).toBe(0);
+    const none = await server().larder(["healthcheck"], { env: { ...env, LARDER_PORT: "1" } });
+    expect(none.code).not.toBe(0);
+  });
+});
+
+describe("config", () => {
+  test("shows each setting with its source: flag or environment over file over default", async () => {
+    const dataDir = await temporaryDirectory();
+    try {
+      await writeFile(
+        join(dataDir, "larder.toml"),
+        'port = 9001\nsignup = "closed"\npublicUrl = "https://a.example"\n',
+      );
+      const env = { LARDER_DATA: dataDir, LARDER_PORT: "9002" };
+      const { code, stdout } = await runLarder(["config"], { env });
+      expect(code).toBe(0);
+      const line = (key: string) => stdout.split("\n").find((one) => new RegExp(`\\b${key}\\b`).test(one)) ?? "";
+      expect(line("port")).toContain("9002");
+      expect(line("port")).toContain("LARDER_PORT");
+      expect(line("signup")).toContain("closed");
+      expect(line("signup")).toContain("larder.toml");
+      expect(line("host")).toContain("127.0.0.1");
+      expect(line("host").toLowerCase()).toContain("default");
+    } finally {
+      await rm(dataDir, { recursive: true });
+    }
+  });
+
+  test("takes the defaults of the contract where nothing is set", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      const { stdout, code } = await runLarder(["config"], { env: { LARDER_DATA: folder } });
+      expect(code).toBe(0);
+      expect(stdout).toContain("8790");
+      expect(stdout).toContain("127.0.0.1");
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("prints no secret", async () => {
+    const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD: "very secret password" };
+    const { stdout, stderr } = await server().larder(["config"], { env });
+    expect(stdout + stderr).not.toContain("very secret password");
+  });
+
+  test("of another file is read with --config", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      const path = join(folder, "other.toml");
+      await writeFile(path, "port = 9005\n");
+      const env = { LARDER_DATA: folder };
+      const { code, stdout } = await runLarder(["config", "--config", path], { env });
+      expect({ code, has: stdout.includes("9005") }).toEqual({ code: 0, has: true });
+      const missing = await runLarder(["config", "--config", join(folder, "missing.toml")], { env });
+      expect(missing.code).toBe(2);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe("a bad setting", () => {
+  const bad: [string, string, RegExp][] = [
+    ["a key with a typo", "# first\nprot = 9000\n", /(?=[\s\S]*\b2\b)(?=[\s\S]*prot)(?=[\s\S]*\bport\b)/],
+    ["a key that was never known", "favouriteColour = 1\n", /favouriteColour/],
+    ["a number out of range", "port = 700000\n", /(?=[\s\S]*\b1\b)(?=[\s\S]*port)/],
+    ["a wrong type", 'port = "many"\n', /port/],
+    ["a word that is none of the choices", 'signup = "maybe"\n', /(?=[\s\S]*signup)(?=[\s\S]*invite)/],
+    ["a line that is no TOML", "port = = 1\n", /\b1\b/],
+    ["an address list that is none", 'trustedProxies = ["10.0.0.0/99"]\n', /trustedProxies/],
+  ];
+
+  test.each(bad)(
+    "in larder.toml stops the start and names the line and the nearest key: %s",
+    async (_, toml, pattern) => {
+      const dataDir = await temporaryDirectory();
+      try {
+        await writeFile(join(dataDir, "larder.toml"), toml);
+        const { code, stderr, stdout } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
+        expect(code).toBe(2);
+        expect(stderr).toMatch(pattern);
+        expect(stdout).not.toContain("listening on");
+        expect(await Bun.file(join(dataDir, "larder.db")).exists()).toBe(false);
+      } finally {
+        await rm(dataDir, { recursive: true });
+      }
+    },
+  );
+
+  test.each([
+    ["LARDER_PROT", "9000", /LARDER_PORT/],
+    ["LARDER_SIGNUP", "maybe", /LARDER_SIGNUP/],
+    ["LARDER_PORT", "many", /LARDER_PORT/],
+    ["LARDER_PUBLIC_URL", "not a url", /LARDER_PUBLIC_URL/],
+    ["LARDER_DEFAULT_PLAN", "gold", /LARDER_DEFAULT_PLAN/],
+    ["LARDER_PLANS_FREE_MAX_FILE_SIZE", "-1", /LARDER_PLANS_FREE_MAX_FILE_SIZE/],
+    ["LARDER_PLANS_FREE_LIMIT_UPLODAS", "1", /LARDER_PLANS_FREE_LIMIT_UPLOADS/],
+  ])("in the environment stops the start: %s=%s", async (name, value, pattern) => {
+    const dataDir = await temporaryDirectory();
+    try {
+      const { code, stderr } = await runLarder(["serve", "--data", dataDir], {
+        env: { LARDER_PORT: "0", [name]: value },
+      });
+      expect(code).toBe(2);
+      expect(stderr).toMatch(pattern);
+    } finally {
+      await rm(dataDir, { recursive: true });
+    }
+  });
+});
+
+describe("precedence", () => {
+  test("of larder.toml: it is used, and the environment wins over it", async () => {
+    await withServer({ toml: 'signup = "closed"\n[plans.free]\nmaxFileSize = 1000\n' }, async (own) => {
+      const refused = await own.visitor.post("/api/auth/signup", { email: "a@example.com", password: "long enough" });
+      expect(refused.status).toBe(403);
+      await own.restart({ env: { LARDER_SIGNUP: "open" } });
+      const taken = await own.visitor.post("/api/auth/signup", { email: "a@example.com", password: "long enough" });
+      expect(taken.status).toBe(201);
+    });
+  });
+
+  test("of flags: --port wins over LARDER_PORT", async () => {
+    await withServer({ env: { LARDER_PORT: "1" } }, async (own) => {
+      expect((await own.visitor.get("/health/live")).status).toBe(200);
+    });
+  });
+});
+
+describe("serve", () => {
+  test("makes the data directory with its folders", async () => {
+    const folder = await temporaryDirectory();
+    const dataDir = join(folder, "deep", "data");
+    try {
+      await withServer({ dataDir }, async (own) => {
+        expect((await own.visitor.get("/health/ready")).status).toBe(200);
+        expect(await Bun.file(join(dataDir, "larder.db")).exists()).toBe(true);
+        for (const name of ["blobs", "uploads", "thumbs", "snapshots", "secrets"])
+          expect({ name, made: await isFolder(join(dataDir, name)) }).toEqual({ name, made: true });
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("prints a set-up address at first start, and no default account exists (D56)", async () => {
+    await withServer({}, async (own) => {
+      expect(own.log).toMatch(/https?:\/\/\S+setup\S*/i);
+      const tried = await own.visitor.post("/api/auth/signin", { email: "admin@example.com", password: "adminadmin" });
+      expect(tried.status).toBe(401);
+      const { code, stdout } = await own.larder(["user", "list", "--json"]);
+      expect({ code, empty: !stdout.includes("@") }).toEqual({ code: 0, empty: true });
+    });
+  });
+
+  test("ends on SIGTERM with exit code 0 (D41)", async () => {
+    await withServer({}, async (own) => {
+      await own.signUp();
+      expect(await own.stop()).toBe(0);
+    });
+  });
+
+  test("ends on SIGINT with exit code 0", async () => {
+    await withServer({}, async (own) => {
+      own.signal("SIGINT");
+      expect(await own.exited()).toBe(0);
+    });
+  });
+
+  test("refuses a port that is taken", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      const { code, stderr } = await runLarder(["serve", "--data", folder, "--port", String(server().port)]);
+      expect(code).not.toBe(0);
+      expect(stderr).toContain(String(server().port));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+describe("gc --now", () => {
+  test("ends the grace period of what nothing refers to, and takes nothing else (D8)", async () => {
+    const { client } = await server().signUp();
+    const [gone, kept] = [new Uint8Array(5000).fill(1), new Uint8Array(5000).fill(2)];
+    const id = await client.storedId(gone);
+    const keptId = await client.storedId(kept);
+    const digest = new Bun.CryptoHasher("sha256").update(gone).digest("hex");
+    const path = join(server().dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+    await client.delete(`/api/files/${id}`);
+    expect(await Bun.file(path).exists()).toBe(true);
+    expect((await server().larder(["gc"])).code).toBe(0);
+    expect(await Bun.file(path).exists()).toBe(true);
+    const { code, stdout, stderr } = await server().larder(["gc", "--now"]);
+    expect({ code, said: stdout + stderr }).toEqual({ code: 0, said: expect.any(String) });
+    expect(await Bun.file(path).exists()).toBe(false);
+    expect((await client.get(`/api/files/${keptId}/download`)).bytes).toHaveLength(5000);
+    const again = await client.storedId(gone);
+    expect((await client.get(`/api/files/${again}/download`)).bytes).toHaveLength(5000);
+  });
+});
+
+test("commands leave a foreign folder as they found it", async () => {
+  const folder = await temporaryDirectory();
+  try {
+    await mkdir(join(folder, "precious"));
+    const { code } = await runLarder(["user", "list"], { env: { LARDER_DATA: join(folder, "nothing-here") } });
+    expect(code).not.toBe(0);
+    expect(await isFolder(join(folder, "nothing-here"))).toBe(false);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
+}

@@ -1,0 +1,189 @@
+import { describe, expect, test } from "bun:test";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Client, freshEmail } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { objectOf } from "../support/openapi.ts";
+import { sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+const password = "correct horse battery";
+
+describe("user add", () => {
+  test("makes an account beside the running server, at once", async () => {
+    const email = freshEmail();
+    const flags = [
+      "--name",
+      "Ada Lovelace",
+      "--plan",
+      "pro",
+      "--role",
+      "user",
+      "--quota",
+      "123456",
+      "--password-stdin",
+    ];
+    const added = await server().larder(["user", "add", email, ...flags], { stdin: password });
+    expect({ code: added.code, stderr: added.stderr }).toEqual({ code: 0, stderr: expect.any(String) });
+    const answer = await server().visitor.post("/api/auth/signin", { email, password });
+    expectStatus(answer, 200);
+    const client = new Client(server(), answer.string("token"));
+    expect((await client.get("/api/users/profile")).json).toMatchObject({
+      data: { email, name: "Ada Lovelace", role: "user", plan: "pro" },
+    });
+    expect((await client.get("/api/users/usage")).at("data.storage.quota")).toBe(123_456);
+  });
+
+  test("takes the password from a file, without its line end", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      await writeFile(join(folder, "password"), `${password}\n`);
+      const email = freshEmail();
+      const args = ["user", "add", email, "--password-file", join(folder, "password")];
+      expect((await server().larder(args)).code).toBe(0);
+      expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("refuses a taken address, a bad one, a short password and unknown words, and makes nothing", async () => {
+    const { email } = await server().signUp();
+    const rows: [string[], string][] = [
+      [["user", "add", email.toUpperCase(), "--password-stdin"], password],
+      [["user", "add", "no address", "--password-stdin"], password],
+      [["user", "add", freshEmail(), "--password-stdin"], "short"],
+      [["user", "add", freshEmail(), "--role", "king", "--password-stdin"], password],
+      [["user", "add", freshEmail(), "--plan", "gold", "--password-stdin"], password],
+      [["user", "add", freshEmail(), "--quota", "-1", "--password-stdin"], password],
+      [["user", "add", freshEmail(), "--password-file", "/nonexistent"], ""],
+      [["user", "add", freshEmail()], ""],
+      [["user", "add"], ""],
+    ];
+    const count = async () => (await server().larder(["user", "list", "--json"])).stdout.split("@").length;
+    const before = await count();
+    for (const [args, stdin] of rows) {
+      const { code, stderr } = await server().larder(args, { stdin });
+      expect({ args, refused: code !== 0, told: stderr.trim() !== "" }).toEqual({ args, refused: true, told: true });
+    }
+    expect(await count()).toBe(before);
+  });
+});
+
+describe("user set", () => {
+  test("changes role and plan at once (D57)", async () => {
+    const { client, email } = await server().signUp();
+    expect((await server().larder(["user", "set", email, "--plan", "pro"])).code).toBe(0);
+    const signedIn = await server().visitor.post("/api/auth/signin", { email, password });
+    const fresh = new Client(server(), signedIn.string("token"));
+    expect((await fresh.get("/api/users/profile")).at("data.plan")).toBe("pro");
+    expect((await server().larder(["user", "set", email, "--role", "viewer"])).code).toBe(0);
+    const upload = await client.upload("x");
+    expect([401, 403]).toContain(upload.status);
+  });
+
+  test("changes the password at once, and the old sessions end (D57)", async () => {
+    const { client, email } = await server().signUp();
+    const set = await server().larder(["user", "set", email, "--password-stdin"], { stdin: "another password" });
+    expect(set.code).toBe(0);
+    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 401, "bad_credentials");
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password: "another password" }), 200);
+    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
+  });
+
+  test("of an unknown account is refused", async () => {
+    expect((await server().larder(["user", "set", freshEmail(), "--plan", "pro"])).code).not.toBe(0);
+  });
+});
+
+describe("user list", () => {
+  test("shows every account, as text and as JSON, without secrets", async () => {
+    const { email, id } = await server().signUp();
+    const text = await server().larder(["user", "list"]);
+    expect({ code: text.code, listed: text.stdout.includes(email) }).toEqual({ code: 0, listed: true });
+    const { code, stdout } = await server().larder(["user", "list", "--json"]);
+    expect(code).toBe(0);
+    const parsed: unknown = JSON.parse(stdout);
+    const users = Array.isArray(parsed) ? parsed : objectOf(parsed)?.["users"];
+    expect(users).toContainEqual(expect.objectContaining({ id, email, role: "user", plan: "enterprise" }));
+    expect(stdout).not.toMatch(/argon2|hash/i);
+  });
+});
+
+describe("user token", () => {
+  test("prints a bare token that works at once", async () => {
+    const { email, id } = await server().signUp();
+    const { code, stdout } = await server().larder(["user", "token", email]);
+    expect(code).toBe(0);
+    const token = stdout.trim();
+    expect(token.split(".")).toHaveLength(3);
+    const session = await new Client(server(), token).get("/api/auth/session");
+    expectStatus(session, 200);
+    expect(session.at("user.id")).toBe(id);
+  });
+
+  test("prints token, expiry and user as JSON", async () => {
+    const { email, id } = await server().signUp();
+    const { code, stdout } = await server().larder(["user", "token", email, "--json"]);
+    expect(code).toBe(0);
+    const answer = objectOf(JSON.parse(stdout)) ?? {};
+    expect(answer).toMatchObject({ expiresIn: expect.stringMatching(/^\d+[smhd]$/), user: { id, email } });
+    expectStatus(await new Client(server(), String(answer["token"])).get("/api/auth/session"), 200);
+  });
+
+  test("of an unknown account is refused and prints no token", async () => {
+    const { code, stdout } = await server().larder(["user", "token", freshEmail()]);
+    expect({ code: code !== 0, stdout }).toEqual({ code: true, stdout: "" });
+  });
+
+  test("is ended by sign-out everywhere like any other", async () => {
+    const { client, email } = await server().signUp();
+    const token = (await server().larder(["user", "token", email])).stdout.trim();
+    await client.post("/api/auth/signout", { everywhere: true });
+    expectRefusal(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
+  });
+});
+
+describe("the first administrator", () => {
+  test("comes from the environment, with the password in a file", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      await writeFile(join(folder, "password"), `${password}\n`);
+      const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD_FILE: join(folder, "password") };
+      await withServer({ env }, async (own) => {
+        const answer = await own.visitor.post("/api/auth/signin", { email: "root@example.com", password });
+        expectStatus(answer, 200);
+        const client = new Client(own, answer.string("token"));
+        expect((await client.get("/api/users/profile")).at("data.role")).toBe("admin");
+        await own.restart();
+        expectStatus(await client.get("/api/auth/session"), 200);
+        expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
+        expect(own.log).not.toContain(password);
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("comes from the environment, with the password in it", async () => {
+    const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD: password };
+    await withServer({ env }, async (own) => {
+      expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
+    });
+  });
+
+  test("can be made before the first start", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      await withServer({ dataDir: folder }, async (own) => {
+        await own.stop();
+        const args = ["user", "add", "root@example.com", "--admin", "--password-stdin"];
+        expect((await own.larder(args, { stdin: password })).code).toBe(0);
+        await own.start();
+        expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
+      });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,36 @@
+// multipart/form-data written by hand, so that tests decide about order, headers and mistakes.
+
+/** One part: its header lines and its content. */
+export interface Part {
+  headers: string[];
+  content: string | Uint8Array;
+}
+
+/** A form field. */
+export function field(name: string, value: string): Part {
+  return { headers: [`Content-Disposition: form-data; name="${name}"`], content: value };
+}
+
+/** A file field; the name goes out as UTF-8, exactly as given. */
+export function file(name: string, content: string | Uint8Array, type?: string, fieldName = "file"): Part {
+  const headers = [`Content-Disposition: form-data; name="${fieldName}"; filename="${name}"`];
+  if (type !== undefined) headers.push(`Content-Type: ${type}`);
+  return { headers, content };
+}
+
+/** The boundary of all forms made here. */
+export const boundary = "----larder-test-boundary-7f3a";
+
+/** The content type that announces a form of this module. */
+export const formType = `multipart/form-data; boundary=${boundary}`;
+
+/** The bytes of a whole form. */
+export function form(parts: Part[]): Uint8Array<ArrayBuffer> {
+  const pieces: Buffer[] = [];
+  for (const part of parts) {
+    pieces.push(Buffer.from(`--${boundary}\r\n${part.headers.join("\r\n")}\r\n\r\n`, "utf8"));
+    pieces.push(Buffer.from(part.content), Buffer.from("\r\n"));
+  }
+  pieces.push(Buffer.from(`--${boundary}--\r\n`));
+  return new Uint8Array(Buffer.concat(pieces));
+}

@@ -1,0 +1,151 @@
+// Requests byte by byte, for what no proper client sends: malformed heads, cut bodies, paths that a URL parser would repair.
+import { type Socket, connect } from "node:net";
+import { Answer, bytesOf } from "./client.ts";
+
+/** Encodes head lines and a body as one HTTP/1.1 request. */
+export function rawRequest(lines: string[], body: string | Uint8Array = ""): Buffer {
+  return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), bytesOf(body)]);
+}
+
+/** One chunk of a chunked transfer (RFC 9112 §7.1); an empty one ends it. */
+export function httpChunk(bytes: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
+}
+
+/**
+ * A connection on which bytes are written as wished and answers are read.
+ * It never throws for a cut connection: `answer` then rejects, `closed` resolves.
+ */
+export class RawConnection {
+  /** Resolves when the connection is gone, from whichever side. */
+  readonly closed: Promise<void>;
+  private received = Buffer.alloc(0);
+  private isClosed = false;
+  private waiters: (() => void)[] = [];
+
+  private constructor(private readonly socket: Socket) {
+    socket.on("data", (bytes) => {
+      this.received = Buffer.concat([this.received, typeof bytes === "string" ? Buffer.from(bytes) : bytes]);
+      this.wake();
+    });
+    // A reset is a way of closing: 'close' follows it and tells.
+    socket.on("error", () => this.wake());
+    this.closed = new Promise((done) => {
+      socket.on("close", () => {
+        this.isClosed = true;
+        this.wake();
+        done();
+      });
+    });
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connect({ port, host: "127.0.0.1" });
+    const connection = new RawConnection(socket);
+    await new Promise<void>((done, fail) => {
+      socket.once("connect", () => done());
+      socket.once("error", fail);
+    });
+    return connection;
+  }
+
+  /** Writes and waits until the kernel has taken it (or the connection is gone). */
+  async write(bytes: string | Uint8Array): Promise<void> {
+    if (this.isClosed) return;
+    await new Promise<void>((done) => {
+      this.socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes, () => done());
+      this.socket.once("close", () => done());
+    });
+  }
+
+  /** Drops the connection at once, with a reset. */
+  cut(): void {
+    this.socket.resetAndDestroy();
+  }
+
+  /** Closes the sending side. */
+  end(): void {
+    this.socket.end();
+  }
+
+  /**
+   * The next whole answer; interim answers (1xx) are skipped.
+   *
+   * @throws when the connection ends without one, or nothing whole comes within ten seconds
+   */
+  async answer(method = "GET"): Promise<Answer> {
+    const end = Date.now() + 10_000;
+    for (;;) {
+      const parsed = parseAnswer(this.received, method, this.isClosed);
+      if (parsed !== undefined) {
+        this.received = this.received.subarray(parsed.length);
+        if (parsed.answer.status >= 200) return parsed.answer;
+        continue;
+      }
+      if (this.isClosed) throw new Error(`connection closed after ${JSON.stringify(this.received.toString("latin1"))}`);
+      if (Date.now() > end) throw new Error(`no answer, only ${JSON.stringify(this.received.toString("latin1"))}`);
+      await new Promise<void>((done) => {
+        const timer = setTimeout(done, end - Date.now() + 10);
+        this.waiters.push(() => {
+          clearTimeout(timer);
+          done();
+        });
+      });
+    }
+  }
+
+  private wake(): void {
+    for (const done of this.waiters.splice(0)) done();
+  }
+}
+
+/**
+ * Sends bytes on a new connection and reads one answer.
+ *
+ * @returns undefined when the connection was closed without a whole answer
+ */
+export async function sendRaw(port: number, request: Uint8Array, method = "GET"): Promise<Answer | undefined> {
+  const connection = await RawConnection.open(port);
+  try {
+    await connection.write(request);
+    return await connection.answer(method).catch(() => undefined);
+  } finally {
+    connection.cut();
+  }
+}
+
+function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): { answer: Answer; length: number } | undefined {
+  const headEnd = bytes.indexOf("\r\n\r\n");
+  if (headEnd < 0) return undefined;
+  const [statusLine = "", ...lines] = bytes.subarray(0, headEnd).toString("latin1").split("\r\n");
+  const status = Number(statusLine.split(" ")[1]);
+  const headers = new Headers();
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  const start = headEnd + 4;
+  const whole = (body: Buffer, length: number) => ({
+    answer: new Answer(status, headers, new Uint8Array(body)),
+    length,
+  });
+  if (method === "HEAD" || status < 200 || status === 204 || status === 304) return whole(Buffer.alloc(0), start);
+  if (headers.get("transfer-encoding")?.includes("chunked") === true) {
+    const parts: Buffer[] = [];
+    let at = start;
+    for (;;) {
+      const lineEnd = bytes.indexOf("\r\n", at);
+      if (lineEnd < 0) return undefined;
+      const size = Number.parseInt(bytes.subarray(at, lineEnd).toString("latin1"), 16);
+      const next = lineEnd + 2 + size + 2;
+      if (bytes.length < next) return undefined;
+      if (size === 0) return whole(Buffer.concat(parts), next);
+      parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+      at = next;
+    }
+  }
+  const declared = headers.get("content-length");
+  if (declared === null) return isClosed ? whole(bytes.subarray(start), bytes.length) : undefined;
+  const end = start + Number(declared);
+  return bytes.length < end ? undefined : whole(bytes.subarray(start, end), end);
+}

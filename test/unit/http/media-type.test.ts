@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import { detectMediaType } from "../../../src/features/files/media-type.ts";
+import { canInline } from "../../../src/http/send-blob.ts";
+
+const bytes = (text: string): Buffer => Buffer.from(text, "latin1");
+const PNG = bytes("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0");
+const ZIP = Buffer.concat([bytes("PK\x03\x04\x14\0\0\0\0\0"), Buffer.alloc(40, 7)]);
+const CFB = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.alloc(600, 1)]);
+
+describe("the media type of a content", () => {
+  test.each<[string, Uint8Array, string | undefined, string, string]>([
+    ["a JPEG whatever it is called", bytes("\xff\xd8\xff\xe0\0\x10JFIF"), "text/html", "a.html", "image/jpeg"],
+    ["a PNG", PNG, undefined, "x", "image/png"],
+    ["a PNG cut behind its signature", PNG.subarray(0, 8), undefined, "x", "image/png"],
+    ["an animated PNG", Buffer.concat([PNG, bytes("crc!\0\0\0\x08acTL")]), undefined, "x", "image/apng"],
+    ["a GIF", bytes("GIF89a"), undefined, "x", "image/gif"],
+    ["a WebP", bytes("RIFF\x10\0\0\0WEBPVP8 "), undefined, "x", "image/webp"],
+    ["a PDF", bytes("%PDF-1.7\n"), "application/octet-stream", "x.bin", "application/pdf"],
+    ["an MP4", bytes("\0\0\0\x18ftypisom\0\0\x02\0isomiso2"), undefined, "x", "video/mp4"],
+    ["an HEIC", bytes("\0\0\0\x18ftypheic\0\0\0\0mif1heic"), undefined, "x", "image/heic"],
+    ["a page that says it is a picture", bytes("<html><script>"), "image/png", "a.png", "text/html"],
+    ["a page behind spaces and a mark", bytes("\xef\xbb\xbf \n<!DOCTYPE HTML>"), "image/png", "a.png", "text/html"],
+    ["a page behind a comment", bytes("<!-- GIF89a --><body onload=x>"), "image/gif", "a.gif", "text/html"],
+    ["a page in UTF-16", Buffer.from("\ufeff<html>", "utf16le"), "image/png", "a.png", "text/html"],
+    ["a bare script", bytes("<script>alert(1)</script>"), "text/plain", "a.txt", "text/html"],
+    ["an SVG", bytes("<svg xmlns='http://www.w3.org/2000/svg'>"), "image/png", "a.png", "image/svg+xml"],
+    ["an SVG with a prefix", bytes("<?xml version='1.0'?><!-- x --><s:svg xmlns:s='x'>"), undefined, "a.png", "image/svg+xml"],
+    ["an SVG with a document type", bytes('<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "x">'), undefined, "x", "image/svg+xml"],
+    ["an SVG behind an inner document type", bytes("<!DOCTYPE x [<!ENTITY a 'b'>]><svg>"), undefined, "x", "image/svg+xml"],
+    ["XHTML", bytes("<?xml version='1.0'?><html xmlns='x'>"), "image/jpeg", "a.jpg", "application/xhtml+xml"],
+    ["XML with a style sheet", bytes("<?xml version='1.0'?><?xml-stylesheet href='x'?><a/>"), "image/png", "a.png", "application/xml"],
+    ["XML that its name refines", bytes("<?xml version='1.0'?><gpx/>"), undefined, "way.gpx", "application/gpx+xml"],
+    ["Markdown that begins with HTML", bytes("<h1 align=center>Larder</h1>"), undefined, "README.md", "text/markdown"],
+    ["a ZIP", ZIP, undefined, "a.bin", "application/zip"],
+    [
+      "a ZIP that its name makes a document",
+      ZIP,
+      "application/zip",
+      "a.docx",
+      "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    ],
+    ["a ZIP that the client says is a sheet", ZIP, "application/vnd.oasis.opendocument.spreadsheet", "x", "application/vnd.oasis.opendocument.spreadsheet"],
+    ["a ZIP called a picture", ZIP, "image/png", "a.png", "application/zip"],
+    ["an old Word document", CFB, undefined, "a.doc", "application/msword"],
+    ["text, as the client says", bytes("hello"), "Text/Plain; charset=utf-8", "a.csv", "text/plain"],
+    ["text, as its name says", bytes("a;b;c\n1;2;3\n"), undefined, "a.csv", "text/csv"],
+    ["text that begins like a bitmap", bytes("BMW, Bach and Beethoven\n"), undefined, "a.txt", "text/plain"],
+    ["umlauts", Buffer.from("grün\n"), "application/octet-stream", "a.txt", "text/plain"],
+    ["a raw body of curl", bytes("hello"), "application/x-www-form-urlencoded", "a.txt", "text/plain"],
+    ["nonsense declared", bytes("hello"), "<script>", "a", "application/octet-stream"],
+    ["nothing known", Buffer.from([1, 2, 3, 4, 5, 6, 7, 8]), undefined, "a", "application/octet-stream"],
+    ["nothing at all", new Uint8Array(), undefined, "", "application/octet-stream"],
+  ])("%s", async (_name, head, declared, fileName, expected) => {
+    expect(await detectMediaType(head, declared, fileName)).toBe(expected);
+  });
+
+  test("no beginning of any kind throws (D65)", async () => {
+    const seeds = [PNG, ZIP, CFB, bytes("<?xml <!-- <!doctype ["), bytes("\0\0\0\x18ftyp"), bytes("RIFF\x10\0\0\0WAVEfmt "), bytes("ID3\x04"), bytes("OggS"), bytes("\x1a\x45\xdf\xa3")];
+    for (const seed of seeds) {
+      for (let length = 0; length <= Math.min(seed.length, 64); length++) {
+        for (const filler of [0, 0x20, 0x3c, 0xff]) {
+          const head = Buffer.concat([seed.subarray(0, length), Buffer.alloc((length * 67) % 4000, filler)]);
+          expect(await detectMediaType(head, undefined, "x")).toMatch(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/);
+        }
+      }
+    }
+  });
+
+  test("markup made to be slow is read in time", () => {
+    for (const hostile of ["<!--".repeat(1025), "<?x".repeat(1366), "<!doctype[".repeat(410), `<!doctype ${"[]".repeat(2000)}`, "<".repeat(4100), " ".repeat(4100)]) {
+      const started = performance.now();
+      void detectMediaType(bytes(hostile).subarray(0, 4100), undefined, "x");
+      expect(performance.now() - started).toBeLessThan(50);
+    }
+  });
+});
+
+test("only pictures but SVG, sound, film, PDF and plain text are shown in place (D54)", () => {
+  for (const type of ["image/png", "image/heic", "audio/mpeg", "video/mp4", "application/pdf", "text/plain"]) {
+    expect([type, canInline(type)]).toEqual([type, true]);
+  }
+  for (const type of ["image/svg+xml", "text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/css", "application/zip", "application/octet-stream"]) {
+    expect([type, canInline(type)]).toEqual([type, false]);
+  }
+});

@@ -1,0 +1,3 @@
+import { runThumbnailChild } from "../../../src/features/thumbnails/child.ts";
+
+runThumbnailChild();
