@@ -1,4 +1,6 @@
 /** Entry of the executable: hands the arguments to cli/, or becomes the thumbnail process before anything else is loaded. */
+import process from "node:process";
+
 if (process.argv[2] === "thumbnail-worker") {
   const { runThumbnailChild } = await import("./features/thumbnails/child.ts");
   runThumbnailChild();
@@ -9,5 +11,3 @@ if (process.argv[2] === "thumbnail-worker") {
   const context = { terminal: processTerminal, environment: process.env, directory: process.cwd() };
   process.exit(await runCli(process.argv.slice(2), context));
 }
-
-export {};

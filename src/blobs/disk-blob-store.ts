@@ -132,6 +132,11 @@ export class DiskBlobStore implements BlobStore {
     );
   }
 
+  /** Makes the folders that every blob needs, where they are missing. Once, at start. */
+  makeFolders(): void {
+    for (const folder of this.#layout.folders()) fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
   /**
    * Removes what uploads left behind that a crash or a power cut ended. Call once, before the first upload.
    * @returns how many there were
@@ -272,7 +277,7 @@ class DiskIncoming implements Incoming {
           this.#pieces.push(Uint8Array.from(piece));
           return;
         }
-        this.#stage();
+        this.#stage(piece);
       }
       return this.#append(piece);
     } catch (error) {
@@ -317,15 +322,15 @@ class DiskIncoming implements Incoming {
     });
   }
 
-  /** Moves on from memory to a file in `uploads/`. */
-  #stage(): void {
+  /** Moves on from memory to a file in `uploads/`; `next` is what follows. */
+  #stage(next: Uint8Array): void {
     const path = this.#newStagingPath();
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const fd = this.#disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
     this.#staged = { path, fd };
     this.#syncQueue.countLargeUpload(1);
     const held = joinPieces(this.#pieces);
-    this.#head = held.slice(0, HEAD_BYTES);
+    this.#head = Buffer.concat([held.subarray(0, HEAD_BYTES), next.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES);
     this.#pieces = [];
     this.#disk.write(fd, held);
     this.#unsyncedBytes = held.length;

@@ -1,7 +1,10 @@
 /** What every command is made of. */
+import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
-import { flagName, SETTINGS_BY_KEY } from "../config/settings.ts";
+import { type Config, flagName, SETTINGS_BY_KEY } from "../config/settings.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { dataPaths } from "../server/data-directory.ts";
 import type { Terminal } from "./output.ts";
 
 /** What a command is given of the world. */
@@ -82,14 +85,24 @@ export const PLACE_SETTINGS = ["data"];
 /** The configuration that this command runs under. @throws ConfigError */
 export function readConfig(command: Command, context: CommandContext): LoadedConfig {
   const given: Record<string, unknown> = command.opts();
-  const flags = new Map<string, string>();
+  const flags: Record<string, string> = {};
   for (const key of SETTINGS_BY_KEY.keys()) {
     const option = command.options.find(({ long }) => long === flagName(key));
     const value = option === undefined ? undefined : given[option.attributeName()];
-    if (typeof value === "string") flags.set(key, value);
+    if (typeof value === "string") flags[key] = value;
   }
   const file = typeof given["config"] === "string" ? given["config"] : undefined;
   return loadConfig({ flags, file, environment: context.environment, directory: context.directory });
+}
+
+/** For commands that ask about data: they make none where there is none. @throws StartupError */
+export function requireDatabase(config: Config): void {
+  const { root, database } = dataPaths(config.data);
+  if (existsSync(database)) return;
+  throw new StartupError(
+    `There is no database in ${root}. Give the right directory by --data (LARDER_DATA), ` +
+      `or begin a new one: larder serve --data ${root}`,
+  );
 }
 
 /** Tells the configuration's warnings where no server is there to log them. */

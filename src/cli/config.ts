@@ -12,6 +12,7 @@ import {
   hasOption,
   PLACE_SETTINGS,
   readConfig,
+  requireDatabase,
   runs,
   tellWarnings,
 } from "./command.ts";
@@ -46,6 +47,7 @@ function defineRotate(command: Command, context: CommandContext): void {
   describeEnd(command, "larder config rotate-secrets --data /srv/larder", "not used");
   runs(command, async () => {
     const { config } = readConfig(command, context);
+    requireDatabase(config);
     const paths = openDataDirectory(config.data);
     const { terminal } = context;
     rotateSecret(paths.secrets, "jwt");

@@ -113,8 +113,9 @@ function examineData(config: Config, paths: DataPaths): Finding[] {
 }
 
 function examineMode({ root }: DataPaths): Finding {
-  const mode = statSync(root).mode & 0o777;
-  const isPrivate = (mode & 0o077) === 0;
+  const mode = statSync(root).mode & 0o7777;
+  // A container's volume is open with the sticky bit, so that any --user may begin it; what is in it is private.
+  const isPrivate = (mode & 0o077) === 0 || (mode & 0o1000) !== 0;
   const text = isPrivate
     ? "only for this user"
     : `others may look into it (mode ${mode.toString(8)}). Run: chmod 700 ${root}`;

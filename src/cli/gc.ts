@@ -4,6 +4,7 @@ import { createLog } from "../lib/log.ts";
 import { dataPaths, openDataDirectory } from "../server/data-directory.ts";
 import { acquireServerLock, findRunningServer } from "../server/lock.ts";
 import { openForCommand } from "../server/services.ts";
+import { describeSize } from "../config/quantities.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import {
@@ -15,6 +16,7 @@ import {
   hasOption,
   PLACE_SETTINGS,
   readConfig,
+  requireDatabase,
   runs,
   tellWarnings,
 } from "./command.ts";
@@ -40,6 +42,7 @@ export function define(command: Command, context: CommandContext): void {
   runs(command, async () => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
+    requireDatabase(loaded.config);
     const request = { now: hasOption(command, "now") };
     const paths = openDataDirectory(loaded.config.data);
     const outcome =
@@ -65,7 +68,7 @@ async function runHere(config: Config, request: { now: boolean }, terminal: Term
       createLog("pretty", "warn", (line) => terminal.error(line)),
     );
     try {
-      return { result: JSON.stringify(await services.runJob(JOB, request)), error: null };
+      return { result: await services.runJob(JOB, request), error: null };
     } finally {
       await services.close();
     }
@@ -121,9 +124,19 @@ function findOutcome(db: Db, requestedAt: number): Outcome | undefined {
 
 function tell({ result, error }: Outcome, isJson: boolean, terminal: Terminal): ExitCode {
   if (isJson) terminal.out(toJson({ ok: error === null, error, result: parseResult(result) }));
-  else if (error === null) terminal.out(`Collected. ${result ?? ""}`.trimEnd().concat("\n"));
+  else if (error === null) terminal.out(`${describe(parseResult(result))}\n`);
   else terminal.error(`The collection failed: ${error}\n`);
   return error === null ? EXIT.fine : EXIT.wrong;
+}
+
+function describe(result: unknown): string {
+  const numbers =
+    typeof result === "object" && result !== null ? new Map(Object.entries(result)) : new Map<string, unknown>();
+  const count = (name: string) => Number(numbers.get(name) ?? 0);
+  return (
+    `Removed ${count("removed")} contents, ${describeSize(count("freedBytes"))}; ` +
+    `set aside ${count("setAside")} more for a later run.`
+  );
 }
 
 /** What jobs leave is JSON, or plain words. */

@@ -20,7 +20,7 @@ export function define(command: Command, context: CommandContext): void {
     const loaded = readConfig(command, context);
     const log = createLog(loaded.config.log, loaded.config.logLevel);
     for (const warning of loaded.warnings) log.warn(warning);
-    await runServer(loaded.config, log);
+    await runServer(loaded.config, log, () => readConfig(command, context).config);
     return EXIT.fine;
   });
 }

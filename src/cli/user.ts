@@ -17,6 +17,7 @@ import {
   optionText,
   PLACE_SETTINGS,
   readConfig,
+  requireDatabase,
   runs,
   tellWarnings,
   UsageError,
@@ -69,6 +70,7 @@ function defineSet(command: Command, context: CommandContext): void {
   describeEnd(command, "larder user set anna@example.org --plan pro --quota 200GB");
   runs(command, async ([email = ""]) => {
     const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
     const [plan, role, isDisabled] = [readPlan(command), readRole(command), readDisabled(command)];
     const password = await readPassword(command, context);
     const changes = {
@@ -99,7 +101,9 @@ function defineList(command: Command, context: CommandContext): void {
   addSettings(command, PLACE_SETTINGS);
   describeEnd(command, "larder user list --json");
   runs(command, async () => {
-    const users = await withServices(readConfig(command, context), context, async (services) => services.users.list());
+    const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
+    const users = await withServices(loaded, context, async (services) => services.users.list());
     const heading = ["E-MAIL", "NAME", "ROLE", "PLAN", "QUOTA", "STATE", "SINCE", "ID"];
     const rows = users.map((user) => [
       user.email,
@@ -127,6 +131,7 @@ function defineToken(command: Command, context: CommandContext): void {
   );
   runs(command, async ([email = ""]) => {
     const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
     const { user, token } = await withServices(loaded, context, async ({ users, auth }) => {
       const user = findUser(users, email);
       if (user.disabledAtMs !== null) {

@@ -25,12 +25,12 @@ import { StartupError } from "./startup-error.ts";
 /** Where settings may come from; nothing else is read but the configuration file. */
 export interface ConfigInput {
   /** Values of the command line, by key. */
-  readonly flags?: ReadonlyMap<string, string>;
+  readonly flags?: Readonly<Record<string, string>>;
   /** `--config FILE`. */
   readonly file?: string | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** What relative paths on the command line and in the environment start from. */
-  readonly directory: string;
+  /** What relative paths on the command line and in the environment start from; the working directory by default. */
+  readonly directory?: string;
 }
 
 /** Where a value came from, in words: "default", "preset household", "--port", "LARDER_PORT", "/srv/larder.toml:3". */
@@ -79,6 +79,7 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
 
 class Loading {
   readonly #input: ConfigInput;
+  readonly #directory: string;
   readonly #faults: string[] = [];
   readonly #warnings: string[] = [];
   readonly #found = new Map<string, Found>();
@@ -87,11 +88,13 @@ class Loading {
 
   constructor(input: ConfigInput) {
     this.#input = input;
+    this.#directory = resolve(input.directory ?? ".");
   }
 
   load(): LoadedConfig {
-    const { flags = new Map<string, string>(), directory } = this.#input;
-    for (const [key, raw] of flags) this.#found.set(key, { raw, source: flagName(key), directory });
+    for (const [key, raw] of Object.entries(this.#input.flags ?? {})) {
+      this.#found.set(key, { raw, source: flagName(key), directory: this.#directory });
+    }
     this.#readEnvironment();
     const file = this.#readFile();
     this.#decide();
@@ -110,7 +113,7 @@ class Loading {
   }
 
   #readEnvironment(): void {
-    const { environment, directory } = this.#input;
+    const { environment } = this.#input;
     const keys = new Map([...SETTINGS_BY_KEY.keys()].map((key) => [environmentName(key), key]));
     const renamed = new Map(Object.keys(RENAMED).map((key) => [environmentName(key), key]));
     for (const [name, value] of Object.entries(environment)) {
@@ -123,17 +126,16 @@ class Loading {
       if (key === undefined) {
         this.#faults.push(`${name} (environment) is no setting. The nearest is ${nearest(name, keys.keys())}.`);
       } else if (key !== null && !this.#found.has(key)) {
-        this.#found.set(key, { raw: value, source: name, directory });
+        this.#found.set(key, { raw: value, source: name, directory: this.#directory });
       }
     }
   }
 
   /** Reads larder.toml, if there is one. @returns its path */
   #readFile(): string | undefined {
-    const { environment, directory } = this.#input;
-    const named = this.#input.file ?? (environment[CONFIG_VARIABLE] || undefined);
-    const dataDirectory = resolve(directory, this.#earlyData());
-    const path = named === undefined ? join(dataDirectory, CONFIG_FILE) : resolve(directory, named);
+    const named = this.#input.file ?? (this.#input.environment[CONFIG_VARIABLE] || undefined);
+    const dataDirectory = resolve(this.#directory, this.#earlyData());
+    const path = named === undefined ? join(dataDirectory, CONFIG_FILE) : resolve(this.#directory, named);
     if (named === undefined && !existsSync(path)) return undefined;
     let text: string;
     try {
@@ -229,9 +231,8 @@ class Loading {
 
   /** What only shows when all values are known; makes paths absolute and fills in what follows from others. */
   #checkTogether(): void {
-    const { directory } = this.#input;
     const dataSource = this.#found.get("data");
-    this.#values.set("data", resolve(dataSource?.directory ?? directory, String(this.#values.get("data"))));
+    this.#values.set("data", resolve(dataSource?.directory ?? this.#directory, String(this.#values.get("data"))));
     for (const key of ["nativeDir", "libvips", "adminPasswordFile"]) {
       const path = this.#values.get(key);
       if (typeof path === "string") this.#values.set(key, resolve(path));

@@ -2,15 +2,25 @@ import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Bindable, ReadReply, ReadRequest, ReadStatement } from "./reader.worker.ts";
 
-/** A statement whose rows are wanted. */
-export function rows(sql: string, parameters: readonly Bindable[] = []): ReadStatement {
+/** A statement and, for the compiler alone, what it gives. */
+export interface Read<Result> extends ReadStatement {
+  readonly result?: Result;
+}
+
+/** A statement whose rows are wanted; `Row` is what its columns are. */
+export function rows<Row>(sql: string, parameters: readonly Bindable[] = []): Read<readonly Row[]> {
   return { sql, parameters, as: "rows" };
 }
 
 /** A statement that gives one text of comma-separated integers (`group_concat`), wanted as an array of numbers. */
-export function numbers(sql: string, parameters: readonly Bindable[] = []): ReadStatement {
+export function numbers(sql: string, parameters: readonly Bindable[] = []): Read<Float64Array> {
   return { sql, parameters, as: "numbers" };
 }
+
+/** What each of several statements gives, in their order. */
+export type Results<Reads extends readonly Read<unknown>[]> = {
+  readonly [Index in keyof Reads]: Reads[Index] extends Read<infer Result> ? Result : never;
+};
 
 /** Requests that may wait for the thread; beyond it a caller is better told to come again. */
 const WAITING_MAX = 64;
@@ -38,18 +48,18 @@ export class Reader {
   }
 
   /**
-   * Runs the statements one after the other in one snapshot; results in their order. What the rows look like is the
-   * caller's knowledge of its own SQL.
+   * Runs the statements one after the other in one snapshot; results in their order.
    * @throws AppError overloaded where too many wait already; database_error
    */
-  read(statements: readonly ReadStatement[]): Promise<readonly (Float64Array | readonly object[])[]> {
+  read<const Reads extends readonly Read<unknown>[]>(statements: Reads): Promise<Results<Reads>> {
     if (this.#waiting.size >= WAITING_MAX) {
       const message = "Too many searches are waiting. Try again in a moment.";
       return Promise.reject(new AppError("overloaded", message));
     }
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread answers with what the statements say
+      this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });
       this.#worker ??= this.#start();
       this.#worker.postMessage({ id, path: this.#path, statements } satisfies ReadRequest);
     });

@@ -36,15 +36,18 @@ const BUSY_RETRY_MS = 20;
 export class Writer {
   readonly #sqlite: Database;
   readonly #log: Log;
+  readonly #makeRoom: () => boolean;
   readonly #queue: Waiting[] = [];
   #isScheduled = false;
   #busySinceMs: number | undefined;
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
 
-  constructor(sqlite: Database, log: Log) {
+  /** @param makeRoom called when the disk is full; true where some was found and the deeds are worth another try */
+  constructor(sqlite: Database, log: Log, makeRoom: () => boolean = () => false) {
     this.#sqlite = sqlite;
     this.#log = log;
+    this.#makeRoom = makeRoom;
     const statement = (sql: string) => {
       const prepared = sqlite.prepare(sql);
       return () => void prepared.run();
@@ -122,6 +125,11 @@ export class Writer {
       this.#statements.commit();
     } catch (error) {
       this.#undo();
+      if (isFull(error) && this.#makeRoom()) {
+        this.#queue.unshift(...taken);
+        this.#schedule();
+        return;
+      }
       const translated = translateSqliteError(error);
       for (const waiting of taken) waiting.reject(translated);
       if (this.#queue.length > 0) this.#schedule();
@@ -142,8 +150,8 @@ export class Writer {
       effects.push(...own);
       return () => waiting.resolve(result);
     } catch (error) {
-      // A full disk may have ended the whole transaction already; then there is no savepoint to go back to.
-      if (!this.#sqlite.inTransaction) throw error;
+      // A full disk is everybody's, and may have ended the whole transaction already.
+      if (isFull(error) || !this.#sqlite.inTransaction) throw error;
       this.#savepoint.undo();
       this.#savepoint.release();
       return () => waiting.reject(translateSqliteError(error));
@@ -176,14 +184,17 @@ export class Writer {
 /** Turns what SQLite says into what the API may say (contract §1); anything else is passed through. */
 export function translateSqliteError(error: unknown): unknown {
   if (!(error instanceof SQLiteError)) return error;
-  const code = error.code ?? "";
   if (isBusy(error)) {
     return new AppError("database_busy", "The database is held by another program. Try again shortly.", {}, error);
   }
-  if (code === "SQLITE_FULL") {
+  if (isFull(error)) {
     return new AppError("disk_full", "The disk is full. Make room on the server, then try again.", {}, error);
   }
   return new AppError("database_error", "The database could not carry this out. Its log says why.", {}, error);
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof SQLiteError && error.code === "SQLITE_FULL";
 }
 
 function isBusy(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /**
- * What holds for every request: an id, security headers, the drain gate, the JSON body with its bounds, the access log
- * and the error boundary, through which every failure becomes the envelope. Mounted first; knows no feature.
+ * What holds for every request: an id, security headers, the drain gate, the access log and the
+ * error boundary, through which every failure becomes the envelope. Mounted first; knows no feature.
  */
 import { Elysia } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
@@ -21,9 +21,6 @@ export interface BaseOptions extends ExchangeSettings {
   /** The page for a browser that met an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => string;
 }
-
-/** JSON bodies are at most this large (contract, conventions). */
-const JSON_BYTES_MAX = 1024 * 1024;
 
 const CORS_HEADERS = {
   "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
@@ -59,8 +56,6 @@ export function base(options: BaseOptions) {
       .onTransform({ as: "global" }, ({ query, headers, cookie, body, server, path, route }) => {
         void [query, headers, cookie, body, server, path, route];
       })
-      .parser("jsonBody", ({ request }) => readJson(request, true))
-      .parser("optionalJsonBody", ({ request }) => readJson(request, false))
       .onAfterResponse({ as: "global" }, ({ request, set, responseValue }) => {
         const exchange = exchangeOf(request);
         const status = responseValue instanceof Response ? responseValue.status : set.status;
@@ -132,46 +127,6 @@ function toInvalidField(error: unknown): unknown {
   const field = path.slice(1).replaceAll("/", ".") || String(error.type);
   const problem = "message" in detail && typeof detail.message === "string" ? detail.message : "It is not valid.";
   return invalidField(field, `${field} was not accepted: ${problem}. See /docs for what it may be.`);
-}
-
-/**
- * The JSON body of a request. @throws AppError unsupported_media_type | body_too_large | invalid_json
- */
-async function readJson(request: Request, isRequired: boolean): Promise<unknown> {
-  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
-  const declared = Number(request.headers.get("content-length") ?? 0);
-  const hasBody = declared > 0 || request.headers.has("transfer-encoding");
-  if (!hasBody && !isRequired) return {};
-  if (!hasBody) throw new AppError("invalid_json", "The request has no body. Send a JSON object as application/json.");
-  if (type !== "application/json") {
-    throw new AppError("unsupported_media_type", "This address takes JSON. Send it with Content-Type: application/json.");
-  }
-  if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
-  const pieces: Uint8Array[] = [];
-  let sizeBytes = 0;
-  if (request.body !== null) {
-    for await (const piece of request.body) {
-      sizeBytes += piece.length;
-      if (sizeBytes > JSON_BYTES_MAX) throw bodyTooLarge();
-      pieces.push(piece);
-    }
-  }
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces)));
-  } catch (error) {
-    throw new AppError("invalid_json", "The request body is not JSON in UTF-8. Check its syntax.", {}, error);
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new AppError("invalid_json", "The request body must be a JSON object.");
-  }
-  return value;
-}
-
-function bodyTooLarge(): AppError {
-  return new AppError("body_too_large", "The JSON body is larger than 1 MiB. Send less at once.", {
-    limit: JSON_BYTES_MAX,
-  });
 }
 
 /** A path as logs may keep it: tokens of links are blanked (contract §1). */

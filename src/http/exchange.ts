@@ -49,7 +49,7 @@ export class Exchange {
 
   /** The client's address: the peer's, or what a trusted proxy says of it. */
   get clientAddress(): string {
-    this.#clientAddress ??= this.#settings.addresses.resolve(this.#peer, this.request.headers);
+    this.#clientAddress ??= this.#settings.addresses.addressOf(this.#peer, this.request.headers);
     return this.#clientAddress;
   }
 
@@ -57,7 +57,7 @@ export class Exchange {
   get isSecure(): boolean {
     const { publicUrl, addresses } = this.#settings;
     if (publicUrl !== undefined) return publicUrl.startsWith("https:");
-    return addresses.forwardedProto(this.#peer, this.request.headers) === "https";
+    return addresses.protocolOf(this.#peer, this.request.headers) === "https";
   }
 
   /** What absolute URLs in answers start with: `http://host[:port][/base]`, without a slash at the end. */

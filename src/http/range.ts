@@ -118,5 +118,10 @@ export function planByteRanges(
     return { head, range };
   });
   const tail = `\r\n--${boundary}--\r\n`;
-  return { contentType: `multipart/byteranges; boundary=${boundary}`, lengthBytes: lengthBytes + tail.length, parts, tail };
+  return {
+    contentType: `multipart/byteranges; boundary=${boundary}`,
+    lengthBytes: lengthBytes + tail.length,
+    parts,
+    tail,
+  };
 }

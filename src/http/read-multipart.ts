@@ -104,6 +104,7 @@ export async function readMultipart(
     }
     return given.then((resolved) => {
       sink = resolved;
+      return undefined;
     });
   };
 
@@ -112,14 +113,22 @@ export async function readMultipart(
     text.sizeBytes += piece.length;
     fieldsBytes += piece.length;
     if (text.sizeBytes > limits.fieldBytes) {
-      throw invalidField(text.name, `The field ${quote(text.name)} is longer than ${limits.fieldBytes} bytes. Shorten it.`, {
-        limit: limits.fieldBytes,
-      });
+      throw invalidField(
+        text.name,
+        `The field ${quote(text.name)} is longer than ${limits.fieldBytes} bytes. Shorten it.`,
+        {
+          limit: limits.fieldBytes,
+        },
+      );
     }
     if (fieldsBytes > limits.fieldsTotalBytes) {
-      throw invalidField(text.name, `The text fields together are longer than ${limits.fieldsTotalBytes} bytes. Shorten them.`, {
-        limit: limits.fieldsTotalBytes,
-      });
+      throw invalidField(
+        text.name,
+        `The text fields together are longer than ${limits.fieldsTotalBytes} bytes. Shorten them.`,
+        {
+          limit: limits.fieldsTotalBytes,
+        },
+      );
     }
     text.pieces.push(Buffer.from(piece));
     return undefined;
@@ -174,7 +183,12 @@ function decodeField(field: TextField): string {
   try {
     return UTF8.decode(field.pieces.length === 1 && first !== undefined ? first : Buffer.concat(field.pieces));
   } catch (error) {
-    throw new AppError("invalid_field", `The field ${quote(field.name)} is not valid UTF-8.`, { field: field.name }, error);
+    throw new AppError(
+      "invalid_field",
+      `The field ${quote(field.name)} is not valid UTF-8.`,
+      { field: field.name },
+      error,
+    );
   }
 }
 

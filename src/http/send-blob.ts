@@ -51,6 +51,8 @@ const DEFAULT_CACHE_CONTROL = "private, max-age=3600";
 
 /** Nothing of a stored content may run: it is shown as if it came from an origin of its own, without scripts. */
 const SANDBOX_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox";
+/** Browsers play sound and film in place only where the page keeps its origin; without scripts that gives nothing away. */
+const MEDIA_POLICY = `${SANDBOX_POLICY} allow-same-origin`;
 /** Browsers' PDF viewers don't start in a sandbox (contract §4); scripts stay forbidden. */
 const PDF_POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'";
 
@@ -84,7 +86,11 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
     );
   }
   if (request.method === "HEAD") {
-    return { response: new Response(null, { status: 200, headers: contentHeaders(options, blob.sizeBytes) }), bytesToSend: 0, kind: "head" };
+    return {
+      response: new Response(null, { status: 200, headers: contentHeaders(options, blob.sizeBytes) }),
+      bytesToSend: 0,
+      kind: "head",
+    };
   }
   if (range.kind === "whole") {
     const headers = contentHeaders(options, blob.sizeBytes);
@@ -127,9 +133,14 @@ function contentHeaders(options: SendBlobOptions, lengthBytes: number): Record<s
     "content-disposition": contentDisposition(options.fileName, inline),
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
-    "content-security-policy": mediaType === "application/pdf" ? PDF_POLICY : SANDBOX_POLICY,
+    "content-security-policy": policyFor(mediaType),
     ...validatorHeaders(options),
   };
+}
+
+function policyFor(mediaType: string): string {
+  if (mediaType === "application/pdf") return PDF_POLICY;
+  return mediaType.startsWith("audio/") || mediaType.startsWith("video/") ? MEDIA_POLICY : SANDBOX_POLICY;
 }
 
 /** What 200, 206 and 304 have in common (RFC 9110 §15.4.5). */
@@ -177,12 +188,19 @@ function openFile(blob: SendableBlob): Bun.BunFile {
 
 function damaged(expectedBytes: number, actualBytes: number): AppError {
   if (actualBytes === 0) {
-    return new AppError("content_missing", "The stored content is missing. Run `larder verify`, and restore it from a backup.");
+    return new AppError(
+      "content_missing",
+      "The stored content is missing. Run `larder verify`, and restore it from a backup.",
+    );
   }
-  return new AppError("content_damaged", "The stored content is damaged. Run `larder verify`, and restore it from a backup.", {
-    expectedBytes,
-    actualBytes,
-  });
+  return new AppError(
+    "content_damaged",
+    "The stored content is damaged. Run `larder verify`, and restore it from a backup.",
+    {
+      expectedBytes,
+      actualBytes,
+    },
+  );
 }
 
 /**

@@ -18,7 +18,7 @@ export interface JobContext {
   /** Where the last run said to go on; null at the beginning. */
   readonly cursor: string | null;
   /** Remembers where to go on, durably on return; null for the beginning. */
-  setCursor(cursor: string | null): Promise<void>;
+  readonly setCursor: (cursor: string | null) => Promise<void>;
   /** What a command gave along ({@link requestJob}); undefined in a run by schedule. */
   readonly arguments: unknown;
 }
@@ -89,6 +89,10 @@ interface Entry {
   readonly job: Job;
   readonly cron: Cron;
   running: Promise<JobOutcome> | undefined;
+  /** A run without arguments that waits for the present one to end: whoever wants another gets this. */
+  queued: Promise<JobOutcome> | undefined;
+  /** The last request that was carried out, should the database not have taken that down. */
+  answeredAt: number | undefined;
 }
 
 const MISSED_AFTER_MS = 30_000;
@@ -138,7 +142,12 @@ export class Scheduler {
     for (const job of options.jobs) {
       if (this.#entries.has(job.name)) throw new Error(`Two jobs are named "${job.name}".`);
       // Without a function: croner only tells the times until start().
-      this.#entries.set(job.name, { job, cron: new Cron(job.schedule, { paused: true }), running: undefined });
+      this.#entries.set(job.name, {
+        job,
+        cron: new Cron(job.schedule, { paused: true, unref: true }),
+        running: undefined,
+        answeredAt: undefined,
+      });
     }
     const { sqlite } = options.db;
     this.#statements = {
@@ -148,9 +157,14 @@ export class Scheduler {
         `INSERT INTO jobs (name, last_started_at) VALUES (?1, ?2)
          ON CONFLICT DO UPDATE SET last_started_at = excluded.last_started_at`,
       ),
-      cursor: sqlite.prepare("UPDATE jobs SET cursor = ?2 WHERE name = ?1"),
+      cursor: sqlite.prepare(
+        "INSERT INTO jobs (name, cursor) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET cursor = excluded.cursor",
+      ),
       finished: sqlite.prepare(
-        "UPDATE jobs SET last_finished_at = ?2, last_result = ?3, last_error = ?4 WHERE name = ?1",
+        `INSERT INTO jobs (name, last_started_at, last_finished_at, last_result, last_error) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT DO UPDATE SET last_started_at = excluded.last_started_at,
+           last_finished_at = excluded.last_finished_at, last_result = excluded.last_result,
+           last_error = excluded.last_error`,
       ),
       // Only the request that was answered: another may have come meanwhile.
       answered: sqlite.prepare(
@@ -193,13 +207,16 @@ export class Scheduler {
 
   /**
    * Runs a job now, or after its present run, and tells what became of it. Never rejects for what the job does.
+   * Calls without arguments that wait for the same run to end share the next one: what they found to do, it does.
    * @throws Error for a name that no job has
    */
   async runNow(name: string, givenArguments?: unknown): Promise<JobOutcome> {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new Error(`There is no job "${name}".`);
-    while (entry.running !== undefined) await entry.running;
-    return this.#run(entry, givenArguments, undefined);
+    if (entry.running === undefined) return this.#run(entry, givenArguments, undefined);
+    if (givenArguments !== undefined) return this.#runAfter(entry, givenArguments);
+    entry.queued ??= this.#runAfter(entry, undefined);
+    return entry.queued;
   }
 
   /**
@@ -214,7 +231,7 @@ export class Scheduler {
       if (entry === undefined) {
         this.#options.log.warn("A job was asked for that this version doesn't have.", { job: row.name });
         void this.#record(() => this.#statements.answered.run(row.name, requestedAt));
-      } else if (entry.running === undefined && !this.#abort.signal.aborted) {
+      } else if (entry.running === undefined && entry.answeredAt !== requestedAt && !this.#abort.signal.aborted) {
         void this.#run(entry, undefined, { requestedAt, arguments: parseArguments(row.requestArguments) });
       }
     }
@@ -226,7 +243,7 @@ export class Scheduler {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     for (const { cron } of this.#entries.values()) cron.stop();
-    await Promise.all([...this.#entries.values()].map(({ running }) => running));
+    await Promise.all([...this.#entries.values()].flatMap(({ running }) => running ?? []));
   }
 
   /** Whether a run fell due and was not finished: never run, interrupted, or a due time since its last start. */
@@ -252,31 +269,40 @@ export class Scheduler {
     if (entry.running === undefined) void this.#run(entry, undefined, undefined);
   }
 
+  async #runAfter(entry: Entry, givenArguments: unknown): Promise<JobOutcome> {
+    while (entry.running !== undefined) await entry.running;
+    // From here on it is the present run, and may have passed what is found to do now.
+    if (givenArguments === undefined) entry.queued = undefined;
+    return this.#run(entry, givenArguments, undefined);
+  }
+
   #run(entry: Entry, givenArguments: unknown, request: Request | undefined): Promise<JobOutcome> {
     if (this.#abort.signal.aborted) return Promise.resolve(STOPPED);
-    const running = this.#carryOut(
-      entry.job,
-      request === undefined ? givenArguments : request.arguments,
-      request,
-    ).finally(() => {
+    const running = this.#carryOut(entry.job, request === undefined ? givenArguments : request.arguments, request);
+    entry.running = running.then((outcome) => {
       entry.running = undefined;
-      if (!this.#abort.signal.aborted) this.answerRequests();
+      if (request !== undefined) entry.answeredAt = request.requestedAt;
+      this.#answerNext();
+      return outcome;
     });
-    entry.running = running;
-    return running;
+    return entry.running;
+  }
+
+  /** What was asked for while a job ran. */
+  #answerNext(): void {
+    try {
+      if (!this.#abort.signal.aborted) this.answerRequests();
+    } catch (error) {
+      this.#options.log.error("The requests for jobs could not be read.", { error });
+    }
   }
 
   /** One run from its first row to its last; never rejects. */
   async #carryOut(job: Job, givenArguments: unknown, request: Request | undefined): Promise<JobOutcome> {
-    const { clock, log, writer } = this.#options;
+    const { clock, log } = this.#options;
     const startedAt = clock.nowMs();
     await this.#record(() => this.#statements.started.run(job.name, startedAt));
-    const outcome = await this.#attempt(job, {
-      signal: this.#abort.signal,
-      cursor: this.#statements.row.get(job.name)?.cursor ?? null,
-      setCursor: async (cursor) => void (await writer.run(() => this.#statements.cursor.run(job.name, cursor))),
-      arguments: givenArguments,
-    });
+    const outcome = await this.#attempt(job, givenArguments);
     if (!outcome.isOk && this.#abort.signal.aborted) {
       // Not recorded as finished, nor the request as answered: both go on at the next start.
       log.info("A job was interrupted by the stop.", { job: job.name });
@@ -285,18 +311,26 @@ export class Scheduler {
     const finishedAt = Math.max(clock.nowMs(), startedAt, request?.requestedAt ?? 0);
     await this.#record(() => {
       const { isOk, text } = outcome;
-      this.#statements.finished.run(job.name, finishedAt, isOk ? text : null, isOk ? null : text);
+      this.#statements.finished.run(job.name, startedAt, finishedAt, isOk ? text : null, isOk ? null : text);
       if (request !== undefined) this.#statements.answered.run(job.name, request.requestedAt);
     });
     if (outcome.isOk) log.debug("A job is done.", { job: job.name, result: outcome.text, ms: finishedAt - startedAt });
     return outcome;
   }
 
-  async #attempt(job: Job, context: JobContext): Promise<JobOutcome> {
+  async #attempt(job: Job, givenArguments: unknown): Promise<JobOutcome> {
+    const { writer, log } = this.#options;
+    const { row, cursor: writeCursor } = this.#statements;
     try {
-      return { isOk: true, text: await job.run(context) };
+      const text = await job.run({
+        signal: this.#abort.signal,
+        cursor: row.get(job.name)?.cursor ?? null,
+        setCursor: async (cursor) => void (await writer.run(() => writeCursor.run(job.name, cursor))),
+        arguments: givenArguments,
+      });
+      return { isOk: true, text };
     } catch (error) {
-      if (!this.#abort.signal.aborted) this.#options.log.error("A job failed.", { job: job.name, error });
+      if (!this.#abort.signal.aborted) log.error("A job failed.", { job: job.name, error });
       return { isOk: false, text: error instanceof Error ? error.message : String(error) };
     }
   }

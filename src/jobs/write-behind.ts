@@ -7,8 +7,10 @@ export interface WriteBehindOptions<Pending> {
   readonly log: Log;
   /** What is written, for the log: "download counts". */
   readonly what: string;
-  /** Takes everything that waits; from here on it is no longer pending. */
+  /** Takes what waits, or so much of it as one deed may hold; from here on it is no longer pending. */
   readonly take: () => Pending;
+  /** Whether something waits still. */
+  readonly isWaiting: () => boolean;
   /** Writes what was taken. Called right after `take`, inside the same transaction. */
   readonly write: (taken: Pending) => void;
   /** Puts what was taken back to what waits by now: it could not be written. */
@@ -50,18 +52,24 @@ export class WriteBehind<Pending> {
   }
 
   async #write(): Promise<void> {
-    if (!this.#hasPending) return;
     clearTimeout(this.#timer);
-    const { writer, log, what, take, write, giveBack } = this.#options;
+    // A long queue goes in several deeds, so that no request waits for all of it.
+    while (this.#hasPending) if (!(await this.#writeSome())) return;
+  }
+
+  async #writeSome(): Promise<boolean> {
+    const { writer, log, what, take, isWaiting, write, giveBack } = this.#options;
     const taken: Pending[] = [];
     try {
       await writer.run(() => {
-        this.#hasPending = false;
         const pending = take();
+        // What arises from here on waits for a second of its own.
+        this.#hasPending = isWaiting();
         taken.push(pending);
         write(pending);
       });
       this.#isFailing = false;
+      return true;
     } catch (error) {
       for (const pending of taken) giveBack(pending);
       clearTimeout(this.#timer);
@@ -70,6 +78,7 @@ export class WriteBehind<Pending> {
       // A full disk fails every second: once is enough to say so.
       if (!this.#isFailing) log.error(`The ${what} could not be written; they are kept and tried again.`, { error });
       this.#isFailing = true;
+      return false;
     }
   }
 }

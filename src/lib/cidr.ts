@@ -1,5 +1,7 @@
 import ipaddr from "ipaddr.js";
 
+const MAPPED = "::ffff:";
+
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
@@ -8,6 +10,10 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
  * differently.
  */
 export function normalizeAddress(text: string): string | undefined {
+  // What a socket that listens on both families calls an IPv4 peer: with every request, so without a full parse.
+  if (text.startsWith(MAPPED) && ipaddr.IPv4.isValidFourPartDecimal(text.slice(MAPPED.length))) {
+    return text.slice(MAPPED.length);
+  }
   return ipaddr.IPv4.isValidFourPartDecimal(text) ? text : parseAddress(text)?.toString();
 }
 
@@ -15,8 +21,8 @@ export function normalizeAddress(text: string): string | undefined {
 export function addressBlock(address: string): string {
   if (!address.includes(":")) return address;
   const parsed = parseAddress(address);
-  if (parsed === undefined || parsed.kind() === "ipv4") return parsed?.toString() ?? address;
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`).toString()}/64`;
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed?.toString() ?? address;
+  return `${new ipaddr.IPv6([...parsed.parts.slice(0, 4), 0, 0, 0, 0]).toString()}/64`;
 }
 
 /** Whether an address is this machine itself: 127.0.0.0/8 or ::1. */

@@ -18,6 +18,8 @@ export interface DataPaths {
   readonly uploads: string;
   /** What can be made again. */
   readonly thumbs: string;
+  /** Where the executable puts its native libraries; made by the thumbnail process, may be deleted at any time. */
+  readonly native: string;
   /** Copies of the database. */
   readonly snapshots: string;
   /** Keys. Made by `config/secrets.ts` alone. */
@@ -35,6 +37,7 @@ export function dataPaths(data: string): DataPaths {
     storeMarker: join(root, "blobs", ".larder-store"),
     uploads: join(root, "uploads"),
     thumbs: join(root, "thumbs"),
+    native: join(root, "native"),
     snapshots: join(root, "snapshots"),
     secrets: join(root, "secrets"),
   };
@@ -117,7 +120,7 @@ function notWritable(path: string, error: unknown): StartupError {
       `  ${there} belongs to ${ownerUid}:${ownerGid}, mode ${(mode & 0o7777).toString(8)}\n` +
       `  this program runs as  ${uid}:${gid}\n` +
       `Give it to this user:   sudo chown -R ${uid}:${gid} ${there}\n` +
-      `or run as its owner (in a container: --user ${ownerUid}:${ownerGid}).`,
+      `or run as its owner (in a container: --user ${ownerUid}:${ownerGid}, or chown what is mounted there, outside).`,
     error,
   );
 }

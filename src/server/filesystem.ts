@@ -49,8 +49,11 @@ export function fileSystemKind(path: string): FileSystemKind {
  * @returns a warning where `isAllowed` has overridden it
  * @throws StartupError
  */
-export function refuseNetworkFileSystem(path: string, isAllowed: boolean): string | undefined {
-  const { name, isForeign } = fileSystemKind(path);
+export function refuseNetworkFileSystem(
+  path: string,
+  isAllowed: boolean,
+  { name, isForeign }: FileSystemKind = fileSystemKind(path),
+): string | undefined {
   if (!isForeign) return undefined;
   if (isAllowed) {
     return `The database in ${path} lies on ${name}. It may break there; keep good backups.`;
@@ -109,9 +112,9 @@ export class DiskReservations {
 
   /**
    * @param path a directory on the file system that takes the uploads
-   * @param minFreeBytes the floor; null for {@link defaultFloorBytes}
+   * @param minFreeBytes the floor; {@link defaultFloorBytes} where it isn't given
    */
-  constructor(path: string, minFreeBytes: number | null, probe: DiskProbe = { availableBytes, totalBytes }) {
+  constructor(path: string, minFreeBytes?: number | null, probe: DiskProbe = { availableBytes, totalBytes }) {
     this.#path = path;
     this.#probe = probe;
     this.floorBytes = Math.floor(minFreeBytes ?? defaultFloorBytes(probe.totalBytes(path)));

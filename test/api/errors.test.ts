@@ -11,9 +11,9 @@ const id = "file_00000000000000000000";
 const jsonEndpoints: [string, string][] = [
   ["POST", "/api/auth/signup"],
   ["POST", "/api/auth/signin"],
-  ["PUT", `/api/files/${id}`],
+  ["PUT", "/api/files/{file}"],
   ["POST", "/api/files/folders"],
-  ["PUT", "/api/files/folders/fold_00000000000000000000"],
+  ["PUT", "/api/files/folders/{folder}"],
   ["POST", "/api/files/move"],
   ["POST", "/api/files/copy"],
   ["PUT", "/api/users/profile"],
@@ -100,12 +100,23 @@ describe("a wrong method", () => {
   });
 });
 
-describe.each(jsonEndpoints)("%s %s", (method, path) => {
+describe.each(jsonEndpoints)("%s %s", (method, template) => {
+  let path = template;
+
+  /** A user, and `path` with the ids of a file and a folder that are really theirs. */
+  const ready = async () => {
+    const account = await server().signUp();
+    path = template
+      .replace("{file}", await account.client.storedId("x"))
+      .replace("{folder}", await account.client.folderId("folder"));
+    return account;
+  };
+
   const send = async (client: Client, body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
     client.request(method, path, { body, headers: type === "" ? {} : { "content-type": type } });
 
   test("takes application/json alone", async () => {
-    const { client } = await server().signUp();
+    const { client } = await ready();
     for (const type of [
       "text/plain",
       "application/xml",
@@ -118,7 +129,7 @@ describe.each(jsonEndpoints)("%s %s", (method, path) => {
   });
 
   test("refuses what is no JSON", async () => {
-    const { client } = await server().signUp();
+    const { client } = await ready();
     for (const body of ["{", "{'a':1}", "[1,", "nonsense", '{"a":}', "\u0000", '{"a":1}}', "NaN", '{"a":01}'])
       expectRefusal(await send(client, body), 400, "invalid_json");
     const notUtf8 = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
@@ -126,14 +137,14 @@ describe.each(jsonEndpoints)("%s %s", (method, path) => {
   });
 
   test("refuses JSON that is no object, and an absent body", async () => {
-    const { client } = await server().signUp();
+    const { client } = await ready();
     for (const body of ["[]", "7", '"text"', "null", "true"]) expectRefusal(await send(client, body), 400);
     expectRefusal(await send(client, ""), 400);
     expectRefusal(await client.request(method, path), 400);
   });
 
   test("refuses more than 1 MiB with body_too_large, told or not (D61)", async () => {
-    const { client } = await server().signUp();
+    const { client } = await ready();
     const huge = `{"name":"${"x".repeat(1_048_576)}"}`;
     expectRefusal(await send(client, huge), 413, "body_too_large");
     const pieces = Array.from({ length: 40 }, () => randomContent(65_536).fill(0x20));
@@ -152,17 +163,18 @@ describe.each(jsonEndpoints)("%s %s", (method, path) => {
   });
 
   test("survives JSON a hundred thousand levels deep (D65)", async () => {
-    const { client } = await server().signUp();
+    const { client } = await ready();
     const deep = `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     expectClientError(await send(client, deep));
     const objects = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
-    expectClientError(await send(client, objects));
+    // Deep inside a field that nobody knows, it may also be ignored.
+    expect((await send(client, objects)).status).toBeLessThan(500);
     expectClientError(await send(client, "[".repeat(500_000)));
     expectStatus(await client.get("/api/auth/session"), 200);
   });
 
   test("takes bodies near 1 MiB with many keys without trouble (D65)", async () => {
-    const { client } = await server().signUp();
+    const { client } = await ready();
     const keys = Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",");
     const answer = await send(client, `{${keys}}`);
     expect(answer.status).toBeLessThan(500);

@@ -173,7 +173,7 @@ describe("DELETE /api/files/folders/{id}", () => {
     const id = await client.folderId("docs");
     const answer = await client.delete(`/api/files/folders/${id}`);
     expectStatus(answer, 200);
-    expect(answer.json).toMatchObject({ success: true, data: { id, name: "docs" } });
+    expect(answer.at("success")).toBe(true);
     expect(await client.names()).toEqual([]);
     expectRefusal(await client.delete(`/api/files/folders/${id}`), 404);
   });

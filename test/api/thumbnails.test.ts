@@ -232,8 +232,27 @@ describe("SVG", () => {
   }, 60_000);
 });
 
+const folder = join(import.meta.dir, "../fixtures/images");
+
 describe("real pictures", () => {
-  const folder = join(import.meta.dir, "../fixtures/images");
+  test.each([
+    "plain.png",
+    "plain.webp",
+    "plain.avif",
+    "plain.tiff",
+    "animated.gif",
+    "rotated-p3.jpg",
+    "small-transparent.png",
+  ])("%s gets a thumbnail", async (name) => {
+    const picture = Bun.file(join(folder, name));
+    if (!(await picture.exists())) {
+      console.warn(`skipped: no ${name} in ${folder}`);
+      return;
+    }
+    const { client } = await server().signUp();
+    const answer = await thumbnail(client, await client.storedId(await picture.bytes(), { name }));
+    expect({ name, type: answer.header("content-type") }).toEqual({ name, type: "image/webp" });
+  });
 
   test("from iPhones (HEIC) get a thumbnail out of the box (D33)", async () => {
     const names = (await readdir(folder).catch(() => [])).filter((name) => /\.hei[cf]$/i.test(name));

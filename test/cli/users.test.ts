@@ -91,6 +91,21 @@ describe("user set", () => {
     expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
   });
 
+  test("disables at once: no session, no link, and only the right password learns why (D57, D58)", async () => {
+    const { client, email } = await server().signUp();
+    const id = await client.storedId("x", { fields: { isPublic: "true" } });
+    const link = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
+    expect((await server().larder(["user", "set", email, "--disable"])).code).toBe(0);
+    const refused = await client.get("/api/files");
+    expect([401, 403]).toContain(refused.status);
+    expectRefusal(await server().visitor.post("/api/auth/signin", { email, password }), 403, "account_disabled");
+    const wrong = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
+    expectRefusal(wrong, 401, "bad_credentials");
+    expectStatus(await server().visitor.get(`${link}/download`), 404);
+    expect((await server().larder(["user", "set", email, "--enable"])).code).toBe(0);
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
+  });
+
   test("of an unknown account is refused", async () => {
     expect((await server().larder(["user", "set", freshEmail(), "--plan", "pro"])).code).not.toBe(0);
   });

@@ -68,7 +68,13 @@ export function brokenLaws(answer: RecordedAnswer): string[] {
     if (status >= 400 && answer.method !== "HEAD") law(answer.json !== undefined, "no JSON body on a refusal");
   }
   if (answer.json === undefined || !answer.path.startsWith("/api/")) return broken;
-  law(/\bno-store\b/.test(headers.get("cache-control") ?? ""), `Cache-Control is ${headers.get("cache-control")}`);
+  // Of answers about shares the texts say both: JSON is no-store, shares are private and no-cache.
+  const cacheControl = headers.get("cache-control") ?? "";
+  const isShare = answer.path.startsWith("/api/public/");
+  law(
+    /\bno-store\b/.test(cacheControl) || (isShare && cacheControl === "private, no-cache"),
+    `Cache-Control is ${cacheControl}`,
+  );
   const body = objectOf(answer.json);
   if (status < 400) {
     // A downloaded file may be JSON itself: it is no envelope.

@@ -26,6 +26,8 @@ export interface ServerOptions {
   dataDir?: string;
   /** Content of larder.toml in the data directory. */
   toml?: string;
+  /** Words before the command, for instance another user's: `["setpriv", "--reuid=65534"]`. */
+  prefix?: string[];
 }
 
 /** How long a start may take before the test gives up, in milliseconds: generous, for a machine that does much else. */
@@ -62,9 +64,9 @@ export function cleanEnv(extra: Record<string, string> = {}): Record<string, str
  */
 export async function runLarder(
   args: string[],
-  options: { env?: Record<string, string>; stdin?: string; cwd?: string } = {},
+  options: { env?: Record<string, string>; stdin?: string; cwd?: string; prefix?: string[] } = {},
 ): Promise<CommandResult> {
-  const child = Bun.spawn([...testCommand(), ...args], {
+  const child = Bun.spawn([...(options.prefix ?? []), ...testCommand(), ...args], {
     cwd: options.cwd ?? repositoryRoot,
     env: cleanEnv(options.env),
     stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin]),
@@ -128,10 +130,10 @@ export class TestServer {
    * @throws when it ends before, or says nothing in time; the message carries what it wrote
    */
   async start(): Promise<void> {
-    const { env = {}, args = [] } = this.options;
+    const { env = {}, args = [], prefix = [] } = this.options;
     const from = this.written.length;
     const child = Bun.spawn(
-      [...testCommand(), "serve", "--data", this.dataDir, "--host", "127.0.0.1", "--port", "0", ...args],
+      [...prefix, ...testCommand(), "serve", "--data", this.dataDir, "--host", "127.0.0.1", "--port", "0", ...args],
       {
         cwd: repositoryRoot,
         env: cleanEnv({ ...defaultEnv, ...env }),
@@ -263,9 +265,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   return server;
 }
 
-/** Ends a server hard and removes its data directory (kept where LARDER_TEST_KEEP is set). */
+/** Ends a server hard and removes its data directory (kept where LARDER_TEST_KEEP is set; LARDER_TEST_LOG shows what it wrote). */
 export async function dispose(server: TestServer): Promise<void> {
   await server.kill9();
+  if (process.env["LARDER_TEST_LOG"] !== undefined) console.warn(server.log);
   if (process.env["LARDER_TEST_KEEP"] === undefined) await rm(server.dataDir, { recursive: true, force: true });
 }
 

@@ -24,12 +24,15 @@ export const nodes = sqliteTable(
     /** Journal number of its last change, and of its making. */
     seq: integer("seq").notNull(),
     createdSeq: integer("created_seq").notNull(),
-    sizeBytes: integer("size_bytes"),
+    /** 0 for folders, so that they too have a place in the sort by size. */
+    sizeBytes: integer("size_bytes").notNull(),
     mediaType: text("media_type"),
     blobId: integer("blob_id").references(() => blobs.id),
     version: integer("version"),
     /** When the present content came. */
     contentAt: integer("content_at"),
+    /** The user who stored it. */
+    contentBy: integer("content_by"),
     /** The name as uploaded, where it differs from `name`. */
     originalName: text("original_name"),
     /** The file's own modification time on the device that sent it, and when a photo was taken (with its offset), as told (D27). */

@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
+import { readJson } from "../../http/json-body.ts";
 import type { Principal } from "./principal.ts";
 import type { AuthService } from "./service.ts";
 
@@ -34,7 +35,8 @@ export function identityOf(request: Request): Identity {
 export function authGuard(auth: AuthService, onChangedElsewhere: () => void) {
   return new Elysia({ name: "auth-guard" })
     .onRequest(async ({ request }) => {
-      if (!exchangeOf(request).isApi) return;
+      const { isApi, path } = exchangeOf(request);
+      if (!isApi && path !== "/metrics") return;
       onChangedElsewhere();
       identities.set(request, await identify(auth, request));
     })
@@ -50,12 +52,16 @@ export function authGuard(auth: AuthService, onChangedElsewhere: () => void) {
 /**
  * For routes that take JSON: who asks is judged before the body is read, so that a stranger learns nothing of what a
  * body should be, and costs nothing.
+ * @param isRequired whether a request without a body is refused
  */
-export function takesJson<A extends Access>(access: A, parser: "jsonBody" | "optionalJsonBody" = "jsonBody") {
-  const judge = ({ request }: { request: Request }) => {
-    demand(access, request);
+export function takesJson<A extends Access>(access: A, isRequired = true) {
+  return {
+    access,
+    parse: ({ request }: { request: Request }) => {
+      demand(access, request);
+      return readJson(request, isRequired);
+    },
   };
-  return { access, parse: [judge, parser] };
 }
 
 /** The principal that an `access` other than `public` promises. */

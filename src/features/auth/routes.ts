@@ -127,7 +127,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
         return { success: true as const, message: body.everywhere ? "Signed out everywhere." : "Signed out." };
       },
       {
-        ...takesJson("self", "optionalJsonBody"),
+        ...takesJson("self", false),
         body: SignOutBody,
         ...documented({
           tag: "Authentication",

@@ -83,7 +83,9 @@ type Markup = "text/html" | "application/xhtml+xml" | "image/svg+xml" | "applica
 
 /** Tags that make browsers take unnamed bytes for a page (WHATWG MIME Sniffing §7.1), and the rest of a page's beginning. */
 const HTML_TAGS = new Set(
-  "html head script iframe h1 div font table a style title b body br p meta link img form object embed base noscript center".split(" "),
+  "html head script iframe h1 div font table a style title b body br p meta link img form object embed base noscript center".split(
+    " ",
+  ),
 );
 
 const ASCII_SPACE = new Set([0x09, 0x0a, 0x0c, 0x0d, 0x20]);
@@ -106,14 +108,19 @@ function sniffMarkup(head: Uint8Array): Markup | undefined {
   return readProlog(new TextDecoder(encoding).decode(head.subarray(start)));
 }
 
-const PROLOG_PIECE = /^(?:[\s\ufeff]+|<\?[\s\S]*?(?:\?>|$)|<!--[\s\S]*?(?:-->|$)|<!doctype[^>[]*(?:\[[\s\S]*?(?:\]|$))?[^>]*(?:>|$))/i;
+const PROLOG_PIECE =
+  /^(?:[\s\ufeff]+|<\?[\s\S]*?(?:\?>|$)|<!--[\s\S]*?(?:-->|$)|<!doctype[^>[]*(?:\[[\s\S]*?(?:\]|$))?[^>]*(?:>|$))/i;
 const ROOT_ELEMENT = /^<(?:[\w.-]+:)?([a-z][\w.-]*)(?=[\s/>]|$)/i;
 
 function readProlog(text: string): Markup | undefined {
   let rest = text;
   let isXml = false;
   let hasComment = false;
-  for (let piece = PROLOG_PIECE.exec(rest)?.[0]; piece !== undefined && piece !== ""; piece = PROLOG_PIECE.exec(rest)?.[0]) {
+  for (
+    let piece = PROLOG_PIECE.exec(rest)?.[0];
+    piece !== undefined && piece !== "";
+    piece = PROLOG_PIECE.exec(rest)?.[0]
+  ) {
     const lower = piece.slice(0, 100).toLowerCase();
     if (lower.startsWith("<?xml")) isXml = true;
     else if (lower.startsWith("<!--")) hasComment = true;
@@ -132,7 +139,10 @@ function readProlog(text: string): Markup | undefined {
 function refineMarkup(markup: Markup, declared: string | undefined, fileName: string): string {
   const claims = [extensionType(fileName), declaredType(declared)];
   if (markup === "application/xml") {
-    return claims.find((claim) => claim !== undefined && /^(text\/xml|(application|model)\/[\w.-]+\+xml)$/.test(claim)) ?? markup;
+    return (
+      claims.find((claim) => claim !== undefined && /^(text\/xml|(application|model)\/[\w.-]+\+xml)$/.test(claim)) ??
+      markup
+    );
   }
   // A README may begin with a heading in HTML.
   if (markup === "text/html" && claims[0] !== undefined && /^text\/(?!plain$|html$)/.test(claims[0])) return claims[0];

@@ -15,7 +15,7 @@ import { type authGuard, takesJson } from "../auth/guard.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
-import { checkMetadataChanges, checkTags } from "../tree/labels.ts";
+import { checkTags } from "../tree/labels.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition, TreeNode } from "../tree/types.ts";
 import type { ContentSender } from "./content-sender.ts";
@@ -432,9 +432,7 @@ function readChanges(body: typeof UpdateBody.static): FileChanges {
     folderPath: folder === undefined ? undefined : normalizePath(folder),
     tags: tags === undefined ? undefined : checkTags(tags),
     isPublic,
-    metadata: hasMetadata
-      ? checkMetadataChanges({ ...metadata, ...(description !== undefined && { description }) })
-      : undefined,
+    metadata: hasMetadata ? { ...metadata, ...(description !== undefined && { description }) } : undefined,
   };
 }
 

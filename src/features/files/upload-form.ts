@@ -30,11 +30,13 @@ export function readUploadFields(fields: ReadonlyMap<string, readonly string[]>)
   const last = (name: string) => fields.get(name)?.at(-1);
   const checksum = last("checksum");
   const description = last("description");
-  const metadata = readMetadata(last("metadata"));
+  const hasDescription = description !== undefined && description !== "";
+  const metadata = { ...readMetadata(last("metadata")), ...(hasDescription && { description }) };
+  checkMetadata(metadata);
   return {
     folderPath: normalizePath(last("folder") || "/"),
-    tags: checkTags((fields.get("tags") ?? []).flatMap((text) => text.split(",")).filter((tag) => tag.trim() !== "")),
-    metadata: checkMetadata({ ...metadata, ...(description !== undefined && description !== "" && { description }) }),
+    tags: checkTags((fields.get("tags") ?? []).flatMap((text) => text.split(","))),
+    metadata,
     isPublic: readBoolean(last("isPublic") || undefined, "isPublic") ?? false,
     checksum: checksum === undefined || checksum === "" ? undefined : parseChecksum(checksum),
     onConflict: readChoice(last("onConflict") || undefined, "onConflict", ON_CONFLICT) ?? "rename",

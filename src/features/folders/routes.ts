@@ -147,5 +147,6 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
 }
 
 function checkDescription(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : checkMetadata({ description: text })["description"];
+  if (text !== undefined) checkMetadata({ description: text }, "description");
+  return text;
 }

@@ -62,6 +62,7 @@ export class AccessCounters {
         this.#hasDropped = false;
         return taken;
       },
+      isWaiting: () => this.#pending.size > 0,
       write: (taken) => {
         for (const [nodeId, access] of taken) add.run(nodeId, access.downloads, access.lastAccessedAtMs);
       },

@@ -68,6 +68,7 @@ export class TransferCounters {
         this.#pending = new Map();
         return taken;
       },
+      isWaiting: () => this.#pending.size > 0,
       write: (taken) => {
         for (const { accountId, period, uploads, uploadedBytes, downloads, downloadedBytes } of taken.values()) {
           add.run(accountId, period, uploads, uploadedBytes, downloads, downloadedBytes);

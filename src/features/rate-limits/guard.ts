@@ -49,7 +49,8 @@ export class RateGate {
     const { limiter, planOf } = this.#options;
     const { principal } = identityOf(request);
     const limit = planOf(principal?.user.plan ?? "free").limits[category];
-    const subject = principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
+    const subject =
+      principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
     if (isCountedByRoute(request.method, exchange.path)) {
       this.#show(limiter.peek(subject, category, limit), headers);
       return;

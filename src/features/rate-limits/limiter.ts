@@ -36,7 +36,7 @@ export interface RateLimiterOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
-  /** Subjects kept in memory; default 100,000. */
+  /** Subjects kept in memory; default 20,000, of about a kilobyte each. */
   readonly subjectsMax?: number;
 }
 
@@ -61,8 +61,8 @@ interface Subject {
   readonly key: string;
   /** By place of the category in {@link CATEGORIES}; made when first used. */
   readonly counters: (Counter | undefined)[];
-  /** The last hour minute by minute: number of the minute, accepted, refused; oldest first. */
-  readonly minutes: MinuteTotals[];
+  /** The last hour minute by minute, oldest first; undefined for whom nobody asks about. */
+  readonly minutes: MinuteTotals[] | undefined;
   lastAtMs: number;
 }
 
@@ -92,7 +92,9 @@ interface TakenRow extends Dirty {
   readonly rejected: number;
 }
 
-const SUBJECTS_MAX = 100_000;
+const SUBJECTS_MAX = 20_000;
+/** About two milliseconds of writing. */
+const ROWS_PER_DEED = 1_000;
 /** Nothing is kept longer than the longest window, which is also the period of the statistics. */
 const KEPT_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -118,7 +120,7 @@ export class RateLimiter {
   readonly #subjects = new Map<string, Subject>();
   readonly #writeBehind: WriteBehind<TakenRow[]>;
   readonly #statements;
-  #dirty: Dirty[] = [];
+  readonly #dirty: Dirty[] = [];
   /** Until then rows of subjects that had to go may still matter, and a new subject is looked up. */
   #lookUpUntilMs = 0;
 
@@ -146,6 +148,7 @@ export class RateLimiter {
       log: options.log,
       what: "rate-limit counts",
       take: () => this.#take(),
+      isWaiting: () => this.#dirty.length > 0,
       write: (rows) => {
         for (const row of rows) {
           this.#statements.insert.run(row.subject.key, row.category, row.atMs, row.hits, row.rejected);
@@ -219,7 +222,7 @@ export class RateLimiter {
     return this.#find(subjectKey, nowMs)?.counters[indexOf(category)]?.window.used(nowMs) ?? 0;
   }
 
-  /** All requests of the subject in the last hour, whatever their category. */
+  /** All requests of a user, or sign-ins, in the last hour, whatever their category; of an address nothing is kept. */
   totals(subjectKey: string): RequestTotals {
     const nowMs = this.#options.clock.nowMs();
     const sum = { accepted: 0, rejected: 0 };
@@ -263,9 +266,7 @@ export class RateLimiter {
   }
 
   #take(): TakenRow[] {
-    const dirty = this.#dirty;
-    this.#dirty = [];
-    return dirty.map(({ subject, counter, category }) => {
+    return this.#dirty.splice(0, ROWS_PER_DEED).map(({ subject, counter, category }) => {
       const row = { subject, counter, category, atMs: counter.atMs, hits: counter.hits, rejected: counter.rejected };
       counter.hits = 0;
       counter.rejected = 0;
@@ -301,7 +302,7 @@ export class RateLimiter {
 
   #add(key: string, nowMs: number): Subject {
     if (this.#subjects.size >= this.#subjectsMax) this.#evict(nowMs);
-    const subject: Subject = { key, counters: [], minutes: [], lastAtMs: nowMs };
+    const subject: Subject = { key, counters: [], minutes: hasTotals(key) ? [] : undefined, lastAtMs: nowMs };
     this.#subjects.set(key, subject);
     return subject;
   }
@@ -365,9 +366,9 @@ function verdictOf(window: SlidingWindow, category: Category, limit: Limit, nowM
   };
 }
 
-function addToMinute(subject: Subject, atMs: number, accepted: number, rejected: number): void {
+function addToMinute({ minutes }: Subject, atMs: number, accepted: number, rejected: number): void {
+  if (minutes === undefined) return;
   const minute = Math.floor(atMs / MINUTE_MS);
-  const { minutes } = subject;
   const last = minutes[minutes.length - 1];
   // After the clock was set back the last minute goes on, until the clock is there again.
   if (last !== undefined && last.minute >= minute && last.minute - minute < 60) {
@@ -378,6 +379,11 @@ function addToMinute(subject: Subject, atMs: number, accepted: number, rejected:
   if (last !== undefined && last.minute > minute) minutes.length = 0;
   minutes.push({ minute, accepted, rejected });
   while ((minutes[0]?.minute ?? minute) < minute - 60) minutes.shift();
+}
+
+/** Statistics are read of users and their sign-ins, and cost memory. */
+function hasTotals(key: string): boolean {
+  return key.startsWith("u:") || key.startsWith("s:");
 }
 
 /** Whether nothing of this subject matters any more. */

@@ -94,17 +94,13 @@ export class SigninLimiter {
     for (;;) {
       const ceiling = this.#limiter.peek(ceilingSubject, CATEGORY, ceilingLimit);
       if (!ceiling.allowed) return this.#refuse(ceilingSubject, ceiling);
-      const place = this.#place(key);
-      if (place instanceof Promise) {
-        await place;
-        continue;
+      const place = this.#place(key, planLimit);
+      if (place === undefined) {
+        this.#limiter.check(ceilingSubject, CATEGORY, ceilingLimit);
+        return { allowed: true, attempt: this.#begin(key, plan ?? "free", false) };
       }
-      if (place !== undefined) return this.#refuse(allSubject(key), place);
-      const all = this.#limiter.peek(allSubject(key), CATEGORY, planLimit);
-      if (!all.allowed) return this.#refuse(allSubject(key), all);
-      this.#limiter.check(ceilingSubject, CATEGORY, ceilingLimit);
-      this.#limiter.check(allSubject(key), CATEGORY, planLimit);
-      return { allowed: true, attempt: this.#begin(key, plan ?? "free", false) };
+      if (!(place instanceof Promise)) return this.#refuse(allSubject(key), place);
+      await place;
     }
   }
 
@@ -115,7 +111,7 @@ export class SigninLimiter {
   async beforeElsewhere(addressKey: string, account: string): Promise<PasswordGate> {
     const key = keyOf(addressKey, account);
     for (;;) {
-      const place = this.#place(key);
+      const place = this.#place(key, null);
       if (place === undefined) return { allowed: true, attempt: this.#begin(key, "free", true) };
       if (!(place instanceof Promise)) return this.#refuse(allSubject(key), place);
       await place;
@@ -123,14 +119,21 @@ export class SigninLimiter {
   }
 
   /**
+   * What to show of a sign-in before its body is read, or when its body names no account: free's numbers, as far as the
+   * address's ceiling leaves them. Counts nothing, and refuses nothing: {@link before} or {@link malformed} does.
+   */
+  preview(addressKey: string): Verdict {
+    const ceiling = this.#limiter.peek(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
+    return { ...this.#asFree(ceiling), allowed: true };
+  }
+
+  /**
    * A sign-in that names no account (not JSON, not an e-mail address). No password is tried by it; it counts in the
    * address's ceiling alone. Shows free's numbers; refused when the ceiling is reached.
    */
   malformed(addressKey: string): Verdict {
-    const verdict = this.#limiter.check(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
-    const limit = this.#plans.free.limits.signin;
-    if (!verdict.allowed || limit === null) return verdict;
-    return { ...verdict, limit, remaining: Math.min(limit, verdict.remaining ?? limit) };
+    const ceiling = this.#limiter.check(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
+    return ceiling.allowed ? this.#asFree(ceiling) : ceiling;
   }
 
   /** Sign-ins of this account from this address in the last minute, for its own usage record. */
@@ -138,12 +141,15 @@ export class SigninLimiter {
     return allSubject(keyOf(addressKey, account));
   }
 
-  /** Room for a wrong try: undefined; none: the refusal; none before one under way has ended: when to ask again. */
-  #place(key: string): Verdict | Promise<void> | undefined {
+  /** Room for one more try: undefined; none: the refusal; none before one under way has ended: when to ask again. */
+  #place(key: string, planLimit: number | null): Verdict | Promise<void> | undefined {
     const wrong = this.#limiter.peek(wrongSubject(key), CATEGORY, this.#plans.free.limits.signin);
     if (!wrong.allowed) return wrong;
+    const all = this.#limiter.peek(allSubject(key), CATEGORY, planLimit);
+    if (!all.allowed) return all;
     const underWay = this.#underWay.get(key);
-    if (underWay === undefined || wrong.remaining === null || underWay.tries < wrong.remaining) return undefined;
+    const room = Math.min(wrong.remaining ?? Infinity, all.remaining ?? Infinity);
+    if (underWay === undefined || underWay.tries < room) return undefined;
     if (underWay.waiting.length >= WAITING_MAX) return { ...wrong, allowed: false, remaining: 0 };
     return new Promise((resolve) => underWay.waiting.push(resolve));
   }
@@ -153,14 +159,12 @@ export class SigninLimiter {
     underWay.tries++;
     this.#underWay.set(key, underWay);
     let hasEnded = false;
-    const end = (isWrong: boolean): void => {
+    const end = (isWrong: boolean, isCounted: boolean): void => {
       if (hasEnded) return;
       hasEnded = true;
-      if (isWrong) {
-        // Both count whatever their limit is by now: the password has been tried.
-        this.#limiter.check(wrongSubject(key), CATEGORY, null);
-        if (isElsewhere) this.#limiter.check(allSubject(key), CATEGORY, null);
-      }
+      // Without a limit: room was there when it began, and by now the password has been tried.
+      if (isWrong) this.#limiter.check(wrongSubject(key), CATEGORY, null);
+      if (isCounted) this.#limiter.check(allSubject(key), CATEGORY, null);
       underWay.tries--;
       if (underWay.tries === 0) this.#underWay.delete(key);
       for (const ask of underWay.waiting.splice(0)) ask();
@@ -171,18 +175,25 @@ export class SigninLimiter {
     });
     return {
       failed: () => {
-        end(true);
+        end(true, true);
         return wrongNumbers();
       },
       succeeded: () => {
-        end(false);
+        end(false, !isElsewhere);
         return { ...this.#limiter.peek(allSubject(key), CATEGORY, this.#plans[plan].limits.signin), allowed: true };
       },
       abandoned: () => {
-        end(false);
+        // Not even in `all`: there it would fill an unknown name's window, and not that of a larger plan.
+        end(false, false);
         return wrongNumbers();
       },
     };
+  }
+
+  #asFree(ceiling: Verdict): Verdict {
+    const limit = this.#plans.free.limits.signin;
+    if (limit === null) return { ...ceiling, limit, remaining: null };
+    return { ...ceiling, limit, remaining: Math.min(limit, ceiling.remaining ?? limit) };
   }
 
   #refuse(subject: string, verdict: Verdict): PasswordGate {

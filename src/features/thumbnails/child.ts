@@ -25,6 +25,7 @@ export function runThumbnailChild(): void {
   process.on("SIGINT", () => {});
   const worker = new ThumbnailChild((message) => process.send?.(message));
   process.on("message", (message: ToChild) => worker.receive(message));
+  process.send({ type: "hello" } satisfies FromChild);
 }
 
 class ThumbnailChild {

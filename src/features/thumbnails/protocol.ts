@@ -14,7 +14,12 @@ export interface ThumbnailStatus {
   readonly ffmpeg: boolean;
 }
 
-/** First message of the server: everything a child needs to know. It reads neither environment nor configuration. */
+/** First message of the child: it listens from now on. What is sent before that may be lost (Bun keeps nothing back). */
+export interface Hello {
+  readonly type: "hello";
+}
+
+/** First message of the server, after the child's hello: everything a child needs to know. It reads neither environment nor configuration. */
 export interface Configure {
   readonly type: "configure";
   /** The directory of the derived store. */
@@ -64,4 +69,4 @@ export interface RenderFailed {
   readonly isContentFault: boolean;
 }
 
-export type FromChild = Ready | Rendered | RenderFailed;
+export type FromChild = Hello | Ready | Rendered | RenderFailed;

@@ -1,5 +1,5 @@
 import type { Log } from "../../lib/log.ts";
-import type { Configure, FromChild, RenderRequest } from "./protocol.ts";
+import type { Configure, FromChild, Hello, RenderRequest } from "./protocol.ts";
 import { findResidentBytes } from "./process-memory.ts";
 
 /** How a child ended. */
@@ -18,7 +18,7 @@ export interface RenderProcessOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly configure: Configure;
   readonly log: Log;
-  readonly onMessage: (message: FromChild) => void;
+  readonly onMessage: (message: Exclude<FromChild, Hello>) => void;
   /** Called once, after the process and everything it started is gone. */
   readonly onEnd: (end: ProcessEnd) => void;
 }
@@ -43,7 +43,6 @@ export class RenderProcess {
     const [executable, ...args] = options.command;
     if (executable === undefined) throw new Error("the command of the thumbnail process is empty");
     this.#child = Bun.spawn([executable, ...args], {
-      cwd: "/",
       env: options.environment,
       stdin: "ignore",
       stdout: "ignore",
@@ -51,13 +50,14 @@ export class RenderProcess {
       detached: true,
       serialization: "json",
       ipc: (message: FromChild) => {
-        if (!this.#isDoomed) options.onMessage(message);
+        if (this.#isDoomed) return;
+        if (message.type === "hello") this.#send(options.configure);
+        else options.onMessage(message);
       },
     });
     this.pid = this.#child.pid;
     // It alone must not keep the server running.
     this.#child.unref();
-    this.#send(options.configure);
     void this.#awaitEnd(options.onEnd);
   }
 

@@ -3,7 +3,7 @@ import type { Digest } from "../../blobs/digest.ts";
 import type { Log } from "../../lib/log.ts";
 import { LIBVIPS_VERSION, VERSION } from "../../version.ts";
 import { BUN_FORMATS, isVideoFormat, promisedFormat } from "./formats.ts";
-import type { FromChild, RenderFailed, ThumbnailStatus } from "./protocol.ts";
+import type { FromChild, Hello, RenderFailed, ThumbnailStatus } from "./protocol.ts";
 import { Job, type JobOutcome, JobQueue } from "./queue.ts";
 import { type ProcessEnd, RenderProcess } from "./render-process.ts";
 import { SCHEDULED_VARIANTS, type ThumbnailVariant, VARIANTS } from "./sizes.ts";
@@ -55,6 +55,13 @@ export type ThumbnailAnswer =
   | { readonly state: "pending" }
   | { readonly state: "none"; readonly reason: string };
 
+interface Running {
+  readonly job: Job;
+  readonly timer: Timer;
+  /** The variant it is made from, where that is not the content itself. */
+  readonly source: ThumbnailVariant | undefined;
+}
+
 interface StartFailure {
   readonly reason: string;
   readonly withoutSharp: boolean;
@@ -95,7 +102,7 @@ export class ThumbnailService {
   readonly #queue = new JobQueue(QUEUE_LIMITS);
   /** Every job that waits or runs. */
   readonly #jobs = new Map<Digest, Job>();
-  readonly #running = new Map<number, { readonly job: Job; readonly timer: Timer }>();
+  readonly #running = new Map<number, Running>();
   #nextId = 1;
   #process: RenderProcess | undefined;
   #isReady = false;
@@ -131,17 +138,24 @@ export class ThumbnailService {
     return this.#status?.renderer !== "bun" || BUN_FORMATS.has(format);
   }
 
-  /** Has the usual variants made soon. Returns at once; does nothing where they are there, impossible, or too many wait. */
+  /**
+   * Has the usual variants made soon. Returns at once; does nothing where they are there, impossible, or too many wait.
+   * Never throws: an upload is acknowledged whatever becomes of its thumbnails.
+   */
   schedule(digest: Digest, mediaType: string): void {
-    if (this.#isClosed || this.#jobs.has(digest) || this.#findObstacle(digest, mediaType) !== undefined) return;
-    if (this.#missing(digest, SCHEDULED_VARIANTS).length === 0) return;
-    this.#add(digest, SCHEDULED_VARIANTS, false);
-    this.#pump();
+    try {
+      if (this.#isClosed || this.#jobs.has(digest) || this.#findObstacle(digest, mediaType) !== undefined) return;
+      if (this.#missing(digest, SCHEDULED_VARIANTS).length === 0) return;
+      this.#add(digest, SCHEDULED_VARIANTS, false);
+      this.#pump();
+    } catch (error) {
+      this.#options.log.warn("thumbnails could not be scheduled", { digest, error });
+    }
   }
 
   /**
    * The variant, made now where it is missing. Waits at most `waitMs`; what is not done by then is `pending` and goes on.
-   * @throws the system's error when the derived store can't be read
+   * @throws the system's error when the derived store can't be read, the database's when the failures can't
    */
   async get(digest: Digest, mediaType: string, variant: ThumbnailVariant, waitMs = 5000): Promise<ThumbnailAnswer> {
     const deadlineMs = performance.now() + waitMs;
@@ -242,8 +256,18 @@ export class ThumbnailService {
 
   #blame(job: Job, reason: string): void {
     this.#options.log.info("no thumbnail can be made of a content", { digest: job.digest, reason });
-    this.#options.failures.record(job.digest, reason, this.program);
+    this.#orFail(job, () => this.#options.failures.record(job.digest, reason, this.program));
     this.#finish(job, { kind: "failed", reason });
+  }
+
+  /** Disk and database may refuse. That ends the job, not the server, which is called here by timers and messages. */
+  #orFail(job: Job, act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      this.#options.log.error("a thumbnail could not be made", { digest: job.digest, error });
+      this.#finish(job, { kind: "failed", reason: error instanceof Error ? error.message : String(error) });
+    }
   }
 
   // ── the line of work ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -254,7 +278,7 @@ export class ThumbnailService {
     if (this.#queue.size > 0 || this.#statusWaiters.length > 0) this.#ensureProcess();
     while (this.#canTakeWork() && this.#mayStart(this.#queue.peek())) {
       const job = this.#queue.take();
-      if (job !== undefined) this.#start(job);
+      if (job !== undefined) this.#orFail(job, () => this.#start(job));
     }
     this.#watch();
   }
@@ -280,34 +304,18 @@ export class ThumbnailService {
   }
 
   #start(job: Job): void {
-    const { blobs, derived, config } = this.#options;
-    const wanted = this.#missing(
-      job.digest,
-      VARIANTS.filter((variant) => job.variants.has(variant)),
-    );
-    const [largest] = wanted;
-    if (largest === undefined) {
+    const { blobs, config } = this.#options;
+    const { variants, source } = this.#plan(job);
+    if (variants.length === 0) {
       this.#finish(job, { kind: "rendered" });
       return;
     }
-    // The smallest one that is there and larger than all that is wanted spares decoding the content again.
-    const source = VARIANTS.slice(0, VARIANTS.indexOf(largest))
-      .toReversed()
-      .map((variant) => derived.find(job.digest, variant))
-      .find((file) => file !== undefined);
-    // Whoever decodes the content makes the usual variants too: they cost a fraction of the decoding.
-    const variants =
-      source === undefined
-        ? VARIANTS.filter(
-            (variant) => wanted.includes(variant) || this.#missing(job.digest, SCHEDULED_VARIANTS).includes(variant),
-          )
-        : wanted;
     const id = this.#nextId;
     this.#nextId += 1;
     const timer = setTimeout(() => this.#process?.kill(`took longer than ${config.timeoutMs} ms`), config.timeoutMs);
     timer.unref();
     job.isRunning = true;
-    this.#running.set(id, { job, timer });
+    this.#running.set(id, { job, timer, source: source?.variant });
     this.#process?.request({
       type: "render",
       id,
@@ -318,7 +326,24 @@ export class ThumbnailService {
     });
   }
 
-  #receive(message: FromChild): void {
+  /**
+   * What is to be rendered, and from what: the smallest variant that is there and larger than all that is wanted spares
+   * decoding the content. Where it must be decoded, the usual variants are made as well, for a fraction of that cost.
+   */
+  #plan(job: Job): { variants: ThumbnailVariant[]; source: { variant: ThumbnailVariant; path: string } | undefined } {
+    const missing = this.#missing(job.digest, VARIANTS);
+    const wanted = missing.filter((variant) => job.variants.has(variant));
+    const [largest] = wanted;
+    if (largest === undefined) return { variants: [], source: undefined };
+    const variant = VARIANTS.slice(0, VARIANTS.indexOf(largest)).findLast((larger) => !missing.includes(larger));
+    if (variant !== undefined) {
+      return { variants: wanted, source: { variant, path: this.#options.derived.path(job.digest, variant) } };
+    }
+    const usual = missing.filter((each) => wanted.includes(each) || SCHEDULED_VARIANTS.includes(each));
+    return { variants: usual, source: undefined };
+  }
+
+  #receive(message: Exclude<FromChild, Hello>): void {
     if (this.#isClosed) return;
     if (message.type === "ready") {
       clearTimeout(this.#startTimer);
@@ -331,13 +356,20 @@ export class ThumbnailService {
       clearTimeout(running.timer);
       this.#running.delete(message.id);
       if (message.type === "rendered") this.#finish(running.job, { kind: "rendered" });
-      else this.#fail(running.job, message);
+      else this.#fail(running, message);
     }
     this.#pump();
   }
 
-  #fail(job: Job, message: RenderFailed): void {
-    if (message.isContentFault) this.#blame(job, message.reason);
+  #fail({ job, source }: Running, message: RenderFailed): void {
+    if (source !== undefined) {
+      // Damaged or deleted meanwhile, and no witness against the content: that is asked itself.
+      this.#orFail(job, () => {
+        this.#options.derived.remove(job.digest, [source]);
+        job.isRunning = false;
+        this.#queue.putBack(job);
+      });
+    } else if (message.isContentFault) this.#blame(job, message.reason);
     else {
       this.#options.log.warn("a thumbnail could not be made", { digest: job.digest, reason: message.reason });
       this.#finish(job, { kind: "failed", reason: message.reason });

@@ -59,7 +59,6 @@ async function run(
   timeoutMs: number,
 ): Promise<{ frame: Buffer; complaint: string }> {
   const child = Bun.spawn([limits.ffmpeg, ...args], {
-    cwd: "/",
     env: {},
     stdin: "ignore",
     stdout: "pipe",

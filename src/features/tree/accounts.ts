@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { AppError } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import type { StoredNode } from "./node-rows.ts";
 import type { Usage } from "./types.ts";
 
 /** What a change does to an account's sums, and how many journal numbers it takes. */
@@ -28,6 +29,8 @@ export class Accounts {
   readonly #usage;
   readonly #seq;
   readonly #journal;
+  readonly #tombstone;
+  readonly #dropAccess;
   readonly #addType;
   readonly #types;
 
@@ -48,6 +51,11 @@ export class Accounts {
     this.#journal = sqlite.prepare<undefined, [number, number, number]>(
       "INSERT INTO journal (account_id, seq, node_id) VALUES (?1, ?2, ?3)",
     );
+    this.#tombstone = sqlite.prepare<undefined, [number, number, number, string, number, number, number]>(
+      `INSERT INTO tombstones (account_id, seq, node_id, public_id, kind, created_seq, deleted_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+    );
+    this.#dropAccess = sqlite.prepare<undefined, [number]>("DELETE FROM node_access WHERE node_id = ?1");
     this.#addType = sqlite.prepare<undefined, [number, string, number, number]>(
       `INSERT INTO usage_types (account_id, type, files, bytes) VALUES (?1, ?2, ?3, ?4)
        ON CONFLICT DO UPDATE SET files = files + excluded.files, bytes = bytes + excluded.bytes`,
@@ -83,6 +91,13 @@ export class Accounts {
   /** Writes the journal row of a change whose number was taken. */
   record(accountId: number, seq: number, nodeId: number): void {
     this.#journal.run(accountId, seq, nodeId);
+  }
+
+  /** Writes the journal row and the tombstone of a node that goes, and forgets how often it was downloaded. */
+  bury(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
+    this.#journal.run(accountId, seq, node.id);
+    this.#tombstone.run(accountId, seq, node.id, node.public_id, node.kind, node.created_seq, nowMs);
+    this.#dropAccess.run(node.id);
   }
 
   /** The last journal number given. */

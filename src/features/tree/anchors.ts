@@ -35,8 +35,8 @@ export interface ChildChange {
 }
 
 interface Block {
-  /** Lower bound: everything from it on, up to the next block's, is in this block. The first block has no bound. */
-  readonly first: SortKeys;
+  /** Lower bound: everything from it on, up to the next block's, is in this block. */
+  first: SortKeys;
   count: number;
 }
 
@@ -61,6 +61,7 @@ export class Anchors {
   readonly #sets = new Map<string, AnchorSet>();
   /** How many sets each folder has. */
   readonly #watched = new Map<number, number>();
+  readonly #making = new Set<Promise<void>>();
   readonly #splits = new Map<SortField, Statement<SortKeys>>();
 
   constructor(sqlite: Database, reader: Reader, log: Log) {
@@ -100,7 +101,7 @@ export class Anchors {
 
   /** Takes a committed change over. Called in the order of the commits. */
   apply(change: ChildChange): void {
-    for (const set of [...this.#sets.values()]) {
+    for (const set of this.#sets.values()) {
       if (set.run.folderId !== change.folderId) continue;
       if (set.blocks === undefined) {
         set.pending.push(change);
@@ -111,7 +112,7 @@ export class Anchors {
 
   /** Resolves when no set is in the making. */
   async settled(): Promise<void> {
-    while ([...this.#sets.values()].some((set) => set.blocks === undefined)) await Bun.sleep(5);
+    await Promise.all(this.#making);
   }
 
   #find(run: Run, blocks: Block[], start: number): { from: SortKeys; offset: number } | undefined {
@@ -153,16 +154,22 @@ export class Anchors {
     this.#sets.set(keyOf(run), set);
     this.#watched.set(run.folderId, (this.#watched.get(run.folderId) ?? 0) + 1);
     const counts = "SELECT children_rev, child_folders, child_files FROM folders WHERE node_id = ?1";
-    this.#reader
-      .read([rows(counts, [run.folderId]), rows(landmarksSql(run.sort), [run.folderId, run.kind, BLOCK - 1])])
+    const making = this.#reader
+      .read([
+        rows<FolderRow>(counts, [run.folderId]),
+        rows<SortKeys>(landmarksSql(run.sort), [run.folderId, run.kind, BLOCK - 1]),
+      ])
       .then(([folder, landmarks]) => {
-        if (this.#sets.get(keyOf(run)) !== set) return; // given up meanwhile
-        if (!this.#complete(set, folder as readonly FolderRow[], landmarks as readonly SortKeys[])) this.#forget(set);
+        const isWanted = this.#sets.get(keyOf(run)) === set;
+        if (isWanted && !this.#complete(set, folder, landmarks)) this.#forget(set);
+        return undefined;
       })
       .catch((error: unknown) => {
         this.#forget(set);
         this.#log.warn("Landmarks of a large folder could not be made; its pages stay slower.", { error });
-      });
+      })
+      .finally(() => this.#making.delete(making));
+    this.#making.add(making);
   }
 
   /** Fills a set with what the thread read, and brings it up to what was committed since. */
@@ -219,6 +226,8 @@ function count(sort: SortField, blocks: readonly Block[], keys: SortKeys, change
   const block = blocks[low];
   if (block === undefined || block.count + change < 0) return false;
   block.count += change;
+  // What comes before all others lowers the bound of the first block.
+  if (low === 0 && compareKeys(sort, keys, block.first) < 0) block.first = keys;
   return true;
 }
 

@@ -21,7 +21,7 @@ export function checkTags(input: readonly string[], field = "tags"): string[] {
     if (tag === "") continue;
     if (tag.includes(",")) throw invalidField(field, `The tag "${tag}" has a comma. Give two tags instead.`);
     if (CONTROL.test(tag)) throw invalidField(field, "A tag has a control character. Leave it out.");
-    const characters = [...tag].length;
+    const characters = Array.from(tag).length;
     if (characters > TAG_CHARACTERS_MAX) {
       const details = { limit: TAG_CHARACTERS_MAX, actual: characters };
       throw invalidField(field, `A tag has at most ${TAG_CHARACTERS_MAX} characters, got ${characters}.`, details);

@@ -5,6 +5,7 @@
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
 
 const NAME_BYTES_MAX = 255;
@@ -53,6 +54,18 @@ function cutToBytes(text: string, bytesMax: number): string {
   return take(Array.from(graphemes.segment(text), ({ segment }) => segment)) || take(text);
 }
 
+/** 409 for a name that is taken. */
+export function nameTaken(name: string): AppError {
+  return new AppError(
+    "name_taken",
+    `"${name}" is taken in this folder. Choose another name, or remove what is there.`,
+    {
+      field: "name",
+      name,
+    },
+  );
+}
+
 /** Who holds a name. */
 export interface NameHolder {
   readonly id: number;
@@ -86,9 +99,8 @@ export class Names {
     return this.#holder.get(folderId, fold(name), name) ?? undefined;
   }
 
-  /** The name itself where it is free, else with the lowest free number. */
-  freeName(tx: Transaction, folderId: number, name: string): string {
-    if (this.find(folderId, name) === undefined) return name;
+  /** A taken name with the lowest free number. */
+  numbered(tx: Transaction, folderId: number, name: string): string {
     const key = hintKey(folderId, name);
     const number = this.#lowestFree(folderId, name, this.#hints.get(key) ?? 1);
     tx.afterCommit(() => {

@@ -105,12 +105,14 @@ export function toFolder(row: NodeRow, folder: string): FolderNode {
 
 /** `nodes.tags` as a list. */
 export function parseTags(json: string | null): readonly string[] {
-  return json === null ? NO_TAGS : (JSON.parse(json) as string[]); // written by this feature alone
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this feature alone
+  return json === null ? NO_TAGS : (JSON.parse(json) as string[]);
 }
 
 /** `nodes.metadata` as an object. */
 export function parseMetadata(json: string | null): Readonly<Record<string, string>> {
-  return json === null ? NO_METADATA : (JSON.parse(json) as Record<string, string>); // written by this feature alone
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this feature alone
+  return json === null ? NO_METADATA : (JSON.parse(json) as Record<string, string>);
 }
 
 /** The other way: null for none. */

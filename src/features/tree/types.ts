@@ -118,19 +118,6 @@ export interface TypeUsage {
   readonly bytes: number;
 }
 
-/** An earlier content of a file, or its present one (`isCurrent`). */
-export interface FileVersion {
-  readonly version: number;
-  readonly blobId: number;
-  readonly digest: Digest;
-  readonly sizeBytes: number;
-  readonly mediaType: string;
-  readonly createdAtMs: number;
-  /** The user who stored it; null where that is not known any more. */
-  readonly createdBy: number | null;
-  readonly isCurrent: boolean;
-}
-
 /** A content that lies in the store. `isNew` where its bytes were written just now: that heals a damaged row. */
 export type StoredBlob = BlobRef & { readonly isNew?: boolean };
 
@@ -210,6 +197,13 @@ export interface CopyOptions {
   readonly preserveMetadata: boolean;
   readonly createdBy: number;
   readonly quotaBytes: number | null;
+}
+
+/** What is left to tell of a node that was deleted. */
+export interface DeletedNode {
+  readonly publicId: string;
+  readonly name: string;
+  readonly deletedAtMs: number;
 }
 
 /** One number that is not what counting gives. */

@@ -65,9 +65,12 @@ export class UserService {
     return row && { user: toUser(row), passwordHash: row.passwordHash };
   }
 
-  /** All accounts, by e-mail. */
+  /** All accounts, by e-mail, but for those that are being erased. */
   list(): User[] {
-    return this.#queries.all.all().map(toUser);
+    return this.#queries.all
+      .all()
+      .filter((row) => row.email !== "")
+      .map(toUser);
   }
 
   /**

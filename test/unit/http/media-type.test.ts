@@ -24,11 +24,35 @@ describe("the media type of a content", () => {
     ["a page in UTF-16", Buffer.from("\ufeff<html>", "utf16le"), "image/png", "a.png", "text/html"],
     ["a bare script", bytes("<script>alert(1)</script>"), "text/plain", "a.txt", "text/html"],
     ["an SVG", bytes("<svg xmlns='http://www.w3.org/2000/svg'>"), "image/png", "a.png", "image/svg+xml"],
-    ["an SVG with a prefix", bytes("<?xml version='1.0'?><!-- x --><s:svg xmlns:s='x'>"), undefined, "a.png", "image/svg+xml"],
-    ["an SVG with a document type", bytes('<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "x">'), undefined, "x", "image/svg+xml"],
-    ["an SVG behind an inner document type", bytes("<!DOCTYPE x [<!ENTITY a 'b'>]><svg>"), undefined, "x", "image/svg+xml"],
+    [
+      "an SVG with a prefix",
+      bytes("<?xml version='1.0'?><!-- x --><s:svg xmlns:s='x'>"),
+      undefined,
+      "a.png",
+      "image/svg+xml",
+    ],
+    [
+      "an SVG with a document type",
+      bytes('<?xml version="1.0"?>\n<!DOCTYPE svg PUBLIC "x">'),
+      undefined,
+      "x",
+      "image/svg+xml",
+    ],
+    [
+      "an SVG behind an inner document type",
+      bytes("<!DOCTYPE x [<!ENTITY a 'b'>]><svg>"),
+      undefined,
+      "x",
+      "image/svg+xml",
+    ],
     ["XHTML", bytes("<?xml version='1.0'?><html xmlns='x'>"), "image/jpeg", "a.jpg", "application/xhtml+xml"],
-    ["XML with a style sheet", bytes("<?xml version='1.0'?><?xml-stylesheet href='x'?><a/>"), "image/png", "a.png", "application/xml"],
+    [
+      "XML with a style sheet",
+      bytes("<?xml version='1.0'?><?xml-stylesheet href='x'?><a/>"),
+      "image/png",
+      "a.png",
+      "application/xml",
+    ],
     ["XML that its name refines", bytes("<?xml version='1.0'?><gpx/>"), undefined, "way.gpx", "application/gpx+xml"],
     ["Markdown that begins with HTML", bytes("<h1 align=center>Larder</h1>"), undefined, "README.md", "text/markdown"],
     ["a ZIP", ZIP, undefined, "a.bin", "application/zip"],
@@ -39,7 +63,13 @@ describe("the media type of a content", () => {
       "a.docx",
       "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
     ],
-    ["a ZIP that the client says is a sheet", ZIP, "application/vnd.oasis.opendocument.spreadsheet", "x", "application/vnd.oasis.opendocument.spreadsheet"],
+    [
+      "a ZIP that the client says is a sheet",
+      ZIP,
+      "application/vnd.oasis.opendocument.spreadsheet",
+      "x",
+      "application/vnd.oasis.opendocument.spreadsheet",
+    ],
     ["a ZIP called a picture", ZIP, "image/png", "a.png", "application/zip"],
     ["an old Word document", CFB, undefined, "a.doc", "application/msword"],
     ["text, as the client says", bytes("hello"), "Text/Plain; charset=utf-8", "a.csv", "text/plain"],
@@ -55,7 +85,17 @@ describe("the media type of a content", () => {
   });
 
   test("no beginning of any kind throws (D65)", async () => {
-    const seeds = [PNG, ZIP, CFB, bytes("<?xml <!-- <!doctype ["), bytes("\0\0\0\x18ftyp"), bytes("RIFF\x10\0\0\0WAVEfmt "), bytes("ID3\x04"), bytes("OggS"), bytes("\x1a\x45\xdf\xa3")];
+    const seeds = [
+      PNG,
+      ZIP,
+      CFB,
+      bytes("<?xml <!-- <!doctype ["),
+      bytes("\0\0\0\x18ftyp"),
+      bytes("RIFF\x10\0\0\0WAVEfmt "),
+      bytes("ID3\x04"),
+      bytes("OggS"),
+      bytes("\x1a\x45\xdf\xa3"),
+    ];
     for (const seed of seeds) {
       for (let length = 0; length <= Math.min(seed.length, 64); length++) {
         for (const filler of [0, 0x20, 0x3c, 0xff]) {
@@ -67,7 +107,14 @@ describe("the media type of a content", () => {
   });
 
   test("markup made to be slow is read in time", () => {
-    for (const hostile of ["<!--".repeat(1025), "<?x".repeat(1366), "<!doctype[".repeat(410), `<!doctype ${"[]".repeat(2000)}`, "<".repeat(4100), " ".repeat(4100)]) {
+    for (const hostile of [
+      "<!--".repeat(1025),
+      "<?x".repeat(1366),
+      "<!doctype[".repeat(410),
+      `<!doctype ${"[]".repeat(2000)}`,
+      "<".repeat(4100),
+      " ".repeat(4100),
+    ]) {
       const started = performance.now();
       void detectMediaType(bytes(hostile).subarray(0, 4100), undefined, "x");
       expect(performance.now() - started).toBeLessThan(50);
@@ -79,7 +126,16 @@ test("only pictures but SVG, sound, film, PDF and plain text are shown in place 
   for (const type of ["image/png", "image/heic", "audio/mpeg", "video/mp4", "application/pdf", "text/plain"]) {
     expect([type, canInline(type)]).toEqual([type, true]);
   }
-  for (const type of ["image/svg+xml", "text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/css", "application/zip", "application/octet-stream"]) {
+  for (const type of [
+    "image/svg+xml",
+    "text/html",
+    "application/xhtml+xml",
+    "application/xml",
+    "text/xml",
+    "text/css",
+    "application/zip",
+    "application/octet-stream",
+  ]) {
     expect([type, canInline(type)]).toEqual([type, false]);
   }
 });

@@ -48,6 +48,7 @@ async function read(
             }
             return Promise.resolve().then(() => {
               content.push(kept);
+              return undefined;
             });
           },
         };
@@ -143,7 +144,7 @@ describe("reading a form", () => {
       let content = "";
       for (let i = random(40); i > 0; i--) content += near[random(near.length)] ?? "";
       while (content.includes(delimiter) || `\r\n${content}`.startsWith(delimiter)) {
-        content = `${content.replaceAll(delimiter, "").replace(/^-+/, "")}`;
+        content = content.replaceAll(delimiter, "").replace(/^-+/, "");
         if (`\r\n${content}`.startsWith(delimiter)) content = `.${content}`;
       }
       // The content's own end must not make an earlier delimiter together with the real one.
@@ -187,16 +188,17 @@ describe("reading a form", () => {
   });
 });
 
-describe("file names in forms", () => {
-  const nameOf = async (disposition: string | Buffer): Promise<string | undefined> => {
-    const head = Buffer.concat([
-      Buffer.from(`--${BOUNDARY}\r\n`),
-      Buffer.from(disposition),
-      Buffer.from("\r\n\r\nx\r\n"),
-    ]);
-    return (await read([Buffer.concat([head, END])])).fileName;
-  };
+/** The name that is read from a part with this header. */
+async function nameOf(disposition: string | Buffer): Promise<string | undefined> {
+  const head = Buffer.concat([
+    Buffer.from(`--${BOUNDARY}\r\n`),
+    Buffer.from(disposition),
+    Buffer.from("\r\n\r\nx\r\n"),
+  ]);
+  return (await read([Buffer.concat([head, END])])).fileName;
+}
 
+describe("file names in forms", () => {
   test.each([
     ['Content-Disposition: form-data; name="file"; filename="Ünïcødé 日本 🎉.txt"', "Ünïcødé 日本 🎉.txt"],
     ['Content-Disposition: form-data; name="file"; filename="a%22b.txt"', 'a"b.txt'],

@@ -30,3 +30,4 @@ process.on("message", (message: ToChild) => {
   }
   if (behaviour === "greedy") setInterval(() => hoard.push(new Uint8Array(32 * 1024 * 1024).fill(1)), 10);
 });
+send({ type: "hello" });

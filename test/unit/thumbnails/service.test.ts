@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { Bench, fakeChild, findChildren, until } from "./support.ts";
@@ -85,6 +85,24 @@ test("thumbs/ may be deleted while the server runs; a torn file counts as absent
   expect(readdirSync(join(bench.derived.directory, ".tmp"))).toEqual([]);
 });
 
+test("a smaller variant is made from a larger one, unless that is damaged", async () => {
+  await using bench = new Bench();
+  const digest = bench.add("plain.png");
+  expect((await bench.service.get(digest, "image/png", "large", 30_000)).state).toBe("ready");
+  const content = readFileSync(bench.pathOf(digest));
+  rmSync(bench.pathOf(digest));
+  rmSync(bench.derived.path(digest, "small"));
+  expect((await bench.service.get(digest, "image/png", "small", 30_000)).state).toBe("ready");
+
+  writeFileSync(bench.pathOf(digest), content);
+  rmSync(bench.derived.path(digest, "small"));
+  const path = bench.derived.path(digest, "medium");
+  const damaged = readFileSync(path).fill(0, 16);
+  writeFileSync(path, damaged);
+  expect((await bench.service.get(digest, "image/png", "small", 30_000)).state).toBe("ready");
+  expect(bench.recorded).toEqual([]);
+});
+
 test("a child that is killed once is replaced, and its work is done", async () => {
   await using bench = new Bench();
   await bench.service.status();
@@ -168,6 +186,21 @@ test("where no child can be started there are no thumbnails, a reason, and nothi
   expect(bench.recorded).toEqual([]);
 });
 
+test("a database that refuses to remember, and a disk that takes nothing, leave the server running", async () => {
+  await using locked = new Bench({ failures: { find: () => undefined, record: refuse } });
+  expect((await locked.service.get(locked.add("truncated.jpg"), "image/jpeg", "medium", 30_000)).state).toBe("none");
+  expect((await locked.service.get(locked.add("plain.png"), "image/png", "medium", 30_000)).state).toBe("ready");
+
+  await using full = new Bench({ failures: { find: refuse, record: refuse } });
+  full.service.schedule(full.add("plain.png"), "image/png");
+
+  await using blocked = new Bench();
+  writeFileSync(blocked.derived.directory, "a file where the directory should be");
+  const answer = await blocked.service.get(blocked.add("plain.png"), "image/png", "medium", 30_000);
+  expect(answer.state).toBe("none");
+  expect(blocked.recorded).toEqual([]);
+});
+
 test("the child ends when it has nothing to do, and closing ends it at once", async () => {
   await using bench = new Bench({ config: { idleMs: 50 } });
   const digest = bench.add("plain.png");
@@ -183,22 +216,16 @@ test("the child ends when it has nothing to do, and closing ends it at once", as
 
 test("the child ends with its parent", async () => {
   const script = `
-    import { Bench } from ${JSON.stringify(join(import.meta.dir, "support.ts"))};
+    import { Bench, findChildren } from ${JSON.stringify(join(import.meta.dir, "support.ts"))};
     const bench = new Bench();
     await bench.service.status();
-    const listing = Bun.spawnSync(["ps", "-o", "pid=,args=", "--ppid", String(process.pid)]).stdout.toString();
-    console.log(listing.split("\\n").find((line) => line.includes("child-entry.ts")).trim().split(" ")[0]);
+    console.log(JSON.stringify({ directory: bench.directory, children: findChildren() }));
     process.kill(process.pid, "SIGKILL");`;
   const parent = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "inherit" });
-  const child = Number(await new Response(parent.stdout).text());
-  expect(child).toBeGreaterThan(0);
-  await until(
-    () =>
-      Bun.spawnSync(["ps", "-p", String(child), "-o", "stat="])
-        .stdout.toString()
-        .replace(/Z.*/, "")
-        .trim() === "",
-  );
+  const told: { directory: string; children: number[] } = JSON.parse(await new Response(parent.stdout).text());
+  rmSync(told.directory, { recursive: true });
+  expect(told.children).toHaveLength(1);
+  await until(() => told.children.every((child) => !isAlive(child)));
 });
 
 test("which media types may have a thumbnail is known without looking at a content", async () => {
@@ -212,3 +239,14 @@ test("which media types may have a thumbnail is known without looking at a conte
   }
   expect(findChildren()).toEqual([]);
 });
+
+function refuse(): never {
+  throw new Error("database is locked");
+}
+
+function isAlive(pid: number): boolean {
+  const state = Bun.spawnSync(["ps", "-p", String(pid), "-o", "stat="])
+    .stdout.toString()
+    .trim();
+  return state !== "" && !state.startsWith("Z");
+}

@@ -1,0 +1,78 @@
+import type { Database } from "bun:sqlite";
+import type { BlobIndex } from "../../blobs/blob-store.ts";
+import { type Digest, digestFromBytes, digestToBytes } from "../../blobs/digest.ts";
+
+/**
+ * The rows of contents as the store, the check of a file and the collector see them. What refers to a content is counted
+ * by the tree.
+ */
+export class BlobRows implements BlobIndex {
+  readonly #find;
+  readonly #mark;
+  readonly #unreferenced;
+  readonly #delete;
+  readonly #quarantine;
+  readonly #quarantined;
+  readonly #forget;
+
+  constructor(sqlite: Database) {
+    this.#find = sqlite.query<{ sizeBytes: number; damagedAt: number | null }, [Uint8Array]>(
+      "SELECT size_bytes AS sizeBytes, damaged_at AS damagedAt FROM blobs WHERE digest = ?1",
+    );
+    this.#mark = sqlite.query<void, [Uint8Array, number | null]>("UPDATE blobs SET damaged_at = ?2 WHERE digest = ?1");
+    // By index blobs_unreferenced: only what waits for collection is in it.
+    this.#unreferenced = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number }, [number, number]>(
+      `SELECT id, digest, size_bytes AS sizeBytes FROM blobs INDEXED BY blobs_unreferenced
+       WHERE refs = 0 AND touched_at <= ?1 ORDER BY touched_at LIMIT ?2`,
+    );
+    this.#delete = sqlite.query<void, [number]>("DELETE FROM blobs WHERE id = ?1 AND refs = 0");
+    this.#quarantine = sqlite.query<void, [Uint8Array, number, number]>(
+      "INSERT OR REPLACE INTO quarantine (digest, size_bytes, since) VALUES (?1, ?2, ?3)",
+    );
+    this.#quarantined = sqlite.query<{ digest: Uint8Array; sizeBytes: number }, [number, number]>(
+      "SELECT digest, size_bytes AS sizeBytes FROM quarantine WHERE since <= ?1 LIMIT ?2",
+    );
+    this.#forget = sqlite.query<void, [Uint8Array]>("DELETE FROM quarantine WHERE digest = ?1");
+  }
+
+  find(digest: Digest): { sizeBytes: number; isDamaged: boolean } | undefined {
+    const row = this.#find.get(digestToBytes(digest));
+    return row === null ? undefined : { sizeBytes: row.sizeBytes, isDamaged: row.damagedAt !== null };
+  }
+
+  /** Notes when a content was found damaged; null: it is whole. A deed. */
+  markDamaged(digest: Digest, atMs: number | null): void {
+    this.#mark.run(digestToBytes(digest), atMs);
+  }
+
+  /** Contents that nothing has referred to since `untilMs`, oldest first. */
+  listUnreferenced(untilMs: number, limit: number): { id: number; digest: Digest; sizeBytes: number }[] {
+    return this.#unreferenced
+      .all(untilMs, limit)
+      .map((row) => ({ id: row.id, digest: digestFromBytes(row.digest), sizeBytes: row.sizeBytes }));
+  }
+
+  /** Takes a content's row away and notes it as set aside. A deed. @returns whether it was still unreferenced */
+  setAside(blob: { id: number; digest: Digest; sizeBytes: number }, nowMs: number): boolean {
+    if (this.#delete.run(blob.id).changes === 0) return false;
+    this.noteAside(blob.digest, blob.sizeBytes, nowMs);
+    return true;
+  }
+
+  /** Notes a file without a row as set aside. A deed. */
+  noteAside(digest: Digest, sizeBytes: number, nowMs: number): void {
+    this.#quarantine.run(digestToBytes(digest), sizeBytes, nowMs);
+  }
+
+  /** Contents set aside no later than `untilMs`. */
+  listSetAside(untilMs: number, limit: number): { digest: Digest; sizeBytes: number }[] {
+    return this.#quarantined
+      .all(untilMs, limit)
+      .map((row) => ({ digest: digestFromBytes(row.digest), sizeBytes: row.sizeBytes }));
+  }
+
+  /** Forgets that a content was set aside. A deed. */
+  forget(digest: Digest): void {
+    this.#forget.run(digestToBytes(digest));
+  }
+}

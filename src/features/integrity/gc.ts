@@ -1,0 +1,124 @@
+/**
+ * The collector: frees the bytes that nothing refers to any more. In two steps, days apart (D8): first a content loses
+ * its row and its file is set aside, checked once more inside that very transaction; only a later pass unlinks it. An
+ * upload of the same bytes in between finds no row and writes them anew, so it never waits for, or loses to, the collector.
+ */
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { Writer } from "../../db/transaction.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { BlobRows } from "./blob-rows.ts";
+
+/** What {@link Collector} works with. */
+export interface CollectorOptions {
+  readonly rows: BlobRows;
+  readonly blobs: BlobStore;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a content stays after the last reference to it is gone. */
+  readonly graceMs: number;
+}
+
+/** What a pass did. */
+export interface Collected {
+  readonly setAside: number;
+  readonly removed: number;
+  readonly freedBytes: number;
+}
+
+/** How long a content stays aside before it is unlinked. */
+const ASIDE_MS = 24 * 60 * 60 * 1000;
+/** Few at a time: file systems slow down for everybody after large deletions. */
+const BATCH = 20;
+/** A file without a row may belong to an upload that is about to get one. */
+const LEFTOVER_AGE_MS = 60 * 60 * 1000;
+
+/** See the head of this file. Every pass is a row of small deeds and may be ended at any point. */
+export class Collector {
+  readonly #options: CollectorOptions;
+
+  constructor(options: CollectorOptions) {
+    this.#options = options;
+  }
+
+  /** One pass. @param isNow ends the grace period and the time aside for all that waits (`larder gc --now`) */
+  async run(signal: AbortSignal, isNow = false): Promise<Collected> {
+    const nowMs = this.#options.clock.nowMs();
+    const setAside = await this.#setAside(isNow ? nowMs : nowMs - this.#options.graceMs, signal);
+    const { removed, freedBytes } = await this.#unlink(isNow ? nowMs : nowMs - ASIDE_MS, signal);
+    return { setAside, removed, freedBytes };
+  }
+
+  /**
+   * Sets aside files of the store without a row, under one first byte (`00` … `ff`): what uploads left that a crash ended
+   * between disk and database.
+   */
+  async sweepLeftovers(firstByte: string, minimumAgeMs = LEFTOVER_AGE_MS): Promise<number> {
+    const { blobs, rows, writer, clock, log } = this.#options;
+    const youngestMs = clock.nowMs() - minimumAgeMs;
+    const found = blobs
+      .listFolder(firstByte)
+      .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined);
+    for (const { digest } of found) {
+      await writer.run((tx) => {
+        if (rows.find(digest) !== undefined || blobs.isArriving(digest)) return;
+        rows.noteAside(digest, blobs.stat(digest)?.sizeBytes ?? 0, clock.nowMs());
+        tx.afterCommit(() => {
+          if (!blobs.isArriving(digest)) this.#moveAside(digest);
+        });
+      });
+    }
+    if (found.length > 0) log.info("Contents without a record were set aside.", { count: found.length, firstByte });
+    return found.length;
+  }
+
+  async #setAside(untilMs: number, signal: AbortSignal): Promise<number> {
+    const { rows, blobs, writer, clock } = this.#options;
+    let total = 0;
+    while (!signal.aborted) {
+      const count = await writer.run((tx) => {
+        // What is just arriving is left: its new row counts on the old file.
+        const waiting = rows.listUnreferenced(untilMs, BATCH).filter(({ digest }) => !blobs.isArriving(digest));
+        const taken = waiting.filter((blob) => rows.setAside(blob, clock.nowMs()));
+        // In the same breath as the commit, before any upload can bring these bytes again.
+        tx.afterCommit(() => {
+          for (const { digest } of taken) this.#moveAside(digest);
+        });
+        return taken.length;
+      });
+      total += count;
+      if (count === 0) break;
+    }
+    return total;
+  }
+
+  async #unlink(untilMs: number, signal: AbortSignal): Promise<{ removed: number; freedBytes: number }> {
+    const { rows, blobs, writer } = this.#options;
+    let removed = 0;
+    let freedBytes = 0;
+    while (!signal.aborted) {
+      const batch = rows.listSetAside(untilMs, BATCH);
+      if (batch.length === 0) break;
+      for (const { digest, sizeBytes } of batch) {
+        // A crash may have come between the row's end and the move: then the file still lies at its old place.
+        if (rows.find(digest) === undefined && !blobs.isArriving(digest)) blobs.quarantine(digest);
+        blobs.unlinkQuarantined(digest);
+        removed++;
+        freedBytes += sizeBytes;
+      }
+      await writer.run(() => {
+        for (const { digest } of batch) rows.forget(digest);
+      });
+    }
+    return { removed, freedBytes };
+  }
+
+  #moveAside(digest: Parameters<BlobStore["quarantine"]>[0]): void {
+    try {
+      this.#options.blobs.quarantine(digest);
+    } catch (error) {
+      this.#options.log.warn("An unreferenced content could not be set aside; a later pass tries again.", { error });
+    }
+  }
+}

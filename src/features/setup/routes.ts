@@ -1,0 +1,88 @@
+/** The page behind the one-time set-up link, which makes the first administrator (contract §2, D56). */
+import { Elysia } from "elysia";
+import { AppError } from "../../errors.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { readQuery } from "../../http/fields.ts";
+import { forEachPiece } from "../../http/request-body.ts";
+import { pageResponse } from "../../web/page.ts";
+import {
+  renderSetupDonePage,
+  renderSetupGonePage,
+  renderSetupPage,
+  type SetupField,
+  type SetupPageModel,
+  type SetupUse,
+} from "../../web/setup-page.ts";
+import type { AuthService } from "../auth/service.ts";
+import type { PlanName } from "../users/types.ts";
+
+/** What the set-up page works with. */
+export interface SetupRoutesOptions {
+  readonly auth: AuthService;
+  readonly defaultPlan: PlanName;
+  /** Called when the administrator was made, with who will use the server. */
+  readonly onSetUp: (use: SetupUse) => void;
+}
+
+const FORM_BYTES_MAX = 64 * 1024;
+const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
+const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
+/** GET and POST /setup. */
+export function setupRoutes({ auth, defaultPlan, onSetUp }: SetupRoutesOptions) {
+  const gone = () => pageResponse(renderSetupGonePage(), 404, HEADERS);
+  return new Elysia({ name: "setup-routes" })
+    .get(
+      "/setup",
+      ({ request }) => {
+        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        return auth.isSetupToken(token) ? pageResponse(renderSetupPage({ token }), 200, HEADERS) : gone();
+      },
+      { detail: { hide: true } },
+    )
+    .post(
+      "/setup",
+      async ({ request }) => {
+        const form = await readForm(request);
+        const token = form.get("token") ?? "";
+        if (!auth.isSetupToken(token)) return gone();
+        const entered: SetupPageModel = {
+          token,
+          email: form.get("email") ?? "",
+          name: form.get("name") ?? "",
+          use: form.get("use") === "accounts" ? "accounts" : "household",
+        };
+        const name = entered.name?.trim() ?? "";
+        const use = entered.use ?? "household";
+        try {
+          const user = await auth.setUp(
+            token,
+            {
+              email: entered.email ?? "",
+              password: form.get("password") ?? "",
+              ...(name !== "" && { name }),
+            },
+            use === "household" ? "enterprise" : defaultPlan,
+          );
+          onSetUp(use);
+          return pageResponse(renderSetupDonePage(user.email), 201, HEADERS);
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          const field = FIELDS.find((known) => known === error.details["field"]);
+          return pageResponse(renderSetupPage({ ...entered, problem: { field, message: error.message } }), 400, HEADERS);
+        }
+      },
+      { parse: "none", detail: { hide: true } },
+    );
+}
+
+async function readForm(request: Request): Promise<URLSearchParams> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  await forEachPiece(request.body, (piece) => {
+    sizeBytes += piece.length;
+    if (sizeBytes > FORM_BYTES_MAX) throw new AppError("body_too_large", "The form is too large.");
+    pieces.push(Uint8Array.from(piece));
+  });
+  return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
+}

@@ -1,0 +1,156 @@
+/**
+ * Deletion. A file goes at once. A folder is cut off from the tree in one row, which makes everything below it gone for
+ * every reader, and its sums leave the account in the same transaction; the rows below are taken apart afterwards, a few
+ * at a time. Small folders are taken apart on the spot.
+ */
+import type { Transaction } from "../../db/transaction.ts";
+import { AppError, notFound } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { ROOT_NAME } from "./folder-paths.ts";
+import type { StoredNode } from "./node-rows.ts";
+import { FILE, parseTags } from "./rows.ts";
+import type { TreeStore } from "./store.ts";
+import type { DeletedNode, NodeRef, Precondition } from "./types.ts";
+import { dropVersions } from "./versions.ts";
+
+/** So many rows are taken apart within the deletion itself (some milliseconds). */
+const REAP_AT_ONCE = 64;
+
+/** @see TreeWriter.deleteFile */
+export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, precondition?: Precondition): DeletedNode {
+  const file = store.findFile(ref);
+  if (file === undefined) throw notFound("The file");
+  precondition?.(file);
+  const row = store.nodes.get(file.id);
+  const nowMs = store.clock.nowMs();
+  removeRow(store, row, nowMs, true);
+  store.nodes.childChanged(tx, file.parentId, FILE, row, undefined);
+  store.names.freed(tx, file.parentId);
+  return { publicId: file.publicId, name: file.name, deletedAtMs: nowMs };
+}
+
+/** @see TreeWriter.deleteFolder */
+export function deleteFolder(
+  store: TreeStore,
+  tx: Transaction,
+  ref: NodeRef,
+  options: { readonly onlyEmpty?: boolean | undefined } = {},
+): DeletedNode {
+  const folder = store.findFolder(ref);
+  if (folder === undefined) throw notFound("The folder");
+  if (folder.parentId === null) {
+    throw new AppError("invalid_path", "The top folder can't be deleted. Delete what is in it.", { field: "id" });
+  }
+  if (options.onlyEmpty === true && folder.itemCount > 0) {
+    const message = "The folder is not empty. Empty it first, or ask for all of it with recursive=true.";
+    throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
+  }
+  const sums = sumBelow(store, folder.accountId, folder.id);
+  const seq = store.accounts.take(folder.accountId, {
+    files: -sums.files,
+    folders: -sums.folders,
+    fileBytes: -sums.fileBytes,
+    versionBytes: -sums.versionBytes,
+  });
+  store.nodes.cutOff(tx, store.nodes.get(folder.id), seq);
+  store.accounts.record(folder.accountId, seq, folder.id);
+  store.names.freed(tx, folder.parentId);
+  store.paths.drop();
+  takeApart(store, folder.id, REAP_AT_ONCE);
+  return { publicId: folder.publicId, name: folder.name, deletedAtMs: store.clock.nowMs() };
+}
+
+/** @see TreeWriter.reapSome */
+export function reapSome(store: TreeStore, limit: number): number {
+  const cutOff = store.sqlite
+    .query<{ id: number }, [string]>(
+      "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> ?1",
+    )
+    .all(ROOT_NAME);
+  let removed = 0;
+  for (const { id } of cutOff) {
+    if (removed >= limit) break;
+    if (!store.underConstruction.has(id)) removed += takeApart(store, id, limit - removed);
+  }
+  return removed;
+}
+
+/** What a folder and everything below it counts for. */
+export function sumBelow(
+  store: TreeStore,
+  accountId: number,
+  folderId: number,
+): { files: number; folders: number; fileBytes: number; versionBytes: number } {
+  const subtree = `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
+    SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
+  const sums = store.sqlite
+    .query<{ files: number; bytes: number }, [number]>(
+      `${subtree} SELECT count(*) AS files, ifnull(sum(n.size_bytes), 0) AS bytes
+       FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1`,
+    )
+    .get(folderId);
+  const folders = store.sqlite.query<{ folders: number }, [number]>(`${subtree} SELECT count(*) AS folders FROM s`);
+  const versionBytes =
+    store.accounts.usage(accountId).versionBytes === 0 ? 0 : versionBytesBelow(store, subtree, folderId);
+  const { files = 0, bytes = 0 } = sums ?? {};
+  return { files, folders: folders.get(folderId)?.folders ?? 0, fileBytes: bytes, versionBytes };
+}
+
+function versionBytesBelow(store: TreeStore, subtree: string, folderId: number): number {
+  const row = store.sqlite
+    .query<{ bytes: number }, [number]>(
+      `${subtree} SELECT ifnull(sum(v.size_bytes), 0) AS bytes
+       FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 1
+       CROSS JOIN versions v ON v.node_id = n.id`,
+    )
+    .get(folderId);
+  return row?.bytes ?? 0;
+}
+
+/** Removes up to `limit` rows of a folder that was cut off, from the bottom up. @returns how many */
+function takeApart(store: TreeStore, folderId: number, limit: number): number {
+  const filesOf = store.sqlite.query<{ id: number }, [number, number]>(
+    "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 1 LIMIT ?2",
+  );
+  const folderIn = store.sqlite.query<{ id: number }, [number]>(
+    "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 0 LIMIT 1",
+  );
+  const nowMs = store.clock.nowMs();
+  const way = [folderId];
+  let removed = 0;
+  while (removed < limit) {
+    const at = way.at(-1);
+    if (at === undefined) break;
+    const files = filesOf.all(at, limit - removed);
+    for (const { id } of files) removeRow(store, store.nodes.get(id), nowMs, false);
+    removed += files.length;
+    if (removed >= limit) break;
+    const below = folderIn.get(at);
+    if (below !== null) way.push(below.id);
+    else {
+      removeRow(store, store.nodes.get(at), nowMs, false);
+      removed++;
+      way.pop();
+    }
+  }
+  return removed;
+}
+
+/**
+ * Removes one node and leaves its tombstone. Its folder's counts are the caller's.
+ * @param isCounted whether the account's sums still have it
+ */
+function removeRow(store: TreeStore, node: StoredNode, nowMs: number, isCounted: boolean): void {
+  const { account_id: accountId, kind, size_bytes: sizeBytes } = node;
+  if (kind === FILE) {
+    invariant(node.media_type !== null && node.blob_id !== null, "a file has a content and its type");
+    store.tags.remove(accountId, node.id, parseTags(node.tags));
+    store.accounts.countType(accountId, node.media_type, -1, -sizeBytes);
+    store.blobs.release(node.blob_id, nowMs);
+  }
+  const versionBytes = kind === FILE && (node.version ?? 1) > 1 ? dropVersions(store, node.id, nowMs) : 0;
+  const sums = isCounted ? { files: -1, fileBytes: -sizeBytes, versionBytes: -versionBytes } : {};
+  const seq = store.accounts.take(accountId, sums);
+  store.accounts.bury(accountId, seq, node, nowMs);
+  store.nodes.deleteUncounted(node);
+}

@@ -1,0 +1,86 @@
+import type { Transaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { newId } from "../../lib/id.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
+import { ROOT_NAME } from "./folder-paths.ts";
+import { FILE, FOLDER } from "./rows.ts";
+import type { TreeStore } from "./store.ts";
+
+/** Makes the root of a new account. @returns its row id */
+export function createAccountRoot(store: TreeStore, accountId: number): number {
+  const nowMs = store.clock.nowMs();
+  const insert = store.sqlite.prepare<{ id: number }, [string, number, string, number]>(
+    `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
+       size_bytes) VALUES (?1, ?2, NULL, 0, ?3, ?3, ?4, ?4, 0, 0, 0) RETURNING id`,
+  );
+  const row = insert.get(newId("fold", nowMs), accountId, ROOT_NAME, nowMs);
+  invariant(row !== null, "an inserted root has an id");
+  store.sqlite.run("INSERT INTO folders (node_id) VALUES (?1)", [row.id]);
+  store.sqlite.run("UPDATE accounts SET root_id = ?2 WHERE id = ?1", [accountId, row.id]);
+  return row.id;
+}
+
+/**
+ * The folder at a path, with everything on the way to it made where it is missing, each with its journal row.
+ * @returns its row id
+ * @throws AppError not_a_folder where a file is in the way
+ */
+export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: number, path: string): number {
+  const known = store.paths.findId(accountId, path);
+  if (known !== undefined) return known;
+  const rootId = store.paths.rootOf(accountId);
+  invariant(rootId !== undefined, "an account has a root");
+  let id = rootId;
+  let at = ROOT_PATH;
+  for (const name of segmentsOf(path)) {
+    at = joinPath(at, name);
+    const holder = store.names.find(id, name);
+    if (holder?.kind === FILE) {
+      throw new AppError("not_a_folder", `"${at}" is a file. Give another folder.`, { field: "folder", path: at });
+    }
+    id = holder?.id ?? insertFolder(store, tx, accountId, id, name, null);
+  }
+  return id;
+}
+
+/** Makes one folder in another; its name must be free. @returns its row id */
+export function insertFolder(
+  store: TreeStore,
+  tx: Transaction,
+  accountId: number,
+  parentId: number,
+  name: string,
+  metadata: string | null,
+): number {
+  const nowMs = store.clock.nowMs();
+  const seq = store.accounts.take(accountId, { folders: 1 });
+  const id = store.nodes.insert(tx, { ...folderRow(accountId, parentId, name, nowMs, seq), metadata });
+  store.accounts.record(accountId, seq, id);
+  store.paths.freeze();
+  return id;
+}
+
+/** The row of a new, empty folder without metadata. */
+export function folderRow(accountId: number, parentId: number, name: string, nowMs: number, seq: number) {
+  return {
+    publicId: newId("fold", nowMs),
+    accountId,
+    parentId,
+    kind: FOLDER,
+    name,
+    createdAtMs: nowMs,
+    modifiedAtMs: nowMs,
+    seq,
+    sizeBytes: 0,
+    mediaType: null,
+    blobId: null,
+    contentBy: null,
+    originalName: null,
+    fileModifiedAt: null,
+    capturedAt: null,
+    isPublic: false,
+    tags: null,
+    metadata: null,
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * Counts everything that is kept as a number and tells where counting gives another (D22). Nothing is repaired: a drift
+ * is a defect to be found. It runs in the reading thread, in one snapshot, so that nothing changes while it counts.
+ */
+import { type Reader, rows } from "../../db/reader.ts";
+import type { Drift } from "./types.ts";
+
+const IN_TREE = `WITH RECURSIVE s(id) AS (SELECT root_id FROM accounts WHERE id = ?1 UNION ALL
+  SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
+
+/** Findings told of one kind; the rest would be the same story. */
+const FINDINGS_MAX = 100;
+
+/** What is cut off from the tree but not yet taken apart counts for media types, labels and references only. */
+const OF_ACCOUNT = [
+  `${IN_TREE} SELECT 'accounts.files' AS counter, ?1 AS "of", a.files AS stored, c.counted FROM accounts a,
+     (SELECT count(*) AS counted FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1) c
+   WHERE a.id = ?1 AND a.files <> c.counted`,
+  `${IN_TREE} SELECT 'accounts.folders' AS counter, ?1 AS "of", a.folders AS stored, c.counted FROM accounts a,
+     (SELECT count(*) - 1 AS counted FROM s) c WHERE a.id = ?1 AND a.folders <> c.counted`,
+  `${IN_TREE} SELECT 'accounts.file_bytes' AS counter, ?1 AS "of", a.file_bytes AS stored, c.counted FROM accounts a,
+     (SELECT ifnull(sum(n.size_bytes), 0) AS counted
+      FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1) c
+   WHERE a.id = ?1 AND a.file_bytes <> c.counted`,
+  `${IN_TREE} SELECT 'accounts.version_bytes' AS counter, ?1 AS "of", a.version_bytes AS stored, c.counted FROM accounts a,
+     (SELECT ifnull(sum(v.size_bytes), 0) AS counted FROM versions v JOIN nodes n ON n.id = v.node_id
+      WHERE n.parent_id IN (SELECT id FROM s)) c
+   WHERE a.id = ?1 AND a.version_bytes <> c.counted`,
+  `${IN_TREE} SELECT 'folders.child_folders' AS counter, f.node_id AS "of", f.child_folders AS stored,
+     (SELECT count(*) FROM nodes INDEXED BY nodes_name WHERE parent_id = s.id AND kind = 0) AS counted
+   FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted LIMIT ${FINDINGS_MAX}`,
+  `${IN_TREE} SELECT 'folders.child_files' AS counter, f.node_id AS "of", f.child_files AS stored,
+     (SELECT count(*) FROM nodes INDEXED BY nodes_size WHERE parent_id = s.id AND kind = 1) AS counted
+   FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted LIMIT ${FINDINGS_MAX}`,
+  countedTypes("files", "count(*)"),
+  countedTypes("bytes", "sum(size_bytes)"),
+  `SELECT 'tags.count' AS counter, t.id AS "of", t.count AS stored,
+     (SELECT count(*) FROM node_tags WHERE tag_id = t.id) AS counted
+   FROM tags t WHERE t.account_id = ?1 AND stored <> counted LIMIT ${FINDINGS_MAX}`,
+];
+
+const OF_BLOBS = `SELECT 'blobs.refs' AS counter, b.id AS "of", b.refs AS stored,
+    (SELECT count(*) FROM nodes WHERE blob_id = b.id) + (SELECT count(*) FROM versions WHERE blob_id = b.id) AS counted
+  FROM blobs b WHERE stored <> counted LIMIT ${FINDINGS_MAX}`;
+
+/** Numbers of one account: its sums, children of its folders, media types and labels. Empty when all is right. */
+export async function recountAccount(reader: Reader, accountId: number): Promise<Drift[]> {
+  const results = await reader.read(OF_ACCOUNT.map((sql) => rows<Drift>(sql, [accountId])));
+  return results.flat();
+}
+
+/** References to every content, of all accounts. Empty when all is right. */
+export async function recountBlobs(reader: Reader): Promise<Drift[]> {
+  const [found] = await reader.read([rows<Drift>(OF_BLOBS)]);
+  return [...found];
+}
+
+function countedTypes(column: "files" | "bytes", counting: string): string {
+  return `WITH counted AS (SELECT lower(trim(substr(media_type, 1, ifnull(nullif(instr(media_type, ';'), 0) - 1, length(media_type)))))
+      AS type, ${counting} AS counted FROM nodes WHERE account_id = ?1 AND kind = 1 GROUP BY 1)
+    SELECT 'usage_types.${column}' AS counter, type AS "of", sum(stored) AS stored, sum(counted) AS counted
+    FROM (SELECT type, ${column} AS stored, 0 AS counted FROM usage_types WHERE account_id = ?1
+          UNION ALL SELECT type, 0, counted FROM counted)
+    GROUP BY type HAVING sum(stored) <> sum(counted) LIMIT ${FINDINGS_MAX}`;
+}

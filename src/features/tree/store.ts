@@ -1,0 +1,126 @@
+import type { Database } from "bun:sqlite";
+import type { Reader } from "../../db/reader.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { ROOT_PATH } from "../../lib/path.ts";
+import { Accounts } from "./accounts.ts";
+import { Anchors } from "./anchors.ts";
+import { BlobRows } from "./blob-rows.ts";
+import { FolderPaths } from "./folder-paths.ts";
+import { Names } from "./names.ts";
+import { NodeRows } from "./node-rows.ts";
+import { NODE_COLUMNS, NODE_JOINS, type NodeRow, toFile, toFolder, toNode } from "./rows.ts";
+import { Tags } from "./tags.ts";
+import type { FileNode, FolderNode, NodeRef, TreeNode } from "./types.ts";
+
+/** What the tree works with. */
+export interface TreeOptions {
+  /** The writing connection; reads on the main thread use it too. */
+  readonly sqlite: Database;
+  /** For long reads; its thread starts at the first of them. */
+  readonly reader: Reader;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** The tables and caches of the tree, shared by everything in this folder. */
+export class TreeStore {
+  readonly sqlite: Database;
+  readonly reader: Reader;
+  readonly clock: Clock;
+  readonly accounts: Accounts;
+  readonly anchors: Anchors;
+  readonly blobs: BlobRows;
+  readonly names: Names;
+  readonly nodes: NodeRows;
+  readonly paths: FolderPaths;
+  readonly tags: Tags;
+  /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
+  readonly underConstruction = new Set<number>();
+  readonly #byPublicId;
+  readonly #byId;
+  readonly #byIds;
+
+  constructor({ sqlite, reader, clock, log }: TreeOptions) {
+    this.sqlite = sqlite;
+    this.reader = reader;
+    this.clock = clock;
+    this.accounts = new Accounts(sqlite);
+    this.anchors = new Anchors(sqlite, reader, log);
+    this.blobs = new BlobRows(sqlite);
+    this.names = new Names(sqlite);
+    this.nodes = new NodeRows(sqlite, this.anchors);
+    this.paths = new FolderPaths(sqlite);
+    this.tags = new Tags(sqlite);
+    const select = `SELECT ${NODE_COLUMNS} FROM nodes n ${NODE_JOINS}`;
+    this.#byPublicId = sqlite.prepare<NodeRow, [string]>(`${select} WHERE n.public_id = ?1`);
+    this.#byId = sqlite.prepare<NodeRow, [number]>(`${select} WHERE n.id = ?1`);
+    this.#byIds = sqlite.prepare<NodeRow, [string]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value ${NODE_JOINS}`,
+    );
+  }
+
+  /** The node with this id, if it is the account's and in its tree. */
+  findNode(ref: NodeRef): TreeNode | undefined {
+    const row = this.#byPublicId.get(ref.publicId);
+    return row?.account_id === ref.accountId ? this.#place(row) : undefined;
+  }
+
+  findFile(ref: NodeRef): FileNode | undefined {
+    const node = this.findNode(ref);
+    return node?.kind === "file" ? node : undefined;
+  }
+
+  findFolder(ref: NodeRef): FolderNode | undefined {
+    const node = this.findNode(ref);
+    return node?.kind === "folder" ? node : undefined;
+  }
+
+  /** The node with this row id, if it is in a tree. */
+  findById(id: number): TreeNode | undefined {
+    const row = this.#byId.get(id);
+    return row === null ? undefined : this.#place(row);
+  }
+
+  /** The nodes with these row ids, in this order; what is gone is left out. */
+  findByIds(ids: readonly number[]): TreeNode[] {
+    const rows = this.#byIds.all(JSON.stringify(ids));
+    const paths = this.paths.pathsOf(rows.flatMap(({ parent_id }) => (parent_id === null ? [] : [parent_id])));
+    return rows.flatMap((row) => {
+      if (row.parent_id === null) return [];
+      const folder = paths.get(row.parent_id);
+      return folder === undefined ? [] : [toNode(row, folder)];
+    });
+  }
+
+  /** The file with this row id, which the caller knows to be in a tree. */
+  getFile(id: number): FileNode {
+    const node = this.findById(id);
+    invariant(node?.kind === "file", "a file that was just found or made is in the tree");
+    return node;
+  }
+
+  /** The folder with this row id, which the caller knows to be in a tree. */
+  getFolder(id: number): FolderNode {
+    const node = this.findById(id);
+    invariant(node?.kind === "folder", "a folder that was just found or made is in the tree");
+    return node;
+  }
+
+  /** Forgets everything kept in memory: another process wrote. */
+  dropCaches(): void {
+    this.paths.drop();
+    this.names.drop();
+  }
+
+  #place(row: NodeRow): TreeNode | undefined {
+    if (row.parent_id === null) {
+      // A root, or a folder that was cut off from the tree.
+      return row.name === ROOT_PATH ? toFolder(row, ROOT_PATH) : undefined;
+    }
+    const folder = this.paths.pathOf(row.parent_id);
+    if (folder === undefined) return undefined;
+    return row.blob_id === null ? toFolder(row, folder) : toFile(row, folder);
+  }
+}

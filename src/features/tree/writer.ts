@@ -1,0 +1,142 @@
+import type { Transaction } from "../../db/transaction.ts";
+import { copy } from "./copy.ts";
+import { createFile, createFolder } from "./create.ts";
+import { deleteFile, deleteFolder, reapSome } from "./delete.ts";
+import { createAccountRoot, ensureFolderId } from "./make-folder.ts";
+import type { TreeStore } from "./store.ts";
+import type {
+  CopyOptions,
+  DeletedNode,
+  FileChanges,
+  FileNode,
+  FolderChanges,
+  FolderNode,
+  NewContent,
+  NewFile,
+  NewFolder,
+  NodeRef,
+  Precondition,
+  TreeNode,
+} from "./types.ts";
+import { move, updateFile, updateFolder } from "./update.ts";
+import { type PruneOptions, pruneVersions, replaceContent } from "./versions.ts";
+
+/**
+ * The only writer of nodes and journal. Every method is synchronous and is called inside a deed (`Writer.run`); what it
+ * throws undoes the deed. Nodes are named by account and public id and read again here, so that what a caller read before
+ * need not be true any more. Each change takes the next journal number of the account; where nothing is other than before,
+ * nothing is written.
+ */
+export class TreeWriter {
+  readonly #store: TreeStore;
+
+  constructor(store: TreeStore) {
+    this.#store = store;
+  }
+
+  /** Makes the root of a new account, whose row exists. @returns its row id */
+  createAccountRoot(_tx: Transaction, accountId: number): number {
+    return createAccountRoot(this.#store, accountId);
+  }
+
+  /**
+   * The folder at a normalised path, with everything on the way to it made where it is missing.
+   * @throws AppError not_a_folder where a file is in the way
+   */
+  ensureFolder(tx: Transaction, accountId: number, path: string): FolderNode {
+    return this.#store.getFolder(ensureFolderId(this.#store, tx, accountId, path));
+  }
+
+  /** @throws AppError name_taken | not_a_folder */
+  createFolder(tx: Transaction, input: NewFolder): FolderNode {
+    return createFolder(this.#store, tx, input);
+  }
+
+  /**
+   * Makes a file, or with `onConflict: "version"` gives the file of that name its next content (`isNew` false; labels and
+   * metadata given are then taken over, others stay).
+   * @throws AppError name_taken | not_a_folder | quota_exceeded
+   */
+  createFile(tx: Transaction, input: NewFile): { file: FileNode; isNew: boolean } {
+    return createFile(this.#store, tx, input);
+  }
+
+  /**
+   * Gives a file its next content; the present one becomes an earlier version, which counts in usage. Every call is a new
+   * version, of the same bytes too.
+   * @throws AppError not_found | quota_exceeded; what the precondition throws
+   */
+  replaceContent(tx: Transaction, input: NewContent): FileNode {
+    return replaceContent(this.#store, tx, input);
+  }
+
+  /**
+   * Renames, moves, labels, describes, publishes a file.
+   * @throws AppError not_found | name_taken | not_a_folder | invalid_field; what the precondition throws
+   */
+  updateFile(tx: Transaction, file: NodeRef, changes: FileChanges, precondition?: Precondition): FileNode {
+    return updateFile(this.#store, tx, file, changes, precondition);
+  }
+
+  /**
+   * Renames, moves, describes a folder; one row, however much is in it.
+   * @throws AppError not_found | name_taken | not_a_folder | invalid_field; invalid_path for the root and into itself
+   */
+  updateFolder(tx: Transaction, folder: NodeRef, changes: FolderChanges): FolderNode {
+    return updateFolder(this.#store, tx, folder, changes);
+  }
+
+  /**
+   * Puts a file or folder into another folder, made where it is missing. To where it is already: nothing happens.
+   * @throws AppError not_found | name_taken | not_a_folder; invalid_path for the root and into itself
+   */
+  move(tx: Transaction, node: NodeRef, destinationPath: string): TreeNode {
+    return move(this.#store, tx, node, destinationPath);
+  }
+
+  /**
+   * Copies a file, or a folder with all below it, by reference to the same contents. `isNew` is false where a file became
+   * a version of another.
+   * @throws AppError not_found | name_taken | not_a_folder | quota_exceeded; invalid_path for a folder into itself;
+   *   invalid_request where a folder has more than `COPY_NODES_MAX` below it
+   */
+  copy(
+    tx: Transaction,
+    node: NodeRef,
+    destinationPath: string,
+    options: CopyOptions,
+  ): { node: TreeNode; isNew: boolean } {
+    return copy(this.#store, tx, node, destinationPath, options);
+  }
+
+  /** Removes a file with all its versions, for good. @throws AppError not_found; what the precondition throws */
+  deleteFile(tx: Transaction, file: NodeRef, precondition?: Precondition): DeletedNode {
+    return deleteFile(this.#store, tx, file, precondition);
+  }
+
+  /**
+   * Removes a folder with all below it, for good, at once for every reader and in the account's sums. Rows of large ones
+   * are left for {@link reapSome}.
+   * @throws AppError not_found; invalid_path for the root; folder_not_empty with `onlyEmpty`
+   */
+  deleteFolder(tx: Transaction, folder: NodeRef, options?: { readonly onlyEmpty?: boolean | undefined }): DeletedNode {
+    return deleteFolder(this.#store, tx, folder, options);
+  }
+
+  /**
+   * Takes some rows of deleted folders apart: tombstones, labels, references. To be called at the start and after a
+   * folder was deleted, again and again until it returns 0. 50 rows take about 5 ms.
+   * @returns rows removed
+   */
+  reapSome(_tx: Transaction, limit = 50): number {
+    return reapSome(this.#store, limit);
+  }
+
+  /**
+   * Drops earlier contents that no rule keeps: those beyond the newest `keep` of a file that are also older than the time.
+   * Looks at about `limit` rows; `nextNodeId` is where to go on, 0 at the end.
+   */
+  pruneVersions(_tx: Transaction, options: PruneOptions): { removed: number; nextNodeId: number } {
+    return pruneVersions(this.#store, options);
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Erases an account (contract §6). In one deed it loses its sessions, its e-mail and its tree; the many rows of a large
+ * tree are taken apart afterwards in small pieces, and when the last is gone so is the account's own row.
+ */
+import type { Db } from "../../db/open.ts";
+import type { Writer } from "../../db/transaction.ts";
+import type { AuthService } from "../auth/service.ts";
+import type { TreeWriter } from "../tree/writer.ts";
+import type { UserService } from "./service.ts";
+import type { User } from "./types.ts";
+
+/** What erasing touches. */
+export interface EraseOptions {
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly users: UserService;
+  readonly auth: AuthService;
+  readonly treeWriter: TreeWriter;
+  /** Called when there is something to be taken apart. */
+  readonly onDetached: () => void;
+}
+
+/** Ends the account; durable on return. @throws AppError last_admin | not_found */
+export async function eraseAccount(options: EraseOptions, user: User): Promise<void> {
+  const { users, auth, treeWriter, db, onDetached } = options;
+  await users.update(user.id, { isDisabled: true }, (tx) => {
+    auth.endSessions(tx, user.id);
+    treeWriter.detachRoot(tx, user.id);
+    // Nothing of the person stays: the address is free for a new account, and no password opens this one.
+    db.sqlite
+      .query(
+        `UPDATE users SET email = '', email_key = 'erased:' || public_id, name = '', password_hash = '', settings = '{}',
+           role = 'viewer' WHERE id = ?1`,
+      )
+      .run(user.id);
+    tx.afterCommit(onDetached);
+  });
+}
+
+/** Removes the rows of erased accounts whose trees are gone. A deed for the housekeeping job. @returns how many */
+export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">): Promise<number> {
+  const { db, writer } = options;
+  return writer.run(() => {
+    const gone = db.sqlite
+      .query<{ id: number }, []>(
+        `SELECT u.id FROM users u WHERE u.email_key LIKE 'erased:%'
+           AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.account_id = u.id) LIMIT 10`,
+      )
+      .all();
+    for (const { id } of gone) {
+      for (const table of ["journal", "tombstones", "tags", "usage_types", "transfers", "idempotency_keys"]) {
+        db.sqlite.query(`DELETE FROM ${table} WHERE account_id = ?1`).run(id);
+      }
+      db.sqlite.query("DELETE FROM users WHERE id = ?1").run(id);
+    }
+    return gone.length;
+  });
+}

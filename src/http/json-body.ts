@@ -1,0 +1,45 @@
+import { AppError } from "../errors.ts";
+import { forEachPiece } from "./request-body.ts";
+
+/** JSON bodies are at most this large (contract, conventions). */
+const JSON_BYTES_MAX = 1024 * 1024;
+
+/**
+ * The JSON object in a request's body; `{}` where there is no body and none is required.
+ * @throws AppError unsupported_media_type | body_too_large | invalid_json
+ */
+export async function readJson(request: Request, isRequired: boolean): Promise<unknown> {
+  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  const declared = Number(request.headers.get("content-length") ?? 0);
+  const hasBody = declared > 0 || request.headers.has("transfer-encoding");
+  if (!hasBody && !isRequired) return {};
+  if (!hasBody) throw new AppError("invalid_json", "The request has no body. Send a JSON object as application/json.");
+  if (type !== "application/json") {
+    throw new AppError("unsupported_media_type", "This address takes JSON. Send it with Content-Type: application/json.");
+  }
+  if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  await forEachPiece(request.body, (piece) => {
+    sizeBytes += piece.length;
+    if (sizeBytes > JSON_BYTES_MAX) throw bodyTooLarge();
+    pieces.push(piece);
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces)));
+  } catch (error) {
+    throw new AppError("invalid_json", "The request body is not JSON in UTF-8. Check its syntax.", {}, error);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new AppError("invalid_json", "The request body must be a JSON object.");
+  }
+  return value;
+}
+
+function bodyTooLarge(): AppError {
+  return new AppError("body_too_large", "The JSON body is larger than 1 MiB. Send less at once.", {
+    limit: JSON_BYTES_MAX,
+  });
+}
+

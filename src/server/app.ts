@@ -1,0 +1,129 @@
+/** The table of contents of the API: guards and routes, in the order in which a request meets them. */
+import { Elysia } from "elysia";
+import { authGuard } from "../features/auth/guard.ts";
+import { authRoutes } from "../features/auth/routes.ts";
+import { fileRoutes } from "../features/files/routes.ts";
+import { folderRoutes } from "../features/folders/routes.ts";
+import { rateLimitGuard } from "../features/rate-limits/guard.ts";
+import { setupRoutes } from "../features/setup/routes.ts";
+import { publicRoutes } from "../features/shares/routes.ts";
+import { eraseAccount } from "../features/users/erase-account.ts";
+import { userRoutes } from "../features/users/routes.ts";
+import { base } from "../http/base.ts";
+import { ClientAddresses } from "../http/client-address.ts";
+import { RouteTable } from "../http/route-table.ts";
+import { VERSION } from "../version.ts";
+import { renderErrorPage } from "../web/error-page.ts";
+import { webRoutes } from "../web/routes.ts";
+import { documentOf } from "./docs.ts";
+import { healthRoutes } from "./health.ts";
+import { metricsRoutes } from "./metrics.ts";
+import type { Services } from "./services.ts";
+
+/** What the application asks of the process that runs it. */
+export interface AppHost {
+  /** The address at the other end of a request's connection. */
+  peerOf(request: Request): string;
+  /** Lets a request take as long as it needs. */
+  allowLong(request: Request): void;
+  isDraining(): boolean;
+  /** Called once the first administrator chose who will use the server. */
+  onSetUp(use: "household" | "accounts"): void;
+  /** Called for each request: notices what other processes changed. */
+  noticeChanges(): void;
+}
+
+/** A host for where nothing is served: making the document. */
+const NO_HOST: AppHost = {
+  peerOf: () => "127.0.0.1",
+  allowLong: () => {},
+  isDraining: () => false,
+  onSetUp: () => {},
+  noticeChanges: () => {},
+};
+
+/** The whole application over the given services. */
+export function createApp(services: Services, host: AppHost = NO_HOST) {
+  const { config, log, clock, auth, users, rateGate, files, folders, tree, links, access, sender, hasThumbnail } = services;
+  const guard = authGuard(auth, () => host.noticeChanges());
+  let routes: RouteTable | undefined;
+  let document: Promise<unknown> | undefined;
+  const addresses = new ClientAddresses(config.trustedProxies, log);
+  const whyNotReady = () => {
+    if (host.isDraining()) return "The server is stopping.";
+    try {
+      services.storeGuard.check();
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error.message : "The store is not there.";
+    }
+  };
+
+  const app = new Elysia({ name: "larder" })
+    .use(
+      base({
+        log,
+        corsOrigins: config.corsOrigins,
+        isDraining: () => host.isDraining(),
+        methodsOf: (path) => {
+          routes ??= new RouteTable(app.routes);
+          return routes.methodsOf(path);
+        },
+        renderErrorPage,
+        addresses,
+        publicUrl: config.publicUrl ?? undefined,
+        basePath: config.basePath,
+        peerOf: (request) => host.peerOf(request),
+      }),
+    )
+    .use(guard)
+    .use(rateLimitGuard(rateGate))
+    .use(
+      authRoutes({
+        auth,
+        guard,
+        rateGate,
+        tokenLifetimeMs: config.tokenLifetimeMs,
+        cookiePath: config.basePath === "" ? "/" : config.basePath,
+      }),
+    )
+    .use(
+      userRoutes({
+        users,
+        auth,
+        guard,
+        rateGate,
+        usageOf: (principal) => services.usageOf(principal.user),
+        eraseAccount: (principal) =>
+          eraseAccount({ ...services, onDetached: () => services.onDetached.wake() }, principal.user),
+      }),
+    )
+    .use(folderRoutes({ folders, guard, clock }))
+    .use(
+      fileRoutes({
+        files,
+        tree,
+        links,
+        access,
+        sender,
+        guard,
+        clock,
+        hasThumbnail,
+        allowLong: (request) => host.allowLong(request),
+      }),
+    )
+    .use(publicRoutes({ links, tree, users, sender, guard, hasThumbnail }))
+    .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, onSetUp: (use) => host.onSetUp(use) }))
+    .use(
+      healthRoutes({
+        whyNotReady,
+        openApi: () => {
+          document ??= documentOf(app);
+          return document;
+        },
+      }),
+    )
+    .use(metricsRoutes({ services, whyNotReady, peerOf: (request) => host.peerOf(request) }))
+    .use(webRoutes({ version: VERSION, isReady: () => whyNotReady() === undefined }));
+  return app;
+}

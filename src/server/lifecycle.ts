@@ -1,0 +1,169 @@
+/** From start to end of a server: lock, recovery, "listening on", and the orderly stop. */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { CONFIG_FILE } from "../config/load.ts";
+import { readAdminPassword } from "../config/secrets.ts";
+import type { Config } from "../config/settings.ts";
+import { answerError } from "../http/error-response.ts";
+import { Scheduler } from "../jobs/scheduler.ts";
+import type { Log } from "../lib/log.ts";
+import { COMMIT, VERSION } from "../version.ts";
+import { type AppHost, createApp } from "./app.ts";
+import { dataPaths, openDataDirectory } from "./data-directory.ts";
+import { acquireServerLock } from "./lock.ts";
+import { openServices, type Services } from "./services.ts";
+import { REAP_JOB, timetable } from "./timetable.ts";
+
+/** How long requests that are under way may still take once the server was told to stop (contract §10). */
+const DRAIN_MS = 30_000;
+/** How often it is looked whether another process changed something, where no request does. */
+const NOTICE_MS = 1_000;
+/** A connection that says nothing for so long is closed, in seconds. */
+const IDLE_SECONDS = 120;
+/** Above the largest file of any plan there is room for the form around it. */
+const FORM_OVERHEAD_BYTES = 16 * 1024 * 1024;
+
+/** How a run of the server ended. */
+type Ending = "stop" | "restart";
+
+/**
+ * Runs the server until SIGTERM or SIGINT. What has begun is finished, for 30 s at most.
+ * @param reload reads the configuration again, for a restart in place after the set-up page changed it
+ * @throws StartupError with what is wrong and what to do
+ */
+export async function runServer(config: Config, log: Log, reload: () => Config = () => config): Promise<void> {
+  const stop = new AbortController();
+  const onSignal = () => stop.abort();
+  process.on("SIGTERM", onSignal);
+  process.on("SIGINT", onSignal);
+  // Whatever slips past every handler is a defect, to be seen in the log; it must not take everybody's uploads along.
+  process.on("uncaughtException", (error) => log.error("An error went past every handler.", { error }));
+  process.on("unhandledRejection", (error) => log.error("A failed promise was not waited for.", { error }));
+  openDataDirectory(config.data);
+  const lock = acquireServerLock(dataPaths(config.data).lock);
+  try {
+    for (let current = config; (await runOnce(current, log, stop.signal)) === "restart"; ) current = reload();
+  } finally {
+    lock.release();
+    process.off("SIGTERM", onSignal);
+    process.off("SIGINT", onSignal);
+  }
+}
+
+async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<Ending> {
+  const services = await openServices(config, log);
+  const { blobs, limiter, users, db } = services;
+  const swept = blobs.sweepStaging();
+  if (swept > 0) log.info("Removed what unfinished uploads left behind.", { files: swept });
+  limiter.load();
+  services.reserve.take();
+  await makeFirstAdministrator(services);
+
+  const scheduler = new Scheduler({ ...services, jobs: timetable(services) });
+  services.onDetached.wake = () => void scheduler.runNow(REAP_JOB);
+  const end = Promise.withResolvers<Ending>();
+  let isDraining = false;
+  const noticeChanges = () => {
+    if (!db.changedElsewhere()) return;
+    services.auth.dropCaches();
+    services.tree.dropCaches();
+    void scheduler.answerRequests();
+  };
+  const originals = new WeakMap<Request, Request>();
+  const host: AppHost = {
+    peerOf: (request) => server.requestIP(originals.get(request) ?? request)?.address ?? "local",
+    allowLong: (request) => server.timeout(originals.get(request) ?? request, 0),
+    isDraining: () => isDraining,
+    noticeChanges,
+    onSetUp: (use) => {
+      if (use !== "household") return;
+      keepPreset(config);
+      // After the answer is on its way.
+      setTimeout(() => end.resolve("restart"), 100);
+    },
+  };
+  const app = createApp(services, host);
+  app.compile();
+  const { basePath } = config;
+  const server = Bun.serve({
+    hostname: config.host,
+    port: config.port,
+    development: false,
+    idleTimeout: IDLE_SECONDS,
+    maxRequestBodySize: largestFile(config) + FORM_OVERHEAD_BYTES,
+    fetch(request) {
+      if (basePath === "") return app.fetch(request);
+      const stripped = withoutBasePath(request, basePath);
+      originals.set(stripped, request);
+      return app.fetch(stripped);
+    },
+    error(error) {
+      log.error("An answer could not be made.", { error });
+      return Response.json(answerError(error, "none").body, { status: 500 });
+    },
+  });
+  const noticing = setInterval(noticeChanges, NOTICE_MS);
+  scheduler.start();
+  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}${basePath}`;
+  process.stdout.write(`Larder ${VERSION} (${COMMIT}) listening on ${url}\n`);
+  if (!users.hasAny()) await printSetupLink(services, config.publicUrl ?? url);
+
+  if (stop.aborted) end.resolve("stop");
+  stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
+  const ending = await end.promise;
+  isDraining = true;
+  clearInterval(noticing);
+  log.info(ending === "stop" ? "Stopping." : "Starting again with the new settings.", {
+    requestsUnderWay: server.pendingRequests,
+  });
+  const isDrained = await Promise.race([server.stop().then(() => true), Bun.sleep(DRAIN_MS).then(() => false)]);
+  if (!isDrained) {
+    log.warn("Some requests took too long and were cut off.", { requests: server.pendingRequests });
+    await server.stop(true);
+  }
+  await scheduler.stop();
+  await services.close();
+  return ending;
+}
+
+/** The first administrator of the environment, where there is no account yet (contract §2). */
+async function makeFirstAdministrator({ config, users, log }: Services): Promise<void> {
+  const password = readAdminPassword(config);
+  if (!config.adminEmail || password === undefined || users.hasAny()) return;
+  const user = await users.add({ email: config.adminEmail, password, role: "admin", plan: config.defaultPlan });
+  log.info("The first administrator was made, as the configuration says.", { email: user.email });
+}
+
+async function printSetupLink({ auth }: Services, url: string): Promise<void> {
+  const token = await auth.newSetupToken();
+  if (token === undefined) return;
+  process.stdout.write(
+    `There is no account yet. Make the first one, an administrator, within 24 hours at:\n  ${url}/setup?token=${token}\n` +
+      "or on the command line: larder user add EMAIL --admin --password-stdin\n",
+  );
+}
+
+/** Writes the choice of the set-up page into larder.toml, durably, above whatever it holds. */
+function keepPreset(config: Config): void {
+  const path = join(config.data, CONFIG_FILE);
+  const before = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
+  if (/^\s*preset\s*=/m.test(before)) return;
+  const partial = `${path}.partial`;
+  fs.writeFileSync(partial, `# Chosen on the set-up page.\npreset = "household"\n${before}`, { mode: 0o600, flush: true });
+  fs.renameSync(partial, path);
+}
+
+function largestFile(config: Config): number {
+  const { free, pro, enterprise } = config.plans;
+  return Math.max(free.maxFileSizeBytes, pro.maxFileSizeBytes, enterprise.maxFileSizeBytes);
+}
+
+/** The same request as if we were served at the root; a proxy may have stripped the base path already (D35). */
+function withoutBasePath(request: Request, basePath: string): Request {
+  const { url } = request;
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  const path = url.slice(start);
+  if (path !== basePath && !path.startsWith(`${basePath}/`) && !path.startsWith(`${basePath}?`)) return request;
+  const rest = path.slice(basePath.length);
+  return new Request(url.slice(0, start) + (rest.startsWith("/") ? rest : `/${rest}`), request);
+}

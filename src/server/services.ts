@@ -1,0 +1,313 @@
+/** The composition root: opens the data directory and builds every service once, in order of dependency. */
+import { join } from "node:path";
+import { DerivedStore } from "../blobs/derived.ts";
+import { digestToBytes } from "../blobs/digest.ts";
+import { DiskBlobStore } from "../blobs/disk-blob-store.ts";
+import { Layout } from "../blobs/layout.ts";
+import { openSecrets } from "../config/secrets.ts";
+import type { Config, PlanConfig } from "../config/settings.ts";
+import { migrate, pendingMigrations } from "../db/migrate.ts";
+import { assertSqliteVersion, type Db, openDatabase } from "../db/open.ts";
+import { Reader } from "../db/reader.ts";
+import { DiskReserve } from "../db/reserve.ts";
+import { takeSnapshot } from "../db/snapshot.ts";
+import { Writer } from "../db/transaction.ts";
+import { PasswordHasher } from "../features/auth/passwords.ts";
+import { AuthService } from "../features/auth/service.ts";
+import { TokenSigner } from "../features/auth/tokens.ts";
+import { ContentSender } from "../features/files/content-sender.ts";
+import { FileService, type StorageLimits } from "../features/files/service.ts";
+import { FolderService } from "../features/folders/service.ts";
+import { Idempotency } from "../features/idempotency/service.ts";
+import { BlobRows } from "../features/integrity/blob-rows.ts";
+import { Collector } from "../features/integrity/gc.ts";
+import { AccessCounters } from "../features/plans/access-counters.ts";
+import { buildPlans, type PlanOverride } from "../features/plans/plans.ts";
+import { TransferCounters } from "../features/plans/transfers.ts";
+import { accountUsage } from "../features/plans/usage.ts";
+import { DownloadLedger } from "../features/rate-limits/download-ledger.ts";
+import { RateGate } from "../features/rate-limits/guard.ts";
+import { RateLimiter } from "../features/rate-limits/limiter.ts";
+import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
+import { PublicLinks } from "../features/shares/public-links.ts";
+import { type FailureStore, ThumbnailService } from "../features/thumbnails/service.ts";
+import { TreeReader } from "../features/tree/reader.ts";
+import { TreeStore } from "../features/tree/store.ts";
+import type { FileNode } from "../features/tree/types.ts";
+import { TreeWriter } from "../features/tree/writer.ts";
+import { UserService } from "../features/users/service.ts";
+import type { User } from "../features/users/types.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { type DataPaths, makeWorkingFolders, openDataDirectory } from "./data-directory.ts";
+import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "./filesystem.ts";
+import { bindStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
+import { timetable } from "./timetable.ts";
+
+/** Everything that the server is made of. */
+export type Services = Awaited<ReturnType<typeof openServices>>;
+
+/** What commands work with, beside a running server or without one. */
+export interface CommandServices {
+  readonly users: UserService;
+  readonly auth: AuthService;
+  /** Runs a job of the timetable by name, at once. @returns its result in words */
+  runJob(name: string, jobArguments: unknown): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** How long a command's statement waits for the server's lock. */
+const COMMAND_BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens data directory, database and store, brings the database up to date, and builds all services.
+ * @throws StartupError with what is wrong and what to do
+ */
+export async function openServices(config: Config, log: Log, clock: Clock = systemClock, busyTimeoutMs?: number) {
+  assertSqliteVersion();
+  const paths = openDataDirectory(config.data);
+  refuseOrphanedStore(paths);
+  const warning = refuseNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
+  if (warning !== undefined) log.warn(warning);
+  const secrets = openSecrets(paths.secrets);
+  const db = openDatabase(paths.database, busyTimeoutMs);
+  await migrateSafely(db, paths, log);
+  const storeId = bindStore(db.sqlite, paths);
+  makeWorkingFolders(paths);
+
+  const reserve = new DiskReserve(join(paths.root, "larder.reserve"), () => availableBytes(paths.root), log);
+  const writer = new Writer(db.sqlite, log, () => reserve.release());
+  const storeGuard = new StoreGuard(paths, storeId);
+  const blobRows = new BlobRows(db.sqlite);
+  const layout = new Layout(paths.root);
+  const blobs = new DiskBlobStore({
+    layout,
+    index: blobRows,
+    log,
+    checkStore: () => storeGuard.check(),
+    verifyAfterWrite: config.verifyAfterWrite,
+  });
+  blobs.makeFolders();
+
+  const reader = new Reader(paths.database, log);
+  const treeStore = new TreeStore({ sqlite: db.sqlite, reader, clock, log });
+  const tree = new TreeReader(treeStore);
+  const treeWriter = new TreeWriter(treeStore);
+
+  const passwords = new PasswordHasher();
+  const users = new UserService({
+    db,
+    writer,
+    clock,
+    passwords,
+    createRoot: (tx, accountId) => treeWriter.createAccountRoot(tx, accountId),
+  });
+  const auth = new AuthService({
+    db,
+    writer,
+    clock,
+    users,
+    passwords,
+    tokens: new TokenSigner(secrets.jwt),
+    tokenLifetimeMs: config.tokenLifetimeMs,
+    signup: config.signup,
+    defaultPlan: config.defaultPlan,
+  });
+
+  const plans = buildPlans({
+    overrides: {
+      free: overrideOf(config.plans.free),
+      pro: overrideOf(config.plans.pro),
+      enterprise: overrideOf(config.plans.enterprise),
+    },
+    limitMultiplier: config.rateLimitScale,
+    rateLimits: config.rateLimits ? "on" : "off",
+  });
+  const limiter = new RateLimiter({ db, writer, clock, log });
+  const rateGate = new RateGate({
+    limiter,
+    signins: new SigninLimiter({ limiter, plans }),
+    downloads: new DownloadLedger(),
+    planOf: (name) => plans[name],
+    findPlan: (email) => users.findByEmail(email)?.plan,
+    clock,
+  });
+
+  const transfers = new TransferCounters({ db, writer, clock, log });
+  const access = new AccessCounters({ db, writer, log });
+  const links = new PublicLinks(db.sqlite, secrets.link.secret, clock);
+  const idempotency = new Idempotency(db.sqlite, clock);
+  const failures = thumbnailFailures(db, clock);
+  let arriving = 0;
+  const thumbnails = new ThumbnailService({
+    blobs,
+    derived: new DerivedStore(paths.thumbs),
+    failures,
+    log,
+    config: {
+      concurrency: config.thumbnails.concurrency,
+      timeoutMs: config.thumbnails.timeoutMs,
+      memoryLimitBytes: config.thumbnails.memoryLimitBytes,
+      nativeDir: config.nativeDir ?? join(paths.root, "native"),
+      ...(config.libvips !== null && { libvips: config.libvips }),
+    },
+    childCommand: Bun.isStandaloneExecutable
+      ? [process.execPath, "thumbnail-worker"]
+      : [process.execPath, Bun.main, "thumbnail-worker"],
+    environment: process.env,
+    isBusy: () => arriving > 0,
+  });
+  const canRender = (mediaType: string) => config.thumbnails.enabled && thumbnails.canRender(mediaType);
+  // A failure of another program version is no failure of this one: it will be tried again.
+  const hasThumbnail = (file: FileNode) =>
+    canRender(file.mediaType) && failures.find(file.digest)?.program !== thumbnails.program;
+  const thumbnailer: Pick<ThumbnailService, "schedule" | "get"> = config.thumbnails.enabled
+    ? thumbnails
+    : { schedule: () => {}, get: async () => ({ state: "none", reason: "Thumbnails are switched off." }) };
+
+  const reservations = new DiskReservations(paths.root, config.minFreeSpaceBytes);
+  const limitsOf = (user: User): StorageLimits => {
+    const plan = plans[user.plan];
+    return {
+      plan: plan.name,
+      maxFileSizeBytes: plan.maxFileSizeBytes,
+      quotaBytes: user.quotaBytes === undefined ? plan.quotaBytes : user.quotaBytes,
+    };
+  };
+  const files = new FileService({
+    blobs,
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    links,
+    idempotency,
+    transfers,
+    thumbnails: thumbnailer,
+    limitsOf,
+    reserveSpace: (bytes) => {
+      const release = reservations.reserve(bytes);
+      arriving++;
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        arriving--;
+        release();
+      };
+    },
+    markDamaged: (digest, isDamaged) =>
+      writer.run(() => blobRows.markDamaged(digest, isDamaged ? clock.nowMs() : null)),
+  });
+  const collector = new Collector({ rows: blobRows, blobs, writer, clock, log, graceMs: config.gcGraceMs });
+  /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
+  const onDetached = { wake: () => {} };
+  const folders = new FolderService({ writer, tree, treeWriter, idempotency, onDetached: () => onDetached.wake() });
+  const sender = new ContentSender({
+    blobs,
+    thumbnails: thumbnailer,
+    access,
+    transfers,
+    downloads: new DownloadLedger(),
+    clock,
+  });
+
+  const usageOf = (user: User) =>
+    accountUsage({
+      totals: tree.usage(user.id),
+      byType: tree.usageByType(user.id),
+      transfers: transfers.read(user.id),
+      devices: 0,
+      plan: plans[user.plan],
+      quotaBytes: user.quotaBytes,
+    });
+
+  return {
+    config,
+    log,
+    clock,
+    paths,
+    db,
+    writer,
+    reader,
+    blobs,
+    storeGuard,
+    collector,
+    tree,
+    treeWriter,
+    users,
+    auth,
+    plans,
+    limiter,
+    rateGate,
+    transfers,
+    access,
+    links,
+    idempotency,
+    thumbnails,
+    hasThumbnail,
+    files,
+    folders,
+    sender,
+    usageOf,
+    onDetached,
+    reserve,
+    /** Writes what waits in memory and closes everything. No request may be running any more. */
+    async close() {
+      await Promise.all([limiter.flush(), transfers.flush(), access.flush()]);
+      await thumbnails.close();
+      blobs.close();
+      reader.close();
+      db.close();
+    },
+  };
+}
+
+/** Opens the services for a command. Beside a running server they share its database; nothing is swept or scheduled. */
+export async function openForCommand(config: Config, log: Log): Promise<CommandServices> {
+  const services = await openServices(config, log, systemClock, COMMAND_BUSY_TIMEOUT_MS);
+  return {
+    users: services.users,
+    auth: services.auth,
+    async runJob(name, jobArguments) {
+      const job = timetable(services).find((entry) => entry.name === name);
+      if (job === undefined) throw new Error(`There is no job named ${name}.`);
+      return job.run({
+        signal: new AbortController().signal,
+        cursor: null,
+        setCursor: async () => {},
+        arguments: jobArguments,
+      });
+    },
+    close: () => services.close(),
+  };
+}
+
+/** A snapshot first where there is something to lose, so that there is a way back (D6). */
+async function migrateSafely(db: Db, paths: DataPaths, log: Log): Promise<void> {
+  const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
+  if (hasTables && pendingMigrations(db.sqlite).length > 0) {
+    const path = takeSnapshot(db.sqlite, paths.snapshots, "before-migration");
+    log.info("The database was copied before its change; to go back, put the copy in its place.", { path });
+  }
+  migrate(db.sqlite, log);
+}
+
+/** The configuration holds every number of a plan, with scale and preset applied. */
+function overrideOf(plan: PlanConfig): PlanOverride {
+  const { maxFileSizeBytes, quotaBytes, devices, limit } = plan;
+  return { maxFileSizeBytes, quotaBytes, devices, limits: limit };
+}
+
+function thumbnailFailures(db: Db, clock: Clock): FailureStore {
+  const find = db.sqlite.query<{ reason: string; program: string }, [Uint8Array]>(
+    "SELECT reason, program FROM thumbnail_failures WHERE digest = ?1",
+  );
+  const record = db.sqlite.query<void, [Uint8Array, string, string, number]>(
+    "INSERT OR REPLACE INTO thumbnail_failures (digest, reason, program, failed_at) VALUES (?1, ?2, ?3, ?4)",
+  );
+  return {
+    find: (digest) => find.get(digestToBytes(digest)) ?? undefined,
+    record: (digest, reason, program) => void record.run(digestToBytes(digest), reason, program, clock.nowMs()),
+  };
+}

@@ -1,0 +1,121 @@
+/** Every scheduled job on one page: name, schedule, what it calls. Each does a bounded piece and may be killed at any point. */
+import { sweepErased } from "../features/users/erase-account.ts";
+import type { Job } from "../jobs/scheduler.ts";
+import type { Services } from "./services.ts";
+
+const SWEEP_ROWS = 1_000;
+const VERSION_AGE_MS = 30 * 24 * 60 * 60 * 1000;
+const VERSIONS_KEPT = 10;
+const FIRST_BYTES = 256;
+/** Folders of the store looked through per run for files without a row; the whole store in a week of nights. */
+const FOLDERS_PER_RUN = 37;
+
+/** Name of the job that takes deleted folders apart; it is also woken by each such deletion. */
+export const REAP_JOB = "reap-deleted";
+
+/** The jobs of this server. */
+export function timetable(services: Omit<Services, "close">): Job[] {
+  const { auth, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
+  return [
+    {
+      name: "gc",
+      schedule: "17 3 * * *",
+      description: "Frees the bytes that nothing refers to any more, after their grace period.",
+      async run({ signal, arguments: given }) {
+        const isNow = typeof given === "object" && given !== null && "now" in given && given.now === true;
+        return JSON.stringify(await collector.run(signal, isNow));
+      },
+    },
+    {
+      name: "leftovers",
+      schedule: "47 3 * * *",
+      description: "Sets aside contents that a crash left without a record.",
+      async run({ signal, cursor, setCursor }) {
+        let next = Number(cursor ?? 0);
+        let found = 0;
+        for (let count = 0; count < FOLDERS_PER_RUN && !signal.aborted; count++) {
+          found += await collector.sweepLeftovers(next.toString(16).padStart(2, "0"));
+          next = (next + 1) % FIRST_BYTES;
+        }
+        await setCursor(String(next));
+        return `${found} set aside`;
+      },
+    },
+    {
+      name: REAP_JOB,
+      schedule: "*/10 * * * *",
+      description: "Takes deleted folders and erased accounts apart, a few files at a time.",
+      async run({ signal }) {
+        let removed = 0;
+        while (!signal.aborted) {
+          const some = await writer.run((tx) => treeWriter.reapSome(tx));
+          if (some === 0) break;
+          removed += some;
+        }
+        const accounts = await sweepErased({ db, writer });
+        return `${removed} entries, ${accounts} accounts removed`;
+      },
+    },
+    {
+      name: "old-versions",
+      schedule: "7 4 * * *",
+      description: "Lets go of earlier contents beyond their number or age.",
+      async run({ signal }) {
+        let pruned = 0;
+        while (!signal.aborted) {
+          const some = await writer.run((tx) =>
+            treeWriter.pruneVersions(tx, {
+              keep: VERSIONS_KEPT,
+              olderThanMs: clock.nowMs() - VERSION_AGE_MS,
+              limit: SWEEP_ROWS,
+            }),
+          );
+          pruned += some;
+          if (some === 0) break;
+        }
+        return `${pruned} versions let go`;
+      },
+    },
+    {
+      name: "sessions",
+      schedule: "23 * * * *",
+      description: "Removes sign-ins that have expired.",
+      run: async () => `${await auth.sweepSessions(SWEEP_ROWS)} sessions removed`,
+    },
+    {
+      name: "rate-limits",
+      schedule: "29 * * * *",
+      description: "Forgets requests that have left every window.",
+      run: async () => `${await limiter.prune()} rows removed`,
+    },
+    {
+      name: "idempotency-keys",
+      schedule: "31 * * * *",
+      description: "Forgets the results of keyed requests older than a day.",
+      run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
+    },
+    {
+      name: "disk-reserve",
+      schedule: "*/5 * * * *",
+      description: "Keeps a few megabytes for the database, for the day when the disk is full.",
+      async run() {
+        services.reserve.take();
+        return "done";
+      },
+    },
+    {
+      name: "recount",
+      schedule: "37 4 * * *",
+      description: "Counts again what the counters say, and reports what differs.",
+      async run({ signal }) {
+        const drifts = [];
+        for (const user of services.users.list()) {
+          if (signal.aborted) break;
+          drifts.push(...(await tree.recount(user.id)));
+        }
+        for (const drift of drifts) services.log.error("A counter differs from what counting gives.", { ...drift });
+        return drifts.length === 0 ? "no drift" : `${drifts.length} counters differ; see the log`;
+      },
+    },
+  ];
+}

@@ -1,0 +1,13 @@
+/** A file that pages load. Its name changes with its content, so that browsers may keep it for ever. */
+export interface Asset {
+  readonly path: string;
+  readonly contentType: string;
+  /** The content, opened anew for each answer. */
+  body(): Bun.BunFile | string;
+}
+
+/** An asset of our own: its name carries the beginning of its digest. */
+export function textAsset(name: string, extension: string, contentType: string, text: string): Asset {
+  const digest = new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  return { path: `/assets/${name}.${digest.slice(0, 16)}.${extension}`, contentType, body: () => text };
+}

@@ -1,0 +1,44 @@
+import { Elysia } from "elysia";
+import type { Asset } from "./asset.ts";
+import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./docs-page.ts";
+import { renderLandingPage } from "./landing-page.ts";
+import { ICON, pageResponse, STYLE_SHEET } from "./page.ts";
+
+/** What the pages need to know of the server. */
+export interface WebRoutesDeps {
+  readonly version: string;
+  /** Whether the server takes requests yet, as `/health/ready` says. */
+  isReady(): boolean;
+}
+
+/**
+ * The pages that belong to nobody: `/`, `/docs`, and `/assets/*` that all pages load. Public, outside /api, not counted.
+ * The pages of features (public link, setup) are rendered by their own routes.
+ */
+export function webRoutes(deps: WebRoutesDeps) {
+  const app = new Elysia({ name: "web" })
+    .get("/", () => pageResponse(renderLandingPage({ version: deps.version, isReady: deps.isReady() })), {
+      detail: { hide: true },
+    })
+    .get("/docs", () => pageResponse(renderDocsPage(), 200, { "content-security-policy": DOCS_POLICY }), {
+      detail: { hide: true },
+    });
+  // One route a file: what isn't one of these has no route, and goes the way of every unknown path.
+  for (const asset of [STYLE_SHEET, ICON, ...DOCS_ASSETS]) {
+    app.get(asset.path, () => assetResponse(asset), { detail: { hide: true } });
+  }
+  return app;
+}
+
+/** The name changes with the content, so a browser may keep it for ever. */
+function assetResponse(asset: Asset): Response {
+  return new Response(asset.body(), {
+    headers: {
+      "content-type": asset.contentType,
+      "content-disposition": "inline",
+      "cache-control": "public, max-age=31536000, immutable",
+      "content-security-policy": "default-src 'none'",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}

@@ -1,0 +1,92 @@
+import { html, type Html } from "./html.ts";
+import { renderPage } from "./page.ts";
+
+/** The fields of the setup form, by the names they are sent under. */
+export type SetupField = "email" | "name" | "password" | "use";
+
+/** Who will use the appliance: one household without tight limits, or accounts limited by their plans. */
+export type SetupUse = "household" | "accounts";
+
+/** What the form shows: at first nothing, after a refusal what was entered (never the password) and what is wrong. */
+export interface SetupPageModel {
+  /** The one-time token of the setup link; goes back with the form in the field `token`. */
+  readonly token: string;
+  readonly email?: string;
+  readonly name?: string;
+  readonly use?: SetupUse;
+  /** What is wrong, in words; `field` undefined where it is none of the fields. */
+  readonly problem?: { readonly field: SetupField | undefined; readonly message: string };
+}
+
+/**
+ * The page behind the one-time setup link: a form that makes the first administrator. It is sent by POST to `/setup` as
+ * `application/x-www-form-urlencoded` with `token`, `email`, `name`, `password`, `use`, and works without script.
+ */
+export function renderSetupPage(model: SetupPageModel): string {
+  const { problem } = model;
+  const use = model.use ?? "household";
+  return renderPage(
+    problem === undefined ? "Set up Larder" : "Please correct: Set up Larder",
+    html`<div class="card">
+<h1>Welcome to Larder</h1>
+<p>This appliance has no account yet. Make the first one: it administers the others.</p>
+${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
+<form method="post" action="/setup">
+<input type="hidden" name="token" value="${model.token}">
+${renderField(problem, "email", "E-mail", "email", model.email, html` autocomplete="username" required`)}
+${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Shown beside the files you share. You may leave it empty.")}
+${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "At least 8 characters. Several unrelated words make a good one.")}
+<fieldset>
+<legend>Who will use it?</legend>
+<label class="choice"><input type="radio" name="use" value="household"${use === "household" && html` checked`}><span><strong>One household</strong><span>Generous limits, and new people come by invitation.</span></span></label>
+<label class="choice"><input type="radio" name="use" value="accounts"${use === "accounts" && html` checked`}><span><strong>Accounts by plan</strong><span>Sizes and rates are limited by each account's plan, and anyone may sign up.</span></span></label>
+${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.message}</p>`}
+</fieldset>
+<button class="button" type="submit">Create the account</button>
+</form>
+</div>`,
+  );
+}
+
+/** The page after the first administrator was made. */
+export function renderSetupDonePage(email: string): string {
+  return renderPage(
+    "Larder is set up",
+    html`<div class="card">
+<h1>Larder is set up</h1>
+<p>The account <strong>${email}</strong> was made and administers this appliance. The setup link no longer works.</p>
+<p class="actions"><a class="button" href="/">Go to the start page</a></p>
+</div>`,
+  );
+}
+
+/** The page for a setup link that was used, has run out, or is none (404). */
+export function renderSetupGonePage(): string {
+  return renderPage(
+    "This setup link does not work",
+    html`<div class="card">
+<h1>This setup link does not work</h1>
+<p>Such a link works once, until the first account is made. If there is none yet, take the newest link from the output of the server, or run:</p>
+<p><code>larder user add you@example.com --admin --password-stdin</code></p>
+</div>`,
+  );
+}
+
+function renderField(
+  problem: SetupPageModel["problem"],
+  field: SetupField,
+  label: string,
+  type: "email" | "text" | "password",
+  value: string | undefined,
+  attributes: Html,
+  hint?: string,
+): Html {
+  const isWrong = problem?.field === field;
+  const described = [hint !== undefined && `${field}-hint`, isWrong && `${field}-wrong`].filter((id) => id !== false);
+  return html`<div class="field">
+<label for="${field}">${label}</label>
+<input id="${field}" name="${field}" type="${type}" value="${value ?? ""}"${attributes}${isWrong && html` aria-invalid="true" autofocus`}${described.length > 0 && html` aria-describedby="${described.join(" ")}"`}>
+${isWrong && html`<p class="wrong" id="${field}-wrong" role="alert">${problem?.message}</p>`}
+${hint !== undefined && html`<p class="hint" id="${field}-hint">${hint}</p>`}
+</div>`;
+}

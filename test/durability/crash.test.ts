@@ -1,0 +1,119 @@
+import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Client, bytesOf, digestOf, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { boundary, formType } from "../support/multipart.ts";
+import { RawConnection } from "../support/raw-http.ts";
+import { type TestServer, withServer } from "../support/server.ts";
+
+const rounds = 10;
+
+/** All files of the account by name, with the digest that their bytes really have. */
+async function visibleFiles(client: Client): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let page = 1; ; page++) {
+    const answer = await client.get(`/api/files?recursive=true&type=file&limit=100&page=${page}`);
+    expectStatus(answer, 200);
+    const names = answer.strings("data.files", "name");
+    for (const [index, id] of answer.strings("data.files", "id").entries()) {
+      const got = await client.get(`/api/files/${id}/download`);
+      expectStatus(got, 200);
+      found.set(names[index] ?? "", digestOf(got.bytes));
+    }
+    if (answer.at("data.pagination.hasNext") !== true) return found;
+  }
+}
+
+/** Names of files below uploads/. */
+async function stagedFiles(server: TestServer): Promise<string[]> {
+  const entries = await readdir(join(server.dataDir, "uploads"), { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
+
+test("kill -9 during uploads loses nothing that was acknowledged and shows nothing half (D1, D2)", async () => {
+  await withServer({}, async (server) => {
+    const { client, token } = await server.signUp();
+    const sent = new Map<string, string>();
+    const acknowledged = new Map<string, string>();
+    let replaced = "";
+    const replaceable = await client.storedId("base", { name: "replaced" });
+    const replacements = new Set([digestOf("base")]);
+
+    for (let round = 0; round < rounds; round++) {
+      // A large upload that never ends is under way whenever the crash comes.
+      const hanging = await RawConnection.open(server.port);
+      await hanging.write(
+        `POST /api/files/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+          `Content-Type: ${formType}\r\nContent-Length: 50000000\r\n\r\n` +
+          `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="never-whole"\r\n\r\n`,
+      );
+      await hanging.write(randomContent(1_000_000));
+
+      const crashAfter = 8 + round * 3;
+      let acknowledgedNow = 0;
+      const crash = Promise.withResolvers<void>();
+      const uploader = async (worker: number) => {
+        for (let index = 0; ; index++) {
+          const name = `r${round}-w${worker}-${index}`;
+          const content = randomContent(1 + ((index * 7919 + worker * 104_729) % 200_000));
+          sent.set(name, digestOf(content));
+          // A refused connection ends the worker: the server is gone.
+          const answer = await client.upload(content, { name }).catch(() => undefined);
+          if (answer === undefined) return;
+          if (answer.status === 201) acknowledged.set(name, digestOf(content));
+          acknowledgedNow += 1;
+          if (acknowledgedNow >= crashAfter) crash.resolve();
+        }
+      };
+      const replacer = async () => {
+        for (let index = 0; ; index++) {
+          const content = bytesOf(`round ${round}, content ${index}`);
+          replacements.add(digestOf(content));
+          const answer = await client.putContent(replaceable, content).catch(() => undefined);
+          if (answer === undefined) return;
+          if (answer.status === 200) replaced = digestOf(content);
+        }
+      };
+      const workers = [uploader(0), uploader(1), uploader(2), uploader(3), replacer()];
+      await crash.promise;
+      await server.kill9();
+      await Promise.all(workers);
+      hanging.cut();
+      await server.start();
+
+      const visible = await visibleFiles(client);
+      const missing = [...acknowledged].filter(([name, digest]) => visible.get(name) !== digest).map(([name]) => name);
+      expect(missing).toEqual([]);
+      expect(visible.has("never-whole")).toBe(false);
+      // What was not acknowledged may be there, but whole, as it was sent.
+      for (const [name, digest] of visible) {
+        if (name === "replaced") expect(replacements.has(digest)).toBe(true);
+        else expect({ name, digest }).toEqual({ name, digest: sent.get(name) ?? "never sent" });
+      }
+      expect(await stagedFiles(server)).toEqual([]);
+    }
+    expect(acknowledged.size).toBeGreaterThan(rounds * 8);
+    // The last acknowledged replacement, or one that was under way after it.
+    expect(replaced).not.toBe("");
+    const usage = await client.get("/api/users/usage");
+    const visible = await visibleFiles(client);
+    expect(usage.number("data.storage.files")).toBe(visible.size);
+  });
+}, 120_000);
+
+test("a clean stop and start keeps everything as it was (D41)", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    for (let index = 0; index < 20; index++)
+      await client.stored(`content ${index}`, { name: `${index}`, fields: { folder: `/f${index % 3}`, tags: "t" } });
+    const look = async () => {
+      const answer = await client.get("/api/files?recursive=true&limit=100");
+      return answer.text.replaceAll(server.url, "");
+    };
+    const before = await look();
+    expect(await server.stop()).toBe(0);
+    await server.start();
+    expect(await look()).toBe(before);
+  });
+});

@@ -1,0 +1,161 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { checksumOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
+import { runLarder, startServer, temporaryDirectory } from "../support/server.ts";
+
+if (mountingFails !== undefined) console.warn(`skipped: tests on file systems of their own: ${mountingFails}`);
+
+describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
+  test.each(["ext4", "tmpfs"])(
+    "of %s refuses uploads whole, and all else goes on",
+    async (kind) => {
+      const disk = kind === "ext4" ? await mountExt4(64) : await mountTmpfs(64);
+      const server = await startServer({ dataDir: disk.path });
+      try {
+        const account = await server.signUp();
+        const { client } = account;
+        const stored = new Map<string, string>();
+        let refused = 0;
+        // Ever smaller files, so that the disk is really full in the end.
+        for (const size of [8_000_000, 2_000_000, 200_000, 20_000])
+          for (let index = 0; index < 12; index++) {
+            const content = randomContent(size);
+            const answer = await client.upload(content, { name: `${size}-${index}` });
+            if (answer.status === 201) {
+              stored.set(answer.string("data.id"), checksumOf(content));
+              continue;
+            }
+            expectRefusal(answer, 507, "disk_full");
+            expect(answer.at("error.code")).toBe("STORAGE_ERROR");
+            refused += 1;
+            break;
+          }
+        expect(refused).toBeGreaterThan(0);
+        expect(stored.size).toBeGreaterThan(3);
+
+        // At 100 %: reading, listing, deleting and signing in still work.
+        expect((await client.get("/api/files?limit=100")).list("data.files")).toHaveLength(stored.size);
+        for (const [id, checksum] of stored)
+          expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
+        const { email, password } = account;
+        expectStatus(await server.visitor.post("/api/auth/signin", { email, password }), 200);
+        const many = await Promise.all(
+          Array.from({ length: 6 }, (_, index) => client.upload(randomContent(8_000_000), { name: `late-${index}` })),
+        );
+        for (const answer of many) expectRefusal(answer, 507, "disk_full");
+        const staged = await readdir(join(disk.path, "uploads"), { recursive: true, withFileTypes: true });
+        expect(staged.filter((entry) => entry.isFile())).toEqual([]);
+        const [first = ""] = stored.keys();
+        expectStatus(await client.delete(`/api/files/${first}`), 200);
+        stored.delete(first);
+        expect((await server.larder(["gc", "--now"])).code).toBe(0);
+        expectStatus(await client.upload(randomContent(4_000_000), { name: "fits again" }), 201);
+
+        expect(await server.stop()).toBe(0);
+        const database = new Database(join(disk.path, "larder.db"), { readonly: true });
+        expect(database.query("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+        database.close();
+        await server.start();
+        for (const [id, checksum] of stored)
+          expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
+      } finally {
+        await server.kill9();
+        await disk.unmount();
+      }
+    },
+    120_000,
+  );
+});
+
+describe.skipIf(mountingFails !== undefined)("a power cut (D1)", () => {
+  test("loses nothing that was acknowledged: only what reached the device counts", async () => {
+    const disk = await mountExt4(192);
+    const folder = await temporaryDirectory();
+    const copy = join(folder, "copy.img");
+    const server = await startServer({ dataDir: disk.path });
+    const acknowledged = new Map<string, string>();
+    try {
+      const account = await server.signUp();
+      const replaced = await account.client.storedId("old", { name: "replaced" });
+      await Promise.all(
+        Array.from({ length: 6 }, async (_, worker) => {
+          for (let index = 0; index < 12; index++) {
+            const content = randomContent(index % 4 === 0 ? 700_000 : 1 + index * 997);
+            const fields = { folder: `/w${worker}/deep` };
+            const id = await account.client.storedId(content, { name: `${index}`, fields });
+            acknowledged.set(id, checksumOf(content));
+          }
+        }),
+      );
+      expectStatus(await account.client.putContent(replaced, "new content"), 200);
+      acknowledged.set(replaced, checksumOf("new content"));
+      server.signal("SIGSTOP");
+      await copyFile(disk.image, copy);
+      await server.kill9();
+
+      const after = await mountExt4(0, copy);
+      const revived = await startServer({ dataDir: after.path });
+      try {
+        const { email, password } = account;
+        const signedIn = await revived.visitor.post("/api/auth/signin", { email, password });
+        expectStatus(signedIn, 200);
+        const headers = { authorization: `Bearer ${account.token}` };
+        const lost: string[] = [];
+        for (const [id, checksum] of acknowledged) {
+          const answer = await revived.visitor.get(`/api/files/${id}/download`, headers);
+          if (answer.status !== 200 || checksumOf(answer.bytes) !== checksum) lost.push(`${id}: ${answer.status}`);
+        }
+        expect(lost).toEqual([]);
+        const listed = await revived.visitor.get("/api/files?recursive=true&type=file&limit=100", headers);
+        expect(listed.list("data.files")).toHaveLength(acknowledged.size);
+      } finally {
+        await revived.kill9();
+        await after.unmount();
+      }
+    } finally {
+      await server.kill9();
+      await disk.unmount();
+      await rm(folder, { recursive: true });
+    }
+  }, 120_000);
+});
+
+describe.skipIf(mountingFails !== undefined)("a read-only disk (D40)", () => {
+  test("of the data stops the start with a message", async () => {
+    const disk = await mountTmpfs(16);
+    try {
+      expect((await run(["mount", "-o", "remount,ro", disk.path])).code).toBe(0);
+      const { code, stderr } = await runLarder(["serve", "--data", join(disk.path, "data"), "--port", "0"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(disk.path);
+      expect(stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+    } finally {
+      await disk.unmount();
+    }
+  });
+
+  test("of everything else does no harm, as in a container", async () => {
+    const disk = await mountTmpfs(64);
+    const dataDir = join(disk.path, "data");
+    await mkdir(dataDir);
+    const readOnly = ["unshare", "--mount", "sh", "-c", 'mount -o remount,bind,ro / && exec "$@"', "sh"];
+    if ((await run([...readOnly, "true"])).code !== 0) {
+      console.warn("skipped: no mount namespace with a read-only root can be made here");
+      await disk.unmount();
+      return;
+    }
+    const server = await startServer({ dataDir, prefix: readOnly });
+    try {
+      const { client } = await server.signUp();
+      await client.stored("x");
+      expect(await client.names()).toEqual(["file.txt"]);
+    } finally {
+      await server.kill9();
+      await disk.unmount();
+    }
+  });
+});

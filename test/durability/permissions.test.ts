@@ -1,0 +1,73 @@
+import { describe, expect, test } from "bun:test";
+import { chmod, chown, mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { run } from "../support/mounts.ts";
+import { runLarder, startServer, temporaryDirectory } from "../support/server.ts";
+
+const nobody = 65_534;
+const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"];
+const cannotChangeUser = (await run([...asNobody, "true"])).code !== 0;
+if (cannotChangeUser) console.warn("skipped: tests as another user: setpriv does not work here");
+
+describe("a data directory that can't be used stops the start (D40)", () => {
+  test("because it is a file", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      await writeFile(join(folder, "data"), "a file");
+      const { code, stderr } = await runLarder(["serve", "--data", join(folder, "data"), "--port", "0"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain(join(folder, "data"));
+      expect(stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test.skipIf(cannotChangeUser)(
+    "because it is another user's: path, owner, own ids and the command to fix it",
+    async () => {
+      const folder = await temporaryDirectory();
+      try {
+        await chmod(folder, 0o755);
+        const data = join(folder, "data");
+        await mkdir(data, { mode: 0o755 });
+        const { code, stderr } = await runLarder(["serve", "--data", data, "--port", "0"], {
+          prefix: asNobody,
+          env: { HOME: "/" },
+        });
+        expect(code).toBe(2);
+        expect(stderr).toContain(data);
+        expect(stderr).toContain(`${nobody}:${nobody}`);
+        expect(stderr).toMatch(/\b0:0\b/);
+        expect(stderr).toMatch(/\bchown\b.*65534/);
+        const { uid, mode } = await stat(data);
+        expect({ uid, mode: mode & 0o777 }).toEqual({ uid: 0, mode: 0o755 });
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  );
+});
+
+test.skipIf(cannotChangeUser)(
+  "runs as any user on a directory of its own, and changes no ownership (D40)",
+  async () => {
+    const folder = await temporaryDirectory();
+    await chmod(folder, 0o755);
+    const dataDir = join(folder, "data");
+    await mkdir(dataDir);
+    await chown(dataDir, nobody, nobody);
+    const server = await startServer({ dataDir, prefix: asNobody, env: { HOME: "/" } });
+    try {
+      const { client } = await server.signUp();
+      await client.stored("x");
+      expect(await client.names()).toEqual(["file.txt"]);
+      const database = await stat(join(dataDir, "larder.db"));
+      expect(database.uid).toBe(nobody);
+      expect(database.mode & 0o007).toBe(0);
+    } finally {
+      await server.kill9();
+      await rm(folder, { recursive: true });
+    }
+  },
+);

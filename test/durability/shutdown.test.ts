@@ -1,0 +1,95 @@
+import { expect, test } from "bun:test";
+import { symlink, unlink } from "node:fs/promises";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { boundary, formType } from "../support/multipart.ts";
+import { RawConnection } from "../support/raw-http.ts";
+import { type TestServer, runLarder, withServer } from "../support/server.ts";
+
+/** Opens an upload of ten bytes and sends half of them. */
+async function halfAnUpload(server: TestServer, token: string): Promise<{ connection: RawConnection; rest: string }> {
+  const start = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n01234`;
+  const rest = `56789\r\n--${boundary}--\r\n`;
+  const connection = await RawConnection.open(server.port);
+  await connection.write(
+    `POST /api/files/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+      `Content-Type: ${formType}\r\nContent-Length: ${start.length + rest.length}\r\n\r\n${start}`,
+  );
+  return { connection, rest };
+}
+
+/** True when nothing listens any more. */
+async function isClosed(port: number): Promise<boolean> {
+  return RawConnection.open(port).then(
+    (connection) => {
+      connection.cut();
+      return false;
+    },
+    () => true,
+  );
+}
+
+test("SIGTERM finishes a running upload, takes no new connection, and ends with 0 (D41)", async () => {
+  await withServer({}, async (server) => {
+    const { client, token } = await server.signUp();
+    const { connection, rest } = await halfAnUpload(server, token);
+    // The server must have taken the request up before it is told to stop: later ones are refused.
+    await client.get("/api/auth/session");
+    server.signal("SIGTERM");
+    await eventually("the port is closed", async () => isClosed(server.port));
+    await connection.write(rest);
+    const answer = await connection.answer();
+    expectStatus(answer, 201);
+    expect(await server.exited()).toBe(0);
+    connection.cut();
+    await server.restart();
+    expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe("0123456789");
+  });
+});
+
+test("SIGTERM with idle connections ends at once (D41)", async () => {
+  await withServer({}, async (server) => {
+    const idle = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(server.port)));
+    for (const connection of idle) {
+      await connection.write("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n");
+      expectStatus(await connection.answer(), 200);
+    }
+    expect(await server.stop()).toBe(0);
+    for (const connection of idle) connection.cut();
+  });
+});
+
+test("a second SIGTERM does no harm", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    await client.stored("x");
+    server.signal("SIGTERM");
+    server.signal("SIGTERM");
+    await server.exited();
+    await server.restart();
+    expect(await client.names()).toEqual(["file.txt"]);
+  });
+});
+
+test("a second server on the same data directory is refused, and the first goes on (D46)", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    const link = `${server.dataDir}-link`;
+    await symlink(server.dataDir, link);
+    try {
+      for (const path of [server.dataDir, link]) {
+        const { code, stderr, stdout } = await runLarder(["serve", "--data", path, "--port", "0"]);
+        expect(code).toBe(2);
+        expect(stderr).toContain(server.dataDir);
+        expect(stdout).not.toContain("listening on");
+      }
+    } finally {
+      await unlink(link);
+    }
+    await client.stored("still served");
+    expect(await client.names()).toEqual(["file.txt"]);
+    // A crash leaves no lock that keeps the next start out.
+    await server.kill9();
+    await server.start();
+    expect(await client.names()).toEqual(["file.txt"]);
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, test } from "bun:test";
+import { cp, readFile, readdir, rename, rm, stat, symlink, truncate, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { describeImage, jpegPhoto } from "../support/images.ts";
+import { type TestServer, runLarder, withServer } from "../support/server.ts";
+
+/** Where the bytes of some content lie. */
+function blobPath(server: TestServer, content: string | Uint8Array): string {
+  const digest = digestOf(content);
+  return join(server.dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The start is refused: exit code 2, an explanation, and no word of listening. */
+async function expectRefusedStart(dataDir: string): Promise<string> {
+  const { code, stderr, stdout } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
+  expect({ code, listening: stdout.includes("listening on") }).toEqual({ code: 2, listening: false });
+  expect(stderr).toContain(dataDir);
+  expect(stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+  return stderr;
+}
+
+describe("a data directory whose parts do not belong together is refused (D5)", () => {
+  test("a database without its blob folder", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.stored("content");
+      await server.stop();
+      const blobs = join(server.dataDir, "blobs");
+      await rename(blobs, `${blobs}-away`);
+      await expectRefusedStart(server.dataDir);
+      expect(await exists(blobs)).toBe(false);
+      await rename(`${blobs}-away`, blobs);
+      await server.start();
+      expect(await client.names()).toEqual(["file.txt"]);
+    });
+  });
+
+  test("a database beside an empty blob folder, as where a disk is not mounted", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.stored("content");
+      await server.stop();
+      const blobs = join(server.dataDir, "blobs");
+      await rename(blobs, `${blobs}-away`);
+      await cp(join(server.dataDir, "thumbs"), blobs, { recursive: true });
+      await expectRefusedStart(server.dataDir);
+      expect(await readdir(blobs)).toEqual([]);
+    });
+  });
+
+  test("a database beside another store's blobs", async () => {
+    await withServer({}, async (server) => {
+      await withServer({}, async (other) => {
+        await (await server.signUp()).client.stored("mine");
+        await (await other.signUp()).client.stored("theirs");
+        await server.stop();
+        await other.stop();
+        await rm(join(server.dataDir, "blobs"), { recursive: true });
+        await cp(join(other.dataDir, "blobs"), join(server.dataDir, "blobs"), { recursive: true });
+        const before = await readdir(join(server.dataDir, "blobs"), { recursive: true });
+        await expectRefusedStart(server.dataDir);
+        expect(await readdir(join(server.dataDir, "blobs"), { recursive: true })).toEqual(before);
+      });
+    });
+  });
+
+  test("a store without its database", async () => {
+    await withServer({}, async (server) => {
+      await (await server.signUp()).client.stored("content");
+      await server.stop();
+      for (const suffix of ["", "-wal", "-shm"]) await rm(join(server.dataDir, `larder.db${suffix}`), { force: true });
+      const before = await readdir(join(server.dataDir, "blobs"), { recursive: true });
+      await expectRefusedStart(server.dataDir);
+      expect(await exists(join(server.dataDir, "larder.db"))).toBe(false);
+      expect(await readdir(join(server.dataDir, "blobs"), { recursive: true })).toEqual(before);
+    });
+  });
+
+  test("a database that is none", async () => {
+    await withServer({}, async (server) => {
+      await server.stop();
+      for (const suffix of ["-wal", "-shm"]) await rm(join(server.dataDir, `larder.db${suffix}`), { force: true });
+      await writeFile(
+        join(server.dataDir, "larder.db"),
+        "this is no database, and it is long enough to look like one".repeat(100),
+      );
+      const before = await readFile(join(server.dataDir, "larder.db"));
+      await expectRefusedStart(server.dataDir);
+      expect(await readFile(join(server.dataDir, "larder.db"))).toEqual(before);
+    });
+  });
+});
+
+test("a store that goes away while running is an error, nothing is made in its place, and it comes back whole (D7)", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    const content = randomContent(100_000);
+    const id = await client.storedId(content, { name: "before.bin" });
+    const blobs = join(server.dataDir, "blobs");
+    await rename(blobs, `${blobs}-away`);
+    const upload = await client.upload(randomContent(1000), { name: "during.bin" });
+    expect([500, 503, 507]).toContain(upload.status);
+    expect(["STORAGE_ERROR", "SERVICE_UNAVAILABLE"]).toContain(upload.string("error.code"));
+    const put = await client.putContent(id, "during");
+    expect([500, 503, 507]).toContain(put.status);
+    const download = await client.get(`/api/files/${id}/download`);
+    expect(download.status).toBeGreaterThanOrEqual(500);
+    expect((await server.visitor.get("/health/ready")).status).toBe(503);
+    expectStatus(await server.visitor.get("/health/live"), 200);
+    expect(await client.names()).toEqual(["before.bin"]);
+    expect(await exists(blobs)).toBe(false);
+    await rename(`${blobs}-away`, blobs);
+    expect(digestOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(digestOf(content));
+    expectStatus(await client.upload("after", { name: "after.txt" }), 201);
+    expectStatus(await server.visitor.get("/health/ready"), 200);
+  });
+});
+
+test("a blob folder that was swapped for another is not written to (D7)", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    await client.stored("content");
+    const blobs = join(server.dataDir, "blobs");
+    await rename(blobs, `${blobs}-away`);
+    await cp(join(server.dataDir, "thumbs"), blobs, { recursive: true });
+    const upload = await client.upload(randomContent(1000), { name: "during.bin" });
+    expect([500, 503, 507]).toContain(upload.status);
+    const files = await readdir(blobs, { recursive: true, withFileTypes: true });
+    expect(files.filter((entry) => entry.isFile())).toEqual([]);
+    expect(await client.names()).toEqual(["file.txt"]);
+  });
+});
+
+describe("a damaged blob is not trusted (D10)", () => {
+  test("a short one is replaced by the next upload of the same bytes", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const content = randomContent(100_000);
+      const id = await client.storedId(content, { name: "a" });
+      await truncate(blobPath(server, content), 50_000);
+      const again = await client.storedId(content, { name: "b" });
+      for (const one of [id, again])
+        expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
+    });
+  });
+
+  test("a missing one is replaced, too", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const content = randomContent(100_000);
+      const id = await client.storedId(content, { name: "a" });
+      await unlink(blobPath(server, content));
+      expect((await client.get(`/api/files/${id}/download`)).status).toBeGreaterThanOrEqual(500);
+      await client.stored(content, { name: "b" });
+      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+    });
+  });
+
+  test("one that failed its check is replaced, though its size is right", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const content = randomContent(100_000);
+      const id = await client.storedId(content, { name: "a" });
+      const rotten = Buffer.from(content);
+      rotten[50_000] = (rotten[50_000] ?? 0) ^ 1;
+      const path = blobPath(server, content);
+      await unlink(path);
+      await writeFile(path, rotten);
+      const check = await client.get(`/api/files/${id}/checksum`);
+      expectStatus(check, 200);
+      expect(check.at("data")).toMatchObject({ stored: checksumOf(content), actual: checksumOf(rotten), ok: false });
+      await client.stored(content, { name: "b" });
+      expect((await client.get(`/api/files/${id}/checksum`)).at("data.ok")).toBe(true);
+      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+    });
+  });
+
+  test("a short one is never sent as if it were whole (D2)", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const content = randomContent(100_000);
+      const id = await client.storedId(content, { name: "a" });
+      await truncate(blobPath(server, content), 50_000);
+      const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
+      if (answer !== undefined) expect(answer.status).toBeGreaterThanOrEqual(500);
+    });
+  });
+});
+
+test("a link in the store is not followed (D49)", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    const content = randomContent(1000);
+    const id = await client.storedId(content, { name: "a" });
+    const outside = join(server.dataDir, "..", `${digestOf(content).slice(0, 12)}-outside`);
+    await writeFile(outside, "o".repeat(1000));
+    try {
+      const path = blobPath(server, content);
+      await unlink(path);
+      await symlink(outside, path);
+      const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
+      if (answer !== undefined) {
+        expect(answer.status).toBeGreaterThanOrEqual(500);
+        expect(answer.text).not.toContain("ooo");
+      }
+      await client.stored(content, { name: "b" });
+      expect(await readFile(outside, "utf8")).toBe("o".repeat(1000));
+      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+    } finally {
+      await unlink(outside);
+    }
+  });
+});
+
+test("thumbs/ may be deleted while the server is stopped", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    const id = await client.storedId(await jpegPhoto(900, 600), { name: "p.jpg" });
+    expectStatus(await client.get(`/api/files/${id}/download?thumbnail=small`), 200);
+    await server.stop();
+    await rm(join(server.dataDir, "thumbs"), { recursive: true });
+    await server.start();
+    const answer = await client.get(`/api/files/${id}/download?thumbnail=small`);
+    expect(await describeImage(answer.bytes)).toMatchObject({ format: "webp", width: 128 });
+  });
+});
+
+test("leftovers of earlier runs in uploads/ are swept at start", async () => {
+  await withServer({}, async (server) => {
+    await server.kill9();
+    await writeFile(join(server.dataDir, "uploads", "leftover-of-a-crash.tmp"), "torso");
+    await server.start();
+    const entries = await readdir(join(server.dataDir, "uploads"), { recursive: true, withFileTypes: true });
+    expect(entries.filter((entry) => entry.isFile()).map((entry) => entry.name)).not.toContain(
+      "leftover-of-a-crash.tmp",
+    );
+  });
+});

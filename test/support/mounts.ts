@@ -1,0 +1,79 @@
+// File systems made for a test: what a full disk, a read-only one or a power cut does can only be seen on a real one.
+import { mkdir, rm, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryDirectory } from "./server.ts";
+
+/** Runs a system command. Returns its exit code and what it wrote. */
+export async function run(words: string[]): Promise<{ code: number; output: string }> {
+  try {
+    const child = Bun.spawn(words, { stdout: "pipe", stderr: "pipe" });
+    const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    return { code: await child.exited, output: out + err };
+  } catch (error) {
+    return { code: 127, output: String(error) };
+  }
+}
+
+/** Something mounted: where, from which image file, and how to be rid of it. */
+export interface Mounted {
+  /** Where it is mounted. */
+  path: string;
+  /** The image file of a loop mount; empty for others. */
+  image: string;
+  /** Unmounts it and removes what was made for it. Its users must have ended. */
+  unmount: () => Promise<void>;
+}
+
+/** Why nothing can be mounted here; undefined when mounting works. Found out once by trying. */
+export const mountingFails: string | undefined = await whyMountingFails();
+
+/**
+ * An ext4 file system in a loop file.
+ *
+ * @param image an existing image to mount in place of a new one
+ */
+export async function mountExt4(sizeMiB: number, image?: string): Promise<Mounted> {
+  const folder = await temporaryDirectory();
+  const file = image ?? join(folder, "disk.img");
+  if (image === undefined) {
+    await writeFile(file, "");
+    await truncate(file, sizeMiB * 1024 * 1024);
+    await must(["mkfs.ext4", "-q", "-F", "-m", "0", file]);
+  }
+  return mount(folder, file, ["-o", "loop", file]);
+}
+
+/** A tmpfs of a bounded size. */
+export async function mountTmpfs(sizeMiB: number): Promise<Mounted> {
+  return mount(await temporaryDirectory(), "", ["-t", "tmpfs", "-o", `size=${sizeMiB}m`, "tmpfs"]);
+}
+
+async function mount(folder: string, image: string, words: string[]): Promise<Mounted> {
+  const path = join(folder, "mounted");
+  await mkdir(path);
+  await must(["mount", ...words, path]);
+  return {
+    path,
+    image,
+    unmount: async () => {
+      await must(["umount", path]);
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function must(words: string[]): Promise<void> {
+  const { code, output } = await run(words);
+  if (code !== 0) throw new Error(`${words.join(" ")}: ${output}`);
+}
+
+async function whyMountingFails(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return "only root may mount";
+  try {
+    const probe = await mountExt4(4);
+    await probe.unmount();
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}

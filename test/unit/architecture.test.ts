@@ -1,0 +1,85 @@
+import { expect, test } from "bun:test";
+import { Glob } from "bun";
+import { dirname, join, relative, resolve } from "node:path";
+
+const SRC = resolve(import.meta.dir, "../../src");
+/** Rings from the outside in; a file imports from its own ring or from those after it. */
+const RINGS = [["cli", "main.ts"], ["server"], ["web"], ["features"], ["http", "db", "blobs", "jobs", "config"], ["lib", "errors.ts", "version.ts"]];
+/** HTTP-side files of a feature; all other files of it are domain. */
+const HTTP_SIDE = /^(routes|model|present|guard|listing|upload-form|content-sender)\.ts$/;
+
+interface Import {
+  readonly from: string;
+  readonly to: string;
+}
+
+async function imports(): Promise<Import[]> {
+  const found: Import[] = [];
+  for await (const path of new Glob("**/*.ts").scan(SRC)) {
+    const source = await Bun.file(join(SRC, path)).text();
+    for (const [, specifier = ""] of source.matchAll(/^(?:import|export)[^;]*?from "(\.[^"]+)"/gms)) {
+      found.push({ from: path, to: relative(SRC, resolve(SRC, dirname(path), specifier)) });
+    }
+  }
+  return found;
+}
+
+function ringOf(path: string): number {
+  const top = path.split("/")[0] ?? "";
+  return RINGS.findIndex((ring) => ring.includes(top));
+}
+
+test("imports point down only", async () => {
+  const upward = (await imports()).filter(({ from, to }) => {
+    // Pages are drawn by whoever routes to them; their texts know nothing of the program.
+    if (to.startsWith("web/") && /^features\/(shares|setup)\/routes\.ts$/.test(from)) return false;
+    return ringOf(to) !== -1 && ringOf(to) < ringOf(from);
+  });
+  expect(upward).toEqual([]);
+});
+
+test("in the middle ring only jobs look at the database", async () => {
+  const middle = RINGS[4] ?? [];
+  const sideways = (await imports()).filter(({ from, to }) => {
+    const [a = "", b = ""] = [from.split("/")[0], to.split("/")[0]];
+    return middle.includes(a) && middle.includes(b) && a !== b && !(a === "jobs" && b === "db");
+  });
+  expect(sideways).toEqual([]);
+});
+
+test("the domain side of a feature knows no HTTP", async () => {
+  const leaks = (await imports()).filter(({ from, to }) => {
+    const [top, , file = ""] = from.split("/");
+    return top === "features" && !HTTP_SIDE.test(file) && to.startsWith("http/");
+  });
+  expect(leaks).toEqual([]);
+});
+
+test("no feature reads another one's queries", async () => {
+  const leaks = (await imports()).filter(({ from, to }) => {
+    const isQueries = to.startsWith("features/") && to.endsWith("/queries.ts");
+    return isQueries && dirname(from) !== dirname(to);
+  });
+  expect(leaks).toEqual([]);
+});
+
+test("only one file imports sharp, and only the configuration reads the environment", async () => {
+  const sharp: string[] = [];
+  const environment: string[] = [];
+  for await (const path of new Glob("**/*.ts").scan(SRC)) {
+    const source = await Bun.file(join(SRC, path)).text();
+    if (/from "sharp"|import\("sharp"\)/.test(source) && !/import type/.test(source)) sharp.push(path);
+    if (/process\.env\b/.test(source)) environment.push(path);
+  }
+  expect(sharp.filter((path) => !path.startsWith("features/thumbnails/"))).toEqual([]);
+  expect(environment.filter((path) => !/^((cli|config|server)\/|main\.ts)/.test(path) && !path.startsWith("features/thumbnails/"))).toEqual([]);
+});
+
+test("no transaction callback is asynchronous", async () => {
+  const found: string[] = [];
+  for await (const path of new Glob("**/*.ts").scan(SRC)) {
+    const source = await Bun.file(join(SRC, path)).text();
+    if (/transaction\(\s*async|writer\.run(Now)?\(\s*async/.test(source)) found.push(path);
+  }
+  expect(found).toEqual([]);
+});

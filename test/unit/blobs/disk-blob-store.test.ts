@@ -1,0 +1,258 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { HeldBlob } from "../../../src/blobs/blob-store.ts";
+import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
+import { type Disk, realDisk } from "../../../src/blobs/disk.ts";
+import { DiskBlobStore } from "../../../src/blobs/disk-blob-store.ts";
+import { Layout } from "../../../src/blobs/layout.ts";
+import { AppError } from "../../../src/errors.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+
+const LIMIT = { limitBytes: 64 * 1024 * 1024, tooLarge: () => new AppError("file_too_large", "too large") };
+
+/** A disk on which chosen calls fail as the system would have them fail. */
+function faultyDisk(faults: Partial<Record<keyof Disk, string>>): Disk {
+  const fail = (call: keyof Disk) => {
+    const code = faults[call];
+    if (code !== undefined) throw Object.assign(new Error(`${code}: made to fail`), { code });
+  };
+  return {
+    open: (path, flags) => (fail("open"), realDisk.open(path, flags)),
+    write: (fd, bytes) => (fail("write"), realDisk.write(fd, bytes)),
+    close: (fd) => realDisk.close(fd),
+    rename: (from, to) => (fail("rename"), realDisk.rename(from, to)),
+    unlink: (path) => (fail("unlink"), realDisk.unlink(path)),
+    makeFolder: (path) => (fail("makeFolder"), realDisk.makeFolder(path)),
+    dataSync: async (fd) => (fail("dataSync"), realDisk.dataSync(fd)),
+  };
+}
+
+describe("DiskBlobStore", () => {
+  let folder: string;
+  let rows: Map<Digest, { sizeBytes: number; isDamaged: boolean }>;
+  let store: DiskBlobStore;
+
+  const open = (options: { disk?: Disk; checkStore?: () => void; verifyAfterWrite?: boolean } = {}) => {
+    const made = new DiskBlobStore({
+      layout: new Layout(folder),
+      index: { find: (digest) => rows.get(digest) },
+      log: silentLog,
+      checkStore: () => {},
+      ...options,
+    });
+    made.makeFolders();
+    return made;
+  };
+  const put = async (bytes: Uint8Array, into = store): Promise<HeldBlob> => {
+    const incoming = into.begin(LIMIT);
+    try {
+      for (let at = 0; at < bytes.length; at += 65_536) await incoming.write(bytes.subarray(at, at + 65_536));
+      return await incoming.store();
+    } finally {
+      incoming.discard();
+    }
+  };
+  /** As an upload that came to its end: its row is written and nobody holds the content any more. */
+  const putAndName = async (bytes: Uint8Array): Promise<HeldBlob> => {
+    const held = await put(bytes);
+    rows.set(held.digest, { sizeBytes: held.sizeBytes, isDamaged: false });
+    held.release();
+    return held;
+  };
+  const sha256 = (bytes: Uint8Array) => toDigest(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
+  const allFiles = () =>
+    fs
+      .readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => entry.name);
+
+  beforeEach(() => {
+    folder = fs.mkdtempSync(join(tmpdir(), "larder-blobs-"));
+    rows = new Map();
+    store = open();
+  });
+  afterEach(() => {
+    store.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  for (const [name, size] of [
+    ["empty", 0],
+    ["small", 10_240],
+    ["at the edge of memory", 256 * 1024],
+    ["just beyond memory", 256 * 1024 + 1],
+    ["large", 40 * 1024 * 1024 + 17],
+  ] as const) {
+    test(`a content that is ${name} is stored whole under its digest, with its CRC-32 (D1)`, async () => {
+      const bytes = crypto.getRandomValues(new Uint8Array(Math.min(size, 65_536)));
+      const content = Buffer.alloc(size, bytes.length > 0 ? bytes : undefined);
+      const held = await put(content);
+      expect(held.digest).toBe(sha256(content));
+      expect(held.sizeBytes).toBe(size);
+      expect(held.crc32).toBe(crc32(content));
+      expect(held.isNew).toBe(true);
+      expect(fs.readFileSync(store.pathOf(held.digest)).equals(content)).toBe(true);
+      expect(await store.hash(held.digest)).toBe(held.digest);
+      expect(allFiles()).toEqual([held.digest]);
+      held.release();
+    });
+  }
+
+  test("the first bytes are kept for telling the type, also of a large content", async () => {
+    const content = Buffer.alloc(300_000, "abc");
+    const incoming = store.begin(LIMIT);
+    await incoming.write(content);
+    expect(Buffer.from(incoming.head).equals(content.subarray(0, 4100))).toBe(true);
+    incoming.discard();
+  });
+
+  test("equal content that arrives many times at once is stored once", async () => {
+    const content = Buffer.from("the same for everybody");
+    const helds = await Promise.all(Array.from({ length: 20 }, () => put(content)));
+    expect(new Set(helds.map((held) => held.digest)).size).toBe(1);
+    expect(allFiles()).toHaveLength(1);
+    const [first] = helds;
+    expect(first && store.isArriving(first.digest)).toBe(true);
+    for (const held of helds) held.release();
+    expect(first && store.isArriving(first.digest)).toBe(false);
+  });
+
+  test("known content is not written again, and its twin is dropped", async () => {
+    const content = Buffer.alloc(400_000, 7);
+    const first = await putAndName(content);
+    const before = fs.statSync(store.pathOf(first.digest)).ino;
+    const second = await put(content);
+    expect(second.isNew).toBe(false);
+    expect(fs.statSync(store.pathOf(first.digest)).ino).toBe(before);
+    await Bun.sleep(0);
+    expect(allFiles()).toEqual([first.digest]);
+  });
+
+  for (const [name, damage] of [
+    ["has another size", (path: string) => fs.truncateSync(path, 3)],
+    ["is gone", (path: string) => fs.unlinkSync(path)],
+    ["failed its last check", () => {}],
+  ] as const) {
+    test(`known content that ${name} is written anew by the next upload (D10)`, async () => {
+      const content = Buffer.alloc(5_000, 9);
+      const { digest } = await putAndName(content);
+      damage(store.pathOf(digest));
+      rows.set(digest, { sizeBytes: content.length, isDamaged: name === "failed its last check" });
+      const again = await put(content);
+      expect(again.isNew).toBe(true);
+      expect(await store.hash(digest)).toBe(digest);
+    });
+  }
+
+  test("a file without a row is not believed, but written again", async () => {
+    const content = Buffer.from("left by a crash");
+    const digest = sha256(content);
+    const path = store.pathOf(digest);
+    fs.mkdirSync(join(path, ".."), { recursive: true });
+    fs.writeFileSync(path, "torn");
+    const held = await put(content);
+    expect(held.isNew).toBe(true);
+    expect(fs.readFileSync(path, "utf8")).toBe("left by a crash");
+  });
+
+  test("the first byte beyond the limit ends it, and nothing is left (D61)", async () => {
+    for (const size of [1_000, 1_000_000]) {
+      const incoming = store.begin({ limitBytes: size - 1, tooLarge: () => new AppError("file_too_large", "no") });
+      const write = async () => {
+        for (let at = 0; at < size; at += 500) await incoming.write(Buffer.alloc(500));
+      };
+      expect(await write().catch((error: unknown) => (error as AppError).reason)).toBe("file_too_large");
+      incoming.discard();
+    }
+    await Bun.sleep(0);
+    expect(allFiles()).toEqual([]);
+  });
+
+  const faults: [keyof Disk, string, number, string][] = [
+    ["open", "EIO", 100, "storage_error"],
+    ["open", "ENOSPC", 400_000, "disk_full"],
+    ["write", "ENOSPC", 100, "disk_full"],
+    ["write", "EDQUOT", 400_000, "disk_full"],
+    ["write", "EIO", 400_000, "storage_error"],
+    ["rename", "EIO", 100, "storage_error"],
+    ["rename", "EROFS", 400_000, "storage_error"],
+    ["makeFolder", "ENOSPC", 100, "disk_full"],
+    ["dataSync", "EIO", 400_000, "storage_error"],
+  ];
+  for (const [call, code, size, reason] of faults) {
+    test(`${code} from ${call} at ${size} bytes is ${reason}, and nothing is left`, async () => {
+      const faulty = open({ disk: faultyDisk({ [call]: code }) });
+      const outcome = await put(Buffer.alloc(size, 1), faulty).catch((error: unknown) => (error as AppError).reason);
+      expect(outcome).toBe(reason);
+      await Bun.sleep(0);
+      expect(allFiles()).toEqual([]);
+      faulty.close();
+    });
+  }
+
+  test("a store whose disk is gone takes nothing (D7)", async () => {
+    const gone = open({
+      checkStore: () => {
+        throw new AppError("store_missing", "gone");
+      },
+    });
+    expect(await put(Buffer.from("x"), gone).catch((error: unknown) => (error as AppError).reason)).toBe("store_missing");
+    expect(allFiles()).toEqual([]);
+    gone.close();
+  });
+
+  test("with verification each content is read back before it counts (D4)", async () => {
+    const lying: Disk = { ...realDisk, write: (fd, bytes) => realDisk.write(fd, bytes.map((byte) => byte ^ 1)) };
+    const careful = open({ disk: lying, verifyAfterWrite: true });
+    expect(await put(Buffer.from("honest"), careful).catch((error: unknown) => (error as AppError).reason)).toBe(
+      "storage_error",
+    );
+    expect(allFiles()).toEqual([]);
+    careful.close();
+  });
+
+  test("what a crash left in uploads/ is swept, and nothing else", async () => {
+    const held = await put(Buffer.from("stays"));
+    fs.writeFileSync(join(folder, "uploads", "1-1.part"), "half");
+    fs.writeFileSync(join(folder, "uploads", "note.txt"), "not ours");
+    expect(store.sweepStaging()).toBe(1);
+    expect(allFiles().sort()).toEqual([held.digest, "note.txt"].sort());
+  });
+
+  test("a content set aside is out of the store, and can be stored again", async () => {
+    const content = Buffer.from("comes back");
+    const { digest } = await putAndName(content);
+    rows.delete(digest);
+    store.quarantine(digest);
+    expect(store.stat(digest)).toBeUndefined();
+    store.quarantine(digest);
+    const again = await put(content);
+    expect(again.isNew).toBe(true);
+    store.unlinkQuarantined(digest);
+    store.unlinkQuarantined(digest);
+    expect(await store.hash(digest)).toBe(digest);
+  });
+
+  test("a link in the store counts as nothing (D49)", () => {
+    const digest = sha256(Buffer.from("linked"));
+    const path = store.pathOf(digest);
+    fs.mkdirSync(join(path, ".."), { recursive: true });
+    fs.symlinkSync("/etc/passwd", path);
+    expect(store.stat(digest)).toBeUndefined();
+    expect(() => store.readSmall(digest, 10)).toThrow(AppError);
+  });
+
+  test("many small contents at once are all durable and right", async () => {
+    const contents = Array.from({ length: 300 }, (_, i) => Buffer.from(`content ${i} `.repeat(50)));
+    const helds = await Promise.all(contents.map((content) => put(content)));
+    for (const [i, held] of helds.entries()) {
+      const content = contents[i];
+      expect(content && held.digest === sha256(content)).toBe(true);
+      expect(await store.hash(held.digest)).toBe(held.digest);
+    }
+    expect(store.listFolder((helds[0]?.digest ?? "").slice(0, 2)).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,123 @@
+import { Database } from "bun:sqlite";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Writer } from "../../../src/db/transaction.ts";
+import { AppError } from "../../../src/errors.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+
+describe("Writer", () => {
+  let sqlite: Database;
+  let writer: Writer;
+  const values = () =>
+    sqlite
+      .query<{ v: number }, []>("SELECT v FROM t ORDER BY v")
+      .all()
+      .map((row) => row.v);
+  const insert = (v: number) => () => void sqlite.query("INSERT INTO t (v) VALUES (?)").run(v);
+
+  beforeEach(() => {
+    sqlite = new Database(":memory:");
+    sqlite.run("CREATE TABLE t (v INTEGER NOT NULL) STRICT");
+    writer = new Writer(sqlite, silentLog);
+  });
+
+  test("deeds that wait together share one commit", async () => {
+    let commits = 0;
+    const counting = new Database(":memory:");
+    counting.run("CREATE TABLE t (v INTEGER NOT NULL) STRICT");
+    const prepare = counting.prepare.bind(counting);
+    counting.prepare = ((sql: string) => {
+      const statement = prepare(sql);
+      if (sql !== "COMMIT") return statement;
+      const run = statement.run.bind(statement);
+      statement.run = ((...args: []) => {
+        commits++;
+        return run(...args);
+      }) as typeof statement.run;
+      return statement;
+    }) as typeof counting.prepare;
+    const grouped = new Writer(counting, silentLog);
+    await Promise.all(Array.from({ length: 50 }, (_, v) => grouped.run(() => void counting.run(`INSERT INTO t VALUES (${v})`))));
+    expect(counting.query("SELECT count(*) AS n FROM t").get()).toEqual({ n: 50 });
+    expect(commits).toBeLessThan(10);
+  });
+
+  test("a deed that fails undoes itself alone", async () => {
+    const outcomes = await Promise.allSettled([
+      writer.run(insert(1)),
+      writer.run(() => {
+        insert(2)();
+        throw new AppError("name_taken", "no");
+      }),
+      writer.run(insert(3)),
+    ]);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(values()).toEqual([1, 3]);
+  });
+
+  test("effects run after the commit, never for what was undone, and before the promise resolves", async () => {
+    const seen: string[] = [];
+    const good = writer.run((tx) => {
+      tx.afterCommit(() => seen.push(`effect ${sqlite.inTransaction}`));
+    });
+    const bad = writer.run((tx) => {
+      tx.afterCommit(() => seen.push("never"));
+      throw new Error("no");
+    });
+    await good.then(() => seen.push("resolved"));
+    await expect(bad).rejects.toThrow("no");
+    expect(seen).toEqual(["effect false", "resolved"]);
+  });
+
+  test("a database held by another process is waited for without blocking", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "larder-writer-"));
+    try {
+      const path = join(folder, "a.db");
+      const own = new Database(path);
+      own.run("PRAGMA journal_mode=WAL");
+      own.run("PRAGMA busy_timeout=1");
+      own.run("CREATE TABLE t (v INTEGER NOT NULL) STRICT");
+      const other = new Database(path);
+      other.run("BEGIN IMMEDIATE");
+      const waiting = new Writer(own, silentLog).run(() => void own.run("INSERT INTO t VALUES (1)"));
+      let turns = 0;
+      const turning = setInterval(() => turns++, 1);
+      setTimeout(() => other.run("COMMIT"), 60);
+      await waiting;
+      clearInterval(turning);
+      expect(turns).toBeGreaterThan(3);
+      expect(own.query("SELECT v FROM t").all()).toEqual([{ v: 1 }]);
+      own.close();
+      other.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  test("a full disk is tried again once room was made (D13)", async () => {
+    let made = 0;
+    sqlite.run("PRAGMA max_page_count=3");
+    const writer = new Writer(sqlite, silentLog, () => {
+      made++;
+      sqlite.run("PRAGMA max_page_count=1000");
+      return made === 1;
+    });
+    await writer.run(() => {
+      for (let v = 0; v < 5000; v++) insert(v)();
+    });
+    expect(made).toBe(1);
+    expect(values()).toHaveLength(5000);
+  });
+
+  test("a full disk without room refuses everything that waited, and keeps what was there", async () => {
+    await writer.run(insert(1));
+    sqlite.run("PRAGMA max_page_count=3");
+    const outcome = writer.run(() => {
+      for (let v = 0; v < 5000; v++) insert(v)();
+    });
+    expect(await outcome.catch((error: unknown) => (error as AppError).reason)).toBe("disk_full");
+    expect(values()).toEqual([1]);
+  });
+});

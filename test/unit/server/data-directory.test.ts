@@ -1,0 +1,67 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StartupError } from "../../../src/config/startup-error.ts";
+import { makeWorkingFolders, openDataDirectory } from "../../../src/server/data-directory.ts";
+
+const root = mkdtempSync(join(tmpdir(), "larder-data-"));
+const data = join(root, "deep", "data");
+
+beforeEach(() => rmSync(join(root, "deep"), { recursive: true, force: true }));
+afterAll(() => rmSync(root, { recursive: true }));
+
+describe("the data directory", () => {
+  test("is made for this user alone, with nothing in it but what is asked for", () => {
+    const paths = openDataDirectory(data);
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    expect([paths.blobs, paths.secrets, paths.uploads].map((path) => existsSync(path))).toEqual([false, false, false]);
+    makeWorkingFolders(paths);
+    const modes = [paths.uploads, paths.thumbs, paths.snapshots].map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o700, 0o700]);
+  });
+
+  test("that is there keeps its mode (D40)", () => {
+    mkdirSync(data, { recursive: true });
+    chmodSync(data, 0o755);
+    openDataDirectory(data);
+    expect(statSync(data).mode & 0o777).toBe(0o755);
+  });
+
+  test("may not be a file, nor have one in place of a folder", () => {
+    mkdirSync(join(root, "deep"));
+    writeFileSync(data, "");
+    expect(() => openDataDirectory(data)).toThrow(StartupError);
+    rmSync(data);
+    mkdirSync(data);
+    writeFileSync(join(data, "uploads"), "");
+    expect(() => openDataDirectory(data)).toThrow(`${data}/uploads must be a directory`);
+  });
+
+  // Root may write everywhere, so another user must try.
+  test.skipIf(process.getuid?.() !== 0)(
+    "that can't be written is told with owner, own user and the command (D40)",
+    () => {
+      mkdirSync(data, { recursive: true });
+      chmodSync(root, 0o755);
+      chmodSync(data, 0o755);
+      const script = `
+      process.setgid(1234); process.setuid(1234);
+      const { openDataDirectory } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/server/data-directory.ts"))});
+      for (const path of ${JSON.stringify([data, join(data, "new")])}) {
+        try { openDataDirectory(path); console.log("opened"); } catch (error) { console.log(error.name, error.message); }
+      }`;
+      const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", script], { stdout: "pipe", stderr: "pipe" });
+      const said = stdout.toString() + stderr.toString();
+      for (const words of [
+        "StartupError",
+        `${data} belongs to 0:0, mode 755`,
+        "runs as  1234:1234",
+        `chown -R 1234:1234 ${data}`,
+      ]) {
+        expect(said).toContain(words);
+      }
+      expect(said).toContain(`${data}/new can't be written`);
+    },
+  );
+});

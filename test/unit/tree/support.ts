@@ -1,0 +1,137 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { toDigest } from "../../../src/blobs/digest.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { type Db, openDatabase } from "../../../src/db/open.ts";
+import { Reader } from "../../../src/db/reader.ts";
+import { type Deed, Writer } from "../../../src/db/transaction.ts";
+import { TreeReader } from "../../../src/features/tree/reader.ts";
+import { TreeStore } from "../../../src/features/tree/store.ts";
+import type { NewFile, StoredBlob } from "../../../src/features/tree/types.ts";
+import { TreeWriter } from "../../../src/features/tree/writer.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+
+/** A clock that moves only when it is told to. */
+export class GivenClock {
+  #nowMs = 1_700_000_000_000;
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  advance(ms: number): void {
+    this.#nowMs += ms;
+  }
+}
+
+/** A real database file with the tree on it. */
+export class TestTree {
+  readonly directory = mkdtempSync(join(tmpdir(), "larder-tree-"));
+  readonly db: Db;
+  readonly clock = new GivenClock();
+  readonly writer: Writer;
+  readonly thread: Reader;
+  readonly store: TreeStore;
+  readonly read: TreeReader;
+  readonly write: TreeWriter;
+
+  constructor() {
+    const path = join(this.directory, "larder.db");
+    this.db = openDatabase(path);
+    migrate(this.db.sqlite, silentLog);
+    this.writer = new Writer(this.db.sqlite, silentLog);
+    this.thread = new Reader(path, silentLog);
+    this.store = new TreeStore({ sqlite: this.db.sqlite, reader: this.thread, clock: this.clock, log: silentLog });
+    this.read = new TreeReader(this.store);
+    this.write = new TreeWriter(this.store);
+  }
+
+  get path(): string {
+    return join(this.directory, "larder.db");
+  }
+
+  /** Makes a user with an empty tree. @returns the account's id */
+  addAccount(): number {
+    const { sqlite } = this.db;
+    const row = sqlite
+      .query<{ id: number }, [string]>(
+        `INSERT INTO users (public_id, email, email_key, name, role, plan, password_hash, created_at)
+         VALUES (?1, ?1, ?1, 'A', 'user', 'free', '', 0) RETURNING id`,
+      )
+      .get(crypto.randomUUID());
+    const id = row?.id ?? 0;
+    this.writer.runNow((tx) => {
+      sqlite.run("INSERT INTO accounts (id, root_id) VALUES (?, 0)", [id]);
+      this.write.createAccountRoot(tx, id);
+    });
+    return id;
+  }
+
+  run<T>(deed: Deed<T>): T {
+    return this.writer.runNow(deed);
+  }
+
+  /** Puts a file in place with defaults for all that a test does not care about. */
+  addFile(accountId: number, folderPath: string, name: string, changes: Partial<NewFile> = {}) {
+    return this.run((tx) =>
+      this.write.createFile(tx, {
+        accountId,
+        createdBy: accountId,
+        folderPath,
+        name,
+        blob: blobOf(name),
+        mediaType: "text/plain",
+        tags: [],
+        metadata: {},
+        isPublic: false,
+        onConflict: "error",
+        quotaBytes: null,
+        ...changes,
+      }),
+    ).file;
+  }
+
+  close(): void {
+    this.thread.close();
+    this.db.close();
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** The content that a text stands for. */
+export function blobOf(text: string, sizeBytes = Buffer.byteLength(text)): StoredBlob {
+  const digest = toDigest(new Bun.CryptoHasher("sha256").update(`${text}/${sizeBytes}`).digest("hex"));
+  return { digest, sizeBytes, crc32: 0 };
+}
+
+/** Numbers that look random and are the same again for the same seed (mulberry32). */
+export function randomOf(seed: number) {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  return {
+    below: (limit: number) => Math.floor(next() * limit),
+    chance: (share: number) => next() < share,
+    pick: <T>(items: readonly T[]): T => {
+      const item = items[Math.floor(next() * items.length)];
+      if (item === undefined) throw new Error("There is nothing to pick from.");
+      return item;
+    },
+  };
+}
+
+/** The reason of the AppError that `deed` throws; undefined where it throws none. */
+export function reasonOf(deed: () => unknown): string | undefined {
+  try {
+    deed();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && "reason" in error ? String(error.reason) : String(error);
+  }
+}
