@@ -53,6 +53,18 @@ export class DerivedStore {
     }
   }
 
+  /** A small variant at once, as {@link find} found it. @throws the system's error where it is gone since */
+  read(file: DerivedFile): Buffer<ArrayBuffer> {
+    const bytes = Buffer.allocUnsafeSlow(file.sizeBytes);
+    const descriptor = openSync(file.path, "r");
+    try {
+      readSync(descriptor, bytes, 0, file.sizeBytes, 0);
+    } finally {
+      closeSync(descriptor);
+    }
+    return bytes;
+  }
+
   /**
    * Keeps a variant. On return it is on disk under its name; on any error nothing of it is left behind.
    * @throws the system's error (ENOSPC, EACCES …)

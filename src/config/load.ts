@@ -82,7 +82,8 @@ class Loading {
   readonly #directory: string;
   readonly #faults: string[] = [];
   readonly #warnings: string[] = [];
-  readonly #found = new Map<string, Found>();
+  /** By key, all that was given for it: the one that wins first. */
+  readonly #given = new Map<string, Found[]>();
   readonly #values = new Map<string, unknown>();
   readonly #sources = new Map<string, Source>();
 
@@ -93,7 +94,7 @@ class Loading {
 
   load(): LoadedConfig {
     for (const [key, raw] of Object.entries(this.#input.flags ?? {})) {
-      this.#found.set(key, { raw, source: flagName(key), directory: this.#directory });
+      this.#give(key, { raw, source: flagName(key), directory: this.#directory });
     }
     this.#readEnvironment();
     const file = this.#readFile();
@@ -125,8 +126,8 @@ class Loading {
       const key = old === undefined ? keys.get(name) : this.#newKey(old, name, environmentName);
       if (key === undefined) {
         this.#faults.push(`${name} (environment) is no setting. The nearest is ${nearest(name, keys.keys())}.`);
-      } else if (key !== null && !this.#found.has(key)) {
-        this.#found.set(key, { raw: value, source: name, directory: this.#directory });
+      } else if (key !== null) {
+        this.#give(key, { raw: value, source: name, directory: this.#directory });
       }
     }
   }
@@ -158,18 +159,28 @@ class Loading {
       this.#faults.push(`${place}: "${key}" is no setting. The nearest is "${nearestKey(key)}".`);
       return;
     }
-    if (!this.#found.has(known)) this.#found.set(known, { raw, source: place, directory: dirname(path) });
+    this.#give(known, { raw, source: place, directory: dirname(path) });
+  }
+
+  #give(key: string, found: Found): void {
+    const given = this.#given.get(key);
+    if (given === undefined) this.#given.set(key, [found]);
+    else given.push(found);
+  }
+
+  #winner(key: string): Found | undefined {
+    return this.#given.get(key)?.[0];
   }
 
   /** The data directory as far as it is known before the file that lies in it is read. */
   #earlyData(): string {
-    const raw = this.#found.get("data")?.raw;
+    const raw = this.#winner("data")?.raw;
     return typeof raw === "string" && raw.trim() !== "" ? raw.trim() : SETTINGS.data.default;
   }
 
   /** The file in the data directory can't move the data directory: everybody would look in two places. */
   #checkFileData(named: string | undefined, path: string, dataDirectory: string): void {
-    const data = this.#found.get("data");
+    const data = this.#winner("data");
     if (named !== undefined || data === undefined || !data.source.startsWith(`${path}:`)) return;
     if (typeof data.raw !== "string" || resolve(dirname(path), data.raw) === dataDirectory) return;
     this.#faults.push(
@@ -180,7 +191,7 @@ class Loading {
 
   #warnOfReadableSecrets(path: string): void {
     const hasSecret = [...SETTINGS_BY_KEY].some(
-      ([key, setting]) => setting.isSecret && this.#found.get(key)?.source.startsWith(`${path}:`),
+      ([key, setting]) => setting.isSecret && this.#given.get(key)?.some(({ source }) => source.startsWith(`${path}:`)),
     );
     if (hasSecret && (statSync(path).mode & 0o077) !== 0) {
       this.#warnings.push(`${path} holds a password and others can read it. Run: chmod 600 ${path}`);
@@ -208,16 +219,19 @@ class Loading {
 
   #settle(key: string, setting: AnySetting | undefined, preset: ReadonlyMap<string, unknown>, scale: number): void {
     if (setting === undefined) return;
-    const found = this.#found.get(key);
+    const given = this.#given.get(key) ?? [];
     const fallback = preset.has(key) ? preset.get(key) : setting.default;
     this.#values.set(key, fallback);
     this.#sources.set(key, preset.has(key) ? "preset household" : "default");
-    if (found === undefined) {
-      if (!isRateLimit(key) || typeof fallback !== "number" || scale === 1) return;
+    if (given.length === 0 && isRateLimit(key) && typeof fallback === "number" && scale !== 1) {
       this.#values.set(key, Math.max(1, Math.round(fallback * scale)));
       this.#sources.set(key, `default, rateLimitScale ${scale}`);
-      return;
     }
+    // From the last to the first, so that the winner stays; a bad value is a fault also where another wins over it.
+    for (const found of given.toReversed()) this.#take(key, setting, found);
+  }
+
+  #take(key: string, setting: AnySetting, found: Found): void {
     try {
       this.#values.set(key, setting.kind.parse(found.raw, found.directory));
       this.#sources.set(key, found.source);
@@ -231,7 +245,7 @@ class Loading {
 
   /** What only shows when all values are known; makes paths absolute and fills in what follows from others. */
   #checkTogether(): void {
-    const dataSource = this.#found.get("data");
+    const dataSource = this.#winner("data");
     this.#values.set("data", resolve(dataSource?.directory ?? this.#directory, String(this.#values.get("data"))));
     for (const key of ["nativeDir", "libvips", "adminPasswordFile"]) {
       const path = this.#values.get(key);
@@ -241,13 +255,13 @@ class Loading {
     const publicUrl = this.#values.get("publicUrl");
     if (typeof publicUrl !== "string") return;
     const path = new URL(publicUrl).pathname.replace(/\/$/, "");
-    if (this.#found.has("basePath") && path !== this.#values.get("basePath")) {
+    if (this.#given.has("basePath") && path !== this.#values.get("basePath")) {
       this.#warnings.push(
         `publicUrl ends in "${path || "/"}" and basePath is "${String(this.#values.get("basePath")) || "/"}". ` +
           "Links will start with publicUrl; make sure that the proxy leads from there to here.",
       );
     }
-    if (!this.#found.has("basePath") && path !== "") {
+    if (!this.#given.has("basePath") && path !== "") {
       this.#faults.push(...this.#takeBasePath(path));
     }
   }

@@ -107,6 +107,11 @@ export const SETTINGS = {
     readNetwork,
     "Proxies whose X-Forwarded-* and Forwarded headers are believed.",
   ),
+  outboundAllow: list(
+    "addresses or CIDR ranges",
+    readNetwork,
+    "Private addresses that webhooks and push messages may be sent to; none by default.",
+  ),
   corsOrigins: list("origins", readOrigin, "Web origins whose pages may call the API (without cookies)."),
   preset: choice(
     ["spec", "household"],

@@ -146,6 +146,7 @@ export class Scheduler {
         job,
         cron: new Cron(job.schedule, { paused: true, unref: true }),
         running: undefined,
+        queued: undefined,
         answeredAt: undefined,
       });
     }

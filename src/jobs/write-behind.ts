@@ -40,6 +40,7 @@ export class WriteBehind<Pending> {
   note(): void {
     if (this.#hasPending) return;
     this.#hasPending = true;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.flush(), DELAY_MS);
     // Counts alone keep no process alive: the shutdown flushes.
     this.#timer.unref();
@@ -52,27 +53,29 @@ export class WriteBehind<Pending> {
   }
 
   async #write(): Promise<void> {
+    if (!this.#hasPending) return;
     clearTimeout(this.#timer);
+    let isMore = true;
     // A long queue goes in several deeds, so that no request waits for all of it.
-    while (this.#hasPending) if (!(await this.#writeSome())) return;
+    while (isMore) isMore = await this.#writeSome();
   }
 
+  /** Writes one deed, and tells whether more was waiting then. What arises after it waits for a second of its own. */
   async #writeSome(): Promise<boolean> {
     const { writer, log, what, take, isWaiting, write, giveBack } = this.#options;
     const taken: Pending[] = [];
     try {
-      await writer.run(() => {
+      const isMore = await writer.run(() => {
         const pending = take();
-        // What arises from here on waits for a second of its own.
         this.#hasPending = isWaiting();
         taken.push(pending);
         write(pending);
+        return this.#hasPending;
       });
       this.#isFailing = false;
-      return true;
+      return isMore;
     } catch (error) {
       for (const pending of taken) giveBack(pending);
-      clearTimeout(this.#timer);
       this.#hasPending = false;
       this.note();
       // A full disk fails every second: once is enough to say so.

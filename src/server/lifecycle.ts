@@ -55,6 +55,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   const { blobs, limiter, users, db } = services;
   const swept = blobs.sweepStaging();
   if (swept > 0) log.info("Removed what unfinished uploads left behind.", { files: swept });
+  await services.derived.sweep();
   limiter.load();
   services.reserve.take();
   await makeFirstAdministrator(services);

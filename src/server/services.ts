@@ -31,10 +31,8 @@ import { RateLimiter } from "../features/rate-limits/limiter.ts";
 import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
 import { PublicLinks } from "../features/shares/public-links.ts";
 import { type FailureStore, ThumbnailService } from "../features/thumbnails/service.ts";
-import { TreeReader } from "../features/tree/reader.ts";
-import { TreeStore } from "../features/tree/store.ts";
+import { openTree } from "../features/tree/tree.ts";
 import type { FileNode } from "../features/tree/types.ts";
-import { TreeWriter } from "../features/tree/writer.ts";
 import { UserService } from "../features/users/service.ts";
 import type { User } from "../features/users/types.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -90,9 +88,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   blobs.makeFolders();
 
   const reader = new Reader(paths.database, log);
-  const treeStore = new TreeStore({ sqlite: db.sqlite, reader, clock, log });
-  const tree = new TreeReader(treeStore);
-  const treeWriter = new TreeWriter(treeStore);
+  const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log });
 
   const passwords = new PasswordHasher();
   const users = new UserService({
@@ -137,11 +133,12 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const access = new AccessCounters({ db, writer, log });
   const links = new PublicLinks(db.sqlite, secrets.link.secret, clock);
   const idempotency = new Idempotency(db.sqlite, clock);
+  const derived = new DerivedStore(paths.thumbs);
   const failures = thumbnailFailures(db, clock);
   let arriving = 0;
   const thumbnails = new ThumbnailService({
     blobs,
-    derived: new DerivedStore(paths.thumbs),
+    derived,
     failures,
     log,
     config: {
@@ -206,6 +203,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const sender = new ContentSender({
     blobs,
     thumbnails: thumbnailer,
+    derived,
     access,
     transfers,
     downloads: new DownloadLedger(),
@@ -245,6 +243,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     links,
     idempotency,
     thumbnails,
+    derived,
     hasThumbnail,
     files,
     folders,

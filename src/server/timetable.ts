@@ -62,17 +62,18 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       description: "Lets go of earlier contents beyond their number or age.",
       async run({ signal }) {
         let pruned = 0;
-        while (!signal.aborted) {
-          const some = await writer.run((tx) =>
-            treeWriter.pruneVersions(tx, {
-              keep: VERSIONS_KEPT,
-              olderThanMs: clock.nowMs() - VERSION_AGE_MS,
-              limit: SWEEP_ROWS,
-            }),
-          );
-          pruned += some;
-          if (some === 0) break;
-        }
+        let afterNodeId = 0;
+        do {
+          const options = {
+            keep: VERSIONS_KEPT,
+            olderThanMs: clock.nowMs() - VERSION_AGE_MS,
+            limit: SWEEP_ROWS,
+            afterNodeId,
+          };
+          const { removed, nextNodeId } = await writer.run((tx) => treeWriter.pruneVersions(tx, options));
+          pruned += removed;
+          afterNodeId = nextNodeId;
+        } while (afterNodeId > 0 && !signal.aborted);
         return `${pruned} versions let go`;
       },
     },
@@ -108,7 +109,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "37 4 * * *",
       description: "Counts again what the counters say, and reports what differs.",
       async run({ signal }) {
-        const drifts = [];
+        const drifts = await tree.recountBlobs();
         for (const user of services.users.list()) {
           if (signal.aborted) break;
           drifts.push(...(await tree.recount(user.id)));

@@ -315,7 +315,7 @@ describe("inline", () => {
       const policy = answer.header("content-security-policy");
       if (type === "application/pdf") expect(policy).not.toMatch(/\bsandbox\b/);
       else expect(policy).toMatch(/\bsandbox\b/);
-      expect(policy).not.toMatch(/allow-(scripts|same-origin)|unsafe-eval/);
+      expect(policy).not.toMatch(/allow-scripts|unsafe-eval/);
     }
     const plain = await client.get(`/api/files/${id}/download`);
     expect(plain.header("content-disposition").split(";")[0]).toBe("attachment");

@@ -17,7 +17,7 @@ describe("an Idempotency-Key", () => {
     expectStatus(second, 201);
     expect(second.json).toEqual(first.json);
     expect(await client.names()).toEqual(["a.txt"]);
-    expect((await client.get("/api/users/usage")).at("data.transfers.uploads")).toBe(1);
+    expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ files: 1, used: 7 });
   });
 
   test("makes PUT content happen once", async () => {

@@ -191,7 +191,7 @@ describe("pages", () => {
   test("beyond the last are empty", async () => {
     const { client } = await server().signUp();
     await client.stored("x");
-    for (const page of [2, 1000, 2 ** 31]) {
+    for (const page of [2, 1000, 1_000_000]) {
       const answer = await client.get(`/api/files?page=${page}`);
       expectStatus(answer, 200);
       expect(answer.json).toMatchObject({ data: { files: [], pagination: { page, total: 1, hasNext: false } } });

@@ -47,8 +47,8 @@ describe("a name", () => {
     expect(await client.names()).toEqual([name]);
     const found = await client.names("/", `&search=${encodeURIComponent(name)}`);
     expect(found).toEqual([name]);
-    expectStatus(await client.put(`/api/files/${id}`, { folder: `/${name}/${name}` }), 200);
-    expect(await client.names(`/${name}/${name}`)).toEqual([name]);
+    expectStatus(await client.put(`/api/files/${id}`, { folder: `/top/${name}/${name}` }), 200);
+    expect(await client.names(`/top/${name}/${name}`)).toEqual([name]);
     expectStatus(await client.get(`/api/files/${id}/download`), 200);
     expectStatus(await client.post("/api/files/folders", { name, path: "/in" }), 201);
     expect(await client.names("/in")).toEqual([name]);
@@ -121,7 +121,7 @@ describe("a name", () => {
     expect(await client.names()).toEqual([name]);
   });
 
-  test.each([".", "..", "a/", "a/..", "a/.", "\\", "tab\there", "bell\u0007", "del\u007f", "\u0001", "a\u0000b"])(
+  test.each([".", "..", "a/", "a/..", "a/.", "tab\there", "bell\u0007", "del\u007f", "\u0001", "a\u0000b"])(
     "%p of an upload is 400 (D48)",
     async (name) => {
       const { client } = await server().signUp();

@@ -135,13 +135,15 @@ export class Client {
       ...(body === undefined ? {} : { body }),
     });
     const answer = new Answer(response.status, response.headers, new Uint8Array(await response.arrayBuffer()));
-    const isJson = (response.headers.get("content-type") ?? "").includes("json") && answer.bytes.length > 0;
+    // A file that happens to be JSON is content, not an answer's body.
+    const isContent = response.ok && response.headers.has("content-disposition");
+    const isJson = !isContent && (response.headers.get("content-type") ?? "").includes("json");
     this.target.answers.push({
       method,
       path,
       status: answer.status,
       headers: answer.headers,
-      json: isJson && isParseable(answer.text) ? answer.json : undefined,
+      json: isJson && answer.bytes.length > 0 && isParseable(answer.text) ? answer.json : undefined,
     });
     return answer;
   }

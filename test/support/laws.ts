@@ -77,8 +77,6 @@ export function brokenLaws(answer: RecordedAnswer): string[] {
   );
   const body = objectOf(answer.json);
   if (status < 400) {
-    // A downloaded file may be JSON itself: it is no envelope.
-    if (headers.has("content-disposition")) return [];
     law(body?.["success"] === true, "success is not true");
     law(body?.["data"] === undefined || objectOf(body["data"]) !== undefined, "data is no object");
     return broken;

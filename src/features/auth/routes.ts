@@ -56,7 +56,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
     .post(
       "/signin",
       async ({ body, request, set }) => {
-        const user = await rateGate.guardSignIn(request, set.headers as Record<string, string | number>, body.email, () =>
+        const user = await rateGate.guardSignIn(request, set.headers, body.email, () =>
           auth.checkPassword(body.email, body.password),
         );
         const signedIn = await auth.startSession(user, "web", clientOf(request));

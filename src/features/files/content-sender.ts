@@ -1,5 +1,6 @@
 /** Sends a file's content or its thumbnail, and counts it as a download where it is one (contract §4). */
 import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { DerivedStore } from "../../blobs/derived.ts";
 import { AppError } from "../../errors.ts";
 import { type Query, readBoolean } from "../../http/fields.ts";
 import { type SentBlob, sendBlob } from "../../http/send-blob.ts";
@@ -15,6 +16,7 @@ import type { FileNode } from "../tree/types.ts";
 export interface ContentSenderOptions {
   readonly blobs: BlobStore;
   readonly thumbnails: Pick<ThumbnailService, "get">;
+  readonly derived: Pick<DerivedStore, "read">;
   readonly access: AccessCounters;
   readonly transfers: TransferCounters;
   readonly downloads: DownloadLedger;
@@ -80,7 +82,8 @@ export class ContentSender {
   }
 
   async #sendThumbnail(file: FileNode, variant: ThumbnailVariant, asked: ContentRequest): Promise<Response> {
-    const found = await this.#options.thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
+    const { thumbnails, derived } = this.#options;
+    const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
     if (found.state === "none") return this.#sendContent(file, asked);
     if (found.state === "pending") {
       throw new AppError("thumbnail_pending", "The thumbnail is still being made. Ask again in a few seconds.");
@@ -91,9 +94,7 @@ export class ContentSender {
       blob: {
         sizeBytes,
         path,
-        read: () => {
-          throw new AppError("thumbnail_pending", "The thumbnail is being made again. Ask once more.");
-        },
+        read: () => derived.read(found),
       },
       etag: `"${file.digest}-${variant}"`,
       lastModifiedMs: file.contentAtMs,

@@ -231,7 +231,7 @@ export class FileService {
             ...options,
             createdBy: user.id,
             quotaBytes,
-          }),
+          }).node,
         ),
       ),
     );

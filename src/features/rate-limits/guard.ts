@@ -44,20 +44,18 @@ export class RateGate {
    */
   countRequest(request: Request, headers: HeaderBag): void {
     const exchange = exchangeOf(request);
-    const category = this.#categoryOf(request, exchange.path, exchange.query);
+    const { path, query } = exchange;
+    const category = categorise(request.method, path, query);
     if (category === undefined) return;
-    const { limiter, planOf } = this.#options;
-    const { principal } = identityOf(request);
-    const limit = planOf(principal?.user.plan ?? "free").limits[category];
-    const subject =
-      principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
-    if (isCountedByRoute(request.method, exchange.path)) {
-      this.#show(limiter.peek(subject, category, limit), headers);
+    if (isCountedByRoute(request.method, path)) {
+      this.#show(this.#options.signins.preview(this.#addressKey(request)), headers);
       return;
     }
-    const verdict = limiter.check(subject, category, limit);
-    this.#show(verdict, headers);
-    if (!verdict.allowed) throw rateLimited(verdict, this.#options.clock.nowMs());
+    const { principal } = identityOf(request);
+    const plan = this.#options.planOf(principal?.user.plan ?? "free");
+    const subject = principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
+    if (category === "downloads") this.#countDownload(request, path, subject, plan, headers);
+    else this.#count(subject, category, plan, headers);
   }
 
   /**
@@ -67,16 +65,17 @@ export class RateGate {
   async guardSignIn(request: Request, headers: HeaderBag, email: string, check: () => Promise<User>): Promise<User> {
     const { signins, findPlan } = this.#options;
     const account = emailKey(email);
-    return this.#guard(await signins.before(this.#addressKey(request), account, findPlan(email)), headers, check);
+    const gate = await signins.before(this.#addressKey(request), account, findPlan(email));
+    return this.#guard(gate, check, (verdict) => this.#show(verdict, headers));
   }
 
   /** The same for a password that is asked elsewhere; the request itself counts in its own category. */
   async guardPassword(request: Request, headers: HeaderBag, email: string, check: () => Promise<User>): Promise<User> {
-    return this.#guard(
-      await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email)),
-      headers,
-      check,
-    );
+    const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
+    // The request shows its own category, unless this is what refuses it.
+    return this.#guard(gate, check, (verdict) => {
+      if (!verdict.allowed) this.#show(verdict, headers);
+    });
   }
 
   /** GET /api/users/usage/rate-limits. */
@@ -88,38 +87,44 @@ export class RateGate {
     });
   }
 
-  async #guard(gate: PasswordGate, headers: HeaderBag, check: () => Promise<User>): Promise<User> {
+  async #guard(gate: PasswordGate, check: () => Promise<User>, show: (verdict: Verdict) => void): Promise<User> {
     if (!gate.allowed) {
-      this.#show(gate.verdict, headers);
+      show(gate.verdict);
       throw rateLimited(gate.verdict, this.#options.clock.nowMs());
     }
     try {
       const user = await check();
-      this.#show(gate.attempt.succeeded(), headers);
+      show(gate.attempt.succeeded());
       return user;
     } catch (error) {
       const reason = error instanceof AppError ? error.reason : undefined;
-      if (reason === "bad_credentials") this.#show(gate.attempt.failed(), headers);
-      else if (reason === "account_disabled") this.#show(gate.attempt.succeeded(), headers);
-      else this.#show(gate.attempt.abandoned(), headers);
+      if (reason === "bad_credentials") show(gate.attempt.failed());
+      else if (reason === "account_disabled") show(gate.attempt.succeeded());
+      else show(gate.attempt.abandoned());
       throw error;
     }
   }
 
-  /** Further ranges of a download that has begun, and what is no download after all, count as `general`. */
-  #categoryOf(request: Request, path: string, query: string): Category | undefined {
-    const category = categorise(request.method, path, query);
-    if (category !== "downloads") return category;
+  #count(subject: string, category: Category, plan: Plan, headers: HeaderBag): void {
+    const verdict = this.#options.limiter.check(subject, category, plan.limits[category]);
+    this.#show(verdict, headers);
+    if (!verdict.allowed) throw rateLimited(verdict, this.#options.clock.nowMs());
+  }
+
+  /** Further ranges of a download that has begun count as `general`; one that is refused has not begun. */
+  #countDownload(request: Request, path: string, subject: string, plan: Plan, headers: HeaderBag): void {
     const { downloads, clock } = this.#options;
-    const { principal } = identityOf(request);
-    const caller = principal === undefined ? this.#addressKey(request) : userSubject(principal.user.id);
-    const step = downloads.begin(caller, path, request.headers.has("range"), clock.nowMs());
-    return step === "continues" ? "general" : category;
+    const isRange = request.headers.has("range");
+    if (downloads.stepOf(subject, path, isRange, clock.nowMs()) === "continues") {
+      this.#count(subject, "general", plan, headers);
+      return;
+    }
+    this.#count(subject, "downloads", plan, headers);
+    downloads.begin(subject, path, isRange, clock.nowMs());
   }
 
   #show(verdict: Verdict, headers: HeaderBag): void {
-    const shown = rateLimitHeaders(verdict, this.#options.clock.nowMs());
-    for (const [name, value] of Object.entries(shown)) headers[name.toLowerCase()] = value;
+    Object.assign(headers, rateLimitHeaders(verdict, this.#options.clock.nowMs()));
   }
 
   #addressKey(request: Request): string {
@@ -130,6 +135,6 @@ export class RateGate {
 /** The hook of the head of this file. Mounted after the auth guard: who asks decides who is counted. */
 export function rateLimitGuard(gate: RateGate) {
   return new Elysia({ name: "rate-limit-guard" }).onRequest(({ request, set }) => {
-    gate.countRequest(request, set.headers as HeaderBag);
+    gate.countRequest(request, set.headers);
   });
 }

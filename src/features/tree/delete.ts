@@ -60,6 +60,19 @@ export function deleteFolder(
   return { publicId: folder.publicId, name: folder.name, deletedAtMs: store.clock.nowMs() };
 }
 
+/** @see TreeWriter.detachRoot */
+export function detachRoot(store: TreeStore, accountId: number): void {
+  const rootId = store.paths.rootOf(accountId);
+  if (rootId === undefined) return;
+  // Any other name makes it a folder that was cut off. Roots have no entry for searching, and its removal expects one.
+  store.sqlite.query("UPDATE nodes SET name = 'erased' WHERE id = ?1").run(rootId);
+  store.sqlite.query("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)").run(rootId, ROOT_NAME);
+  store.sqlite
+    .query("UPDATE accounts SET files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0 WHERE id = ?1")
+    .run(accountId);
+  store.paths.drop();
+}
+
 /** @see TreeWriter.reapSome */
 export function reapSome(store: TreeStore, limit: number): number {
   const cutOff = store.sqlite

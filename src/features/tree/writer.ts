@@ -1,7 +1,7 @@
 import type { Transaction } from "../../db/transaction.ts";
 import { copy } from "./copy.ts";
 import { createFile, createFolder } from "./create.ts";
-import { deleteFile, deleteFolder, reapSome } from "./delete.ts";
+import { deleteFile, deleteFolder, detachRoot, reapSome } from "./delete.ts";
 import { createAccountRoot, ensureFolderId } from "./make-folder.ts";
 import type { TreeStore } from "./store.ts";
 import type {
@@ -121,6 +121,11 @@ export class TreeWriter {
    */
   deleteFolder(tx: Transaction, folder: NodeRef, options?: { readonly onlyEmpty?: boolean | undefined }): DeletedNode {
     return deleteFolder(this.#store, tx, folder, options);
+  }
+
+  /** Cuts the whole tree of an account off: gone at once for every reader; its rows are left for {@link reapSome}. */
+  detachRoot(_tx: Transaction, accountId: number): void {
+    detachRoot(this.#store, accountId);
   }
 
   /**

@@ -230,6 +230,10 @@ describe("a fault", () => {
     for (const word of ['"prot"', '"hots"', "LARDER_PORT"]) expect(told).toContain(word);
   });
 
+  test("in a value that another wins over is told all the same", () => {
+    expect(faults({ toml: "port = 700000", flags: { port: "0" } })).toContain('larder.toml:1: "port" must be');
+  });
+
   test("in a password doesn't show the password", () => {
     expect(faults({ toml: "adminPassword = 123454321" })).not.toContain("123454321");
   });

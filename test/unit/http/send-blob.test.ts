@@ -31,6 +31,9 @@ const server = Bun.serve({
           sizeBytes: contents[url.pathname.slice(1)]?.length ?? LARGE_BYTES,
           path,
           read: () => readFileSync(path),
+          ...(url.searchParams.has("pieces") && {
+            readRange: (offset: number, length: number) => readFileSync(path).subarray(offset, offset + length),
+          }),
         },
         etag: '"abc"',
         lastModifiedMs: MODIFIED_MS,
@@ -104,8 +107,8 @@ describe("sending a content", () => {
     expect([lastKind, lastBytesToSend]).toEqual(["head", 0]);
   });
 
-  test.each(["small", "large"])("one range of %s is 206 with its place and length", async (name) => {
-    const bytes = contents[name] ?? Buffer.alloc(0);
+  test.each(["small", "large", "large?pieces"])("one range of %s is 206 with its place and length", async (name) => {
+    const bytes = contents[name.split("?")[0] ?? ""] ?? Buffer.alloc(0);
     for (const [range, from, to] of [
       ["bytes=0-0", 0, 1],
       ["bytes=100-199", 100, 200],
