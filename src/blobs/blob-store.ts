@@ -1,4 +1,5 @@
-import type { Digest } from "./digest.ts";
+import { AppError } from "../errors.ts";
+import { type Digest, toChecksum } from "./digest.ts";
 
 /** A stored content: what the database needs to know of it. */
 export interface BlobRef {
@@ -80,4 +81,13 @@ export interface Incoming {
   store(): Promise<HeldBlob>;
   /** Drops what was written. Never throws; safe to call after `store`. */
   discard(): void;
+}
+
+/** What is said where a content that has a row has no bytes. */
+export function contentMissing(digest: Digest): AppError {
+  return new AppError(
+    "content_missing",
+    "The content of this file is missing on the server's disk. Restore it from a backup, or upload the same file again.",
+    { checksum: toChecksum(digest) },
+  );
 }

@@ -10,7 +10,14 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
-import type { BlobIndex, BlobStore, HeldBlob, Incoming, PutOptions } from "./blob-store.ts";
+import {
+  type BlobIndex,
+  type BlobStore,
+  contentMissing,
+  type HeldBlob,
+  type Incoming,
+  type PutOptions,
+} from "./blob-store.ts";
 import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
 import { Layout } from "./layout.ts";
@@ -206,14 +213,22 @@ export class DiskBlobStore implements BlobStore {
   #makeFolders(digest: Digest): string[] {
     const [leaf, middle, top] = this.#layout.foldersOf(digest);
     if (this.#folders.has(leaf)) return [leaf];
-    for (const folder of [middle, leaf]) {
-      try {
-        this.#disk.makeFolder(folder);
-      } catch (error) {
-        if (errorCode(error) !== "EEXIST") throw error;
-      }
+    if (!this.#makeFolder(leaf)) {
+      this.#makeFolder(middle);
+      this.#makeFolder(leaf);
     }
     return this.#folders.has(middle) ? [leaf, middle] : [leaf, middle, top];
+  }
+
+  /** @returns false where the folder above is missing */
+  #makeFolder(folder: string): boolean {
+    try {
+      this.#disk.makeFolder(folder);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return false;
+      if (errorCode(error) !== "EEXIST") throw error;
+    }
+    return true;
   }
 
   #newStagingPath(): string {
@@ -274,7 +289,7 @@ class DiskIncoming implements Incoming {
     try {
       if (this.#staged === undefined) {
         if (this.sizeBytes <= IN_MEMORY_BYTES_MAX) {
-          this.#pieces.push(Uint8Array.from(piece));
+          this.#pieces.push(piece.slice());
           return;
         }
         this.#stage(piece);
@@ -380,14 +395,6 @@ class DiskIncoming implements Incoming {
 function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
   return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
-}
-
-function contentMissing(digest: Digest): AppError {
-  return new AppError(
-    "content_missing",
-    "The content of this file is missing on the server's disk. Restore it from a backup, or upload the same file again.",
-    { checksum: `sha256:${digest}` },
-  );
 }
 
 function listNames(folder: string): string[] {

@@ -27,7 +27,7 @@ interface Waiting {
 }
 
 /** How long one shared transaction may go on taking deeds: the event loop must not wait for a long queue. */
-const BATCH_MS_MAX = 4;
+const BATCH_MS_MAX = 6;
 /** How long a deed waits for another process that holds the database before it is given up. */
 const BUSY_WAIT_MS_MAX = 5_000;
 const BUSY_RETRY_MS = 20;

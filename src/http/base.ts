@@ -12,6 +12,8 @@ import { ClientGoneError } from "./request-body.ts";
 /** What the base hooks work with. */
 export interface BaseOptions extends ExchangeSettings {
   readonly log: Log;
+  /** Whether each request is a line of the log, at level debug. */
+  readonly hasAccessLog: boolean;
   /** Origins that browsers may call from: exact origins, or `*`. Empty: none. */
   readonly corsOrigins: readonly string[];
   /** Whether the server is on its way out and takes no new requests. */
@@ -52,11 +54,8 @@ export function base(options: BaseOptions) {
           throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
         }
       })
-      // Names every field of the context, so that the framework's reading of handler sources leaves none of them out.
-      .onTransform({ as: "global" }, ({ query, headers, cookie, body, server, path, route }) => {
-        void [query, headers, cookie, body, server, path, route];
-      })
       .onAfterResponse({ as: "global" }, ({ request, set, responseValue }) => {
+        if (!options.hasAccessLog) return;
         const exchange = exchangeOf(request);
         const status = responseValue instanceof Response ? responseValue.status : set.status;
         log.debug("request", {

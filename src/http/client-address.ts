@@ -65,6 +65,11 @@ export class ClientAddresses {
     this.#log = log;
   }
 
+  /** Whether any proxy is trusted at all; where none is, nobody needs to look. */
+  get isTrusting(): boolean {
+    return !this.#trusted.isEmpty;
+  }
+
   /** Whether forwarding headers, and an X-Request-Id, of this peer are believed. */
   isTrusted(peer: string): boolean {
     return this.#trusted.has(peer);

@@ -57,6 +57,7 @@ export class Exchange {
   get isSecure(): boolean {
     const { publicUrl, addresses } = this.#settings;
     if (publicUrl !== undefined) return publicUrl.startsWith("https:");
+    if (!addresses.isTrusting) return false;
     return addresses.protocolOf(this.#peer, this.request.headers) === "https";
   }
 
@@ -74,6 +75,7 @@ export class Exchange {
 
   /** A well-formed incoming id is kept, so that a trusted proxy's log and ours can be read together. */
   #givenRequestId(): string | undefined {
+    if (!this.#settings.addresses.isTrusting) return undefined;
     const given = this.request.headers.get("x-request-id");
     if (given === null || !/^[A-Za-z0-9._-]{1,128}$/.test(given)) return undefined;
     return this.#settings.addresses.isTrusted(this.#peer) ? given : undefined;

@@ -10,8 +10,11 @@ export interface SendableBlob {
   readonly sizeBytes: number;
   /** Where the bytes lie, for sendfile. */
   readonly path: string;
-  /** The whole at once; asked only of contents up to {@link SMALL_BLOB_MAX_BYTES}. @throws AppError content_missing */
-  read(): Uint8Array<ArrayBuffer>;
+  /**
+   * The whole at once; asked of every content up to {@link SMALL_BLOB_MAX_BYTES}. Where it isn't given, all goes by the
+   * file. @throws AppError content_missing
+   */
+  read?(): Uint8Array<ArrayBuffer>;
   /**
    * A piece of it at once; asked only of pieces up to {@link SMALL_BLOB_MAX_BYTES}. Where it is given, small ranges of
    * large contents cost a third less. @throws AppError content_missing | content_damaged where it can't be had whole
@@ -99,7 +102,7 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   }
   if (range.kind === "whole") {
     const headers = contentHeaders(options, blob.sizeBytes);
-    const body = blob.sizeBytes <= SMALL_BLOB_MAX_BYTES ? readWhole(blob) : openFile(blob);
+    const body = openSource(blob);
     return { response: new Response(body, { status: 200, headers }), bytesToSend: blob.sizeBytes, kind: "whole" };
   }
 
@@ -169,7 +172,10 @@ function notModified(options: SendBlobOptions): Response {
 type Source = Uint8Array<ArrayBuffer> | Bun.BunFile;
 
 function openSource(blob: SendableBlob): Source {
-  return blob.sizeBytes <= SMALL_BLOB_MAX_BYTES ? readWhole(blob) : openFile(blob);
+  if (blob.sizeBytes > SMALL_BLOB_MAX_BYTES || blob.read === undefined) return openFile(blob);
+  const bytes = blob.read();
+  if (bytes.length !== blob.sizeBytes) throw damaged(blob.sizeBytes, bytes.length);
+  return bytes;
 }
 
 function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> | Blob {
@@ -179,12 +185,6 @@ function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> 
   const source = openSource(blob);
   const end = range.offset + range.length;
   return source instanceof Uint8Array ? source.subarray(range.offset, end) : source.slice(range.offset, end);
-}
-
-function readWhole(blob: SendableBlob): Uint8Array<ArrayBuffer> {
-  const bytes = blob.read();
-  if (bytes.length !== blob.sizeBytes) throw damaged(blob.sizeBytes, bytes.length);
-  return bytes;
 }
 
 /** A file that isn't there would fail only after the headers are out, where nobody can say so any more. */

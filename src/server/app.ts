@@ -63,6 +63,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .use(
       base({
         log,
+        hasAccessLog: config.logLevel === "debug",
         corsOrigins: config.corsOrigins,
         isDraining: () => host.isDraining(),
         methodsOf: (path) => {

@@ -49,7 +49,7 @@ describe("/openapi.json", () => {
     const answer = await server().visitor.get("/openapi.json");
     expectStatus(answer, 200);
     expect(answer.string("openapi")).toMatch(/^3\./);
-    await ApiDocument.validate(server().url);
+    expect(await ApiDocument.faults(server().url)).toBe("");
     expect((await ApiDocument.load(server().url)).operations.length).toBeGreaterThan(endpoints.length);
   });
 

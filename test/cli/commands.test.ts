@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { eventually } from "../support/expect.ts";
 import { runLarder, sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -260,7 +261,7 @@ describe("serve", () => {
 
   test("prints a set-up address at first start, and no default account exists (D56)", async () => {
     await withServer({}, async (own) => {
-      expect(own.log).toMatch(/http:\/\/127\.0\.0\.1:\d+\/\S{16,}/);
+      await eventually("an address to set up is printed", () => /http:\/\/127\.0\.0\.1:\d+\/\S{16,}/.test(own.log));
       const tried = await own.visitor.post("/api/auth/signin", { email: "admin@example.com", password: "adminadmin" });
       expect(tried.status).toBe(401);
       const { code, stdout } = await own.larder(["user", "list", "--json"]);

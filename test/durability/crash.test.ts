@@ -44,7 +44,7 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
       // A large upload that never ends is under way whenever the crash comes.
       const hanging = await RawConnection.open(server.port);
       await hanging.write(
-        `POST /api/files/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+        `POST /api/files/upload HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n` +
           `Content-Type: ${formType}\r\nContent-Length: 50000000\r\n\r\n` +
           `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="never-whole"\r\n\r\n`,
       );

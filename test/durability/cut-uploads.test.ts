@@ -53,7 +53,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
       for (const bytes of cuts(body.length)) {
         const lines = [
           "POST /api/files/upload HTTP/1.1",
-          "Host: x",
+          "Host: larder.test",
           `Authorization: Bearer ${token}`,
           `Content-Type: ${formType}`,
           framing === "chunked" ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`,
@@ -84,7 +84,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
     for (const bytes of cuts(body.length)) {
       const lines = [
         "POST /api/files/upload HTTP/1.1",
-        "Host: x",
+        "Host: larder.test",
         `Authorization: Bearer ${token}`,
         `Content-Type: ${formType}`,
         `Content-Length: ${body.length}`,
@@ -106,7 +106,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
     for (const bytes of cuts(content.length)) {
       const lines = [
         `PUT /api/files/${id}/content HTTP/1.1`,
-        "Host: x",
+        "Host: larder.test",
         `Authorization: Bearer ${token}`,
         "Content-Type: application/octet-stream",
         `Content-Length: ${content.length}`,
@@ -137,7 +137,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
     const body = form([file("a.bin", content)]);
     const lines = [
       "POST /api/files/upload HTTP/1.1",
-      "Host: x",
+      "Host: larder.test",
       `Authorization: Bearer ${token}`,
       `Content-Type: ${formType}`,
       `Content-Length: ${body.length}`,

@@ -27,7 +27,7 @@ async function uploadLarge(
   const hash = createHash("sha256");
   const connection = await RawConnection.open(server.port);
   await connection.write(
-    `POST /api/files/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${formType}\r\n` +
+    `POST /api/files/upload HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${formType}\r\n` +
       `Content-Length: ${head.length + sizeMiB * mebibyte + tail.length}\r\n\r\n${head}`,
   );
   for (let index = 0; index < sizeMiB; index++) {

@@ -11,7 +11,7 @@ async function halfAnUpload(server: TestServer, token: string): Promise<{ connec
   const rest = `56789\r\n--${boundary}--\r\n`;
   const connection = await RawConnection.open(server.port);
   await connection.write(
-    `POST /api/files/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n` +
+    `POST /api/files/upload HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n` +
       `Content-Type: ${formType}\r\nContent-Length: ${start.length + rest.length}\r\n\r\n${start}`,
   );
   return { connection, rest };
@@ -50,7 +50,7 @@ test("SIGTERM with idle connections ends at once (D41)", async () => {
   await withServer({}, async (server) => {
     const idle = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(server.port)));
     for (const connection of idle) {
-      await connection.write("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n");
+      await connection.write("GET /health/live HTTP/1.1\r\nHost: larder.test\r\n\r\n");
       expectStatus(await connection.answer(), 200);
     }
     expect(await server.stop()).toBe(0);

@@ -138,9 +138,11 @@ export class Client {
     // A file that happens to be JSON is content, not an answer's body.
     const isContent = response.ok && response.headers.has("content-disposition");
     const isJson = !isContent && (response.headers.get("content-type") ?? "").includes("json");
+    // As it went out: a URL loses its dot segments.
+    const { pathname, search } = new URL(this.target.url + path);
     this.target.answers.push({
       method,
-      path,
+      path: pathname + search,
       status: answer.status,
       headers: answer.headers,
       json: isJson && answer.bytes.length > 0 && isParseable(answer.text) ? answer.json : undefined,

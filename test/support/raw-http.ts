@@ -52,10 +52,11 @@ export class RawConnection {
   /** Writes and waits until the kernel has taken it (or the connection is gone). */
   async write(bytes: string | Uint8Array): Promise<void> {
     if (this.isClosed) return;
-    await new Promise<void>((done) => {
-      this.socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes, () => done());
-      this.socket.once("close", () => done());
-    });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.socket.once("close", resolve);
+    this.socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes, () => resolve());
+    await promise;
+    this.socket.off("close", resolve);
   }
 
   /** Drops the connection at once, with a reset. */

@@ -1,6 +1,6 @@
 // Starts the program under test as a process of its own, in a data directory of its own, and stops it again.
 // LARDER_TEST_COMMAND says what is started (default: the source); nothing here knows how it is built.
-import { afterAll, beforeAll } from "bun:test";
+import { afterAll, beforeAll, setDefaultTimeout } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -33,6 +33,11 @@ export interface ServerOptions {
 /** How long a start may take before the test gives up, in milliseconds: generous, for a machine that does much else. */
 const startMsMax = 30_000;
 
+/** How long a test may take: many start processes, and five seconds are too few on a machine that does much else. */
+const testMsMax = 30_000;
+
+setDefaultTimeout(testMsMax);
+
 const defaultEnv: Record<string, string> = {
   LARDER_RATE_LIMITS: "off",
   LARDER_DEFAULT_PLAN: "enterprise",
@@ -60,7 +65,7 @@ export function cleanEnv(extra: Record<string, string> = {}): Record<string, str
 /**
  * Runs `larder ARGS` to its end.
  *
- * @throws when it runs longer than a minute (it is killed then)
+ * @throws when it runs longer than 15 seconds (it is killed then); the message carries what it wrote
  */
 export async function runLarder(
   args: string[],
@@ -72,7 +77,7 @@ export async function runLarder(
     stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin]),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 60_000,
+    timeout: 15_000,
     killSignal: "SIGKILL",
   });
   const [stdout, stderr, code] = await Promise.all([
@@ -279,6 +284,7 @@ export async function dispose(server: TestServer): Promise<void> {
  */
 export function sharedServer(options: ServerOptions = {}): () => TestServer {
   let server: TestServer | undefined;
+  setDefaultTimeout(testMsMax);
   beforeAll(async () => {
     server = await startServer(options);
   }, startMsMax + 10_000);

@@ -1,9 +1,9 @@
 /** Sends a file's content or its thumbnail, and counts it as a download where it is one (contract §4). */
-import type { BlobStore } from "../../blobs/blob-store.ts";
+import { type BlobStore, contentMissing } from "../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../blobs/derived.ts";
 import { AppError } from "../../errors.ts";
 import { type Query, readBoolean } from "../../http/fields.ts";
-import { type SentBlob, sendBlob } from "../../http/send-blob.ts";
+import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../http/send-blob.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
@@ -57,13 +57,9 @@ export class ContentSender {
   #sendContent(file: FileNode, asked: ContentRequest): Response {
     const { blobs } = this.#options;
     const inline = readBoolean(asked.query["inline"], "inline") ?? false;
-    if (blobs.stat(file.digest) === undefined) {
-      throw new AppError(
-        "content_missing",
-        "The content of this file is missing on the server's disk. Restore it from a backup, or upload the same file again.",
-        { checksum: `sha256:${file.digest}` },
-      );
-    }
+    // Small ones are opened here, without following a link; of others only the path goes on.
+    const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
+    if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
     const sent = sendBlob({
       ...asked,
       blob: {

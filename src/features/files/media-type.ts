@@ -74,7 +74,9 @@ function declaredType(declared: string | undefined): string | undefined {
 }
 
 function extensionType(fileName: string): string | undefined {
-  return mime.getType(fileName) ?? undefined;
+  // Only what follows the last dot: the library's own way to find it costs more than all the rest of an upload's checks.
+  const dot = fileName.lastIndexOf(".");
+  return dot <= 0 ? undefined : (mime.getType(fileName.slice(dot + 1)) ?? undefined);
 }
 
 // ---- markup ----

@@ -82,7 +82,7 @@ async function readForm(request: Request): Promise<URLSearchParams> {
   await forEachPiece(request.body, (piece) => {
     sizeBytes += piece.length;
     if (sizeBytes > FORM_BYTES_MAX) throw new AppError("body_too_large", "The form is too large.");
-    pieces.push(Uint8Array.from(piece));
+    pieces.push(piece.slice());
   });
   return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
 }

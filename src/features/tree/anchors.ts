@@ -7,7 +7,7 @@
 import type { Database, Statement } from "bun:sqlite";
 import { type Reader, rows } from "../../db/reader.ts";
 import type { Log } from "../../lib/log.ts";
-import { compareKeys, SORT_COLUMNS, SORTS, type SortKeys } from "./sorts.ts";
+import { compareKeys, selectFrom, SORT_COLUMNS, SORTS, type SortKeys } from "./sorts.ts";
 import type { SortField } from "./types.ts";
 
 /** Children between two landmarks; a block twice as long is split when it is met. */
@@ -77,26 +77,27 @@ export class Anchors {
 
   /**
    * The landmark at or before position `start` (ascending) of a run, and how far behind it `start` is. Undefined where
-   * there is none yet: it is then being made for the next time.
+   * there is none yet, or none that is true any more.
    * @param rev the folder's `children_rev` now; `total` the number of children in the run now
    */
   locate(run: Run, rev: number, total: number, start: number): { from: SortKeys; offset: number } | undefined {
     const key = keyOf(run);
     const set = this.#sets.get(key);
-    if (set?.blocks === undefined) {
-      if (set === undefined) this.#make(run);
-      return undefined;
-    }
+    if (set?.blocks === undefined) return undefined;
     const counted = set.blocks.reduce((sum, block) => sum + block.count, 0);
     if (set.rev !== rev || counted !== total) {
       this.#forget(set);
-      this.#make(run);
       return undefined;
     }
     // Kept longest: what was asked for last.
     this.#sets.delete(key);
     this.#sets.set(key, set);
     return this.#find(run, set.blocks, start);
+  }
+
+  /** Has the landmarks of a run made in the background, unless there are some. */
+  prepare(run: Run): void {
+    if (!this.#sets.has(keyOf(run))) this.#make(run);
   }
 
   /** Takes a committed change over. Called in the order of the commits. */
@@ -137,10 +138,8 @@ export class Anchors {
   #splitStatement(sort: SortField): Statement<SortKeys> {
     const known = this.#splits.get(sort);
     if (known !== undefined) return known;
-    const { index, keys } = SORTS[sort];
     const statement = this.#sqlite.prepare<SortKeys, (number | string)[]>(
-      `SELECT ${SORT_COLUMNS} FROM (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2
-         AND (${keys.join(", ")}) >= (?3, ?4) ORDER BY ${keys.join(", ")} LIMIT 1 OFFSET ?5) k
+      `SELECT ${SORT_COLUMNS} FROM (${selectFrom(sort, ">=", ["?3", "?4"])} LIMIT 1 OFFSET ?5) k
        CROSS JOIN nodes n ON n.id = k.id`,
     );
     this.#splits.set(sort, statement);
@@ -235,11 +234,10 @@ function count(sort: SortField, blocks: readonly Block[], keys: SortKeys, change
 function landmarksSql(sort: SortField): string {
   const { index, keys } = SORTS[sort];
   const order = keys.join(", ");
+  const keyOfLast = (key: string) => `(SELECT ${key} FROM nodes WHERE id = landmark.id)`;
   return `WITH RECURSIVE landmark(id) AS (
       SELECT (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ORDER BY ${order} LIMIT 1)
       UNION ALL
-      SELECT (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2
-          AND (${order}) > (SELECT ${order} FROM nodes WHERE id = landmark.id) ORDER BY ${order} LIMIT 1 OFFSET ?3)
-        FROM landmark WHERE landmark.id IS NOT NULL)
+      SELECT (SELECT id FROM (${selectFrom(sort, ">", [keyOfLast(keys[0]), keyOfLast(keys[1])])} LIMIT 1 OFFSET ?3)) FROM landmark WHERE landmark.id IS NOT NULL)
     SELECT ${SORT_COLUMNS} FROM landmark CROSS JOIN nodes n ON n.id = landmark.id`;
 }

@@ -68,7 +68,9 @@ export function detachRoot(store: TreeStore, accountId: number): void {
   store.sqlite.query("UPDATE nodes SET name = 'erased' WHERE id = ?1").run(rootId);
   store.sqlite.query("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)").run(rootId, ROOT_NAME);
   store.sqlite
-    .query("UPDATE accounts SET files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0 WHERE id = ?1")
+    .query(
+      "UPDATE accounts SET files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0 WHERE id = ?1",
+    )
     .run(accountId);
   store.paths.drop();
 }

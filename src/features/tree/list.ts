@@ -6,7 +6,7 @@ import type { Statement } from "bun:sqlite";
 import { numbers } from "../../db/reader.ts";
 import { boundary, type Run } from "./anchors.ts";
 import { FILE, FOLDER, NODE_COLUMNS, NODE_JOINS, type NodeRow, toNode } from "./rows.ts";
-import { SORTS } from "./sorts.ts";
+import { selectFrom, SORTS } from "./sorts.ts";
 import type { TreeStore } from "./store.ts";
 import type { ListQuery, NodePage, SortField, TreeNode } from "./types.ts";
 
@@ -14,7 +14,7 @@ import type { ListQuery, NodePage, SortField, TreeNode } from "./types.ts";
 const ANCHORED_MIN = 20_000;
 /** So many entries are walked in place without a thought (half a millisecond). */
 const WALK_SHORT_MAX = 4_096;
-/** More than these are walked by the reading thread, if there is no landmark yet. */
+/** More than these (two milliseconds) are walked by the reading thread, if there is no landmark yet. */
 const WALK_IN_PLACE_MAX = 65_536;
 
 type Way = "asc" | "desc" | "from";
@@ -92,8 +92,16 @@ export class Lister {
         const { from, offset } = landmark;
         return this.#page(run, "from").all(...boundary(run, from), count, offset);
       }
-      if (walk > WALK_IN_PLACE_MAX) return this.#walkElsewhere(run, before, behind, count);
+      const isLong = walk > WALK_IN_PLACE_MAX;
+      const page = isLong ? this.#walkElsewhere(run, before, behind, count) : this.#walk(run, before, behind, count);
+      // After the page has been asked for, which would wait in the thread for the landmarks otherwise.
+      this.#store.anchors.prepare(run);
+      return page;
     }
+    return this.#walk(run, before, behind, count);
+  }
+
+  #walk(run: Run, before: number, behind: number, count: number): NodeRow[] {
     const { folderId, kind } = run;
     if (before <= behind) return this.#page(run, "asc").all(folderId, kind, count, before);
     return this.#page(run, "desc").all(folderId, kind, count, behind).reverse();
@@ -124,11 +132,10 @@ export class Lister {
  * The ids of a page from an index alone. Bound: folder, kind, then (`from`: the two keys to begin at,) count, offset.
  */
 export function idsSql(sort: SortField, way: Way): string {
+  if (way === "from") return `${selectFrom(sort, ">=", ["?3", "?4"])} LIMIT ?5 OFFSET ?6`;
   const { index, keys } = SORTS[sort];
   const direction = way === "desc" ? " DESC" : "";
   const order = keys.map((key) => `${key}${direction}`).join(", ");
-  const begin = way === "from" ? `AND (${keys.join(", ")}) >= (?3, ?4)` : "";
-  const [count, offset] = way === "from" ? ["?5", "?6"] : ["?3", "?4"];
-  return `SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ${begin}
-    ORDER BY ${order} LIMIT ${count} OFFSET ${offset}`;
+  return `SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2
+    ORDER BY ${order} LIMIT ?3 OFFSET ?4`;
 }

@@ -30,6 +30,8 @@ const INDEXED_MAX = 10_000;
 const FIRST_IDS = 1_000;
 /** From this share of hits on, walking a sorted index meets the first page sooner than sorting the hits. */
 const DENSE_SHARE = 0.01;
+/** From this share of all rows on, reading the whole table beats fetching single rows from it. */
+const TABLE_SHARE = 0.1;
 const CACHED_MAX = 8;
 const CACHED_IDS_MAX = 2_000_000;
 const CACHED_MS = 60_000;
@@ -59,12 +61,14 @@ export class Finder {
   readonly #answers = new Map<string, Answer>();
   readonly #probe;
   readonly #children;
+  readonly #highest;
 
   constructor(store: TreeStore) {
     this.#store = store;
     this.#probe = store.sqlite.prepare<{ hits: number }, [string, number]>(
       "SELECT count(*) AS hits FROM (SELECT rowid FROM node_names WHERE node_names MATCH ?1 LIMIT ?2)",
     );
+    this.#highest = store.sqlite.prepare<{ id: number }, []>("SELECT max(id) AS id FROM nodes");
     this.#children = store.sqlite.prepare<{ folders: number; items: number }, [number]>(
       "SELECT child_folders AS folders, child_folders + child_files AS items FROM folders WHERE node_id = ?1",
     );
@@ -161,43 +165,48 @@ export class Finder {
     const key = JSON.stringify([criteria, sort, order]);
     const seq = this.#store.accounts.headOf(accountId);
     const known = this.#fresh(key, seq);
-    const total = known?.total ?? (await this.#count(criteria, plan.source));
+    const total = known?.total ?? (await this.#count(criteria, plan));
     const end = Math.min(offset + limit, total);
     let ids = known?.ids ?? new Float64Array(0);
-    if (ids.length < end) {
-      const wanted = end <= FIRST_IDS ? FIRST_IDS : undefined;
-      ids = await this.#sortedIds(query, criteria, plan, total, wanted);
-    }
+    if (ids.length < end) ids = await this.#sortedIds(query, criteria, plan, total, end <= FIRST_IDS);
     this.#keep(key, { seq, sinceMs: performance.now(), total, ids });
     return { nodes: this.#store.findByIds([...ids.subarray(offset, end)]), total };
   }
 
-  async #count(criteria: Criteria, source: Source): Promise<number> {
+  async #count(criteria: Criteria, plan: Plan): Promise<number> {
+    const source = this.#sourceOf(plan, criteria.mediaType !== undefined);
     const { sql, parameters } = selectMatches("count(*) AS total", criteria, source, placeOf(criteria));
     const [found] = await this.#store.reader.read([rows<{ total: number }>(sql, parameters)]);
     return found[0]?.total ?? 0;
   }
 
-  /** The first `wanted` ids in order, all where undefined. */
+  /** The ids in order: the first ones, or all. */
   async #sortedIds(
     query: FindQuery,
     criteria: Criteria,
     plan: Plan,
     total: number,
-    wanted: number | undefined,
+    isFirst: boolean,
   ): Promise<Float64Array> {
     const { sort, order } = query;
-    const limit = wanted === undefined ? "" : `LIMIT ${wanted}`;
-    const isDense = sort === "name" || total > plan.candidates * DENSE_SHARE;
-    const { source } = plan;
-    const isOrdered =
-      source === "walk" && !criteria.isRecursive && isDense && (wanted !== undefined || sort === "name");
+    const limit = isFirst ? `LIMIT ${FIRST_IDS}` : "";
+    // In one folder an index gives its order; by anything but the name that pays only while hits are met soon.
+    const isMetSoon = isFirst && total > plan.candidates * DENSE_SHARE;
+    const isOrdered = plan.source === "walk" && !criteria.isRecursive && (sort === "name" || isMetSoon);
+    const source = this.#sourceOf(plan, sort !== "name" || criteria.mediaType !== undefined);
     const statements = isOrdered
       ? criteria.kinds.map((kind) => selectOrdered("n.id AS id", criteria, kind, sort, order, limit))
       : [selectMatches("n.id AS id", criteria, source, placeOf(criteria), `${orderBy(sort, order)} ${limit}`)];
     const read = statements.map(({ sql, parameters }) => numbers(`SELECT group_concat(id) FROM (${sql})`, parameters));
     const results = await this.#store.reader.read(read);
     return results.length === 1 && results[0] !== undefined ? results[0] : joinNumbers(results);
+  }
+
+  /** Where more than names is wanted of a good part of all nodes, the table itself is read from end to end. */
+  #sourceOf({ source, candidates }: Plan, isBeyondNames: boolean): Source {
+    if (source !== "walk" || !isBeyondNames) return source;
+    const rowsInAll = this.#highest.get()?.id ?? 0;
+    return candidates > rowsInAll * TABLE_SHARE ? "table" : "walk";
   }
 
   #fresh(key: string, seq: number): Answer | undefined {

@@ -28,6 +28,20 @@ export interface SortKeys {
 /** The columns of {@link SortKeys}. */
 export const SORT_COLUMNS = "n.id, n.sort_key, n.name, n.size_bytes, n.created_at, n.modified_at";
 
+/**
+ * The children from a place in the sort on, in order, from an index alone: columns `id`, `a`, `b`. Bound: `?1` folder,
+ * `?2` kind. Equal first keys are a search of their own, because `(a, b) > (…)` would walk all of them: a million photos
+ * may well have one size.
+ * @param place what stands for the two keys to begin at
+ */
+export function selectFrom(sort: SortField, comparison: ">" | ">=", place: readonly [string, string]): string {
+  const { index, keys } = SORTS[sort];
+  const select = `SELECT id, ${keys[0]} AS a, ${keys[1]} AS b FROM nodes INDEXED BY ${index}
+    WHERE parent_id = ?1 AND kind = ?2 AND ${keys[0]}`;
+  return `${select} = ${place[0]} AND ${keys[1]} ${comparison} ${place[1]}
+    UNION ALL ${select} > ${place[0]} ORDER BY a, b`;
+}
+
 const NUMBERS = { size: "size_bytes", createdAt: "created_at", modifiedAt: "modified_at" } as const;
 
 /** Compares as the index does: negative where `a` comes first. @see SORTS */

@@ -24,6 +24,9 @@ export interface TreeOptions {
   readonly log: Log;
 }
 
+/** Some hundred bytes each. */
+const KNOWN_NODES_MAX = 10_000;
+
 /** The tables and caches of the tree, shared by everything in this folder. */
 export class TreeStore {
   readonly sqlite: Database;
@@ -38,6 +41,7 @@ export class TreeStore {
   readonly tags: Tags;
   /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
   readonly underConstruction = new Set<number>();
+  readonly #known = new Map<string, { readonly head: number; readonly node: TreeNode }>();
   readonly #byPublicId;
   readonly #byId;
   readonly #byIds;
@@ -61,10 +65,21 @@ export class TreeStore {
     );
   }
 
-  /** The node with this id, if it is the account's and in its tree. */
+  /**
+   * The node with this id, if it is the account's and in its tree. One that was read before is given again for as long as
+   * the account's journal has not moved on: every change that shows in a node takes a number there.
+   */
   findNode(ref: NodeRef): TreeNode | undefined {
-    const row = this.#byPublicId.get(ref.publicId);
-    return row?.account_id === ref.accountId ? this.#place(row) : undefined;
+    // What a deed reads may be undone, and its number be given again.
+    if (this.sqlite.inTransaction) return this.#readNode(ref);
+    const head = this.accounts.headOf(ref.accountId);
+    const known = this.#known.get(ref.publicId);
+    if (known !== undefined && known.head === head && known.node.accountId === ref.accountId) return known.node;
+    const node = this.#readNode(ref);
+    if (node === undefined) return undefined;
+    if (this.#known.size >= KNOWN_NODES_MAX) this.#known.clear();
+    this.#known.set(ref.publicId, { head, node });
+    return node;
   }
 
   findFile(ref: NodeRef): FileNode | undefined {
@@ -110,8 +125,14 @@ export class TreeStore {
 
   /** Forgets everything kept in memory: another process wrote. */
   dropCaches(): void {
+    this.#known.clear();
     this.paths.drop();
     this.names.drop();
+  }
+
+  #readNode(ref: NodeRef): TreeNode | undefined {
+    const row = this.#byPublicId.get(ref.publicId);
+    return row?.account_id === ref.accountId ? this.#place(row) : undefined;
   }
 
   #place(row: NodeRow): TreeNode | undefined {

@@ -109,7 +109,8 @@ export function move(store: TreeStore, tx: Transaction, ref: NodeRef, destinatio
 
 /** @throws AppError invalid_path where `destinationPath` is the folder itself or lies below it */
 export function refuseInside(folder: FolderNode, destinationPath: string): void {
-  if (destinationPath !== folder.path && !destinationPath.startsWith(`${folder.path}/`)) return;
+  const isInside = destinationPath === folder.path || destinationPath.startsWith(joinPath(folder.path, ""));
+  if (!isInside) return;
   throw new AppError("invalid_path", `"${folder.path}" can't be put into itself. Choose another folder.`, {
     field: "folder",
     path: destinationPath,

@@ -30,7 +30,7 @@ const server = Bun.serve({
         blob: {
           sizeBytes: contents[url.pathname.slice(1)]?.length ?? LARGE_BYTES,
           path,
-          read: () => readFileSync(path),
+          ...(!url.searchParams.has("file") && { read: () => readFileSync(path) }),
           ...(url.searchParams.has("pieces") && {
             readRange: (offset: number, length: number) => readFileSync(path).subarray(offset, offset + length),
           }),
@@ -77,26 +77,29 @@ async function dispositionOf(query: string): Promise<string | null> {
 }
 
 describe("sending a content", () => {
-  test.each(["small", "large", "empty"])("%s comes whole, with every header of the API", async (name) => {
-    const { status, headers, body } = await get(name);
-    expect(status).toBe(200);
-    expect(body.equals(contents[name] ?? Buffer.alloc(1))).toBe(true);
-    expect(lasting(headers)).toEqual({
-      "accept-ranges": "bytes",
-      "cache-control": "private, max-age=3600",
-      "content-disposition": 'attachment; filename="a.png"',
-      "content-length": String(body.length),
-      "content-security-policy":
-        "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox",
-      "content-type": "image/png",
-      etag: '"abc"',
-      "last-modified": "Wed, 01 Jul 2026 12:00:00 GMT",
-      vary: "Authorization, Cookie",
-      "x-content-type-options": "nosniff",
-      "x-extra": "1",
-    });
-    expect([lastKind, lastBytesToSend]).toEqual(["whole", body.length]);
-  });
+  test.each(["small", "small?file", "large", "empty", "empty?file"])(
+    "%s comes whole, with every header of the API",
+    async (name) => {
+      const { status, headers, body } = await get(name);
+      expect(status).toBe(200);
+      expect(body.equals(contents[name.split("?")[0] ?? ""] ?? Buffer.alloc(1))).toBe(true);
+      expect(lasting(headers)).toEqual({
+        "accept-ranges": "bytes",
+        "cache-control": "private, max-age=3600",
+        "content-disposition": 'attachment; filename="a.png"',
+        "content-length": String(body.length),
+        "content-security-policy":
+          "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox",
+        "content-type": "image/png",
+        etag: '"abc"',
+        "last-modified": "Wed, 01 Jul 2026 12:00:00 GMT",
+        vary: "Authorization, Cookie",
+        "x-content-type-options": "nosniff",
+        "x-extra": "1",
+      });
+      expect([lastKind, lastBytesToSend]).toEqual(["whole", body.length]);
+    },
+  );
 
   test.each(["small", "large", "empty"])("HEAD of %s has the same headers and no body", async (name) => {
     const whole = await get(name);
