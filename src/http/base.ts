@@ -18,6 +18,7 @@ export interface BaseOptions extends ExchangeSettings {
   readonly corsOrigins: readonly string[];
   /** Whether the server is on its way out and takes no new requests. */
   readonly isDraining: () => boolean;
+  readonly isOverloaded: () => boolean;
   /** Methods that routes have for a path; empty for an unknown path. */
   readonly methodsOf: (path: string) => string[];
   /** The page for a browser that met an error outside /api. */
@@ -52,6 +53,9 @@ export function base(options: BaseOptions) {
         }
         if (options.isDraining()) {
           throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
+        }
+        if (options.isOverloaded()) {
+          throw new AppError("overloaded", "Too many requests are under way. Try again in a moment.");
         }
       })
       .onAfterResponse({ as: "global" }, ({ request, set, responseValue }) => {

@@ -27,6 +27,8 @@ export interface AppHost {
   /** Lets a request take as long as it needs. */
   allowLong(request: Request): void;
   isDraining(): boolean;
+  /** Whether more requests are under way than the server takes at once. */
+  isOverloaded(): boolean;
   /** Called once the first administrator chose who will use the server. */
   onSetUp(use: "household" | "accounts"): void;
   /** Called for each request: notices what other processes changed. */
@@ -38,6 +40,7 @@ const NO_HOST: AppHost = {
   peerOf: () => "127.0.0.1",
   allowLong: () => {},
   isDraining: () => false,
+  isOverloaded: () => false,
   onSetUp: () => {},
   noticeChanges: () => {},
 };
@@ -66,6 +69,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         hasAccessLog: config.logLevel === "debug",
         corsOrigins: config.corsOrigins,
         isDraining: () => host.isDraining(),
+        isOverloaded: () => host.isOverloaded(),
         methodsOf: (path) => {
           routes ??= new RouteTable(app.routes);
           return routes.methodsOf(path);

@@ -75,6 +75,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     peerOf: (request) => server.requestIP(originals.get(request) ?? request)?.address ?? "local",
     allowLong: (request) => server.timeout(originals.get(request) ?? request, 0),
     isDraining: () => isDraining,
+    isOverloaded: () => server.pendingRequests > config.maxRequests,
     noticeChanges,
     onSetUp: (use) => {
       if (use !== "household") return;
@@ -90,6 +91,8 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     hostname: config.host,
     port: config.port,
     development: false,
+    // Or two servers could listen on one port, each with half of its connections.
+    reusePort: false,
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: largestFile(config) + FORM_OVERHEAD_BYTES,
     fetch(request) {
@@ -106,8 +109,8 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   const noticing = setInterval(noticeChanges, NOTICE_MS);
   scheduler.start();
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}${basePath}`;
-  process.stdout.write(`Larder ${VERSION} (${COMMIT}) listening on ${url}\n`);
   if (!users.hasAny()) await printSetupLink(services, config.publicUrl ?? url);
+  process.stdout.write(`Larder ${VERSION} (${COMMIT}) listening on ${url}\n`);
 
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });

@@ -39,7 +39,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "./data-directory.ts";
 import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "./filesystem.ts";
-import { bindStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
+import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
 import { timetable } from "./timetable.ts";
 
 /** Everything that the server is made of. */
@@ -69,6 +69,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   if (warning !== undefined) log.warn(warning);
   const secrets = openSecrets(paths.secrets);
   const db = openDatabase(paths.database, busyTimeoutMs);
+  checkStore(db.sqlite, paths);
   await migrateSafely(db, paths, log);
   const storeId = bindStore(db.sqlite, paths);
   makeWorkingFolders(paths);

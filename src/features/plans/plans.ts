@@ -2,6 +2,7 @@
  * The three plans with every number of the API's section "Limits", and how configuration changes them.
  * Everything that asks "how much" or "how often" asks the {@link Plans} made here at start.
  */
+import { SETTINGS } from "../../config/settings.ts";
 import type { PlanName } from "../users/types.ts";
 
 /** The kinds of request that are limited separately; each request under /api belongs to one (contract §3). */
@@ -82,69 +83,33 @@ export interface PlanSettings {
   readonly rateLimits?: "on" | "off";
 }
 
-const MB = 1024 ** 2;
-const GB = 1024 ** 3;
 const SIGNIN_CEILING = 20;
 
-const BUILT_IN: Readonly<Record<PlanName, Plan>> = {
-  free: {
-    name: "free",
-    maxFileSizeBytes: 10 * MB,
-    quotaBytes: 5 * GB,
-    devices: 3,
+/** The numbers of the API's tables; they stand in the table of settings. */
+const BUILT_IN: Readonly<Record<PlanName, Plan>> = { free: builtIn("free"), pro: builtIn("pro"), enterprise: builtIn("enterprise") };
+
+function builtIn(name: PlanName): Plan {
+  const { maxFileSize, quota, devices, limit } = SETTINGS.plans[name];
+  return {
+    name,
+    maxFileSizeBytes: maxFileSize.default,
+    quotaBytes: quota.default,
+    devices: devices.default,
     limits: {
-      signin: 5,
-      signup: 3,
-      refresh: 10,
-      uploads: 10,
-      downloads: 50,
-      listing: 100,
-      operations: 50,
-      profile: 100,
-      usage: 50,
-      sync: 200,
-      general: 1000,
+      signin: limit.signin.default,
+      signup: limit.signup.default,
+      refresh: limit.refresh.default,
+      uploads: limit.uploads.default,
+      downloads: limit.downloads.default,
+      listing: limit.listing.default,
+      operations: limit.operations.default,
+      profile: limit.profile.default,
+      usage: limit.usage.default,
+      sync: limit.sync.default,
+      general: limit.general.default,
     },
-  },
-  pro: {
-    name: "pro",
-    maxFileSizeBytes: 100 * MB,
-    quotaBytes: 100 * GB,
-    devices: 10,
-    limits: {
-      signin: 10,
-      signup: 5,
-      refresh: 50,
-      uploads: 100,
-      downloads: 500,
-      listing: 1000,
-      operations: 500,
-      profile: 1000,
-      usage: 500,
-      sync: 2000,
-      general: 10_000,
-    },
-  },
-  enterprise: {
-    name: "enterprise",
-    maxFileSizeBytes: GB,
-    quotaBytes: null,
-    devices: null,
-    limits: {
-      signin: 20,
-      signup: 10,
-      refresh: 100,
-      uploads: 1000,
-      downloads: null,
-      listing: 10_000,
-      operations: 5000,
-      profile: 10_000,
-      usage: 5000,
-      sync: 20_000,
-      general: 100_000,
-    },
-  },
-};
+  };
+}
 
 /**
  * The plans with the configuration applied. An explicit limit replaces the plan's number and is not multiplied.
