@@ -126,7 +126,11 @@ class SyncThread {
     });
     worker.unref();
     const canSyncFileSystem = ready.kind === "ready" && ready.canSyncFileSystem;
-    return new SyncThread(worker, fs.openSync(root, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY), canSyncFileSystem);
+    return new SyncThread(
+      worker,
+      fs.openSync(root, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY),
+      canSyncFileSystem,
+    );
   }
 
   request(body: SyncBody): Promise<void> {

@@ -8,7 +8,12 @@ import * as fs from "node:fs";
 /** One batch: everything on the file system that holds `fileSystemFd`, or these files and folders one by one. */
 export type SyncRequest =
   | { readonly id: number; readonly kind: "fileSystem"; readonly fileSystemFd: number }
-  | { readonly id: number; readonly kind: "each"; readonly fds: readonly number[]; readonly folders: readonly string[] };
+  | {
+      readonly id: number;
+      readonly kind: "each";
+      readonly fds: readonly number[];
+      readonly folders: readonly string[];
+    };
 
 /** The answer; `error` in words where something could not be synced. `ready` comes once, before any other. */
 export type SyncReply =

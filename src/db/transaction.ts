@@ -87,7 +87,9 @@ export class Writer {
   runNow<T>(deed: Deed<T>): T {
     const effects: (() => void)[] = [];
     try {
-      const result = this.#sqlite.transaction(() => deed({ afterCommit: (effect) => effects.push(effect) })).immediate();
+      const result = this.#sqlite
+        .transaction(() => deed({ afterCommit: (effect) => effects.push(effect) }))
+        .immediate();
       for (const effect of effects) effect();
       return result;
     } catch (error) {

@@ -37,65 +37,63 @@ const CORS_HEADERS = {
 /** The hooks of the head of this file, for the whole application. */
 export function base(options: BaseOptions) {
   const { log, corsOrigins, methodsOf } = options;
-  return (
-    new Elysia({ name: "base" })
-      .onRequest(({ request, set }) => {
-        const exchange = beginExchange(request, options);
-        const { headers } = set;
-        headers["x-request-id"] = exchange.requestId;
-        headers["x-content-type-options"] = "nosniff";
-        if (exchange.isApi) headers["cache-control"] = "no-store";
-        const origin = corsOrigins.length === 0 ? null : request.headers.get("origin");
-        if (origin !== null && (corsOrigins.includes(origin) || corsOrigins.includes("*"))) {
-          headers["access-control-allow-origin"] = origin;
-          headers["vary"] = "Origin";
-          Object.assign(headers, CORS_HEADERS);
-        }
-        if (options.isDraining()) {
-          throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
-        }
-        if (options.isOverloaded()) {
-          throw new AppError("overloaded", "Too many requests are under way. Try again in a moment.");
-        }
-      })
-      .onAfterResponse({ as: "global" }, ({ request, set, responseValue }) => {
-        if (!options.hasAccessLog) return;
-        const exchange = exchangeOf(request);
-        const status = responseValue instanceof Response ? responseValue.status : set.status;
-        log.debug("request", {
-          requestId: exchange.requestId,
-          method: request.method,
-          path: withoutTokens(exchange.path),
-          status,
-          ms: Math.round(performance.now() - exchange.startedMs),
-          client: exchange.clientAddress,
-        });
-      })
-      .onError({ as: "global" }, ({ code, error, request, set }) => {
-        const exchange = exchangeOf(request);
-        const { path, requestId, isApi } = exchange;
-        const known = toAppError(code, error, request.method, path, methodsOf);
-        if (known instanceof ClientGoneError) {
-          log.debug("The client went away.", { requestId, method: request.method, path: withoutTokens(path) });
-          return;
-        }
-        const answer = answerError(known, requestId);
-        if (answer.status === 500) {
-          log.error("A request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
-        }
-        set.status = answer.status;
-        Object.assign(set.headers, answer.headers);
-        // CORS preflight asks for a method list and gets one; everything else is an ordinary 405.
-        if (request.method === "OPTIONS" && answer.status === 405) {
-          return new Response(null, { status: 204 });
-        }
-        if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
-          set.headers["content-type"] = "text/html; charset=utf-8";
-          return options.renderErrorPage(answer.status, answer.body.error.message);
-        }
-        return answer.body;
-      })
-  );
+  return new Elysia({ name: "base" })
+    .onRequest(({ request, set }) => {
+      const exchange = beginExchange(request, options);
+      const { headers } = set;
+      headers["x-request-id"] = exchange.requestId;
+      headers["x-content-type-options"] = "nosniff";
+      if (exchange.isApi) headers["cache-control"] = "no-store";
+      const origin = corsOrigins.length === 0 ? null : request.headers.get("origin");
+      if (origin !== null && (corsOrigins.includes(origin) || corsOrigins.includes("*"))) {
+        headers["access-control-allow-origin"] = origin;
+        headers["vary"] = "Origin";
+        Object.assign(headers, CORS_HEADERS);
+      }
+      if (options.isDraining()) {
+        throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
+      }
+      if (options.isOverloaded()) {
+        throw new AppError("overloaded", "Too many requests are under way. Try again in a moment.");
+      }
+    })
+    .onAfterResponse({ as: "global" }, ({ request, set, responseValue }) => {
+      if (!options.hasAccessLog) return;
+      const exchange = exchangeOf(request);
+      const status = responseValue instanceof Response ? responseValue.status : set.status;
+      log.debug("request", {
+        requestId: exchange.requestId,
+        method: request.method,
+        path: withoutTokens(exchange.path),
+        status,
+        ms: Math.round(performance.now() - exchange.startedMs),
+        client: exchange.clientAddress,
+      });
+    })
+    .onError({ as: "global" }, ({ code, error, request, set }) => {
+      const exchange = exchangeOf(request);
+      const { path, requestId, isApi } = exchange;
+      const known = toAppError(code, error, request.method, path, methodsOf);
+      if (known instanceof ClientGoneError) {
+        log.debug("The client went away.", { requestId, method: request.method, path: withoutTokens(path) });
+        return;
+      }
+      const answer = answerError(known, requestId);
+      if (answer.status === 500) {
+        log.error("A request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
+      }
+      set.status = answer.status;
+      Object.assign(set.headers, answer.headers);
+      // CORS preflight asks for a method list and gets one; everything else is an ordinary 405.
+      if (request.method === "OPTIONS" && answer.status === 405) {
+        return new Response(null, { status: 204 });
+      }
+      if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
+        set.headers["content-type"] = "text/html; charset=utf-8";
+        return options.renderErrorPage(answer.status, answer.body.error.message);
+      }
+      return answer.body;
+    });
 }
 
 function toAppError(
@@ -111,7 +109,8 @@ function toAppError(
   if (code === 20 || (error instanceof Error && error.name === "AbortError")) return new ClientGoneError(error);
   if (code === "NOT_FOUND") {
     const allow = methodsOf(path);
-    if (allow.length === 0) return new AppError("not_found", `There is nothing at this address. /docs lists what there is.`);
+    if (allow.length === 0)
+      return new AppError("not_found", `There is nothing at this address. /docs lists what there is.`);
     return new AppError("method_not_allowed", `${method} is not possible here. Use ${allow.join(" or ")}.`, { allow });
   }
   if (code === "PARSE") return new AppError("invalid_json", "The request body could not be read as JSON.", {}, error);

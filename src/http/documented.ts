@@ -26,6 +26,8 @@ export interface Documentation {
   readonly alsoAnswers?: Readonly<Record<number, string>>;
   /** Reasons beside those that any route may give. */
   readonly errors?: readonly Reason[];
+  /** Takes a JSON body: adds what is refused of one. */
+  readonly takesJson?: boolean;
   readonly query?: Readonly<Record<string, Schema & { description?: string }>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** The request body where it is no JSON. */
@@ -98,10 +100,17 @@ export function documented(doc: Documentation) {
     content:
       doc.content === undefined
         ? { "application/json": { schema: json } }
-        : Object.fromEntries(Object.keys(doc.content).map((type) => [type, { schema: { type: "string", format: "binary" } }])),
+        : Object.fromEntries(
+            Object.keys(doc.content).map((type) => [type, { schema: { type: "string", format: "binary" } }]),
+          ),
   };
   const parameters = [
-    ...Object.entries(doc.query ?? {}).map(([name, { description, ...schema }]) => ({ name, in: "query", description, schema })),
+    ...Object.entries(doc.query ?? {}).map(([name, { description, ...schema }]) => ({
+      name,
+      in: "query",
+      description,
+      schema,
+    })),
     ...Object.entries(doc.headers ?? {}).map(([name, description]) => ({
       name,
       in: "header",
@@ -130,9 +139,17 @@ export function documented(doc: Documentation) {
 }
 
 function errorResponses(doc: Documentation, headers: object): Record<number, unknown> {
-  const reasons: Reason[] = ["rate_limited", "unexpected", "database_error", "database_busy", "overloaded", "shutting_down"];
+  const reasons: Reason[] = [
+    "rate_limited",
+    "unexpected",
+    "database_error",
+    "database_busy",
+    "overloaded",
+    "shutting_down",
+  ];
   if (doc.access !== "public") reasons.push("missing_token", "invalid_token", "expired_token", "revoked_token", "csrf");
   if (doc.access === "writer" || doc.access === "admin") reasons.push("role");
+  if (doc.takesJson) reasons.push("invalid_json", "invalid_field", "body_too_large", "unsupported_media_type");
   reasons.push(...(doc.errors ?? []));
   const byStatus = Map.groupBy(new Set(reasons), (reason) => ERROR_ANSWERS[reason][0]);
   return Object.fromEntries(
@@ -140,7 +157,10 @@ function errorResponses(doc: Documentation, headers: object): Record<number, unk
       status,
       {
         description: ofStatus.join(", "),
-        headers: status === 429 ? { ...headers, "Retry-After": { schema: { type: "integer" }, description: "Seconds" } } : headers,
+        headers:
+          status === 429
+            ? { ...headers, "Retry-After": { schema: { type: "integer" }, description: "Seconds" } }
+            : headers,
         content: { "application/json": { schema: ERROR_REF } },
       },
     ]),

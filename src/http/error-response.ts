@@ -79,10 +79,17 @@ export function answerError(error: unknown, requestId: string): ErrorAnswer {
   const known =
     error instanceof AppError
       ? error
-      : new AppError("unexpected", "Something went wrong on the server. Try again; if it stays, tell the administrator.");
+      : new AppError(
+          "unexpected",
+          "Something went wrong on the server. Try again; if it stays, tell the administrator.",
+        );
   const [status, code] = ERROR_ANSWERS[known.reason];
   const details = { reason: known.reason, ...known.details, ...(status >= 500 && { requestId }) };
-  return { status, body: { success: false, error: { code, message: known.message, details } }, headers: headersOf(known) };
+  return {
+    status,
+    body: { success: false, error: { code, message: known.message, details } },
+    headers: headersOf(known),
+  };
 }
 
 /** An error inside an answer that reports item by item (move, copy). */

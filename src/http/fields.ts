@@ -27,7 +27,8 @@ export function readInteger(
   if (text === undefined) return bounds.default;
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!(value >= bounds.min && value <= bounds.max)) {
-    const range = bounds.max === Number.MAX_SAFE_INTEGER ? `of at least ${bounds.min}` : `from ${bounds.min} to ${bounds.max}`;
+    const range =
+      bounds.max === Number.MAX_SAFE_INTEGER ? `of at least ${bounds.min}` : `from ${bounds.min} to ${bounds.max}`;
     throw invalidField(field, `${field} must be a whole number ${range}.`);
   }
   return value;
@@ -42,10 +43,15 @@ export function readBoolean(text: string | undefined, field: string): boolean | 
 }
 
 /** One of a list of words. @throws AppError invalid_field */
-export function readChoice<T extends string>(text: string | undefined, field: string, choices: readonly T[]): T | undefined {
+export function readChoice<T extends string>(
+  text: string | undefined,
+  field: string,
+  choices: readonly T[],
+): T | undefined {
   if (text === undefined) return undefined;
   const found = choices.find((choice) => choice === text);
-  if (found === undefined) throw invalidField(field, `${field} must be one of ${choices.join(", ")}.`, { allowed: choices });
+  if (found === undefined)
+    throw invalidField(field, `${field} must be one of ${choices.join(", ")}.`, { allowed: choices });
   return found;
 }
 

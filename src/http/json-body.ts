@@ -1,4 +1,6 @@
-import { AppError } from "../errors.ts";
+import type { TSchema } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
+import { AppError, invalidField } from "../errors.ts";
 import { forEachPiece } from "./request-body.ts";
 
 /** JSON bodies are at most this large (contract, conventions). */
@@ -8,14 +10,17 @@ const JSON_BYTES_MAX = 1024 * 1024;
  * The JSON object in a request's body; `{}` where there is no body and none is required.
  * @throws AppError unsupported_media_type | body_too_large | invalid_json
  */
-export async function readJson(request: Request, isRequired: boolean): Promise<unknown> {
+export async function readJson(request: Request, isRequired: boolean): Promise<object> {
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
   const declared = Number(request.headers.get("content-length") ?? 0);
   const hasBody = declared > 0 || request.headers.has("transfer-encoding");
   if (!hasBody && !isRequired) return {};
   if (!hasBody) throw new AppError("invalid_json", "The request has no body. Send a JSON object as application/json.");
   if (type !== "application/json") {
-    throw new AppError("unsupported_media_type", "This address takes JSON. Send it with Content-Type: application/json.");
+    throw new AppError(
+      "unsupported_media_type",
+      "This address takes JSON. Send it with Content-Type: application/json.",
+    );
   }
   if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
   const pieces: Uint8Array[] = [];
@@ -43,3 +48,24 @@ function bodyTooLarge(): AppError {
   });
 }
 
+/**
+ * A function that gives back a body that fits the schema, without the fields that the schema does not name.
+ * @returns a function that throws AppError invalid_field, which names the first field at fault
+ */
+export function jsonChecker(schema: TSchema): (body: object) => object {
+  const known: string[] = Object.keys(schema["properties"] ?? {});
+  let compiled: TypeCheck<TSchema> | undefined;
+  return (body) => {
+    const entries = Object.entries(body).filter(([name]) => known.includes(name));
+    const named = Object.fromEntries(entries);
+    // Compiled when first needed: there are many schemas, and a start should be quick.
+    compiled ??= TypeCompiler.Compile(schema);
+    if (compiled.Check(named)) return named;
+    const problem = compiled.Errors(named).First();
+    const field = problem?.path.slice(1).replaceAll("/", ".") || "body";
+    throw invalidField(
+      field,
+      `${field} was not accepted: ${problem?.message ?? "it is not valid"}. See /docs for what it may be.`,
+    );
+  };
+}

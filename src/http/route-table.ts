@@ -25,7 +25,5 @@ function split(path: string): string[] {
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {
   if (pattern.at(-1) === "*") return pattern.slice(0, -1).every((part, i) => part === segments[i]);
-  return (
-    pattern.length === segments.length && pattern.every((part, i) => part.startsWith(":") || part === segments[i])
-  );
+  return pattern.length === segments.length && pattern.every((part, i) => part.startsWith(":") || part === segments[i]);
 }

@@ -94,11 +94,9 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
     );
   }
   if (request.method === "HEAD") {
-    return {
-      response: new Response(null, { status: 200, headers: contentHeaders(options, blob.sizeBytes) }),
-      bytesToSend: 0,
-      kind: "head",
-    };
+    // With its body, which the server leaves out: without one the framework would say that the length is 0.
+    const response = new Response(openSource(blob), { status: 200, headers: contentHeaders(options, blob.sizeBytes) });
+    return { response, bytesToSend: 0, kind: "head" };
   }
   if (range.kind === "whole") {
     const headers = contentHeaders(options, blob.sizeBytes);

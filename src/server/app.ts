@@ -47,7 +47,8 @@ const NO_HOST: AppHost = {
 
 /** The whole application over the given services. */
 export function createApp(services: Services, host: AppHost = NO_HOST) {
-  const { config, log, clock, auth, users, rateGate, files, folders, tree, links, access, sender, hasThumbnail } = services;
+  const { config, log, clock, auth, users, rateGate, files, folders, tree, links, access, sender, hasThumbnail } =
+    services;
   const guard = authGuard(auth, () => host.noticeChanges());
   let routes: RouteTable | undefined;
   let document: Promise<unknown> | undefined;

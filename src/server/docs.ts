@@ -67,6 +67,9 @@ function tidy(value: unknown, key = ""): unknown {
   const entries = Object.entries(value).flatMap(([name, entry]): [string, unknown][] => {
     if (name === "$id") return [];
     if (name === "additionalProperties" && entry === false) return [];
+    if (name === "examples" && Array.isArray(entry)) return [["example", entry[0]]];
+    // Routes at the top of their prefix end in a slash, which a request need not have.
+    if (key === "paths" && name.endsWith("/") && name !== "/") return [[name.slice(0, -1), tidy(entry, name)]];
     if (name === "const") return [["enum", [entry]]];
     if (name === "patternProperties") {
       return [["additionalProperties", tidy(Object.values(entry as Record<string, unknown>)[0])]];
@@ -88,5 +91,10 @@ function nullable(options: readonly unknown[]): [string, unknown][] {
   if (rest.length === options.length) return [["anyOf", rest]];
   const [only] = rest;
   const isOnly = rest.length === 1 && typeof only === "object" && only !== null;
-  return isOnly ? [...Object.entries(only), ["nullable", true]] : [["anyOf", rest], ["nullable", true]];
+  return isOnly
+    ? [...Object.entries(only), ["nullable", true]]
+    : [
+        ["anyOf", rest],
+        ["nullable", true],
+      ];
 }

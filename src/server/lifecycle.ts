@@ -96,10 +96,11 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     idleTimeout: IDLE_SECONDS,
     maxRequestBodySize: largestFile(config) + FORM_OVERHEAD_BYTES,
     fetch(request) {
-      if (basePath === "") return app.fetch(request);
-      const stripped = withoutBasePath(request, basePath);
-      originals.set(stripped, request);
-      return app.fetch(stripped);
+      const url = routableUrl(request.url, basePath);
+      if (url === request.url) return app.fetch(request);
+      const routable = new Request(url, request);
+      originals.set(routable, request);
+      return app.fetch(routable);
     },
     error(error) {
       log.error("An answer could not be made.", { error });
@@ -153,7 +154,10 @@ function keepPreset(config: Config): void {
   const before = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : "";
   if (/^\s*preset\s*=/m.test(before)) return;
   const partial = `${path}.partial`;
-  fs.writeFileSync(partial, `# Chosen on the set-up page.\npreset = "household"\n${before}`, { mode: 0o600, flush: true });
+  fs.writeFileSync(partial, `# Chosen on the set-up page.\npreset = "household"\n${before}`, {
+    mode: 0o600,
+    flush: true,
+  });
   fs.renameSync(partial, path);
 }
 
@@ -162,12 +166,18 @@ function largestFile(config: Config): number {
   return Math.max(free.maxFileSizeBytes, pro.maxFileSizeBytes, enterprise.maxFileSizeBytes);
 }
 
-/** The same request as if we were served at the root; a proxy may have stripped the base path already (D35). */
-function withoutBasePath(request: Request, basePath: string): Request {
-  const { url } = request;
+/** Where the router begins to look for the path of a URL: host names shorter than that would be taken for a part of it. */
+const ROUTER_PATH_FROM = 11;
+
+/**
+ * The URL under which the router finds a request: without the base path, which a proxy may have stripped already (D35),
+ * and with a host of which only the length matters there; links are made from the Host header.
+ */
+function routableUrl(url: string, basePath: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const path = url.slice(start);
-  if (path !== basePath && !path.startsWith(`${basePath}/`) && !path.startsWith(`${basePath}?`)) return request;
+  const isBelow = path.startsWith(basePath) && "/?".includes(path.charAt(basePath.length));
+  if (basePath === "" || !isBelow) return start >= ROUTER_PATH_FROM ? url : `http://localhost${path}`;
   const rest = path.slice(basePath.length);
-  return new Request(url.slice(0, start) + (rest.startsWith("/") ? rest : `/${rest}`), request);
+  return `http://localhost${rest.startsWith("/") ? rest : `/${rest}`}`;
 }

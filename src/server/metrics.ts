@@ -75,7 +75,8 @@ function demandAdmin(request: Request): void {
   try {
     demand("admin", request);
   } catch (error) {
-    if (error instanceof AppError) throw new AppError("role", "Metrics are for administrators and for this machine itself.");
+    if (error instanceof AppError)
+      throw new AppError("role", "Metrics are for administrators and for this machine itself.");
     throw error;
   }
 }

@@ -181,6 +181,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     links,
     idempotency,
     transfers,
+    access,
     thumbnails: thumbnailer,
     limitsOf,
     reserveSpace: (bytes) => {

@@ -53,7 +53,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
         expectStatus(await client.delete(`/api/files/${first}`), 200);
         stored.delete(first);
         // The first pass may only set aside what it found; a later one removes it (D8).
-      for (let pass = 0; pass < 2; pass++) expect((await server.larder(["gc", "--now"])).code).toBe(0);
+        for (let pass = 0; pass < 2; pass++) expect((await server.larder(["gc", "--now"])).code).toBe(0);
         expectStatus(await client.upload(randomContent(4_000_000), { name: "fits again" }), 201);
 
         expect(await server.stop()).toBe(0);

@@ -13,10 +13,7 @@ export const rateHits = sqliteTable(
     hits: integer("hits").notNull(),
     rejected: integer("rejected").notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.subject, table.category, table.at] }),
-    index("rate_hits_at").on(table.at),
-  ],
+  (table) => [primaryKey({ columns: [table.subject, table.category, table.at] }), index("rate_hits_at").on(table.at)],
 );
 
 /** First answers of requests that carried an Idempotency-Key, for 24 hours. */
@@ -30,10 +27,7 @@ export const idempotencyKeys = sqliteTable(
     result: text("result").notNull(),
     createdAt: integer("created_at").notNull(),
   },
-  (table) => [
-    primaryKey({ columns: [table.accountId, table.key] }),
-    index("idempotency_keys_age").on(table.createdAt),
-  ],
+  (table) => [primaryKey({ columns: [table.accountId, table.key] }), index("idempotency_keys_age").on(table.createdAt)],
 );
 
 /** Scheduled jobs: last run and result. */

@@ -1,8 +1,9 @@
 /** Who asks: found out once for every request under /api, and demanded by each route in its own words (`access`). */
+import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
-import { readJson } from "../../http/json-body.ts";
+import { jsonChecker, readJson } from "../../http/json-body.ts";
 import type { Principal } from "./principal.ts";
 import type { AuthService } from "./service.ts";
 
@@ -50,16 +51,19 @@ export function authGuard(auth: AuthService, onChangedElsewhere: () => void) {
 }
 
 /**
- * For routes that take JSON: who asks is judged before the body is read, so that a stranger learns nothing of what a
- * body should be, and costs nothing.
+ * For routes that take JSON. Who asks is judged before the body is read, so that a stranger learns nothing of what a
+ * body should be, and costs nothing. The body is held against its schema here, strictly: the framework would first bend
+ * a list or a text into the object that it should be.
  * @param isRequired whether a request without a body is refused
  */
-export function takesJson<A extends Access>(access: A, isRequired = true) {
+export function takesJson<A extends Access, S extends TSchema>(access: A, body: S, isRequired = true) {
+  const checkBody = jsonChecker(body);
   return {
     access,
-    parse: ({ request }: { request: Request }) => {
+    body,
+    parse: async ({ request }: { request: Request }) => {
       demand(access, request);
-      return readJson(request, isRequired);
+      return checkBody(await readJson(request, isRequired));
     },
   };
 }
@@ -73,7 +77,10 @@ export function demand(access: Access, request: Request): Principal {
   if (identity.isByCookie) checkSameOrigin(request);
   const { role } = principal.user;
   if (access === "writer" && role === "viewer") {
-    throw new AppError("role", "Your account may look but not change anything. Ask the administrator for another role.");
+    throw new AppError(
+      "role",
+      "Your account may look but not change anything. Ask the administrator for another role.",
+    );
   }
   if (access === "admin" && role !== "admin") {
     throw new AppError("role", "Only administrators may do this.");

@@ -2,7 +2,6 @@ import type { User } from "../users/types.ts";
 
 /** A sign-in. */
 export interface Session {
-  readonly id: number;
   readonly publicId: string;
   readonly kind: "web" | "mobile" | "cli";
   readonly createdAtMs: number;

@@ -1,7 +1,10 @@
 import { Elysia } from "elysia";
+import { AppError } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
+import { ERROR_ANSWERS } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
+import { parseEmail } from "../users/email.ts";
 import { authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
 import { SessionAnswer, SignedInAnswer, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
 import { presentSession, presentSignedIn, presentUser } from "./present.ts";
@@ -33,6 +36,11 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
 
   return new Elysia({ name: "auth-routes", prefix: "/api/auth" })
     .use(guard)
+    .onError(({ error, request, set }) => {
+      // A sign-in that names no account counts too: nothing under /api is free of every limit.
+      const isMalformed = isRefusedBody(error) && exchangeOf(request).path === "/api/auth/signin";
+      if (isMalformed) rateGate.countMalformedSignIn(request, set.headers);
+    })
     .post(
       "/signup",
       async ({ body, request, set }) => {
@@ -41,45 +49,39 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
       {
-        ...takesJson("public"),
-        body: SignUpBody,
+        ...takesJson("public", SignUpBody),
         ...documented({
+          takesJson: true,
           tag: "Authentication",
           summary: "Make an account and sign in",
           access: "public",
           status: 201,
           body: SignedInAnswer,
-          errors: ["invalid_json", "invalid_field", "email_taken", "signup_closed", "body_too_large", "unsupported_media_type"],
+          errors: ["email_taken", "signup_closed"],
         }),
       },
     )
     .post(
       "/signin",
       async ({ body, request, set }) => {
-        const user = await rateGate.guardSignIn(request, set.headers, body.email, () =>
-          auth.checkPassword(body.email, body.password),
+        const email = parseEmail(body.email);
+        const user = await rateGate.guardSignIn(request, set.headers, email, () =>
+          auth.checkPassword(email, body.password),
         );
         const signedIn = await auth.startSession(user, "web", clientOf(request));
         if (body.cookie === true) set.headers["set-cookie"] = cookieFor(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
       {
-        ...takesJson("public"),
-        body: SignInBody,
+        ...takesJson("public", SignInBody),
         ...documented({
+          takesJson: true,
           tag: "Authentication",
           summary: "Sign in",
           description: "An unknown e-mail and a wrong password get the same answer.",
           access: "public",
           body: SignedInAnswer,
-          errors: [
-            "invalid_json",
-            "invalid_field",
-            "bad_credentials",
-            "account_disabled",
-            "body_too_large",
-            "unsupported_media_type",
-          ],
+          errors: ["bad_credentials", "account_disabled"],
         }),
       },
     )
@@ -127,9 +129,9 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
         return { success: true as const, message: body.everywhere ? "Signed out everywhere." : "Signed out." };
       },
       {
-        ...takesJson("self", false),
-        body: SignOutBody,
+        ...takesJson("self", SignOutBody, false),
         ...documented({
+          takesJson: true,
           tag: "Authentication",
           summary: "End this session, or all of them",
           access: "self",
@@ -138,10 +140,14 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
             required: ["success", "message"],
             properties: { success: { type: "boolean" }, message: { type: "string" } },
           },
-          errors: ["invalid_json", "invalid_field"],
         }),
       },
     );
+}
+
+function isRefusedBody(error: unknown): boolean {
+  const cause = error instanceof AppError || !(error instanceof Error) ? error : error.cause;
+  return cause instanceof AppError && ERROR_ANSWERS[cause.reason][1] === "VALIDATION_ERROR";
 }
 
 /** What a session remembers of where it was started. */

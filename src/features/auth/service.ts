@@ -136,11 +136,9 @@ export class AuthService {
     const row = this.#newSession(principal.user, principal.session.kind, client);
     const token = await this.#sign(principal.user, row);
     await writer.run((tx) => {
-      const { changes } = db.sqlite.query("DELETE FROM sessions WHERE id = ?").run(principal.session.id);
       // Two refreshes of one token at the same time: only one of them may live on.
-      if (changes === 0) throw revokedToken();
+      if (this.#endSessions(tx, isSession(principal.session)) === 0) throw revokedToken();
       db.orm.insert(sessions).values(row).run();
-      tx.afterCommit(() => this.dropCaches());
     });
     return { user: principal.user, token, expiresAtMs: row.expiresAt };
   }
@@ -148,17 +146,14 @@ export class AuthService {
   /** Ends this session, or all of the user's. */
   async signOut(principal: Principal, everywhere: boolean): Promise<void> {
     await this.#options.writer.run((tx) =>
-      this.#endSessions(
-        tx,
-        everywhere ? eq(sessions.userId, principal.user.id) : eq(sessions.id, principal.session.id),
-      ),
+      this.#endSessions(tx, everywhere ? eq(sessions.userId, principal.user.id) : isSession(principal.session)),
     );
   }
 
   /** Ends all sessions of a user but, where given, one. In the caller's deed. */
-  endSessions(tx: Transaction, userId: number, exceptSessionId?: number): void {
+  endSessions(tx: Transaction, userId: number, except?: Session): void {
     const ofUser = eq(sessions.userId, userId);
-    this.#endSessions(tx, exceptSessionId === undefined ? ofUser : and(ofUser, ne(sessions.id, exceptSessionId)));
+    this.#endSessions(tx, except === undefined ? ofUser : and(ofUser, ne(sessions.publicId, except.publicId)));
   }
 
   /** Ends one session of a user. @throws AppError not_found for unknown ones and for those of others */
@@ -270,7 +265,7 @@ export class AuthService {
     const { db, writer } = this.#options;
     // Only a date for a list: nobody waits for it, and a failure shows in the requests that write.
     writer
-      .run(() => db.orm.update(sessions).set({ lastSeenAt: nowMs }).where(eq(sessions.id, session.id)).run())
+      .run(() => db.orm.update(sessions).set({ lastSeenAt: nowMs }).where(isSession(session)).run())
       .catch(() => this.#cache.delete(token));
   }
 
@@ -323,7 +318,6 @@ export class AuthService {
 
 function toSession(row: typeof sessions.$inferSelect): Session {
   return {
-    id: row.id,
     publicId: row.publicId,
     kind: row.kind,
     createdAtMs: row.createdAt,
@@ -332,6 +326,11 @@ function toSession(row: typeof sessions.$inferSelect): Session {
     userAgent: row.userAgent,
     clientAddress: row.clientAddress,
   };
+}
+
+/** By its public id: row ids are given again, and what was known of a session may be older than its end. */
+function isSession(session: Session) {
+  return eq(sessions.publicId, session.publicId);
 }
 
 /** Tokens with this much randomness are found by their plain sha256: there is nothing to guess, and no timing to read. */

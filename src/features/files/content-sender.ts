@@ -106,7 +106,7 @@ export class ContentSender {
     if (sent.kind === "head" || sent.kind === "notModified") return;
     const { access, transfers, downloads, clock } = this.#options;
     const nowMs = clock.nowMs();
-    const contentKey = `${file.id}:${file.version}`;
+    const contentKey = `${file.publicId}:${file.version}`;
     const isRange = sent.kind !== "whole";
     const counted = downloads.begin(callerKey, contentKey, isRange, nowMs) === "counts" ? 1 : 0;
     access.note(file.id, nowMs, counted);

@@ -95,7 +95,9 @@ export const UpdateBody = t.Object({
   description: t.Optional(t.String()),
   tags: t.Optional(t.Array(t.String())),
   isPublic: t.Optional(t.Boolean()),
-  metadata: t.Optional(t.Record(t.String(), t.Union([t.String(), t.Null()]), { description: "Merged; null removes a key" })),
+  metadata: t.Optional(
+    t.Record(t.String(), t.Union([t.String(), t.Null()]), { description: "Merged; null removes a key" }),
+  ),
 });
 
 const FileIds = t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" });

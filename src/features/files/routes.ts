@@ -12,6 +12,7 @@ import { forEachPiece } from "../../http/request-body.ts";
 import { type Clock, toTimestamp } from "../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../lib/path.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
+import type { Principal } from "../auth/principal.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
@@ -68,290 +69,273 @@ export function fileRoutes(options: FileRoutesOptions) {
   const { files, tree, links, access, sender, guard, clock, hasThumbnail, allowLong } = options;
   const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
 
-  return new Elysia({ name: "file-routes", prefix: "/api/files" })
-    .use(guard)
-    .get(
-      "/",
-      async ({ principal, request }) => {
-        const listing = await readListing(tree, principal.user.id, readQuery(exchangeOf(request).query));
-        const { folder, page, limit, total, nodes } = listing;
-        const context = contextOf(request);
-        return ok({
-          files: nodes.map((node) => presentItem(node, context)),
-          pagination: paginate(page, limit, total),
-          currentFolder: { path: folder.path, name: folder.name, parent: folder.folder },
-        });
-      },
-      {
-        access: "reader",
-        ...documented({
-          tag: "Files",
-          summary: "List a folder, or search below it",
-          access: "reader",
-          query: QUERY_OF_LISTING,
-          data: ListingRecord,
-          errors: ["invalid_field", "invalid_path", "not_found"],
-        }),
-      },
-    )
-    .post(
-      "/upload",
-      async ({ principal, request, set }) => {
-        const { user } = principal;
-        const arrival = files.beginArrival(user, declaredBytes(request), true);
-        try {
-          const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
-            beginFile: () => arrival.incoming,
+  const send = (principal: Principal, fileId: string, request: Request) =>
+    sender.send(files.get(principal.user, fileId), {
+      request,
+      query: readQuery(exchangeOf(request).query),
+      callerKey: `u:${principal.user.id}`,
+    });
+
+  return (
+    new Elysia({ name: "file-routes", prefix: "/api/files" })
+      .use(guard)
+      .get(
+        "/",
+        async ({ principal, request }) => {
+          const listing = await readListing(tree, principal.user.id, readQuery(exchangeOf(request).query));
+          const { folder, page, limit, total, nodes } = listing;
+          const context = contextOf(request);
+          return ok({
+            files: nodes.map((node) => presentItem(node, context)),
+            pagination: paginate(page, limit, total),
+            currentFolder: { path: folder.path, name: folder.name, parent: folder.folder },
           });
-          const fields = readUploadFields(form.fields);
-          const key = request.headers.get("idempotency-key");
-          const file = await files.finishUpload(user, arrival, form.file, fields, (digest) =>
-            keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]),
-          );
-          set.status = 201;
-          return ok(presentUploaded(file, contextOf(request)));
-        } finally {
-          arrival.discard();
-        }
-      },
-      {
-        access: "writer",
-        parse: "none",
-        ...documented({
-          tag: "Files",
-          summary: "Upload a file",
-          description: "Fields may come in any order. The answer is sent when content and record are on disk.",
-          access: "writer",
-          status: 201,
-          requestBody: UploadRequest,
-          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
-          data: ref("UploadedFile"),
-          errors: [
-            "invalid_multipart",
-            "invalid_field",
-            "invalid_path",
-            "not_a_folder",
-            "checksum_mismatch",
-            "name_taken",
-            "idempotency_key",
-            "file_too_large",
-            "quota_exceeded",
-            "unsupported_media_type",
-            "storage_error",
-            "store_missing",
-            "disk_full",
-          ],
-        }),
-      },
-    )
-    .post(
-      "/move",
-      async ({ principal, body, request }) => {
-        const outcomes = await files.move(
-          principal.user,
-          body.fileIds,
-          normalizePath(body.destinationFolder, "destinationFolder"),
-        );
-        const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
-        return ok({ moved: done, failed });
-      },
-      {
-        ...takesJson("writer"),
-        body: MoveBody,
-        ...documented({
-          tag: "Files",
-          summary: "Move files and folders",
-          description: "Each by itself; the call fails where every item failed.",
-          access: "writer",
-          data: MovedRecord,
-          errors: ["invalid_json", "invalid_field", "invalid_path", "not_a_folder", "not_found", "name_taken"],
-        }),
-      },
-    )
-    .post(
-      "/copy",
-      async ({ principal, body, request, set }) => {
-        const { user } = principal;
-        const destination = normalizePath(body.destinationFolder, "destinationFolder");
-        const { onConflict = "rename", preserveMetadata = true } = body;
-        const key = request.headers.get("idempotency-key");
-        const parts = ["copy", body.fileIds, destination, onConflict, preserveMetadata];
-        const outcomes = await files.copy(
-          user,
-          body.fileIds,
-          destination,
-          { onConflict, preserveMetadata },
-          // Each item is remembered by itself; the first one under the key as it is, so that another call with it is refused.
-          (_id, position) => {
-            const request = keyedRequest(user.id, key, parts);
-            return request && position > 0 ? { ...request, key: `${request.key}#${position}` } : request;
-          },
-        );
-        const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
-          sourceId,
-          ...presentItem(node, contextOf(request)),
-        }));
-        set.status = 201;
-        return ok({ copied: done, failed });
-      },
-      {
-        ...takesJson("writer"),
-        body: CopyBody,
-        ...documented({
-          tag: "Files",
-          summary: "Copy files and folders",
-          description: "Content is shared, no byte is written. A copy is never public.",
-          access: "writer",
-          status: 201,
-          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
-          data: CopiedRecord,
-          errors: [
-            "invalid_json",
-            "invalid_field",
-            "invalid_path",
-            "not_a_folder",
-            "not_found",
-            "name_taken",
-            "quota_exceeded",
-            "idempotency_key",
-          ],
-        }),
-      },
-    )
-    .get(
-      "/:id",
-      ({ principal, params, request }) => {
-        const file = files.get(principal.user, params.id);
-        return ok(
-          presentInfo(file, {
-            ...contextOf(request),
-            owner: principal.user,
-            shareToken: file.isPublic ? links.findToken(file.id) : undefined,
-            access: access.read(file.id),
-          }),
-        );
-      },
-      {
-        access: "reader",
-        params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "All about a file",
+        },
+        {
           access: "reader",
-          data: ref("FileInfo"),
-          errors: ["not_found"],
-        }),
-      },
-    )
-    .put(
-      "/:id",
-      async ({ principal, params, body, request }) => {
-        const changes = readChanges(body);
-        const file = await files.update(principal.user, params.id, changes, preconditionOf(request));
-        const shareToken = file.isPublic ? links.findToken(file.id) : undefined;
-        return ok(presentUpdated(file, shareToken, exchangeOf(request).baseUrl));
-      },
-      {
-        ...takesJson("writer"),
-        params: IdParams,
-        body: UpdateBody,
-        ...documented({
-          tag: "Files",
-          summary: "Rename, move, describe, label or publish a file",
+          ...documented({
+            tag: "Files",
+            summary: "List a folder, or search below it",
+            access: "reader",
+            query: QUERY_OF_LISTING,
+            data: ListingRecord,
+            errors: ["invalid_field", "invalid_path", "not_found"],
+          }),
+        },
+      )
+      .post(
+        "/upload",
+        async ({ principal, request, set }) => {
+          const { user } = principal;
+          const arrival = files.beginArrival(user, declaredBytes(request), true);
+          try {
+            const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
+              beginFile: () => arrival.incoming,
+            });
+            const fields = readUploadFields(form.fields);
+            const key = request.headers.get("idempotency-key");
+            const file = await files.finishUpload(user, arrival, form.file, fields, (digest) =>
+              keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]),
+            );
+            set.status = 201;
+            return ok(presentUploaded(file, contextOf(request)));
+          } finally {
+            arrival.discard();
+          }
+        },
+        {
           access: "writer",
-          headers: { "If-Match": "Only if the content has this ETag" },
-          data: ref("UpdatedFile"),
-          errors: [
-            "invalid_json",
-            "invalid_field",
-            "invalid_path",
-            "not_a_folder",
-            "not_found",
-            "name_taken",
-            "precondition_failed",
-            "unsupported_media_type",
-          ],
-        }),
-      },
-    )
-    .delete(
-      "/:id",
-      async ({ principal, params }) => {
-        const file = await files.delete(principal.user, params.id);
-        return ok(
-          { id: file.publicId, name: file.name, deletedAt: toTimestamp(clock.nowMs()) },
-          "File permanently deleted.",
-        );
-      },
-      {
-        access: "writer",
-        params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "Delete a file for good",
-          access: "writer",
-          data: ref("DeletedNode"),
-          errors: ["not_found"],
-        }),
-      },
-    )
-    .put(
-      "/:id/content",
-      async ({ principal, params, request }) => {
-        const { user } = principal;
-        files.get(user, params.id);
-        const declaredType = request.headers.get("content-type") ?? undefined;
-        const arrival = files.beginArrival(user, declaredBytes(request), false);
-        try {
-          await forEachPiece(request.body, (piece) => arrival.incoming.write(piece));
-          const key = request.headers.get("idempotency-key");
-          const file = await files.finishReplacement(
-            user,
-            arrival,
-            { fileId: params.id, declaredType, precondition: preconditionOf(request) },
-            (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
+          parse: "none",
+          ...documented({
+            tag: "Files",
+            summary: "Upload a file",
+            description: "Fields may come in any order. The answer is sent when content and record are on disk.",
+            access: "writer",
+            status: 201,
+            requestBody: UploadRequest,
+            headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+            data: ref("UploadedFile"),
+            errors: [
+              "invalid_multipart",
+              "invalid_field",
+              "invalid_path",
+              "not_a_folder",
+              "checksum_mismatch",
+              "name_taken",
+              "idempotency_key",
+              "file_too_large",
+              "quota_exceeded",
+              "unsupported_media_type",
+              "storage_error",
+              "store_missing",
+              "disk_full",
+            ],
+          }),
+        },
+      )
+      .post(
+        "/move",
+        async ({ principal, body, request }) => {
+          const outcomes = await files.move(
+            principal.user,
+            body.fileIds,
+            normalizePath(body.destinationFolder, "destinationFolder"),
           );
-          return ok(presentUploaded(file, contextOf(request)));
-        } finally {
-          arrival.discard();
-        }
-      },
-      {
-        access: "writer",
-        parse: "none",
-        params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "Store a new version of a file's content",
+          const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
+          return ok({ moved: done, failed });
+        },
+        {
+          ...takesJson("writer", MoveBody),
+          ...documented({
+            takesJson: true,
+            tag: "Files",
+            summary: "Move files and folders",
+            description: "Each by itself; the call fails where every item failed.",
+            access: "writer",
+            data: MovedRecord,
+            errors: ["invalid_path", "not_a_folder", "not_found", "name_taken"],
+          }),
+        },
+      )
+      .post(
+        "/copy",
+        async ({ principal, body, request, set }) => {
+          const { user } = principal;
+          const destination = normalizePath(body.destinationFolder, "destinationFolder");
+          const { onConflict = "rename", preserveMetadata = true } = body;
+          const key = request.headers.get("idempotency-key");
+          const parts = ["copy", body.fileIds, destination, onConflict, preserveMetadata];
+          const outcomes = await files.copy(
+            user,
+            body.fileIds,
+            destination,
+            { onConflict, preserveMetadata },
+            // Each item is remembered by itself; the first one under the key as it is, so that another call with it is refused.
+            (_id, position) => {
+              const request = keyedRequest(user.id, key, parts);
+              return request && position > 0 ? { ...request, key: `${request.key}#${position}` } : request;
+            },
+          );
+          const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
+            sourceId,
+            ...presentItem(node, contextOf(request)),
+          }));
+          set.status = 201;
+          return ok({ copied: done, failed });
+        },
+        {
+          ...takesJson("writer", CopyBody),
+          ...documented({
+            takesJson: true,
+            tag: "Files",
+            summary: "Copy files and folders",
+            description: "Content is shared, no byte is written. A copy is never public.",
+            access: "writer",
+            status: 201,
+            headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+            data: CopiedRecord,
+            errors: ["invalid_path", "not_a_folder", "not_found", "name_taken", "quota_exceeded", "idempotency_key"],
+          }),
+        },
+      )
+      .get(
+        "/:id",
+        ({ principal, params, request }) => {
+          const file = files.get(principal.user, params.id);
+          return ok(
+            presentInfo(file, {
+              ...contextOf(request),
+              owner: principal.user,
+              shareToken: file.isPublic ? links.findToken(file.id) : undefined,
+              access: access.read(file.id),
+            }),
+          );
+        },
+        {
+          access: "reader",
+          params: IdParams,
+          ...documented({
+            tag: "Files",
+            summary: "All about a file",
+            access: "reader",
+            data: ref("FileInfo"),
+            errors: ["not_found", "invalid_field"],
+          }),
+        },
+      )
+      .put(
+        "/:id",
+        async ({ principal, params, body, request }) => {
+          const changes = readChanges(body);
+          const file = await files.update(principal.user, params.id, changes, preconditionOf(request));
+          const shareToken = file.isPublic ? links.findToken(file.id) : undefined;
+          return ok(presentUpdated(file, shareToken, exchangeOf(request).baseUrl));
+        },
+        {
+          ...takesJson("writer", UpdateBody),
+          params: IdParams,
+          ...documented({
+            takesJson: true,
+            tag: "Files",
+            summary: "Rename, move, describe, label or publish a file",
+            access: "writer",
+            headers: { "If-Match": "Only if the content has this ETag" },
+            data: ref("UpdatedFile"),
+            errors: ["invalid_path", "not_a_folder", "not_found", "name_taken", "precondition_failed"],
+          }),
+        },
+      )
+      .delete(
+        "/:id",
+        async ({ principal, params }) => {
+          const file = await files.delete(principal.user, params.id);
+          return ok(
+            { id: file.publicId, name: file.name, deletedAt: toTimestamp(clock.nowMs()) },
+            "File permanently deleted.",
+          );
+        },
+        {
           access: "writer",
-          requestBody: RawRequest,
-          headers: {
-            "If-Match": "Only if the content has this ETag",
-            "Idempotency-Key": "The same key within 24 hours gets the first answer again",
-          },
-          data: ref("UploadedFile"),
-          errors: [
-            "not_found",
-            "precondition_failed",
-            "idempotency_key",
-            "file_too_large",
-            "quota_exceeded",
-            "storage_error",
-            "store_missing",
-            "disk_full",
-          ],
-        }),
-      },
-    )
-    .get(
-      "/:id/download",
-      ({ principal, params, request }) =>
-        sender.send(files.get(principal.user, params.id), {
-          request,
-          query: readQuery(exchangeOf(request).query),
-          callerKey: `u:${principal.user.id}`,
-        }),
-      {
+          params: IdParams,
+          ...documented({
+            tag: "Files",
+            summary: "Delete a file for good",
+            access: "writer",
+            data: ref("DeletedNode"),
+            errors: ["not_found", "invalid_field"],
+          }),
+        },
+      )
+      .put(
+        "/:id/content",
+        async ({ principal, params, request }) => {
+          const { user } = principal;
+          files.get(user, params.id);
+          const declaredType = request.headers.get("content-type") ?? undefined;
+          const arrival = files.beginArrival(user, declaredBytes(request), false);
+          try {
+            await forEachPiece(request.body, (piece) => arrival.incoming.write(piece));
+            const key = request.headers.get("idempotency-key");
+            const file = await files.finishReplacement(
+              user,
+              arrival,
+              { fileId: params.id, declaredType, precondition: preconditionOf(request) },
+              (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
+            );
+            return ok(presentUploaded(file, contextOf(request)));
+          } finally {
+            arrival.discard();
+          }
+        },
+        {
+          access: "writer",
+          parse: "none",
+          params: IdParams,
+          ...documented({
+            tag: "Files",
+            summary: "Store a new version of a file's content",
+            access: "writer",
+            requestBody: RawRequest,
+            headers: {
+              "If-Match": "Only if the content has this ETag",
+              "Idempotency-Key": "The same key within 24 hours gets the first answer again",
+            },
+            data: ref("UploadedFile"),
+            errors: [
+              "not_found",
+              "invalid_field",
+              "precondition_failed",
+              "idempotency_key",
+              "file_too_large",
+              "quota_exceeded",
+              "storage_error",
+              "store_missing",
+              "disk_full",
+            ],
+          }),
+        },
+      )
+      .get("/:id/download", ({ principal, params, request }) => send(principal, params.id, request), {
         access: "reader",
         params: IdParams,
         ...documented({
@@ -379,27 +363,33 @@ export function fileRoutes(options: FileRoutesOptions) {
             "thumbnail_pending",
           ],
         }),
-      },
-    )
-    .get(
-      "/:id/checksum",
-      async ({ principal, params, request }) => {
-        allowLong(request);
-        const { stored, actual, ok: isOk } = await files.checkContent(files.get(principal.user, params.id));
-        return ok({ stored: toChecksum(stored), actual: actual && toChecksum(actual), ok: isOk });
-      },
-      {
+      })
+      // Of its own: made from the GET by the framework, it would read the whole content to measure it.
+      .head("/:id/download", ({ principal, params, request }) => send(principal, params.id, request), {
         access: "reader",
         params: IdParams,
-        ...documented({
-          tag: "Files",
-          summary: "Read the content again and compare it with its digest",
+        detail: { hide: true },
+      })
+      .get(
+        "/:id/checksum",
+        async ({ principal, params, request }) => {
+          allowLong(request);
+          const { stored, actual, ok: isOk } = await files.checkContent(files.get(principal.user, params.id));
+          return ok({ stored: toChecksum(stored), actual: actual && toChecksum(actual), ok: isOk });
+        },
+        {
           access: "reader",
-          data: ContentCheckRecord,
-          errors: ["not_found", "storage_error"],
-        }),
-      },
-    );
+          params: IdParams,
+          ...documented({
+            tag: "Files",
+            summary: "Read the content again and compare it with its digest",
+            access: "reader",
+            data: ContentCheckRecord,
+            errors: ["not_found", "invalid_field", "storage_error"],
+          }),
+        },
+      )
+  );
 }
 
 /** If-Match of a request, to be held against the file inside the deed (RFC 9110 §13.1.1). */
@@ -424,7 +414,10 @@ function readChanges(body: typeof UpdateBody.static): FileChanges {
   const { name, folder, description, tags, isPublic, metadata } = body;
   const all = [name, folder, description, tags, isPublic, metadata];
   if (all.every((value) => value === undefined)) {
-    throw invalidField("body", "There is nothing to change. Give name, folder, description, tags, isPublic or metadata.");
+    throw invalidField(
+      "body",
+      "There is nothing to change. Give name, folder, description, tags, isPublic or metadata.",
+    );
   }
   const hasMetadata = metadata !== undefined || description !== undefined;
   return {

@@ -7,6 +7,7 @@ import { AppError, notFound } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { uploadedName } from "../../lib/path.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
+import type { AccessCounters } from "../plans/access-counters.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
@@ -36,6 +37,7 @@ export interface FileServiceOptions {
   readonly links: PublicLinks;
   readonly idempotency: Idempotency;
   readonly transfers: TransferCounters;
+  readonly access: Pick<AccessCounters, "forget">;
   readonly thumbnails: Pick<ThumbnailService, "schedule">;
   readonly limitsOf: (user: User) => StorageLimits;
   /** Holds room on the disk for what is about to arrive. @returns what lets go of it @throws AppError disk_full */
@@ -202,6 +204,8 @@ export class FileService {
     return writer.run((tx) => {
       const file = this.get(user, fileId);
       treeWriter.deleteFile(tx, { accountId: user.id, publicId: fileId });
+      // Its row id may be given again, to a file that was never downloaded.
+      tx.afterCommit(() => this.#options.access.forget(file.id));
       return file;
     });
   }
@@ -226,12 +230,14 @@ export class FileService {
     const { quotaBytes } = limitsOf(user);
     return this.#each(ids, (publicId, position) =>
       writer.run((tx) =>
-        idempotency.once(keyed(publicId, position), () =>
-          treeWriter.copy(tx, { accountId: user.id, publicId }, destinationPath, {
-            ...options,
-            createdBy: user.id,
-            quotaBytes,
-          }).node,
+        idempotency.once(
+          keyed(publicId, position),
+          () =>
+            treeWriter.copy(tx, { accountId: user.id, publicId }, destinationPath, {
+              ...options,
+              createdBy: user.id,
+              quotaBytes,
+            }).node,
         ),
       ),
     );

@@ -37,7 +37,7 @@ export function readUploadFields(fields: ReadonlyMap<string, readonly string[]>)
     folderPath: normalizePath(last("folder") || "/"),
     tags: checkTags((fields.get("tags") ?? []).flatMap((text) => text.split(","))),
     metadata,
-    isPublic: readBoolean(last("isPublic") || undefined, "isPublic") ?? false,
+    isPublic: readBoolean(last("isPublic"), "isPublic") ?? false,
     checksum: checksum === undefined || checksum === "" ? undefined : parseChecksum(checksum),
     onConflict: readChoice(last("onConflict") || undefined, "onConflict", ON_CONFLICT) ?? "rename",
     fileModifiedAt: readInstant(last("fileModifiedAt"), "fileModifiedAt"),

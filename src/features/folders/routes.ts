@@ -51,24 +51,16 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         return ok(presentFolder(folder));
       },
       {
-        ...takesJson("writer"),
-        body: CreateBody,
+        ...takesJson("writer", CreateBody),
         ...documented({
+          takesJson: true,
           tag: "Folders",
           summary: "Make a folder",
           access: "writer",
           status: 201,
           headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
           data: ref("FolderItem"),
-          errors: [
-            "invalid_json",
-            "invalid_field",
-            "invalid_path",
-            "not_a_folder",
-            "name_taken",
-            "idempotency_key",
-            "unsupported_media_type",
-          ],
+          errors: ["invalid_path", "not_a_folder", "name_taken", "idempotency_key"],
         }),
       },
     )
@@ -80,7 +72,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         summary: "All about a folder",
         access: "reader",
         data: ref("FolderItem"),
-        errors: ["not_found"],
+        errors: ["not_found", "invalid_field"],
       }),
     })
     .put(
@@ -94,29 +86,20 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         const folder = await folders.update(principal.user, params.id, {
           name: name === undefined ? undefined : normalizeName(name),
           folderPath: path === undefined ? undefined : normalizePath(path, "path"),
-          metadata:
-            description === undefined ? undefined : { description: checkDescription(description) || null },
+          metadata: description === undefined ? undefined : { description: checkDescription(description) || null },
         });
         return ok(presentFolder(folder));
       },
       {
-        ...takesJson("writer"),
+        ...takesJson("writer", UpdateBody),
         params: IdParams,
-        body: UpdateBody,
         ...documented({
+          takesJson: true,
           tag: "Folders",
           summary: "Rename, move or describe a folder",
           access: "writer",
           data: ref("FolderItem"),
-          errors: [
-            "invalid_json",
-            "invalid_field",
-            "invalid_path",
-            "not_a_folder",
-            "not_found",
-            "name_taken",
-            "unsupported_media_type",
-          ],
+          errors: ["invalid_path", "not_a_folder", "not_found", "name_taken"],
         }),
       },
     )
@@ -140,7 +123,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           access: "writer",
           query: { recursive: { type: "boolean", default: false, description: "Needed where it is not empty" } },
           data: ref("DeletedNode"),
-          errors: ["not_found", "folder_not_empty", "invalid_field"],
+          errors: ["not_found", "invalid_field", "folder_not_empty", "invalid_field"],
         }),
       },
     );

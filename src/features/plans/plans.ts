@@ -86,7 +86,11 @@ export interface PlanSettings {
 const SIGNIN_CEILING = 20;
 
 /** The numbers of the API's tables; they stand in the table of settings. */
-const BUILT_IN: Readonly<Record<PlanName, Plan>> = { free: builtIn("free"), pro: builtIn("pro"), enterprise: builtIn("enterprise") };
+const BUILT_IN: Readonly<Record<PlanName, Plan>> = {
+  free: builtIn("free"),
+  pro: builtIn("pro"),
+  enterprise: builtIn("enterprise"),
+};
 
 function builtIn(name: PlanName): Plan {
   const { maxFileSize, quota, devices, limit } = SETTINGS.plans[name];

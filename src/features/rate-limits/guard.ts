@@ -53,7 +53,8 @@ export class RateGate {
     }
     const { principal } = identityOf(request);
     const plan = this.#options.planOf(principal?.user.plan ?? "free");
-    const subject = principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
+    const subject =
+      principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
     if (category === "downloads") this.#countDownload(request, path, subject, plan, headers);
     else this.#count(subject, category, plan, headers);
   }
@@ -67,6 +68,13 @@ export class RateGate {
     const account = emailKey(email);
     const gate = await signins.before(this.#addressKey(request), account, findPlan(email));
     return this.#guard(gate, check, (verdict) => this.#show(verdict, headers));
+  }
+
+  /** Counts a sign-in that names no account. @throws AppError rate_limited where the address has used up its ceiling */
+  countMalformedSignIn(request: Request, headers: HeaderBag): void {
+    const verdict = this.#options.signins.malformed(this.#addressKey(request));
+    this.#show(verdict, headers);
+    if (!verdict.allowed) throw rateLimited(verdict, this.#options.clock.nowMs());
   }
 
   /** The same for a password that is asked elsewhere; the request itself counts in its own category. */

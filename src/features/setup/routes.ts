@@ -69,7 +69,11 @@ export function setupRoutes({ auth, defaultPlan, onSetUp }: SetupRoutesOptions) 
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           const field = FIELDS.find((known) => known === error.details["field"]);
-          return pageResponse(renderSetupPage({ ...entered, problem: { field, message: error.message } }), 400, HEADERS);
+          return pageResponse(
+            renderSetupPage({ ...entered, problem: { field, message: error.message } }),
+            400,
+            HEADERS,
+          );
         }
       },
       { parse: "none", detail: { hide: true } },

@@ -81,65 +81,78 @@ export function publicRoutes(options: PublicRoutesOptions) {
     errors: ["not_found", "invalid_field", "precondition_failed", "range_not_satisfiable", "thumbnail_pending"],
   });
 
-  return new Elysia({ name: "public-routes" })
-    .use(guard)
-    .get(
-      "/api/public/:token",
-      ({ params, request, set }) => {
-        const file = open(params.token);
-        Object.assign(set.headers, LINK_HEADERS, { "cache-control": CACHE_CONTROL });
-        const downloadUrl = `${exchangeOf(request).baseUrl}/api/public/${params.token}/download`;
-        return ok({
-          name: file.name,
-          type: "file" as const,
-          mimeType: file.mediaType,
-          size: file.sizeBytes,
-          modifiedAt: toTimestamp(file.modifiedAtMs),
-          checksum: toChecksum(file.digest),
-          downloadUrl,
-          thumbnailUrl: `${downloadUrl}?thumbnail=true`,
-          hasThumbnail: hasThumbnail(file),
-        });
-      },
-      {
+  return (
+    new Elysia({ name: "public-routes" })
+      .use(guard)
+      .get(
+        "/api/public/:token",
+        ({ params, request, set }) => {
+          const file = open(params.token);
+          Object.assign(set.headers, LINK_HEADERS, { "cache-control": CACHE_CONTROL });
+          const downloadUrl = `${exchangeOf(request).baseUrl}/api/public/${params.token}/download`;
+          return ok({
+            name: file.name,
+            type: "file" as const,
+            mimeType: file.mediaType,
+            size: file.sizeBytes,
+            modifiedAt: toTimestamp(file.modifiedAtMs),
+            checksum: toChecksum(file.digest),
+            downloadUrl,
+            thumbnailUrl: `${downloadUrl}?thumbnail=true`,
+            hasThumbnail: hasThumbnail(file),
+          });
+        },
+        {
+          access: "public",
+          params: TokenParams,
+          ...documented({
+            tag: "Public links",
+            summary: "What a public link opens",
+            access: "public",
+            data: PublicFile,
+            errors: ["not_found", "invalid_field"],
+          }),
+        },
+      )
+      .get("/api/public/:token/download", ({ params, request }) => download(params.token, request), {
         access: "public",
         params: TokenParams,
-        ...documented({
-          tag: "Public links",
-          summary: "What a public link opens",
-          access: "public",
-          data: PublicFile,
-          errors: ["not_found"],
-        }),
-      },
-    )
-    .get("/api/public/:token/download", ({ params, request }) => download(params.token, request), {
-      access: "public",
-      params: TokenParams,
-      ...documentedDownload,
-    })
-    .get("/s/:token/download", ({ params, request }) => download(params.token, request), {
-      access: "public",
-      params: TokenParams,
-      ...documentedDownload,
-    })
-    .get(
-      "/s/:token",
-      ({ params }) => {
-        const file = find(params.token);
-        if (file === undefined) return pageResponse(renderShareNotFoundPage(), 404, LINK_HEADERS);
-        // Relative to /s/{token}, so that it holds below any base path.
-        const downloadUrl = `${params.token}/download`;
-        const page = renderSharePage({
-          fileName: file.name,
-          sizeBytes: file.sizeBytes,
-          mediaType: file.mediaType,
-          downloadUrl,
-          inlineUrl: canInline(file.mediaType) ? `${downloadUrl}?inline=true` : undefined,
-          previewUrl: hasThumbnail(file) ? `${downloadUrl}?thumbnail=large` : undefined,
-        });
-        return pageResponse(page, 200, { ...LINK_HEADERS, "cache-control": CACHE_CONTROL });
-      },
-      { access: "public", params: TokenParams, detail: { hide: true } },
-    );
+        ...documentedDownload,
+      })
+      .get("/s/:token/download", ({ params, request }) => download(params.token, request), {
+        access: "public",
+        params: TokenParams,
+        ...documentedDownload,
+      })
+      // Of their own, as in features/files.
+      .head("/api/public/:token/download", ({ params, request }) => download(params.token, request), {
+        access: "public",
+        params: TokenParams,
+        detail: { hide: true },
+      })
+      .head("/s/:token/download", ({ params, request }) => download(params.token, request), {
+        access: "public",
+        params: TokenParams,
+        detail: { hide: true },
+      })
+      .get(
+        "/s/:token",
+        ({ params }) => {
+          const file = find(params.token);
+          if (file === undefined) return pageResponse(renderShareNotFoundPage(), 404, LINK_HEADERS);
+          // Relative to /s/{token}, so that it holds below any base path.
+          const downloadUrl = `${params.token}/download`;
+          const page = renderSharePage({
+            fileName: file.name,
+            sizeBytes: file.sizeBytes,
+            mediaType: file.mediaType,
+            downloadUrl,
+            inlineUrl: canInline(file.mediaType) ? `${downloadUrl}?inline=true` : undefined,
+            previewUrl: hasThumbnail(file) ? `${downloadUrl}?thumbnail=large` : undefined,
+          });
+          return pageResponse(page, 200, { ...LINK_HEADERS, "cache-control": CACHE_CONTROL });
+        },
+        { access: "public", params: TokenParams, detail: { hide: true } },
+      )
+  );
 }

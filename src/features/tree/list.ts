@@ -5,7 +5,7 @@
 import type { Statement } from "bun:sqlite";
 import { numbers } from "../../db/reader.ts";
 import { boundary, type Run } from "./anchors.ts";
-import { FILE, FOLDER, NODE_COLUMNS, NODE_JOINS, type NodeRow, toNode } from "./rows.ts";
+import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toNode } from "./rows.ts";
 import { selectFrom, SORTS } from "./sorts.ts";
 import type { TreeStore } from "./store.ts";
 import type { ListQuery, NodePage, SortField, TreeNode } from "./types.ts";
@@ -38,7 +38,7 @@ export class Lister {
       "SELECT children_rev, child_folders, child_files FROM folders WHERE node_id = ?1",
     );
     this.#byIds = store.sqlite.prepare<NodeRow, [string]>(
-      `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value ${NODE_JOINS}`,
+      `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value`,
     );
   }
 
@@ -121,7 +121,7 @@ export class Lister {
     const key = `${run.sort}/${way}`;
     const known = this.#pages.get(key);
     if (known !== undefined) return known;
-    const sql = `SELECT ${NODE_COLUMNS} FROM (${idsSql(run.sort, way)}) k CROSS JOIN nodes n ON n.id = k.id ${NODE_JOINS}`;
+    const sql = `SELECT ${NODE_COLUMNS} FROM (${idsSql(run.sort, way)}) k CROSS JOIN nodes n ON n.id = k.id`;
     const statement = this.#store.sqlite.prepare<NodeRow, (string | number)[]>(sql);
     this.#pages.set(key, statement);
     return statement;

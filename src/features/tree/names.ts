@@ -77,6 +77,8 @@ export interface NameHolder {
 export class Names {
   /** By folder and name: every number below the one kept is taken. */
   readonly #hints = new Map<string, number>();
+  /** The same, known in the deed that goes on. */
+  #inDeed: { readonly tx: Transaction; readonly hints: Map<string, number> } | undefined;
   readonly #holder;
   readonly #firstFree;
 
@@ -102,7 +104,9 @@ export class Names {
   /** A taken name with the lowest free number. */
   numbered(tx: Transaction, folderId: number, name: string): string {
     const key = hintKey(folderId, name);
-    const number = this.#lowestFree(folderId, name, this.#hints.get(key) ?? 1);
+    const inDeed = this.#hintsOf(tx);
+    const number = this.#lowestFree(folderId, name, inDeed.get(key) ?? this.#hints.get(key) ?? 1);
+    inDeed.set(key, number + 1);
     tx.afterCommit(() => {
       if (this.#hints.size >= HINTS_MAX) this.#hints.clear();
       this.#hints.set(key, number + 1);
@@ -112,18 +116,20 @@ export class Names {
 
   /** A name of the folder became free: a lower number than remembered may be the lowest now. */
   freed(tx: Transaction, folderId: number): void {
-    if (this.#hints.size === 0) return;
-    const forget = () => {
-      for (const key of this.#hints.keys()) if (key.startsWith(`${folderId}/`)) this.#hints.delete(key);
-    };
+    forgetFolder(this.#hintsOf(tx), folderId);
     // At once for the deeds that follow in this transaction, and again after what they have remembered by then.
-    forget();
-    tx.afterCommit(forget);
+    forgetFolder(this.#hints, folderId);
+    tx.afterCommit(() => forgetFolder(this.#hints, folderId));
   }
 
   /** Forgets all: another process wrote. */
   drop(): void {
     this.#hints.clear();
+  }
+
+  #hintsOf(tx: Transaction): Map<string, number> {
+    if (this.#inDeed?.tx !== tx) this.#inDeed = { tx, hints: new Map() };
+    return this.#inDeed.hints;
   }
 
   #lowestFree(folderId: number, name: string, from: number): number {
@@ -139,6 +145,10 @@ export class Names {
       lowest = free;
     }
   }
+}
+
+function forgetFolder(hints: Map<string, number>, folderId: number): void {
+  for (const key of hints.keys()) if (key.startsWith(`${folderId}/`)) hints.delete(key);
 }
 
 function hintKey(folderId: number, name: string): string {

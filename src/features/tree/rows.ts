@@ -8,7 +8,7 @@ import type { FileNode, FolderNode, TreeNode } from "./types.ts";
 export const FOLDER = 0;
 export const FILE = 1;
 
-/** What {@link NODE_COLUMNS} gives. */
+/** A node as the database has it. */
 export interface NodeRow {
   readonly kind: number;
   readonly id: number;
@@ -34,13 +34,15 @@ export interface NodeRow {
   readonly items: number | null;
 }
 
-/** To be selected from {@link NODE_JOINS}. */
+/**
+ * The columns of a {@link NodeRow}, of a table `n` of nodes. Sub-selects and no joins: a statement with a join takes Bun
+ * four microseconds more for every table.
+ */
 export const NODE_COLUMNS = `n.kind, n.id, n.public_id, n.account_id, n.parent_id, n.name, n.created_at, n.modified_at,
-  n.seq, n.metadata, n.size_bytes, n.media_type, n.blob_id, lower(hex(b.digest)) AS digest, n.version, n.content_at,
-  n.original_name, n.file_modified_at, n.captured_at, n.is_public, n.tags, f.child_folders + f.child_files AS items`;
-
-/** The tables behind {@link NODE_COLUMNS}, after a table `n` of nodes. */
-export const NODE_JOINS = "LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN folders f ON f.node_id = n.id";
+  n.seq, n.metadata, n.size_bytes, n.media_type, n.blob_id,
+  (SELECT lower(hex(digest)) FROM blobs WHERE id = n.blob_id) AS digest, n.version, n.content_at, n.original_name,
+  n.file_modified_at, n.captured_at, n.is_public, n.tags,
+  CASE n.kind WHEN 0 THEN (SELECT child_folders + child_files FROM folders WHERE node_id = n.id) END AS items`;
 
 const NO_TAGS: readonly string[] = Object.freeze([]);
 const NO_METADATA: Readonly<Record<string, string>> = Object.freeze({});

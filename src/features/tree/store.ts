@@ -10,7 +10,7 @@ import { BlobRows } from "./blob-rows.ts";
 import { FolderPaths } from "./folder-paths.ts";
 import { Names } from "./names.ts";
 import { NodeRows } from "./node-rows.ts";
-import { NODE_COLUMNS, NODE_JOINS, type NodeRow, toFile, toFolder, toNode } from "./rows.ts";
+import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "./rows.ts";
 import { Tags } from "./tags.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "./types.ts";
 
@@ -57,11 +57,11 @@ export class TreeStore {
     this.nodes = new NodeRows(sqlite, this.anchors);
     this.paths = new FolderPaths(sqlite);
     this.tags = new Tags(sqlite);
-    const select = `SELECT ${NODE_COLUMNS} FROM nodes n ${NODE_JOINS}`;
+    const select = `SELECT ${NODE_COLUMNS} FROM nodes n`;
     this.#byPublicId = sqlite.prepare<NodeRow, [string]>(`${select} WHERE n.public_id = ?1`);
     this.#byId = sqlite.prepare<NodeRow, [number]>(`${select} WHERE n.id = ?1`);
     this.#byIds = sqlite.prepare<NodeRow, [string]>(
-      `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value ${NODE_JOINS}`,
+      `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value`,
     );
   }
 

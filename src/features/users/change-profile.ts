@@ -35,7 +35,7 @@ export async function changeProfile(
         ...(newPassword !== undefined && { password: newPassword }),
       },
       (tx) => {
-        if (newPassword !== undefined) services.auth.endSessions(tx, principal.user.id, principal.session.id);
+        if (newPassword !== undefined) services.auth.endSessions(tx, principal.user.id, principal.session);
       },
     )
     .catch((error: unknown) => {

@@ -24,6 +24,6 @@ export function presentSessionItem(session: Session, current: Session) {
     lastSeenAt: toTimestamp(session.lastSeenAtMs),
     userAgent: session.userAgent,
     clientAddress: session.clientAddress,
-    isCurrent: session.id === current.id,
+    isCurrent: session.publicId === current.publicId,
   };
 }

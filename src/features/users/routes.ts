@@ -65,15 +65,15 @@ export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount
         return ok(presentProfile(await changeProfile({ users, auth }, principal, body)));
       },
       {
-        ...takesJson("self"),
-        body: ProfileBody,
+        ...takesJson("self", ProfileBody),
         ...documented({
+          takesJson: true,
           tag: "Users",
           summary: "Change name, e-mail or password",
           description: "E-mail and password need currentPassword. A new password ends all other sessions.",
           access: "self",
           data: ProfileRecord,
-          errors: ["invalid_json", "invalid_field", "bad_credentials", "email_taken", "unsupported_media_type"],
+          errors: ["bad_credentials", "email_taken"],
         }),
       },
     )
@@ -85,14 +85,14 @@ export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount
         return ok({ id: principal.user.publicId }, "The account and all its files are deleted.");
       },
       {
-        ...takesJson("self"),
-        body: EraseBody,
+        ...takesJson("self", EraseBody),
         ...documented({
+          takesJson: true,
           tag: "Users",
           summary: "Erase the account with all its files",
           access: "self",
           data: t.Object({ id: t.String() }),
-          errors: ["invalid_json", "invalid_field", "bad_credentials", "last_admin", "unsupported_media_type"],
+          errors: ["bad_credentials", "last_admin"],
         }),
       },
     )
@@ -109,14 +109,13 @@ export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount
         return ok(readSettings(json));
       },
       {
-        ...takesJson("self"),
-        body: SettingsBody,
+        ...takesJson("self", SettingsBody),
         ...documented({
+          takesJson: true,
           tag: "Users",
           summary: "Change settings; what is not named stays",
           access: "self",
           data: SettingsRecord,
-          errors: ["invalid_json", "invalid_field", "unsupported_media_type"],
         }),
       },
     )
@@ -160,7 +159,7 @@ export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount
           summary: "End a session",
           access: "self",
           data: t.Object({ id: t.String() }),
-          errors: ["not_found"],
+          errors: ["not_found", "invalid_field"],
         }),
       },
     );

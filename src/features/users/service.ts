@@ -100,7 +100,10 @@ export class UserService {
         })
         .returning({ id: users.id })
         .get();
-      db.orm.insert(accounts).values({ id, rootId: 0, quotaBytes: storedQuota(input.quotaBytes) }).run();
+      db.orm
+        .insert(accounts)
+        .values({ id, rootId: 0, quotaBytes: storedQuota(input.quotaBytes) })
+        .run();
       const rootId = this.#options.createRoot(tx, id);
       db.orm.update(accounts).set({ rootId }).where(eq(accounts.id, id)).run();
       within?.(tx, id);
@@ -122,11 +125,7 @@ export class UserService {
   }
 
   /** As {@link set}, for a known account. */
-  async update(
-    userId: number,
-    changes: UserChanges,
-    within?: (tx: Transaction, user: User) => void,
-  ): Promise<User> {
+  async update(userId: number, changes: UserChanges, within?: (tx: Transaction, user: User) => void): Promise<User> {
     const email = changes.email === undefined ? undefined : parseEmail(changes.email);
     const name = changes.name === undefined ? undefined : checkName(changes.name);
     const passwordHash =
@@ -139,7 +138,11 @@ export class UserService {
       if (email !== undefined && emailKey(email) !== emailKey(before.email)) this.#checkEmailFree(email);
       this.#keepLastAdmin(before, changes);
       const disabledAt =
-        changes.isDisabled === undefined ? undefined : changes.isDisabled ? (before.disabledAtMs ?? clock.nowMs()) : null;
+        changes.isDisabled === undefined
+          ? undefined
+          : changes.isDisabled
+            ? (before.disabledAtMs ?? clock.nowMs())
+            : null;
       const values = {
         ...(email !== undefined && { email, emailKey: emailKey(email) }),
         ...(name !== undefined && { name }),
