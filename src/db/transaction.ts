@@ -21,8 +21,8 @@ export interface Transaction {
 export type Deed<T> = (tx: Transaction) => T;
 
 interface Waiting {
-  readonly deed: Deed<unknown>;
-  readonly resolve: (value: unknown) => void;
+  /** Runs the deed. @returns what tells its caller the result, once it is durable */
+  readonly run: (tx: Transaction) => () => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -75,7 +75,11 @@ export class Writer {
    */
   run<T>(deed: Deed<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ deed, resolve: resolve as (value: unknown) => void, reject });
+      const run = (tx: Transaction) => {
+        const result = deed(tx);
+        return () => resolve(result);
+      };
+      this.#queue.push({ run, reject });
       this.#schedule();
     });
   }
@@ -147,10 +151,10 @@ export class Writer {
     const own: (() => void)[] = [];
     this.#savepoint.open();
     try {
-      const result = waiting.deed({ afterCommit: (effect) => own.push(effect) });
+      const settle = waiting.run({ afterCommit: (effect) => own.push(effect) });
       this.#savepoint.release();
       effects.push(...own);
-      return () => waiting.resolve(result);
+      return settle;
     } catch (error) {
       // A full disk is everybody's, and may have ended the whole transaction already.
       if (isFull(error) || !this.#sqlite.inTransaction) throw error;

@@ -60,14 +60,14 @@ export function readChoice<T extends string>(
  * @throws AppError invalid_field for percent signs that are no encoding
  */
 export function readQuery(queryString: string): Query {
-  const query: Record<string, string> = Object.create(null) as Record<string, string>;
+  const query = new Map<string, string>();
   for (const pair of queryString.split("&")) {
     if (pair === "") continue;
     const cut = pair.indexOf("=");
     const name = decode(cut < 0 ? pair : pair.slice(0, cut));
-    query[name] = cut < 0 ? "" : decode(pair.slice(cut + 1));
+    query.set(name, cut < 0 ? "" : decode(pair.slice(cut + 1)));
   }
-  return query;
+  return Object.fromEntries(query);
 }
 
 function decode(text: string): string {

@@ -15,7 +15,7 @@ import { RouteTable } from "../http/route-table.ts";
 import { VERSION } from "../version.ts";
 import { renderErrorPage } from "../web/error-page.ts";
 import { webRoutes } from "../web/routes.ts";
-import { documentOf } from "./docs.ts";
+import { documentOf } from "./openapi.ts";
 import { healthRoutes } from "./health.ts";
 import { metricsRoutes } from "./metrics.ts";
 import type { Services } from "./services.ts";

@@ -1,12 +1,14 @@
 /** The composition root: opens the data directory and builds every service once, in order of dependency. */
 import { join } from "node:path";
+import { SQLiteError } from "bun:sqlite";
 import { DerivedStore } from "../blobs/derived.ts";
 import { digestToBytes } from "../blobs/digest.ts";
 import { DiskBlobStore } from "../blobs/disk-blob-store.ts";
 import { Layout } from "../blobs/layout.ts";
 import { openSecrets } from "../config/secrets.ts";
 import type { Config, PlanConfig } from "../config/settings.ts";
-import { migrate, pendingMigrations } from "../db/migrate.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { ForeignDatabaseError, migrate, pendingMigrations } from "../db/migrate.ts";
 import { assertSqliteVersion, type Db, openDatabase } from "../db/open.ts";
 import { Reader } from "../db/reader.ts";
 import { DiskReserve } from "../db/reserve.ts";
@@ -68,9 +70,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const warning = refuseNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
   if (warning !== undefined) log.warn(warning);
   const secrets = openSecrets(paths.secrets);
-  const db = openDatabase(paths.database, busyTimeoutMs);
-  checkStore(db.sqlite, paths);
-  await migrateSafely(db, paths, log);
+  const db = openOwnDatabase(paths, log, busyTimeoutMs);
   const storeId = bindStore(db.sqlite, paths);
   makeWorkingFolders(paths);
 
@@ -284,14 +284,37 @@ export async function openForCommand(config: Config, log: Log): Promise<CommandS
   };
 }
 
-/** A snapshot first where there is something to lose, so that there is a way back (D6). */
-async function migrateSafely(db: Db, paths: DataPaths, log: Log): Promise<void> {
-  const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
-  if (hasTables && pendingMigrations(db.sqlite).length > 0) {
-    const path = takeSnapshot(db.sqlite, paths.snapshots, "before-migration");
-    log.info("The database was copied before its change; to go back, put the copy in its place.", { path });
+/**
+ * Opens the database and brings it up to date; a snapshot first where there is something to lose, so that there is a way
+ * back (D6).
+ * @throws StartupError where the file is no database, damaged, of a newer version, or of another store
+ */
+function openOwnDatabase(paths: DataPaths, log: Log, busyTimeoutMs: number | undefined): Db {
+  try {
+    const db = openDatabase(paths.database, busyTimeoutMs);
+    checkStore(db.sqlite, paths);
+    const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
+    if (hasTables && pendingMigrations(db.sqlite).length > 0) {
+      const path = takeSnapshot(db.sqlite, paths.snapshots, "before-migration");
+      log.info(
+        "The database was copied before its change. To go back, stop the server and put the copy in its place.",
+        {
+          path,
+        },
+      );
+    }
+    migrate(db.sqlite, log);
+    return db;
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError) throw new StartupError(`${paths.database}: ${error.message}`);
+    if (error instanceof SQLiteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code ?? "")) {
+      throw new StartupError(
+        `${paths.database} is not a database, or is damaged (${error.message}). Nothing was changed. ` +
+          `Move it away with its -wal and -shm, and put a backup or the newest copy from ${paths.snapshots} in its place.`,
+      );
+    }
+    throw error;
   }
-  migrate(db.sqlite, log);
 }
 
 /** The configuration holds every number of a plan, with scale and preset applied. */

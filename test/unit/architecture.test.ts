@@ -4,7 +4,14 @@ import { dirname, join, relative, resolve } from "node:path";
 
 const SRC = resolve(import.meta.dir, "../../src");
 /** Rings from the outside in; a file imports from its own ring or from those after it. */
-const RINGS = [["cli", "main.ts"], ["server"], ["web"], ["features"], ["http", "db", "blobs", "jobs", "config"], ["lib", "errors.ts", "version.ts"]];
+const RINGS = [
+  ["cli", "main.ts"],
+  ["server"],
+  ["web"],
+  ["features"],
+  ["http", "db", "blobs", "jobs", "config"],
+  ["lib", "errors.ts", "version.ts"],
+];
 /** HTTP-side files of a feature; all other files of it are domain. */
 const HTTP_SIDE = /^(routes|model|present|guard|listing|upload-form|content-sender)\.ts$/;
 
@@ -72,7 +79,11 @@ test("only one file imports sharp, and only the configuration reads the environm
     if (/process\.env\b/.test(source)) environment.push(path);
   }
   expect(sharp.filter((path) => !path.startsWith("features/thumbnails/"))).toEqual([]);
-  expect(environment.filter((path) => !/^((cli|config|server)\/|main\.ts)/.test(path) && !path.startsWith("features/thumbnails/"))).toEqual([]);
+  expect(
+    environment.filter(
+      (path) => !/^((cli|config|server)\/|main\.ts)/.test(path) && !path.startsWith("features/thumbnails/"),
+    ),
+  ).toEqual([]);
 });
 
 test("no transaction callback is asynchronous", async () => {

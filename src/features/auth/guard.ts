@@ -89,6 +89,7 @@ export function demand(access: Access, request: Request): Principal {
 }
 
 /** Stands where a public route has no caller; such a route looks at {@link identityOf} instead. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- empty, so that whoever relies on it fails at once
 const NOBODY = Object.freeze({}) as Principal;
 
 async function identify(auth: AuthService, request: Request): Promise<Identity> {

@@ -49,6 +49,7 @@ export class Idempotency {
     const nowMs = this.#clock.nowMs();
     const first = this.#find.get(accountId, key, nowMs - KEPT_MS);
     if (first !== null) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this very deed gave, kept below
       if (first.fingerprint === fingerprint) return JSON.parse(first.result) as T;
       throw new AppError(
         "idempotency_key",

@@ -30,7 +30,6 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 
 /** GET and POST /setup. */
 export function setupRoutes({ auth, defaultPlan, onSetUp }: SetupRoutesOptions) {
-  const gone = () => pageResponse(renderSetupGonePage(), 404, HEADERS);
   return new Elysia({ name: "setup-routes" })
     .get(
       "/setup",
@@ -78,6 +77,10 @@ export function setupRoutes({ auth, defaultPlan, onSetUp }: SetupRoutesOptions) 
       },
       { parse: "none", detail: { hide: true } },
     );
+}
+
+function gone(): Response {
+  return pageResponse(renderSetupGonePage(), 404, HEADERS);
 }
 
 async function readForm(request: Request): Promise<URLSearchParams> {

@@ -234,10 +234,13 @@ function count(sort: SortField, blocks: readonly Block[], keys: SortKeys, change
 function landmarksSql(sort: SortField): string {
   const { index, keys } = SORTS[sort];
   const order = keys.join(", ");
-  const keyOfLast = (key: string) => `(SELECT ${key} FROM nodes WHERE id = landmark.id)`;
   return `WITH RECURSIVE landmark(id) AS (
       SELECT (SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2 ORDER BY ${order} LIMIT 1)
       UNION ALL
-      SELECT (SELECT id FROM (${selectFrom(sort, ">", [keyOfLast(keys[0]), keyOfLast(keys[1])])} LIMIT 1 OFFSET ?3)) FROM landmark WHERE landmark.id IS NOT NULL)
+      SELECT (SELECT id FROM (${selectFrom(sort, ">", [lastLandmarks(keys[0]), lastLandmarks(keys[1])])} LIMIT 1 OFFSET ?3)) FROM landmark WHERE landmark.id IS NOT NULL)
     SELECT ${SORT_COLUMNS} FROM landmark CROSS JOIN nodes n ON n.id = landmark.id`;
+}
+
+function lastLandmarks(column: string): string {
+  return `(SELECT ${column} FROM nodes WHERE id = landmark.id)`;
 }

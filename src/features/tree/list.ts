@@ -85,20 +85,31 @@ export class Lister {
     behind: number,
     count: number,
   ): Promise<NodeRow[]> {
+    if (total < ANCHORED_MIN) return this.#walk(run, before, behind, count);
+    const page = this.#pageOfLarge(run, rev, total, before, behind, count);
+    // Whoever reads the first page may well ask for others. After this page was asked for: in the thread it would wait
+    // for the landmarks otherwise.
+    this.#store.anchors.prepare(run);
+    return page;
+  }
+
+  #pageOfLarge(
+    run: Run,
+    rev: number,
+    total: number,
+    before: number,
+    behind: number,
+    count: number,
+  ): NodeRow[] | Promise<NodeRow[]> {
     const walk = Math.min(before, behind);
-    if (total >= ANCHORED_MIN && walk > WALK_SHORT_MAX) {
-      const landmark = this.#store.anchors.locate(run, rev, total, before);
-      if (landmark !== undefined) {
-        const { from, offset } = landmark;
-        return this.#page(run, "from").all(...boundary(run, from), count, offset);
-      }
-      const isLong = walk > WALK_IN_PLACE_MAX;
-      const page = isLong ? this.#walkElsewhere(run, before, behind, count) : this.#walk(run, before, behind, count);
-      // After the page has been asked for, which would wait in the thread for the landmarks otherwise.
-      this.#store.anchors.prepare(run);
-      return page;
+    if (walk <= WALK_SHORT_MAX) return this.#walk(run, before, behind, count);
+    const landmark = this.#store.anchors.locate(run, rev, total, before);
+    if (landmark !== undefined) {
+      const { from, offset } = landmark;
+      return this.#page(run, "from").all(...boundary(run, from), count, offset);
     }
-    return this.#walk(run, before, behind, count);
+    const isLong = walk > WALK_IN_PLACE_MAX;
+    return isLong ? this.#walkElsewhere(run, before, behind, count) : this.#walk(run, before, behind, count);
   }
 
   #walk(run: Run, before: number, behind: number, count: number): NodeRow[] {

@@ -52,11 +52,12 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
   );
   const sums = { fileBytes: next.sizeBytes - oldBytes, versionBytes: oldBytes };
   const seq = store.accounts.take(accountId, sums, next.quotaBytes);
-  store.sqlite.run(
-    `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
-    [row.id, version, oldBlobId, oldBytes, oldType, row.content_at, row.content_by],
-  );
+  store.sqlite
+    .query<undefined, (number | string | null)[]>(
+      `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+    )
+    .run(row.id, version, oldBlobId, oldBytes, oldType, row.content_at, row.content_by);
   store.nodes.setContent(tx, row, {
     blobId: next.blobId,
     sizeBytes: next.sizeBytes,

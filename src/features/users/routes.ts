@@ -20,7 +20,7 @@ import {
 } from "./model.ts";
 import { presentProfile, presentSessionItem } from "./present.ts";
 import type { UserService } from "./service.ts";
-import { changeSettings, readSettings, type SettingsChange } from "./settings.ts";
+import { changeSettings, readSettings } from "./settings.ts";
 
 /** What the routes about one's own account work with. */
 export interface UserRoutesOptions {
@@ -103,9 +103,7 @@ export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount
     .put(
       "/settings",
       async ({ principal, body }) => {
-        const json = await users.changeSettings(principal.user.id, (stored) =>
-          changeSettings(stored, body as SettingsChange),
-        );
+        const json = await users.changeSettings(principal.user.id, (stored) => changeSettings(stored, body));
         return ok(readSettings(json));
       },
       {

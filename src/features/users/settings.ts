@@ -29,10 +29,11 @@ export interface Settings {
   readonly versioning: { readonly keep: number };
 }
 
-/** A change as PUT /api/users/settings brings it: any part of {@link Settings}, at any depth. */
-export type SettingsChange = {
-  readonly [K in keyof Settings]?: Settings[K] extends object ? Partial<Settings[K]> : Settings[K];
-};
+/** Any part of T, at any depth. */
+type PartOf<T> = { readonly [K in keyof T]?: (T[K] extends object ? PartOf<T[K]> : T[K]) | undefined };
+
+/** A change as PUT /api/users/settings brings it. */
+export type SettingsChange = PartOf<Settings>;
 
 const DEFAULTS: Settings = {
   language: "en",
@@ -51,6 +52,7 @@ const DEFAULTS: Settings = {
 
 /** The settings in force, from the stored JSON of those that were ever set. */
 export function readSettings(json: string): Settings {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeSettings alone
   return merge(DEFAULTS, JSON.parse(json) as SettingsChange);
 }
 
@@ -72,18 +74,33 @@ function merge(base: Settings, change: SettingsChange): Settings {
     timezone: change.timezone ?? base.timezone,
     theme: change.theme ?? base.theme,
     defaultView: change.defaultView ?? base.defaultView,
-    notifications: {
-      ...base.notifications,
-      ...change.notifications,
-      quietHours: { ...base.notifications.quietHours, ...change.notifications?.quietHours },
+    notifications: mergeNotifications(base.notifications, change.notifications ?? {}),
+    versioning: { keep: change.versioning?.keep ?? base.versioning.keep },
+  };
+}
+
+function mergeNotifications(
+  base: NotificationPreferences,
+  change: PartOf<NotificationPreferences>,
+): NotificationPreferences {
+  const { quietHours = {} } = change;
+  return {
+    uploads: change.uploads ?? base.uploads,
+    shares: change.shares ?? base.shares,
+    storage: change.storage ?? base.storage,
+    security: change.security ?? base.security,
+    quietHours: {
+      enabled: quietHours.enabled ?? base.quietHours.enabled,
+      start: quietHours.start ?? base.quietHours.start,
+      end: quietHours.end ?? base.quietHours.end,
+      timezone: quietHours.timezone ?? base.quietHours.timezone,
     },
-    versioning: { ...base.versioning, ...change.versioning },
   };
 }
 
 function checkTimeZone(zone: string, field: string): void {
   try {
-    new Intl.DateTimeFormat("en", { timeZone: zone });
+    new Intl.DateTimeFormat("en", { timeZone: zone }).format();
   } catch {
     throw invalidField(field, `${JSON.stringify(zone)} is no time zone. Use an IANA name such as Europe/Berlin.`);
   }

@@ -185,7 +185,9 @@ describe("DiskBlobStore", () => {
   for (const [call, code, size, reason] of faults) {
     test(`${code} from ${call} at ${size} bytes is ${reason}, and nothing is left`, async () => {
       const faulty = open({ disk: faultyDisk({ [call]: code }) });
-      const outcome = await put(Buffer.alloc(size, 1), faulty).catch((error: unknown) => (error as AppError).reason);
+      const outcome: unknown = await put(Buffer.alloc(size, 1), faulty).catch(
+        (error: unknown) => (error as AppError).reason,
+      );
       expect(outcome).toBe(reason);
       await Bun.sleep(0);
       expect(allFiles()).toEqual([]);
@@ -199,13 +201,22 @@ describe("DiskBlobStore", () => {
         throw new AppError("store_missing", "gone");
       },
     });
-    expect(await put(Buffer.from("x"), gone).catch((error: unknown) => (error as AppError).reason)).toBe("store_missing");
+    expect(await put(Buffer.from("x"), gone).catch((error: unknown) => (error as AppError).reason)).toBe(
+      "store_missing",
+    );
     expect(allFiles()).toEqual([]);
     gone.close();
   });
 
   test("with verification each content is read back before it counts (D4)", async () => {
-    const lying: Disk = { ...realDisk, write: (fd, bytes) => realDisk.write(fd, bytes.map((byte) => byte ^ 1)) };
+    const lying: Disk = {
+      ...realDisk,
+      write: (fd, bytes) =>
+        realDisk.write(
+          fd,
+          bytes.map((byte) => byte ^ 1),
+        ),
+    };
     const careful = open({ disk: lying, verifyAfterWrite: true });
     expect(await put(Buffer.from("honest"), careful).catch((error: unknown) => (error as AppError).reason)).toBe(
       "storage_error",

@@ -39,7 +39,9 @@ describe("Writer", () => {
       return statement;
     }) as typeof counting.prepare;
     const grouped = new Writer(counting, silentLog);
-    await Promise.all(Array.from({ length: 50 }, (_, v) => grouped.run(() => void counting.run(`INSERT INTO t VALUES (${v})`))));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, v) => grouped.run(() => void counting.run(`INSERT INTO t VALUES (${v})`))),
+    );
     expect(counting.query("SELECT count(*) AS n FROM t").get()).toEqual({ n: 50 });
     expect(commits).toBeLessThan(10);
   });

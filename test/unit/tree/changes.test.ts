@@ -201,8 +201,14 @@ describe("a deleted folder", () => {
     expect([after.files, after.folders, after.versionBytes]).toEqual([151, 7, 0]);
     expect(after.fileBytes).toBe(before.fileBytes / 2);
     const found = await tree.read.find({
-      ...{ accountId, folder: tree.read.getRoot(accountId), search: "inside", recursive: true },
-      ...{ sort: "name", order: "asc", offset: 0, limit: 10 },
+      accountId,
+      folder: tree.read.getRoot(accountId),
+      search: "inside",
+      recursive: true,
+      sort: "name",
+      order: "asc",
+      offset: 0,
+      limit: 10,
     });
     expect(found.nodes.map(({ folder }) => folder)).toEqual([`${copy.kind === "folder" ? copy.path : ""}/1`]);
     await expectNoDrift();

@@ -64,6 +64,8 @@ class Model {
   }
 }
 
+const expectReason = (deed: () => unknown, reason: string) => expect(deed).toThrow(expect.objectContaining({ reason }));
+
 test.each([1, 2, 3, 4])(
   "random changes leave what a plain model says (seed %d)",
   async (seed) => {
@@ -83,8 +85,6 @@ test.each([1, 2, 3, 4])(
     const files = () => [...model.nodes.values()].filter((node) => node.kind === "file");
     const nameTakenBy = (parentId: number | null, name: string) =>
       [...model.nodes.values()].find((node) => node.parentId === parentId && node.name === name);
-    const expectReason = (deed: () => unknown, reason: string) =>
-      expect(deed).toThrow(expect.objectContaining({ reason }));
     const addFile = () => {
       const folder = random.pick(folders());
       const name = random.pick(NAMES);

@@ -33,10 +33,10 @@ describe("numbering in a folder", () => {
     accountId = tree.addAccount();
   });
   afterAll(() => tree.close());
+  const addNumbered = (folder: string, name: string) => tree.addFile(accountId, folder, name, { onConflict: "rename" });
 
   test("takes the lowest free number, also after one was freed", () => {
-    const add = () => tree.addFile(accountId, "/n", "a.txt", { onConflict: "rename" });
-    const made = Array.from({ length: 15 }, add);
+    const made = Array.from({ length: 15 }, () => addNumbered("/n", "a.txt"));
     expect(made.map(({ name }) => name)).toEqual([
       "a.txt",
       ...Array.from({ length: 14 }, (_, i) => `a (${i + 1}).txt`),
@@ -44,45 +44,49 @@ describe("numbering in a folder", () => {
     const [, , , third] = made;
     if (third === undefined) throw new Error("unreachable");
     tree.run((tx) => tree.write.deleteFile(tx, third));
-    expect(add().name).toBe("a (3).txt");
-    expect(add().name).toBe("a (15).txt");
+    expect(addNumbered("/n", "a.txt").name).toBe("a (3).txt");
+    expect(addNumbered("/n", "a.txt").name).toBe("a (15).txt");
     tree.run((tx) => tree.write.updateFile(tx, { accountId, publicId: made[1]?.publicId ?? "" }, { name: "other" }));
-    expect(add().name).toBe("a (1).txt");
+    expect(addNumbered("/n", "a.txt").name).toBe("a (1).txt");
   });
 
   test("an undone deed leaves no gap behind", () => {
-    const add = () => tree.addFile(accountId, "/u", "a", { onConflict: "rename" });
-    add();
+    addNumbered("/u", "a");
     expect(() =>
-      tree.run(() => {
-        throw new Error("undone");
-      }),
-    ).toThrow();
-    const inDeed = () =>
       tree.run((tx) => {
         const folder = tree.write.ensureFolder(tx, accountId, "/u");
         tree.store.names.numbered(tx, folder.id, "a");
         throw new Error("undone");
-      });
-    expect(inDeed).toThrow("undone");
-    expect(add().name).toBe("a (1)");
+      }),
+    ).toThrow("undone");
+    expect(addNumbered("/u", "a").name).toBe("a (1)");
+  });
+
+  test("many equal names in one deed are numbered without gaps, also over a freed one", () => {
+    const source = addNumbered("/m", "a.txt");
+    const options = { onConflict: "rename", preserveMetadata: true, createdBy: accountId, quotaBytes: null } as const;
+    const names = tree.run((tx) => {
+      const copies = Array.from({ length: 4 }, () => tree.write.copy(tx, source, "/m", options).node);
+      tree.write.deleteFile(tx, copies[1] ?? source);
+      return [...copies, ...Array.from({ length: 2 }, () => tree.write.copy(tx, source, "/m", options).node)].map(
+        ({ name }) => name,
+      );
+    });
+    expect(names).toEqual(["a (1).txt", "a (2).txt", "a (3).txt", "a (4).txt", "a (2).txt", "a (5).txt"]);
+    expect(addNumbered("/m", "a.txt").name).toBe("a (6).txt");
   });
 
   test("a name freed and taken again in one transaction is counted right", async () => {
-    const add = () => tree.addFile(accountId, "/t", "a", { onConflict: "rename" });
-    const [, second] = [add(), add(), add()];
+    const [, second] = [addNumbered("/t", "a"), addNumbered("/t", "a"), addNumbered("/t", "a")];
     if (second === undefined) throw new Error("unreachable");
     const options = { onConflict: "rename", preserveMetadata: true, createdBy: accountId, quotaBytes: null } as const;
     const copies = await Promise.all([
       tree.writer.run((tx) => tree.write.copy(tx, second, "/t", options).node.name),
       tree.writer.run((tx) => tree.write.deleteFile(tx, second).name),
-      tree.writer.run(() => {
-        const first = tree.read.findFolderByPath(accountId, "/t");
-        return first?.itemCount;
-      }),
+      tree.writer.run(() => tree.read.findFolderByPath(accountId, "/t")?.itemCount),
     ]);
     expect(copies).toEqual(["a (1) (1)", "a (1)", 3]);
-    expect(add().name).toBe("a (1)");
+    expect(addNumbered("/t", "a").name).toBe("a (1)");
   });
 
   test("files and folders share one name space, upper and lower case apart (D29)", () => {
