@@ -7,6 +7,7 @@ import { PLAN_NAMES, type PlanName, type Role, ROLES, type User } from "../featu
 import { toTimestamp } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { createLog } from "../lib/log.ts";
+import { listenAddress } from "../server/listen-address.ts";
 import { type CommandServices, openForCommand } from "../server/services.ts";
 import {
   addSettings,
@@ -24,7 +25,7 @@ import {
 } from "./command.ts";
 import { toJson, toTable } from "./output.ts";
 
-/** `larder user add|set|list|token`: accounts, beside a running server or without one. */
+/** `larder user add|set|list|token|setup-link`: accounts, beside a running server or without one. */
 export function define(command: Command, context: CommandContext): void {
   command.description("Add, change and list accounts. Works beside a running server and takes effect at once.");
   describeEnd(command, "echo 'correct horse battery' | larder user add anna@example.org --admin --password-stdin");
@@ -32,6 +33,7 @@ export function define(command: Command, context: CommandContext): void {
   defineSet(command.command("set <email>").summary("Change an account."), context);
   defineList(command.command("list").summary("List all accounts."), context);
   defineToken(command.command("token <email>").summary("Sign an account in, for a script."), context);
+  defineSetupLink(command.command("setup-link").summary("Make a new link to the set-up page."), context);
 }
 
 function defineAdd(command: Command, context: CommandContext): void {
@@ -144,6 +146,32 @@ function defineToken(command: Command, context: CommandContext): void {
     });
     const expiresIn = formatDuration(loaded.config.tokenLifetimeMs);
     context.terminal.out(hasOption(command, "json") ? toJson({ token, expiresIn, user: present(user) }) : `${token}\n`);
+    return EXIT.fine;
+  });
+}
+
+function defineSetupLink(command: Command, context: CommandContext): void {
+  command.description(
+    "Print a new one-time link to the page that makes the first account, an administrator. It lasts for 24 hours; " +
+      "earlier links no longer work.",
+  );
+  addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
+  describeEnd(command, "larder user setup-link", "there is an account already");
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
+    const { publicUrl, port } = loaded.config;
+    if (publicUrl === null && port === 0) {
+      throw new UsageError("Port 0 is any port. Give the one that the server listens on by --port.");
+    }
+    const token = await withServices(loaded, context, ({ auth }) => auth.newSetupToken());
+    if (token === undefined) {
+      throw new AppError(
+        "signup_closed",
+        "There is an account already. Make an administrator by: larder user add EMAIL --admin --password-stdin",
+      );
+    }
+    context.terminal.out(`${publicUrl ?? listenAddress(loaded.config, port)}/setup?token=${token}\n`);
     return EXIT.fine;
   });
 }

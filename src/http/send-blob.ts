@@ -37,6 +37,8 @@ export interface SendBlobOptions {
   readonly inline: boolean;
   /** Default `private, max-age=3600` (API, download). */
   readonly cacheControl?: string;
+  /** What every answer of the server carries; the headers of the content win over them. */
+  readonly commonHeaders?: Readonly<Record<string, string>>;
   /** Added to every answer, 304 included. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
 }
@@ -133,6 +135,7 @@ function contentHeaders(options: SendBlobOptions, lengthBytes: number): Record<s
   const { mediaType } = options;
   const inline = options.inline && canInline(mediaType);
   return {
+    ...validatorHeaders(options),
     // Without a charset browsers take text shown in place for their region's 8-bit code.
     "content-type": inline && mediaType === "text/plain" ? "text/plain; charset=utf-8" : mediaType,
     "content-length": String(lengthBytes),
@@ -140,7 +143,6 @@ function contentHeaders(options: SendBlobOptions, lengthBytes: number): Record<s
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
     "content-security-policy": policyFor(mediaType),
-    ...validatorHeaders(options),
   };
 }
 
@@ -151,11 +153,15 @@ function policyFor(mediaType: string): string {
 
 /** What 200, 206 and 304 have in common (RFC 9110 §15.4.5). */
 function validatorHeaders(options: SendBlobOptions): Record<string, string> {
+  const { commonHeaders } = options;
+  // CORS adds Origin to it.
+  const vary = commonHeaders?.["vary"];
   return {
+    ...commonHeaders,
     "cache-control": options.cacheControl ?? DEFAULT_CACHE_CONTROL,
     etag: options.etag,
     "last-modified": new Date(options.lastModifiedMs).toUTCString(),
-    vary: "Authorization, Cookie",
+    vary: vary === undefined ? "Authorization, Cookie" : `${vary}, Authorization, Cookie`,
     ...options.extraHeaders,
   };
 }

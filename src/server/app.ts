@@ -49,6 +49,7 @@ const NO_HOST: AppHost = {
 export function createApp(services: Services, host: AppHost = NO_HOST) {
   const { config, log, clock, auth, users, rateGate, files, folders, tree, links, access, sender, hasThumbnail } =
     services;
+  const { basePath } = config;
   const guard = authGuard(auth, () => host.noticeChanges());
   let routes: RouteTable | undefined;
   let document: Promise<unknown> | undefined;
@@ -75,10 +76,10 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           routes ??= new RouteTable(app.routes);
           return routes.methodsOf(path);
         },
-        renderErrorPage,
+        renderErrorPage: (status, message) => renderErrorPage(basePath, status, message),
         addresses,
         publicUrl: config.publicUrl ?? undefined,
-        basePath: config.basePath,
+        basePath,
         peerOf: (request) => host.peerOf(request),
       }),
     )
@@ -90,7 +91,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         guard,
         rateGate,
         tokenLifetimeMs: config.tokenLifetimeMs,
-        cookiePath: config.basePath === "" ? "/" : config.basePath,
+        cookiePath: basePath === "" ? "/" : basePath,
       }),
     )
     .use(
@@ -118,18 +119,18 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         allowLong: (request) => host.allowLong(request),
       }),
     )
-    .use(publicRoutes({ links, tree, users, sender, guard, hasThumbnail }))
-    .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, onSetUp: (use) => host.onSetUp(use) }))
+    .use(publicRoutes({ links, tree, users, sender, guard, hasThumbnail, basePath }))
+    .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
     .use(
       healthRoutes({
         whyNotReady,
         openApi: () => {
-          document ??= documentOf(app);
+          document ??= documentOf(app, basePath);
           return document;
         },
       }),
     )
     .use(metricsRoutes({ services, whyNotReady, peerOf: (request) => host.peerOf(request) }))
-    .use(webRoutes({ version: VERSION, isReady: () => whyNotReady() === undefined }));
+    .use(webRoutes({ version: VERSION, basePath, isReady: () => whyNotReady() === undefined }));
   return app;
 }

@@ -10,21 +10,24 @@ import type { Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { type AppHost, createApp } from "./app.ts";
 import { dataPaths, openDataDirectory } from "./data-directory.ts";
+import { listenAddress } from "./listen-address.ts";
 import { acquireServerLock } from "./lock.ts";
 import { openServices, type Services } from "./services.ts";
 import { REAP_JOB, timetable } from "./timetable.ts";
 
 /** How long requests that are under way may still take once the server was told to stop (contract §10). */
 const DRAIN_MS = 30_000;
-/** How often it is looked whether another process changed something, where no request does. */
+/** How often it is looked whether another process changed something: by requests, and where there are none. */
+const CHANGES_MS = 1;
 const NOTICE_MS = 1_000;
 /** A connection that says nothing for so long is closed, in seconds. */
 const IDLE_SECONDS = 120;
-/** Above the largest file of any plan there is room for the form around it. */
-const FORM_OVERHEAD_BYTES = 16 * 1024 * 1024;
-
 /** How a run of the server ended. */
-type Ending = "stop" | "restart";
+interface Ending {
+  readonly how: "stop" | "restart";
+  /** On which it listened. */
+  readonly port: number;
+}
 
 /**
  * Runs the server until SIGTERM or SIGINT. What has begun is finished, for 30 s at most.
@@ -42,7 +45,17 @@ export async function runServer(config: Config, log: Log, reload: () => Config =
   openDataDirectory(config.data);
   const lock = acquireServerLock(dataPaths(config.data).lock);
   try {
-    for (let current = config; (await runOnce(current, log, stop.signal)) === "restart"; ) current = reload();
+    let current = config;
+    for (;;) {
+      const { how, port } = await runOnce(current, log, stop.signal);
+      if (how === "stop") break;
+      const next = reload();
+      if (next.preset !== "household") {
+        log.warn("The set-up page's choice of a household has no effect: preset is set elsewhere. See: larder config");
+      }
+      // Port 0 is any port: browsers know the one that was picked, so it stays.
+      current = next.port === 0 ? { ...next, port } : next;
+    }
   } finally {
     lock.release();
     process.off("SIGTERM", onSignal);
@@ -62,9 +75,13 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
 
   const scheduler = new Scheduler({ ...services, jobs: timetable(services) });
   services.onDetached.wake = () => void scheduler.runNow(REAP_JOB);
-  const end = Promise.withResolvers<Ending>();
+  const end = Promise.withResolvers<Ending["how"]>();
   let isDraining = false;
+  let lookedMs = 0;
   const noticeChanges = () => {
+    const nowMs = performance.now();
+    if (nowMs - lookedMs < CHANGES_MS) return;
+    lookedMs = nowMs;
     if (!db.changedElsewhere()) return;
     services.auth.dropCaches();
     services.tree.dropCaches();
@@ -79,7 +96,12 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     noticeChanges,
     onSetUp: (use) => {
       if (use !== "household") return;
-      keepPreset(config);
+      try {
+        keepPreset(config);
+      } catch (error) {
+        log.error('larder.toml could not be written. Put preset = "household" into it, and start again.', { error });
+        return;
+      }
       // After the answer is on its way.
       setTimeout(() => end.resolve("restart"), 100);
     },
@@ -94,7 +116,8 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     // Or two servers could listen on one port, each with half of its connections.
     reusePort: false,
     idleTimeout: IDLE_SECONDS,
-    maxRequestBodySize: largestFile(config) + FORM_OVERHEAD_BYTES,
+    // Every reader of a body has a bound of its own, and answers in the envelope; the server's own 413 has no words.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request) {
       const url = routableUrl(request.url, basePath);
       if (url === request.url) return app.fetch(request);
@@ -109,16 +132,17 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   });
   const noticing = setInterval(noticeChanges, NOTICE_MS);
   scheduler.start();
-  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${server.port}${basePath}`;
+  const port = server.port ?? config.port;
+  const url = listenAddress(config, port);
   if (!users.hasAny()) await printSetupLink(services, config.publicUrl ?? url);
   process.stdout.write(`Larder ${VERSION} (${COMMIT}) listening on ${url}\n`);
 
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
-  const ending = await end.promise;
+  const how = await end.promise;
   isDraining = true;
   clearInterval(noticing);
-  log.info(ending === "stop" ? "Stopping." : "Starting again with the new settings.", {
+  log.info(how === "stop" ? "Stopping." : "Starting again with the new settings.", {
     requestsUnderWay: server.pendingRequests,
   });
   const isDrained = await Promise.race([server.stop().then(() => true), Bun.sleep(DRAIN_MS).then(() => false)]);
@@ -128,7 +152,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   }
   await scheduler.stop();
   await services.close();
-  return ending;
+  return { how, port };
 }
 
 /** The first administrator of the environment, where there is no account yet (contract §2). */
@@ -159,11 +183,6 @@ function keepPreset(config: Config): void {
     flush: true,
   });
   fs.renameSync(partial, path);
-}
-
-function largestFile(config: Config): number {
-  const { free, pro, enterprise } = config.plans;
-  return Math.max(free.maxFileSizeBytes, pro.maxFileSizeBytes, enterprise.maxFileSizeBytes);
 }
 
 /** Where the router begins to look for the path of a URL: host names shorter than that would be taken for a part of it. */

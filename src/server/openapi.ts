@@ -12,8 +12,11 @@ Every answer is JSON in an envelope: \`{success: true, data}\`, or \`{success: f
 with the fine cause in \`details.reason\`. Sign in at /api/auth/signin and send the token as \`Authorization: Bearer …\`.
 Sizes are bytes, times ISO 8601 UTC, digests \`sha256:<hex>\`.`;
 
-/** The document of an application, as an OpenAPI 3.0 object. */
-export async function documentOf(app: AnyElysia): Promise<unknown> {
+/**
+ * The document of an application, as an OpenAPI 3.0 object.
+ * @param basePath where not empty, the path below which clients find the paths of the document (D35)
+ */
+export async function documentOf(app: AnyElysia, basePath = ""): Promise<unknown> {
   const generator = new Elysia()
     .use(
       swagger({
@@ -32,6 +35,7 @@ export async function documentOf(app: AnyElysia): Promise<unknown> {
   const { schemas, headers, securitySchemes } = sharedComponents;
   return tidy({
     ...generated,
+    ...(basePath !== "" && { servers: [{ url: basePath }] }),
     components: { schemas: { ...schemas, ...FILE_SCHEMAS }, headers, securitySchemes },
   });
 }

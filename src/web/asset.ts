@@ -1,5 +1,6 @@
 /** A file that pages load. Its name changes with its content, so that browsers may keep it for ever. */
 export interface Asset {
+  /** Below the base path. */
   readonly path: string;
   readonly contentType: string;
   /** The content, opened anew for each answer. */

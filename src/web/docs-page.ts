@@ -27,7 +27,7 @@ export const DOCS_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** The page at `/docs`: reads `/openapi.json` and lets it be tried out. */
-export function renderDocsPage(): string {
+export function renderDocsPage(basePath: string): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -35,14 +35,14 @@ export function renderDocsPage(): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light">
 <title>Larder: API documentation</title>
-<link rel="icon" href="${ICON.path}">
-<link rel="stylesheet" href="${STYLE.path}">
+<link rel="icon" href="${basePath}${ICON.path}">
+<link rel="stylesheet" href="${basePath}${STYLE.path}">
 </head>
 <body>
 <div id="docs"></div>
-<noscript><p>This page needs scripts. The document itself is at <a href="/openapi.json">/openapi.json</a>.</p></noscript>
-<script src="${SCRIPT.path}"></script>
-<script src="${START.path}"></script>
+<noscript><p>This page needs scripts. The document itself is at <a href="${basePath}/openapi.json">openapi.json</a>.</p></noscript>
+<script src="${basePath}${SCRIPT.path}"></script>
+<script src="${basePath}${START.path}"></script>
 </body>
 </html>
 `.text;

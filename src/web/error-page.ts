@@ -18,15 +18,16 @@ const TITLES: Readonly<Record<number, string>> = {
  * The page for an error, for browsers (requests outside /api that accept text/html).
  * @param message the same words as in the error envelope: what happened, then what to do
  */
-export function renderErrorPage(status: number, message: string, requestId?: string): string {
+export function renderErrorPage(basePath: string, status: number, message: string, requestId?: string): string {
   const title = TITLES[status] ?? (status < 500 ? "That did not work" : "Something went wrong here");
   return renderPage(
+    basePath,
     title,
     html`<div class="card">
 <h1>${title}</h1>
 <p>${message}</p>
 <p class="quiet">Status ${status}${requestId !== undefined && html`, request <code>${requestId}</code>`}</p>
-<p class="actions"><a class="button second" href="/">Go to the start page</a></p>
+<p class="actions"><a class="button second" href="${basePath}/">Go to the start page</a></p>
 </div>`,
   );
 }

@@ -8,17 +8,18 @@ export interface LandingPageModel {
 }
 
 /** The page at `/`: what this is, whether it works, where to read on. */
-export function renderLandingPage(model: LandingPageModel): string {
+export function renderLandingPage(basePath: string, model: LandingPageModel): string {
   const state = model.isReady
     ? html`<p class="state">Ready, version ${model.version}</p>`
     : html`<p class="state waiting">Starting, version ${model.version}</p>`;
   return renderPage(
+    basePath,
     "Larder",
     html`<div class="card">
 <h1>This is a Larder</h1>
 <p>It keeps the files of a home or a small office on its own machine. Phones, browsers and scripts reach them through one HTTP API.</p>
 ${state}
-<p class="actions"><a class="button" href="/docs">API documentation</a><a class="button second" href="/openapi.json">openapi.json</a></p>
+<p class="actions"><a class="button" href="${basePath}/docs">API documentation</a><a class="button second" href="${basePath}/openapi.json">openapi.json</a></p>
 </div>`,
   );
 }

@@ -23,8 +23,11 @@ export const ICON = textAsset(
 export const PAGE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** A whole page. `title` and `main` are all that differs between them. */
-export function renderPage(title: string, main: Html): string {
+/**
+ * A whole page. `title` and `main` are all that differs between them.
+ * @param basePath what the addresses of our own files and pages start with: `""`, or a path such as `/files` (D35)
+ */
+export function renderPage(basePath: string, title: string, main: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -33,11 +36,11 @@ export function renderPage(title: string, main: Html): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title}</title>
-<link rel="icon" href="${ICON.path}">
-<link rel="stylesheet" href="${STYLE_SHEET.path}">
+<link rel="icon" href="${basePath}${ICON.path}">
+<link rel="stylesheet" href="${basePath}${STYLE_SHEET.path}">
 </head>
 <body>
-<header><a href="/">${LOGO}Larder</a></header>
+<header><a href="${basePath}/">${LOGO}Larder</a></header>
 <main>${main}</main>
 <footer>Files kept at home, by Larder.</footer>
 </body>

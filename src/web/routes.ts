@@ -7,6 +7,8 @@ import { ICON, pageResponse, STYLE_SHEET } from "./page.ts";
 /** What the pages need to know of the server. */
 export interface WebRoutesDeps {
   readonly version: string;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
   /** Whether the server takes requests yet, as `/health/ready` says. */
   isReady(): boolean;
 }
@@ -17,10 +19,14 @@ export interface WebRoutesDeps {
  */
 export function webRoutes(deps: WebRoutesDeps) {
   const app = new Elysia({ name: "web" })
-    .get("/", () => pageResponse(renderLandingPage({ version: deps.version, isReady: deps.isReady() })), {
-      detail: { hide: true },
-    })
-    .get("/docs", () => pageResponse(renderDocsPage(), 200, { "content-security-policy": DOCS_POLICY }), {
+    .get(
+      "/",
+      () => pageResponse(renderLandingPage(deps.basePath, { version: deps.version, isReady: deps.isReady() })),
+      {
+        detail: { hide: true },
+      },
+    )
+    .get("/docs", () => pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }), {
       detail: { hide: true },
     });
   // One route a file: what isn't one of these has no route, and goes the way of every unknown path.

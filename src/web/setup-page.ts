@@ -22,16 +22,17 @@ export interface SetupPageModel {
  * The page behind the one-time setup link: a form that makes the first administrator. It is sent by POST to `/setup` as
  * `application/x-www-form-urlencoded` with `token`, `email`, `name`, `password`, `use`, and works without script.
  */
-export function renderSetupPage(model: SetupPageModel): string {
+export function renderSetupPage(basePath: string, model: SetupPageModel): string {
   const { problem } = model;
   const use = model.use ?? "household";
   return renderPage(
+    basePath,
     problem === undefined ? "Set up Larder" : "Please correct: Set up Larder",
     html`<div class="card">
 <h1>Welcome to Larder</h1>
 <p>This appliance has no account yet. Make the first one: it administers the others.</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
-<form method="post" action="/setup">
+<form method="post" action="${basePath}/setup">
 <input type="hidden" name="token" value="${model.token}">
 ${renderField(problem, "email", "E-mail", "email", model.email, html` autocomplete="username" required`)}
 ${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Shown beside the files you share. You may leave it empty.")}
@@ -49,25 +50,27 @@ ${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.messa
 }
 
 /** The page after the first administrator was made. */
-export function renderSetupDonePage(email: string): string {
+export function renderSetupDonePage(basePath: string, email: string): string {
   return renderPage(
+    basePath,
     "Larder is set up",
     html`<div class="card">
 <h1>Larder is set up</h1>
 <p>The account <strong>${email}</strong> was made and administers this appliance. The setup link no longer works.</p>
-<p class="actions"><a class="button" href="/">Go to the start page</a></p>
+<p class="actions"><a class="button" href="${basePath}/">Go to the start page</a></p>
 </div>`,
   );
 }
 
 /** The page for a setup link that was used, has run out, or is none (404). */
-export function renderSetupGonePage(): string {
+export function renderSetupGonePage(basePath: string): string {
   return renderPage(
+    basePath,
     "This setup link does not work",
     html`<div class="card">
 <h1>This setup link does not work</h1>
 <p>Such a link works once, until the first account is made. If there is none yet, take the newest link from the output of the server, or run:</p>
-<p><code>larder user add you@example.com --admin --password-stdin</code></p>
+<p><code>larder user setup-link</code></p>
 </div>`,
   );
 }

@@ -1,7 +1,7 @@
 import { type Html, html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
-/** What the page of a public link shows. All addresses are ours, absolute or from the root. */
+/** What the page of a public link shows. All addresses are ours, as they stand in the page. */
 export interface SharePageModel {
   readonly fileName: string;
   readonly sizeBytes: number;
@@ -19,9 +19,10 @@ export interface SharePageModel {
  * The page that `/s/{token}` shows in a browser: what the file is, a look at it, a download button.
  * Answer it with `Cache-Control: private, no-cache`, `Referrer-Policy: no-referrer`, `X-Robots-Tag: noindex` (contract §5).
  */
-export function renderSharePage(model: SharePageModel): string {
+export function renderSharePage(basePath: string, model: SharePageModel): string {
   const kind = describeKind(model.mediaType, model.fileName);
   return renderPage(
+    basePath,
     model.fileName,
     html`<article class="card">
 ${renderPreview(model, kind)}
@@ -33,8 +34,9 @@ ${renderPreview(model, kind)}
 }
 
 /** The page for links that don't exist, no longer exist, or never did: the same for all of them (404). */
-export function renderShareNotFoundPage(): string {
+export function renderShareNotFoundPage(basePath: string): string {
   return renderPage(
+    basePath,
     "Nothing here",
     html`<div class="card">
 <h1>There is nothing at this link</h1>

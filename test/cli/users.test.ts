@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { rm, writeFile } from "node:fs/promises";
+import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
@@ -156,6 +156,68 @@ describe("user token", () => {
     const token = (await server().larder(["user", "token", email])).stdout.trim();
     await client.post("/api/auth/signout", { everywhere: true });
     expectRefusal(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
+  });
+});
+
+describe("user setup-link", () => {
+  test("gives a new link beside the running server, which ends the one before (D56)", async () => {
+    await withServer({}, async (own) => {
+      const printed = /\/setup\?token=[\w-]+/.exec(own.log)?.[0] ?? "";
+      expectStatus(await own.visitor.get(printed), 200);
+      const { code, stdout } = await own.larder(["user", "setup-link", "--port", String(own.port)]);
+      expect(code).toBe(0);
+      const link = stdout.trimEnd();
+      expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup\?token=[\w-]{22,}$/);
+      expect(link).toStartWith(`${own.url}/`);
+      expectStatus(await own.visitor.get(printed), 404);
+      const { pathname, search, searchParams } = new URL(link);
+      expectStatus(await own.visitor.get(pathname + search), 200);
+      const form = { token: searchParams.get("token") ?? "", email: "root@example.com", password, use: "accounts" };
+      const made = await own.visitor.request("POST", pathname, { body: new URLSearchParams(form).toString() });
+      expectStatus(made, 201);
+      expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
+      expectStatus(await own.visitor.get(pathname + search), 404);
+    });
+  });
+
+  test("starts with the public address, else with host, port and base path", async () => {
+    await withServer({}, async (own) => {
+      const rows: [Record<string, string>, string][] = [
+        [{ LARDER_PUBLIC_URL: "https://x.example/files" }, "https://x.example/files/setup?token="],
+        [{ LARDER_BASE_PATH: "/files" }, "http://127.0.0.1:8790/files/setup?token="],
+        [{ LARDER_HOST: "::1", LARDER_PORT: "9000" }, "http://[::1]:9000/setup?token="],
+      ];
+      for (const [env, start] of rows) {
+        const { code, stdout } = await own.larder(["user", "setup-link"], { env });
+        expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/token=[\w-]+\n$/) });
+        expect(stdout).toStartWith(start);
+      }
+    });
+  });
+
+  test("is refused where there is an account, and prints no link", async () => {
+    await server().signUp();
+    const { code, stdout, stderr } = await server().larder(["user", "setup-link"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("larder user add");
+  });
+
+  test("can't tell the address of any port, and leaves the link as it was", async () => {
+    await withServer({}, async (own) => {
+      const { code, stdout } = await own.larder(["user", "setup-link", "--port", "0"]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expectStatus(await own.visitor.get(/\/setup\?token=[\w-]+/.exec(own.log)?.[0] ?? ""), 200);
+    });
+  });
+
+  test("makes no database where there is none", async () => {
+    const folder = await temporaryDirectory();
+    try {
+      const { code } = await server().larder(["user", "setup-link"], { env: { LARDER_DATA: folder } });
+      expect({ code, files: await readdir(folder) }).toEqual({ code: 2, files: [] });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
 

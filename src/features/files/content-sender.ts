@@ -26,6 +26,8 @@ export interface ContentSenderOptions {
 /** One request for a content. */
 export interface ContentRequest {
   readonly request: Request;
+  /** The answer's headers so far. They are taken over into the answer, because merging them in costs it its short way out. */
+  readonly set: { headers: Record<string, string | number> };
   readonly query: Query;
   /** Who counts as the same caller: a user or an address. */
   readonly callerKey: string;
@@ -62,6 +64,7 @@ export class ContentSender {
     if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
     const sent = sendBlob({
       ...asked,
+      commonHeaders: textOf(asked.set.headers),
       blob: {
         sizeBytes: file.sizeBytes,
         path: blobs.pathOf(file.digest),
@@ -73,6 +76,7 @@ export class ContentSender {
       fileName: file.name,
       inline,
     });
+    asked.set.headers = {};
     this.#count(file, asked.callerKey, sent);
     return sent.response;
   }
@@ -87,6 +91,7 @@ export class ContentSender {
     const { path, sizeBytes } = found;
     const { response } = sendBlob({
       ...asked,
+      commonHeaders: textOf(asked.set.headers),
       blob: {
         sizeBytes,
         path,
@@ -98,6 +103,7 @@ export class ContentSender {
       fileName: `${file.name}.webp`,
       inline: true,
     });
+    asked.set.headers = {};
     return response;
   }
 
@@ -112,6 +118,12 @@ export class ContentSender {
     access.note(file.id, nowMs, counted);
     transfers.noteDownload(file.accountId, sent.bytesToSend, counted);
   }
+}
+
+function textOf(headers: Record<string, string | number>): Record<string, string> {
+  const text: Record<string, string> = {};
+  for (const name in headers) text[name] = String(headers[name]);
+  return text;
 }
 
 const VARIANT_OF: Readonly<Record<string, ThumbnailVariant>> = {

@@ -19,7 +19,7 @@ import type { PublicLinks } from "../shares/public-links.ts";
 import { checkTags } from "../tree/labels.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition, TreeNode } from "../tree/types.ts";
-import type { ContentSender } from "./content-sender.ts";
+import type { ContentRequest, ContentSender } from "./content-sender.ts";
 import { readListing } from "./listing.ts";
 import {
   ContentCheckRecord,
@@ -69,9 +69,10 @@ export function fileRoutes(options: FileRoutesOptions) {
   const { files, tree, links, access, sender, guard, clock, hasThumbnail, allowLong } = options;
   const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
 
-  const send = (principal: Principal, fileId: string, request: Request) =>
+  const send = (principal: Principal, fileId: string, request: Request, set: ContentRequest["set"]) =>
     sender.send(files.get(principal.user, fileId), {
       request,
+      set,
       query: readQuery(exchangeOf(request).query),
       callerKey: `u:${principal.user.id}`,
     });
@@ -335,7 +336,7 @@ export function fileRoutes(options: FileRoutesOptions) {
           }),
         },
       )
-      .get("/:id/download", ({ principal, params, request }) => send(principal, params.id, request), {
+      .get("/:id/download", ({ principal, params, request, set }) => send(principal, params.id, request, set), {
         access: "reader",
         params: IdParams,
         ...documented({
@@ -365,7 +366,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         }),
       })
       // Of its own: made from the GET by the framework, it would read the whole content to measure it.
-      .head("/:id/download", ({ principal, params, request }) => send(principal, params.id, request), {
+      .head("/:id/download", ({ principal, params, request, set }) => send(principal, params.id, request, set), {
         access: "reader",
         params: IdParams,
         detail: { hide: true },

@@ -46,7 +46,8 @@ export class Collector {
   async run(signal: AbortSignal, isNow = false): Promise<Collected> {
     const nowMs = this.#options.clock.nowMs();
     const setAside = await this.#setAside(isNow ? nowMs : nowMs - this.#options.graceMs, signal);
-    const { removed, freedBytes } = await this.#unlink(isNow ? nowMs : nowMs - ASIDE_MS, signal);
+    // What was set aside just now is of this very instant or later.
+    const { removed, freedBytes } = await this.#unlink(isNow ? Number.MAX_SAFE_INTEGER : nowMs - ASIDE_MS, signal);
     return { setAside, removed, freedBytes };
   }
 

@@ -20,6 +20,8 @@ import type { PlanName } from "../users/types.ts";
 export interface SetupRoutesOptions {
   readonly auth: AuthService;
   readonly defaultPlan: PlanName;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
   /** Called when the administrator was made, with who will use the server. */
   readonly onSetUp: (use: SetupUse) => void;
 }
@@ -29,13 +31,14 @@ const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 /** GET and POST /setup. */
-export function setupRoutes({ auth, defaultPlan, onSetUp }: SetupRoutesOptions) {
+export function setupRoutes({ auth, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
+  const gone = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
   return new Elysia({ name: "setup-routes" })
     .get(
       "/setup",
       ({ request }) => {
         const token = readQuery(exchangeOf(request).query)["token"] ?? "";
-        return auth.isSetupToken(token) ? pageResponse(renderSetupPage({ token }), 200, HEADERS) : gone();
+        return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
       },
       { detail: { hide: true } },
     )
@@ -64,12 +67,14 @@ export function setupRoutes({ auth, defaultPlan, onSetUp }: SetupRoutesOptions) 
             use === "household" ? "enterprise" : defaultPlan,
           );
           onSetUp(use);
-          return pageResponse(renderSetupDonePage(user.email), 201, HEADERS);
+          return pageResponse(renderSetupDonePage(basePath, user.email), 201, HEADERS);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
+          // Somebody used the link while this form was under way.
+          if (!auth.isSetupToken(token)) return gone();
           const field = FIELDS.find((known) => known === error.details["field"]);
           return pageResponse(
-            renderSetupPage({ ...entered, problem: { field, message: error.message } }),
+            renderSetupPage(basePath, { ...entered, problem: { field, message: error.message } }),
             400,
             HEADERS,
           );
@@ -77,10 +82,6 @@ export function setupRoutes({ auth, defaultPlan, onSetUp }: SetupRoutesOptions) 
       },
       { parse: "none", detail: { hide: true } },
     );
-}
-
-function gone(): Response {
-  return pageResponse(renderSetupGonePage(), 404, HEADERS);
 }
 
 async function readForm(request: Request): Promise<URLSearchParams> {

@@ -12,7 +12,7 @@ import { canInline } from "../../http/send-blob.ts";
 import { pageResponse } from "../../web/page.ts";
 import { renderShareNotFoundPage, renderSharePage } from "../../web/share-page.ts";
 import type { authGuard } from "../auth/guard.ts";
-import type { ContentSender } from "../files/content-sender.ts";
+import type { ContentRequest, ContentSender } from "../files/content-sender.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { UserService } from "../users/service.ts";
@@ -26,6 +26,8 @@ export interface PublicRoutesOptions {
   readonly sender: ContentSender;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
 }
 
 const CACHE_CONTROL = "private, no-cache";
@@ -46,7 +48,7 @@ const PublicFile = t.Object({
 
 /** /s/{token}… and /api/public/{token}… */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { links, tree, users, sender, guard, hasThumbnail } = options;
+  const { links, tree, users, sender, guard, hasThumbnail, basePath } = options;
 
   /** The file that a link opens; unknown, revoked and disabled look alike. */
   const find = (token: string): FileNode | undefined => {
@@ -60,10 +62,11 @@ export function publicRoutes(options: PublicRoutesOptions) {
     if (file === undefined) throw notFound("This link");
     return file;
   };
-  const download = (token: string, request: Request) => {
+  const download = (token: string, request: Request, set: ContentRequest["set"]) => {
     const exchange = exchangeOf(request);
     return sender.send(open(token), {
       request,
+      set,
       query: readQuery(exchange.query),
       callerKey: `a:${rateLimitKey(exchange.clientAddress)}`,
       cacheControl: CACHE_CONTROL,
@@ -114,23 +117,23 @@ export function publicRoutes(options: PublicRoutesOptions) {
           }),
         },
       )
-      .get("/api/public/:token/download", ({ params, request }) => download(params.token, request), {
+      .get("/api/public/:token/download", ({ params, request, set }) => download(params.token, request, set), {
         access: "public",
         params: TokenParams,
         ...documentedDownload,
       })
-      .get("/s/:token/download", ({ params, request }) => download(params.token, request), {
+      .get("/s/:token/download", ({ params, request, set }) => download(params.token, request, set), {
         access: "public",
         params: TokenParams,
         ...documentedDownload,
       })
       // Of their own, as in features/files.
-      .head("/api/public/:token/download", ({ params, request }) => download(params.token, request), {
+      .head("/api/public/:token/download", ({ params, request, set }) => download(params.token, request, set), {
         access: "public",
         params: TokenParams,
         detail: { hide: true },
       })
-      .head("/s/:token/download", ({ params, request }) => download(params.token, request), {
+      .head("/s/:token/download", ({ params, request, set }) => download(params.token, request, set), {
         access: "public",
         params: TokenParams,
         detail: { hide: true },
@@ -139,10 +142,9 @@ export function publicRoutes(options: PublicRoutesOptions) {
         "/s/:token",
         ({ params }) => {
           const file = find(params.token);
-          if (file === undefined) return pageResponse(renderShareNotFoundPage(), 404, LINK_HEADERS);
-          // Relative to /s/{token}, so that it holds below any base path.
-          const downloadUrl = `${params.token}/download`;
-          const page = renderSharePage({
+          if (file === undefined) return pageResponse(renderShareNotFoundPage(basePath), 404, LINK_HEADERS);
+          const downloadUrl = `${basePath}/s/${params.token}/download`;
+          const page = renderSharePage(basePath, {
             fileName: file.name,
             sizeBytes: file.sizeBytes,
             mediaType: file.mediaType,

@@ -27,6 +27,8 @@ interface UsageRow {
 export class Accounts {
   readonly #take;
   readonly #usage;
+  /** One small entry for each account that changed since the start. */
+  readonly #generations = new Map<number, number>();
   readonly #seq;
   readonly #journal;
   readonly #tombstone;
@@ -73,6 +75,7 @@ export class Accounts {
    * @throws AppError quota_exceeded
    */
   take(accountId: number, change: AccountChange, quotaBytes: number | null = null): number {
+    this.touch(accountId);
     const { numbers = 1, files = 0, folders = 0, fileBytes = 0, versionBytes = 0 } = change;
     const added = fileBytes + versionBytes;
     const limit = added > 0 ? quotaBytes : null;
@@ -86,6 +89,19 @@ export class Accounts {
         "Delete something, or ask for more room.",
       { limit, used, required: added },
     );
+  }
+
+  /**
+   * A number that is another one after every change of the account's tree made here, undone ones included: what was read
+   * outside a transaction holds for as long as it stays the same. Costs no query.
+   */
+  generationOf(accountId: number): number {
+    return this.#generations.get(accountId) ?? 0;
+  }
+
+  /** Moves {@link generationOf} on. */
+  touch(accountId: number): void {
+    this.#generations.set(accountId, this.generationOf(accountId) + 1);
   }
 
   /** Writes the journal row of a change whose number was taken. */

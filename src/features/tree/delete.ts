@@ -24,6 +24,7 @@ export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, prec
   const row = store.nodes.get(file.id);
   const nowMs = store.clock.nowMs();
   removeRow(store, row, nowMs, true);
+  store.nodes.deleteName(row);
   store.nodes.childChanged(tx, file.parentId, FILE, row, undefined);
   store.names.freed(tx, file.parentId);
   return { publicId: file.publicId, name: file.name, deletedAtMs: nowMs };
@@ -72,6 +73,7 @@ export function detachRoot(store: TreeStore, accountId: number): void {
       "UPDATE accounts SET files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0 WHERE id = ?1",
     )
     .run(accountId);
+  store.accounts.touch(accountId);
   store.paths.drop();
 }
 
@@ -132,27 +134,32 @@ function takeApart(store: TreeStore, folderId: number, limit: number): number {
   );
   const nowMs = store.clock.nowMs();
   const way = [folderId];
-  let removed = 0;
-  while (removed < limit) {
+  const gone: StoredNode[] = [];
+  const remove = (id: number) => {
+    const node = store.nodes.get(id);
+    removeRow(store, node, nowMs, false);
+    gone.push(node);
+  };
+  while (gone.length < limit) {
     const at = way.at(-1);
     if (at === undefined) break;
-    const files = filesOf.all(at, limit - removed);
-    for (const { id } of files) removeRow(store, store.nodes.get(id), nowMs, false);
-    removed += files.length;
-    if (removed >= limit) break;
+    const files = filesOf.all(at, limit - gone.length);
+    for (const { id } of files) remove(id);
+    if (gone.length >= limit) break;
     const below = folderIn.get(at);
     if (below !== null) way.push(below.id);
     else {
-      removeRow(store, store.nodes.get(at), nowMs, false);
-      removed++;
+      remove(at);
       way.pop();
     }
   }
-  return removed;
+  // All at once: the index of names writes out what it has gathered whenever other tables are written in between.
+  for (const node of gone) store.nodes.deleteName(node);
+  return gone.length;
 }
 
 /**
- * Removes one node and leaves its tombstone. Its folder's counts are the caller's.
+ * Removes one node and leaves its tombstone. Its name and its folder's counts are the caller's.
  * @param isCounted whether the account's sums still have it
  */
 function removeRow(store: TreeStore, node: StoredNode, nowMs: number, isCounted: boolean): void {

@@ -27,7 +27,6 @@ const NO_LINKS: ReadonlyMap<number, Link> = new Map();
 export class FolderPaths {
   readonly #paths = new Map<number, string>();
   readonly #ids = new Map<string, number>();
-  readonly #onDrop: (() => void)[] = [];
   #isFrozen = false;
   readonly #link;
   readonly #links;
@@ -43,16 +42,6 @@ export class FolderPaths {
     this.#child = sqlite.prepare<{ id: number }, [number, number, string, string]>(
       "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = ?2 AND sort_key = ?3 AND name = ?4",
     );
-  }
-
-  /** Whether what is remembered may be used now. Nothing kept elsewhere on the same terms may be used while false. */
-  get isFrozen(): boolean {
-    return this.#isFrozen;
-  }
-
-  /** Calls `listener` whenever paths may have changed. */
-  onDrop(listener: () => void): void {
-    this.#onDrop.push(listener);
   }
 
   /** Path of a folder; undefined where it is unknown or its chain does not end at a root: it is gone then. */
@@ -123,7 +112,6 @@ export class FolderPaths {
   drop(): void {
     this.#paths.clear();
     this.#ids.clear();
-    for (const listener of this.#onDrop) listener();
     this.freeze();
   }
 

@@ -62,7 +62,7 @@ export function insertFolder(
 }
 
 /** The row of a new, empty folder without metadata. */
-export function folderRow(accountId: number, parentId: number, name: string, nowMs: number, seq: number) {
+export function folderRow(accountId: number, parentId: number | null, name: string, nowMs: number, seq: number) {
   return {
     publicId: newId("fold", nowMs),
     accountId,

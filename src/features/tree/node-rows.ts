@@ -11,7 +11,8 @@ import type { SortKeys } from "./sorts.ts";
 export interface NewNodeRow {
   readonly publicId: string;
   readonly accountId: number;
-  readonly parentId: number;
+  /** Null: cut off from the tree, not to be seen yet. */
+  readonly parentId: number | null;
   readonly kind: number;
   readonly name: string;
   readonly createdAtMs: number;
@@ -168,6 +169,7 @@ export class NodeRows {
   /** Makes a node and counts it in its folder. @returns its id */
   insert(tx: Transaction, node: NewNodeRow): number {
     const id = this.insertUncounted(node);
+    invariant(node.parentId !== null, "what is counted is in a folder");
     this.childChanged(tx, node.parentId, node.kind, undefined, {
       id,
       sort_key: fold(node.name),
@@ -246,9 +248,13 @@ export class NodeRows {
     this.childChanged(tx, before.parent_id, FILE, before, after);
   }
 
-  /** Removes a node's row and its name; its folder's counts are the caller's. */
-  deleteUncounted(node: StoredNode): void {
+  /** Takes a node that goes out of the index of names. */
+  deleteName(node: StoredNode): void {
     this.#deleteName.run(node.id, node.sort_key);
+  }
+
+  /** Removes a node's row; its name and its folder's counts are the caller's. */
+  deleteUncounted(node: StoredNode): void {
     if (node.kind === FOLDER) this.#deleteFolder.run(node.id);
     this.#deleteNode.run(node.id);
   }

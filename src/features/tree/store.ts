@@ -41,7 +41,7 @@ export class TreeStore {
   readonly tags: Tags;
   /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
   readonly underConstruction = new Set<number>();
-  readonly #known = new Map<string, { readonly head: number; readonly node: TreeNode }>();
+  readonly #known = new Map<string, { readonly generation: number; readonly node: TreeNode }>();
   readonly #byPublicId;
   readonly #byId;
   readonly #byIds;
@@ -67,18 +67,18 @@ export class TreeStore {
 
   /**
    * The node with this id, if it is the account's and in its tree. One that was read before is given again for as long as
-   * the account's journal has not moved on: every change that shows in a node takes a number there.
+   * nothing in the account's tree has changed; what other processes write is told by `dropCaches`.
    */
   findNode(ref: NodeRef): TreeNode | undefined {
-    // What a deed reads may be undone, and its number be given again.
+    // What a deed reads may be undone.
     if (this.sqlite.inTransaction) return this.#readNode(ref);
-    const head = this.accounts.headOf(ref.accountId);
+    const generation = this.accounts.generationOf(ref.accountId);
     const known = this.#known.get(ref.publicId);
-    if (known !== undefined && known.head === head && known.node.accountId === ref.accountId) return known.node;
+    if (known?.generation === generation && known.node.accountId === ref.accountId) return known.node;
     const node = this.#readNode(ref);
     if (node === undefined) return undefined;
     if (this.#known.size >= KNOWN_NODES_MAX) this.#known.clear();
-    this.#known.set(ref.publicId, { head, node });
+    this.#known.set(ref.publicId, { generation, node });
     return node;
   }
 

@@ -1,5 +1,5 @@
-import type { Transaction } from "../../db/transaction.ts";
-import { copy } from "./copy.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { copy, copyLarge } from "./copy.ts";
 import { createFile, createFolder } from "./create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./delete.ts";
 import { createAccountRoot, ensureFolderId } from "./make-folder.ts";
@@ -98,7 +98,7 @@ export class TreeWriter {
    * Copies a file, or a folder with all below it, by reference to the same contents. `isNew` is false where a file became
    * a version of another.
    * @throws AppError not_found | name_taken | not_a_folder | quota_exceeded; invalid_path for a folder into itself;
-   *   invalid_request where a folder has more than `COPY_NODES_MAX` below it
+   *   invalid_request where a folder has more than `COPY_NODES_MAX` below it (see {@link copyLarge})
    */
   copy(
     tx: Transaction,
@@ -107,6 +107,15 @@ export class TreeWriter {
     options: CopyOptions,
   ): { node: TreeNode; isNew: boolean } {
     return copy(this.#store, tx, node, destinationPath, options);
+  }
+
+  /**
+   * Copies a folder of any size in many short deeds, between which others write. The copy appears whole, at the end, or
+   * not at all; what changes in the source meanwhile may be in it or not. Not inside a deed.
+   * @throws AppError as `copy` does
+   */
+  copyLarge(writer: Writer, folder: NodeRef, destinationPath: string, options: CopyOptions): Promise<FolderNode> {
+    return copyLarge(this.#store, writer, folder, destinationPath, options);
   }
 
   /** Removes a file with all its versions, for good. @throws AppError not_found; what the precondition throws */
@@ -130,10 +139,10 @@ export class TreeWriter {
 
   /**
    * Takes some rows of deleted folders apart: tombstones, labels, references. To be called at the start and after a
-   * folder was deleted, again and again until it returns 0. 50 rows take about 5 ms.
+   * folder was deleted, again and again until it returns 0; by the server alone.
    * @returns rows removed
    */
-  reapSome(_tx: Transaction, limit = 50): number {
+  reapSome(_tx: Transaction, limit = 20): number {
     return reapSome(this.#store, limit);
   }
 

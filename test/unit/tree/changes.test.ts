@@ -183,6 +183,44 @@ describe("changes", () => {
   });
 });
 
+describe("a large copy", () => {
+  test("appears whole at the end, while others write, and counts exactly", async () => {
+    for (let i = 0; i < 350; i++)
+      tree.addFile(accountId, `/src/${i % 4}`, `f ${i}`, { tags: ["t"], blob: blobOf(`${i % 9}`) });
+    tree.addFolder(accountId, "/src", "empty");
+    const before = tree.read.usage(accountId);
+    const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
+    const meanwhile = await tree.writer.run((tx) => tree.write.reapSome(tx));
+    expect([meanwhile, tree.read.findFolderByPath(accountId, "/to")]).toEqual([0, undefined]);
+    await expectNoDrift();
+    const copy = await copying;
+    expect([copy.path, copy.itemCount]).toEqual(["/to/src", 5]);
+    const after = tree.read.usage(accountId);
+    expect([after.files, after.folders, after.fileBytes]).toEqual([700, before.folders + 7, before.fileBytes * 2]);
+    expect(tree.read.findFolderByPath(accountId, "/to/src/3")?.itemCount).toBe(87);
+    await expectNoDrift();
+    expect(reapAll()).toBe(0);
+    const again = await tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
+    expect(again.path).toBe("/to/src (1)");
+  });
+
+  test("that does not fit is refused at once, one that fails on the way is taken apart", async () => {
+    for (let i = 0; i < 250; i++) tree.addFile(accountId, "/src", `f ${i}`);
+    const tight = { ...copyOptions, quotaBytes: tree.read.usage(accountId).usedBytes + 5 };
+    const refused = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", tight);
+    expect(await refused.catch((error: unknown) => error)).toMatchObject({
+      reason: "quota_exceeded",
+    });
+    const usage = tree.read.usage(accountId);
+    tree.addFile(accountId, "/", "blocking");
+    const failed = tree.write.copyLarge(tree.writer, folderAt("/src"), "/blocking", copyOptions);
+    expect(await failed.catch((error: unknown) => error)).toMatchObject({ reason: "not_a_folder" });
+    expect(reapAll()).toBe(251);
+    expect(tree.read.usage(accountId).files).toBe(usage.files + 1);
+    await expectNoDrift();
+  });
+});
+
 describe("a deleted folder", () => {
   test("is gone at once with all below it, and taken apart in slices with a tombstone each", async () => {
     for (let i = 0; i < 150; i++) tree.addFile(accountId, `/big/${i % 3}/deep`, `f ${i}`, { tags: ["t"] });

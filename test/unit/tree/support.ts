@@ -92,6 +92,10 @@ export class TestTree {
     ).file;
   }
 
+  addFolder(accountId: number, parentPath: string, name: string) {
+    return this.run((tx) => this.write.createFolder(tx, { accountId, parentPath, name, metadata: {} }));
+  }
+
   close(): void {
     this.thread.close();
     this.db.close();

@@ -20,12 +20,12 @@ describe("text in pages", () => {
   test("is escaped everywhere a person's words come in (D54)", () => {
     const problem = { field: "name", message: HOSTILE } as const;
     for (const page of [
-      renderSharePage(share),
-      renderSharePage({ ...share, mediaType: "video/mp4" }),
-      renderSharePage({ ...share, mediaType: "audio/wav", previewUrl: undefined }),
-      renderSharePage({ ...share, mediaType: HOSTILE, inlineUrl: undefined, previewUrl: undefined }),
-      renderSetupPage({ token: HOSTILE, email: HOSTILE, name: HOSTILE, problem }),
-      renderErrorPage(400, HOSTILE, HOSTILE),
+      renderSharePage("", share),
+      renderSharePage("", { ...share, mediaType: "video/mp4" }),
+      renderSharePage("", { ...share, mediaType: "audio/wav", previewUrl: undefined }),
+      renderSharePage("", { ...share, mediaType: HOSTILE, inlineUrl: undefined, previewUrl: undefined }),
+      renderSetupPage("", { token: HOSTILE, email: HOSTILE, name: HOSTILE, problem }),
+      renderErrorPage("", 400, HOSTILE, HOSTILE),
     ]) {
       expect(page).not.toContain("<script");
       expect(page).not.toMatch(/<img src=x|alert\(2\)'/);
@@ -44,18 +44,23 @@ describe("text in pages", () => {
 
 describe("the page of a public link", () => {
   test("previews by type, and offers to open only what may be shown", () => {
-    expect(renderSharePage(share)).toContain('<img src="/p"');
-    expect(renderSharePage({ ...share, mediaType: "video/mp4" })).toContain(
+    expect(renderSharePage("", share)).toContain('<img src="/p"');
+    expect(renderSharePage("", { ...share, mediaType: "video/mp4" })).toContain(
       '<video controls preload="metadata" src="/i"',
     );
-    expect(renderSharePage({ ...share, mediaType: "audio/mpeg" })).toContain("<audio controls");
-    const closed = renderSharePage({ ...share, mediaType: "text/html", inlineUrl: undefined, previewUrl: undefined });
+    expect(renderSharePage("", { ...share, mediaType: "audio/mpeg" })).toContain("<audio controls");
+    const closed = renderSharePage("", {
+      ...share,
+      mediaType: "text/html",
+      inlineUrl: undefined,
+      previewUrl: undefined,
+    });
     expect(closed).not.toContain("Open in the browser");
     expect(closed).toContain('href="/d?a=1&amp;b=&quot;x" download');
   });
 
   test("tells nothing where there is nothing", () => {
-    expect(renderShareNotFoundPage()).toContain("nothing at this link");
+    expect(renderShareNotFoundPage("")).toContain("nothing at this link");
   });
 
   test.each([
@@ -73,7 +78,7 @@ describe("the page of a public link", () => {
 });
 
 describe("the routes of the pages", () => {
-  const app = webRoutes({ version: "1.2.3", isReady: () => true });
+  const app = webRoutes({ version: "1.2.3", basePath: "", isReady: () => true });
   const get = (path: string): Promise<Response> => app.handle(new Request(`http://localhost${path}`));
 
   test.each(["/", "/docs"])("all that %s loads is here, may be kept, and its policy allows it", async (path) => {
@@ -96,8 +101,8 @@ describe("the routes of the pages", () => {
     const pages = [
       await (await get("/")).text(),
       await (await get("/docs")).text(),
-      renderSharePage(share),
-      renderSetupPage({ token: "t" }),
+      renderSharePage("", share),
+      renderSetupPage("", { token: "t" }),
     ];
     for (const page of pages) expect(page).not.toMatch(/<script(?![^>]* src=)|<style| style=| on[a-z]+="/);
   });
