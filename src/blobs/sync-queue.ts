@@ -25,6 +25,8 @@ type SyncBody =
 
 /** From so many files on, one syncfs is cheaper than a sync each. */
 const GROUP_FILES_MIN = 3;
+/** How long a batch waits for others where the one before it had several files; a file that comes alone waits for nobody. */
+const GATHER_MS = 1;
 /** A syncfs that took longer than this met somebody else's pages; the next ones are left out for a while. */
 const SLOW_SYNC_MS = 25;
 const SLOW_SYNC_PAUSE_MS = 1_000;
@@ -67,8 +69,12 @@ export class SyncQueue {
   }
 
   async #run(): Promise<void> {
+    let lastFiles = 0;
     while (this.#waiting.length > 0) {
+      // Those who have just been answered are about to send again: a moment later they share this batch, too.
+      if (lastFiles >= GROUP_FILES_MIN && this.#waiting.length < lastFiles) await Bun.sleep(GATHER_MS);
       const batch = this.#waiting;
+      lastFiles = batch.length;
       this.#waiting = [];
       try {
         this.#worker ??= await SyncThread.start(this.#root);

@@ -7,7 +7,15 @@ export interface Clock {
 /** The machine's own clock. */
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
+let lastMs = Number.NaN;
+let lastText = "";
+
 /** An instant as the API writes it: ISO 8601 UTC with milliseconds. */
 export function toTimestamp(ms: number): string {
-  return new Date(ms).toISOString();
+  // The times of one record are mostly the same, and writing one costs as much as a look-up.
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastText;
 }

@@ -9,7 +9,7 @@ import { Scheduler } from "../jobs/scheduler.ts";
 import type { Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { type AppHost, createApp } from "./app.ts";
-import { dataPaths, openDataDirectory } from "./data-directory.ts";
+import { dataPaths, openDataDirectory, syncDirectory } from "./data-directory.ts";
 import { listenAddress } from "./listen-address.ts";
 import { acquireServerLock } from "./lock.ts";
 import { openServices, type Services } from "./services.ts";
@@ -183,6 +183,7 @@ function keepPreset(config: Config): void {
     flush: true,
   });
   fs.renameSync(partial, path);
+  syncDirectory(config.data);
 }
 
 /** Where the router begins to look for the path of a URL: host names shorter than that would be taken for a part of it. */

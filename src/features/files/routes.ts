@@ -228,7 +228,7 @@ export function fileRoutes(options: FileRoutesOptions) {
               ...contextOf(request),
               owner: principal.user,
               shareToken: file.isPublic ? links.findToken(file.id) : undefined,
-              access: access.read(file.id),
+              access: access.read(file.id, file.publicId),
             }),
           );
         },

@@ -24,6 +24,7 @@ interface PendingAccess {
 }
 
 const PENDING_MAX = 50_000;
+const KNOWN_MAX = 10_000;
 const NEVER: NodeAccess = { downloads: 0, lastAccessedAtMs: null };
 
 /**
@@ -35,6 +36,8 @@ export class AccessCounters {
   readonly #pendingMax: number;
   readonly #writeBehind: WriteBehind<Map<number, PendingAccess>>;
   readonly #select;
+  /** Rows as they stand in the database, which nobody else writes: a look there costs more than all else of a request. */
+  readonly #known = new Map<number, { readonly publicId: string; readonly stored: NodeAccess | undefined }>();
   #pending = new Map<number, PendingAccess>();
   #hasDropped = false;
 
@@ -64,7 +67,10 @@ export class AccessCounters {
       },
       isWaiting: () => this.#pending.size > 0,
       write: (taken) => {
-        for (const [nodeId, access] of taken) add.run(nodeId, access.downloads, access.lastAccessedAtMs);
+        for (const [nodeId, access] of taken) {
+          add.run(nodeId, access.downloads, access.lastAccessedAtMs);
+          this.#known.delete(nodeId);
+        }
       },
       giveBack: (taken) => {
         for (const [nodeId, access] of taken) this.#add(nodeId, access.downloads, access.lastAccessedAtMs);
@@ -78,9 +84,15 @@ export class AccessCounters {
     this.#writeBehind.note();
   }
 
-  /** One file's accesses up to this very moment. */
-  read(nodeId: number): NodeAccess {
-    return this.overlay(nodeId, this.#select.get(nodeId) ?? undefined);
+  /** One file's accesses up to this very moment. @param publicId tells the file from an earlier one with the same row id */
+  read(nodeId: number, publicId: string): NodeAccess {
+    let known = this.#known.get(nodeId);
+    if (known?.publicId !== publicId) {
+      known = { publicId, stored: this.#select.get(nodeId) ?? undefined };
+      if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+      this.#known.set(nodeId, known);
+    }
+    return this.overlay(nodeId, known.stored);
   }
 
   /**
@@ -99,6 +111,7 @@ export class AccessCounters {
 
   /** Drops what waits for a file that is being deleted: its number may be given again. Its row is the tree's to delete. */
   forget(nodeId: number): void {
+    this.#known.delete(nodeId);
     this.#pending.delete(nodeId);
   }
 

@@ -39,30 +39,30 @@ function setUp(pendingMax = 50_000) {
 describe("download counts of files", () => {
   test("are exact at once, before and after they are written", async () => {
     const { access, count } = setUp();
-    expect(access.read(1)).toEqual({ downloads: 0, lastAccessedAtMs: null });
+    expect(access.read(1, "file_1")).toEqual({ downloads: 0, lastAccessedAtMs: null });
     access.note(1, 1000);
     access.note(1, 2000, 0);
-    expect(access.read(1)).toEqual({ downloads: 1, lastAccessedAtMs: 2000 });
+    expect(access.read(1, "file_1")).toEqual({ downloads: 1, lastAccessedAtMs: 2000 });
     expect(count("node_access")).toBe(0);
     await access.flush();
     expect(count("node_access")).toBe(1);
     access.note(1, 1500);
-    expect(access.read(1)).toEqual({ downloads: 2, lastAccessedAtMs: 2000 });
+    expect(access.read(1, "file_1")).toEqual({ downloads: 2, lastAccessedAtMs: 2000 });
     await access.flush();
-    expect(access.read(1)).toEqual({ downloads: 2, lastAccessedAtMs: 2000 });
+    expect(access.read(1, "file_1")).toEqual({ downloads: 2, lastAccessedAtMs: 2000 });
   });
 
   test("are exact also while they are being written with other deeds", async () => {
     const { access, writer } = setUp();
     access.note(1, 1000);
     const seen = [
-      writer.run(() => access.read(1).downloads),
+      writer.run(() => access.read(1, "file_1").downloads),
       access.flush(),
-      writer.run(() => access.read(1).downloads),
+      writer.run(() => access.read(1, "file_1").downloads),
     ];
     access.note(1, 1001);
     expect(await Promise.all(seen)).toEqual([2, undefined, 2]);
-    expect(access.read(1).downloads).toBe(2);
+    expect(access.read(1, "file_1").downloads).toBe(2);
   });
 
   test("lie over what a listing has read itself", () => {
@@ -85,7 +85,7 @@ describe("download counts of files", () => {
     db.sqlite.run("DELETE FROM nodes WHERE id = 1");
     await access.flush();
     expect(count("node_access")).toBe(1);
-    expect(access.read(2).downloads).toBe(0);
+    expect(access.read(2, "file_2").downloads).toBe(0);
   });
 
   test("that can't be written are kept, within bounds", async () => {
@@ -98,7 +98,7 @@ describe("download counts of files", () => {
     access.note(3, 2000);
     db.sqlite.run("ALTER TABLE elsewhere RENAME TO node_access");
     await access.flush();
-    expect([1, 2, 3].map((id) => access.read(id).downloads)).toEqual([2, 1, 0]);
+    expect([1, 2, 3].map((id) => access.read(id, `file_${id}`).downloads)).toEqual([2, 1, 0]);
   });
 });
 
