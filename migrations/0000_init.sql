@@ -125,7 +125,7 @@ CREATE TABLE `node_tags` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `nodes` (
-	`id` integer PRIMARY KEY NOT NULL,
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`public_id` text NOT NULL,
 	`account_id` integer NOT NULL,
 	`parent_id` integer,
@@ -239,7 +239,7 @@ CREATE UNIQUE INDEX `sessions_public` ON `sessions` (`public_id`);--> statement-
 CREATE INDEX `sessions_user` ON `sessions` (`user_id`);--> statement-breakpoint
 CREATE INDEX `sessions_expiry` ON `sessions` (`expires_at`);--> statement-breakpoint
 CREATE TABLE `users` (
-	`id` integer PRIMARY KEY NOT NULL,
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`public_id` text NOT NULL,
 	`email` text NOT NULL,
 	`email_key` text NOT NULL,

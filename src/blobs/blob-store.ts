@@ -43,6 +43,11 @@ export interface BlobStore {
   stat(digest: Digest): { sizeBytes: number } | undefined;
   /** The whole of a small content, read at once in place (some microseconds for 10 KiB). @throws AppError content_missing */
   readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer>;
+  /**
+   * A small piece of a content, read at once in place.
+   * @throws AppError content_missing where there is no such content, or it is shorter than that
+   */
+  readRange(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer>;
   /** Reads the whole content again and gives the digest of what is there. @throws AppError content_missing | storage_error */
   hash(digest: Digest): Promise<Digest>;
   /** Whether an upload is about to name this content; the collector leaves it alone then. */

@@ -80,15 +80,21 @@ export class DiskBlobStore implements BlobStore {
   }
 
   readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer> {
-    const bytes = Buffer.allocUnsafeSlow(sizeBytes);
+    return this.readRange(digest, 0, sizeBytes);
+  }
+
+  readRange(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> {
+    const bytes = Buffer.allocUnsafeSlow(lengthBytes);
     let fd: number;
     try {
       fd = fs.openSync(this.#layout.blob(digest), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     } catch (error) {
-      throw errorCode(error) === "ENOENT" ? contentMissing(digest) : translateDiskError(error);
+      // ELOOP: a link, which is never followed (D49).
+      const isThere = !["ENOENT", "ENOTDIR", "ELOOP"].includes(errorCode(error) ?? "");
+      throw isThere ? translateDiskError(error) : contentMissing(digest);
     }
     try {
-      if (fs.readSync(fd, bytes, 0, sizeBytes, 0) !== sizeBytes) throw contentMissing(digest);
+      if (fs.readSync(fd, bytes, 0, lengthBytes, offset) !== lengthBytes) throw contentMissing(digest);
     } catch (error) {
       throw translateDiskError(error);
     } finally {

@@ -24,6 +24,7 @@ interface Waiting {
   /** Runs the deed. @returns what tells its caller the result, once it is durable */
   readonly run: (tx: Transaction) => () => void;
   readonly reject: (error: unknown) => void;
+  readonly isRepeatable: boolean;
 }
 
 /** How long one shared transaction may go on taking deeds: the event loop must not wait for a long queue. */
@@ -71,15 +72,17 @@ export class Writer {
 
   /**
    * Runs a deed in a transaction shared with whatever else is waiting, and resolves when it is durable.
+   * On a full disk it may be run a second time, after room was made: it must not have used up anything outside the
+   * database, or be told to be not repeatable.
    * @throws what the deed threw, its changes undone; AppError disk_full | database_busy | database_error.
    */
-  run<T>(deed: Deed<T>): Promise<T> {
+  run<T>(deed: Deed<T>, { isRepeatable = true } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const run = (tx: Transaction) => {
         const result = deed(tx);
         return () => resolve(result);
       };
-      this.#queue.push({ run, reject });
+      this.#queue.push({ run, reject, isRepeatable });
       this.#schedule();
     });
   }
@@ -132,8 +135,10 @@ export class Writer {
     } catch (error) {
       this.#undo();
       if (isFull(error) && this.#makeRoom()) {
-        this.#queue.unshift(...taken);
-        this.#schedule();
+        const full = translateSqliteError(error);
+        for (const waiting of taken) if (!waiting.isRepeatable) waiting.reject(full);
+        this.#queue.unshift(...taken.filter((waiting) => waiting.isRepeatable));
+        if (this.#queue.length > 0) this.#schedule();
         return;
       }
       const translated = translateSqliteError(error);

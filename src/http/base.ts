@@ -1,5 +1,5 @@
 /**
- * What holds for every request: an id, security headers, the drain gate, the access log and the
+ * What holds for every request: an id, security headers, the access log and the
  * error boundary, through which every failure becomes the envelope. Mounted first; knows no feature.
  */
 import { Elysia } from "elysia";
@@ -16,9 +16,6 @@ export interface BaseOptions extends ExchangeSettings {
   readonly hasAccessLog: boolean;
   /** Origins that browsers may call from: exact origins, or `*`. Empty: none. */
   readonly corsOrigins: readonly string[];
-  /** Whether the server is on its way out and takes no new requests. */
-  readonly isDraining: () => boolean;
-  readonly isOverloaded: () => boolean;
   /** Methods that routes have for a path; empty for an unknown path. */
   readonly methodsOf: (path: string) => string[];
   /** The page for a browser that met an error outside /api. */
@@ -50,13 +47,11 @@ export function base(options: BaseOptions) {
         headers["access-control-allow-origin"] = origin;
         headers["vary"] = "Origin";
         Object.assign(headers, CORS_HEADERS);
+        // A browser's question before the request proper: nobody's request yet, and not counted as one.
+        const isPreflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+        if (isPreflight) return new Response(null, { status: 204 });
       }
-      if (options.isDraining()) {
-        throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
-      }
-      if (options.isOverloaded()) {
-        throw new AppError("overloaded", "Too many requests are under way. Try again in a moment.");
-      }
+      return undefined;
     })
     .onError({ as: "global" }, ({ code, error, request, set }) => {
       const exchange = exchangeOf(request);
@@ -82,6 +77,21 @@ export function base(options: BaseOptions) {
       }
       return answer.body;
     });
+}
+
+/**
+ * Turns requests away while the server stops, or has too many in hand. Mounted after the guards, so that its answers carry
+ * what every answer carries.
+ */
+export function gate(options: { isDraining: () => boolean; isOverloaded: () => boolean }) {
+  return new Elysia({ name: "gate" }).onRequest(() => {
+    if (options.isDraining()) {
+      throw new AppError("shutting_down", "The server is stopping. Try again when it is back.");
+    }
+    if (options.isOverloaded()) {
+      throw new AppError("overloaded", "Too many requests are under way. Try again in a moment.");
+    }
+  });
 }
 
 /** A line of the log for each request. A plugin of its own, because its hook costs each request a turn of the event loop. */

@@ -20,7 +20,8 @@ export class RouteTable {
 }
 
 function split(path: string): string[] {
-  return path.split("/").filter((segment) => segment !== "");
+  const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  return trimmed.split("/").slice(1);
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -66,9 +66,10 @@ export class WriteBehind<Pending> {
     const taken: Pending[] = [];
     try {
       const isMore = await writer.run(() => {
-        const pending = take();
+        // On a second run, after room was made on a full disk, what was taken is in hand already.
+        const pending = taken[0] ?? take();
+        taken[0] = pending;
         this.#hasPending = isWaiting();
-        taken.push(pending);
         write(pending);
         return this.#hasPending;
       });

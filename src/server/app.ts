@@ -9,7 +9,7 @@ import { setupRoutes } from "../features/setup/routes.ts";
 import { publicRoutes } from "../features/shares/routes.ts";
 import { eraseAccount } from "../features/users/erase-account.ts";
 import { userRoutes } from "../features/users/routes.ts";
-import { base } from "../http/base.ts";
+import { base, gate } from "../http/base.ts";
 import { ClientAddresses } from "../http/client-address.ts";
 import { RouteTable } from "../http/route-table.ts";
 import { VERSION } from "../version.ts";
@@ -70,8 +70,6 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         log,
         hasAccessLog: config.logLevel === "debug",
         corsOrigins: config.corsOrigins,
-        isDraining: () => host.isDraining(),
-        isOverloaded: () => host.isOverloaded(),
         methodsOf: (path) => {
           routes ??= new RouteTable(app.routes);
           return routes.methodsOf(path);
@@ -85,6 +83,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     )
     .use(guard)
     .use(rateLimitGuard(rateGate))
+    .use(gate(host))
     .use(
       authRoutes({
         auth,
@@ -113,13 +112,14 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         links,
         access,
         sender,
+        rateGate,
         guard,
         clock,
         hasThumbnail,
         allowLong: (request) => host.allowLong(request),
       }),
     )
-    .use(publicRoutes({ links, tree, users, sender, guard, hasThumbnail, basePath }))
+    .use(publicRoutes({ links, tree, users, sender, rateGate, guard, hasThumbnail, basePath }))
     .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
     .use(
       healthRoutes({

@@ -1,11 +1,12 @@
 /** Every scheduled job on one page: name, schedule, what it calls. Each does a bounded piece and may be killed at any point. */
 import { sweepErased } from "../features/users/erase-account.ts";
+import { readSettings } from "../features/users/settings.ts";
 import type { Job } from "../jobs/scheduler.ts";
 import type { Services } from "./services.ts";
 
 const SWEEP_ROWS = 1_000;
 const VERSION_AGE_MS = 30 * 24 * 60 * 60 * 1000;
-const VERSIONS_KEPT = 10;
+const REAP_REST_MS = 5;
 const FIRST_BYTES = 256;
 /** Folders of the store looked through per run for files without a row; the whole store in a week of nights. */
 const FOLDERS_PER_RUN = 37;
@@ -15,7 +16,7 @@ export const REAP_JOB = "reap-deleted";
 
 /** The jobs of this server. */
 export function timetable(services: Omit<Services, "close">): Job[] {
-  const { auth, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
+  const { auth, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
   return [
     {
       name: "gc",
@@ -51,6 +52,8 @@ export function timetable(services: Omit<Services, "close">): Job[] {
           const some = await writer.run((tx) => treeWriter.reapSome(tx));
           if (some === 0) break;
           removed += some;
+          // Everybody else's turn: what is deleted is gone already, only its rows are not.
+          await Bun.sleep(REAP_REST_MS);
         }
         const accounts = await sweepErased({ db, writer });
         return `${removed} entries, ${accounts} accounts removed`;
@@ -63,9 +66,15 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       async run({ signal }) {
         let pruned = 0;
         let afterNodeId = 0;
+        const kept = new Map<number, number>();
+        const keepOf = (accountId: number) => {
+          const keep = kept.get(accountId) ?? readSettings(users.settingsJson(accountId)).versioning.keep;
+          kept.set(accountId, keep);
+          return keep;
+        };
         do {
           const options = {
-            keep: VERSIONS_KEPT,
+            keepOf,
             olderThanMs: clock.nowMs() - VERSION_AGE_MS,
             limit: SWEEP_ROWS,
             afterNodeId,

@@ -7,7 +7,8 @@ import { blobs } from "./blobs.ts";
 export const nodes = sqliteTable(
   "nodes",
   {
-    id: integer("id").primaryKey(),
+    /** Never given again: counts written behind and searches under way name nodes by it. */
+    id: integer("id").primaryKey({ autoIncrement: true }),
     publicId: text("public_id").notNull(),
     accountId: integer("account_id")
       .notNull()

@@ -5,7 +5,8 @@ import { blob, check, index, integer, sqliteTable, text, uniqueIndex } from "dri
 export const users = sqliteTable(
   "users",
   {
-    id: integer("id").primaryKey(),
+    /** Never given again: what is counted or under way for an erased account must not become somebody else's. */
+    id: integer("id").primaryKey({ autoIncrement: true }),
     publicId: text("public_id").notNull(),
     /** As the person wrote it. */
     email: text("email").notNull(),

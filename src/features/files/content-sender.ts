@@ -31,6 +31,11 @@ export interface ContentRequest {
   readonly query: Query;
   /** Who counts as the same caller: a user or an address. */
   readonly callerKey: string;
+  /**
+   * Counts the request as a download after all, where it began as something less (a thumbnail, a further range) and the
+   * whole content is sent. @throws AppError rate_limited
+   */
+  readonly countWhole: () => void;
   /** Headers beside those of any download. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
   readonly cacheControl?: string;
@@ -69,6 +74,7 @@ export class ContentSender {
         sizeBytes: file.sizeBytes,
         path: blobs.pathOf(file.digest),
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
+        readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
       },
       etag: `"${file.digest}"`,
       lastModifiedMs: file.contentAtMs,
@@ -76,6 +82,7 @@ export class ContentSender {
       fileName: file.name,
       inline,
     });
+    if (sent.kind === "whole") asked.countWhole();
     asked.set.headers = {};
     this.#count(file, asked.callerKey, sent);
     return sent.response;

@@ -15,6 +15,7 @@ import { type authGuard, takesJson } from "../auth/guard.ts";
 import type { Principal } from "../auth/principal.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
+import type { RateGate } from "../rate-limits/guard.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
 import { checkTags } from "../tree/labels.ts";
 import type { TreeReader } from "../tree/reader.ts";
@@ -43,6 +44,7 @@ export interface FileRoutesOptions {
   readonly links: PublicLinks;
   readonly access: AccessCounters;
   readonly sender: ContentSender;
+  readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly hasThumbnail: (file: FileNode) => boolean;
@@ -66,7 +68,7 @@ const QUERY_OF_LISTING = {
 
 /** /api/files and /api/files/{id}… (api.md, Files; contract §4); folders have routes of their own. */
 export function fileRoutes(options: FileRoutesOptions) {
-  const { files, tree, links, access, sender, guard, clock, hasThumbnail, allowLong } = options;
+  const { files, tree, links, access, sender, rateGate, guard, clock, hasThumbnail, allowLong } = options;
   const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
 
   const send = (principal: Principal, fileId: string, request: Request, set: ContentRequest["set"]) =>
@@ -75,6 +77,7 @@ export function fileRoutes(options: FileRoutesOptions) {
       set,
       query: readQuery(exchangeOf(request).query),
       callerKey: `u:${principal.user.id}`,
+      countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });
 
   return (
@@ -108,13 +111,13 @@ export function fileRoutes(options: FileRoutesOptions) {
         "/upload",
         async ({ principal, request, set }) => {
           const { user } = principal;
-          const arrival = files.beginArrival(user, declaredBytes(request), true);
+          const key = request.headers.get("idempotency-key");
+          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key });
           try {
             const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
               beginFile: () => arrival.incoming,
             });
             const fields = readUploadFields(form.fields);
-            const key = request.headers.get("idempotency-key");
             const file = await files.finishUpload(user, arrival, form.file, fields, (digest) =>
               keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]),
             );
@@ -185,17 +188,12 @@ export function fileRoutes(options: FileRoutesOptions) {
           const destination = normalizePath(body.destinationFolder, "destinationFolder");
           const { onConflict = "rename", preserveMetadata = true } = body;
           const key = request.headers.get("idempotency-key");
-          const parts = ["copy", body.fileIds, destination, onConflict, preserveMetadata];
           const outcomes = await files.copy(
             user,
             body.fileIds,
             destination,
             { onConflict, preserveMetadata },
-            // Each item is remembered by itself; the first one under the key as it is, so that another call with it is refused.
-            (_id, position) => {
-              const request = keyedRequest(user.id, key, parts);
-              return request && position > 0 ? { ...request, key: `${request.key}#${position}` } : request;
-            },
+            keyedRequest(user.id, key, ["copy", body.fileIds, destination, onConflict, preserveMetadata]),
           );
           const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
             sourceId,
@@ -293,10 +291,10 @@ export function fileRoutes(options: FileRoutesOptions) {
           const { user } = principal;
           files.get(user, params.id);
           const declaredType = request.headers.get("content-type") ?? undefined;
-          const arrival = files.beginArrival(user, declaredBytes(request), false);
+          const key = request.headers.get("idempotency-key");
+          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key });
           try {
             await forEachPiece(request.body, (piece) => arrival.incoming.write(piece));
-            const key = request.headers.get("idempotency-key");
             const file = await files.finishReplacement(
               user,
               arrival,

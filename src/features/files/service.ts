@@ -3,7 +3,7 @@ import type { BlobStore, HeldBlob, Incoming } from "../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import { translateDiskError } from "../../blobs/disk.ts";
 import type { Writer } from "../../db/transaction.ts";
-import { AppError, notFound } from "../../errors.ts";
+import { AppError, type ErrorDetails, notFound, type Reason } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { uploadedName } from "../../lib/path.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
@@ -12,7 +12,7 @@ import type { TransferCounters } from "../plans/transfers.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
-import type { CopyOptions, FileChanges, FileNode, Precondition, TreeNode } from "../tree/types.ts";
+import type { CopyOptions, FileChanges, FileNode, NodeRef, Precondition, TreeNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
 import { detectMediaType } from "./media-type.ts";
@@ -78,14 +78,20 @@ export class FileService {
   /**
    * Prepares for a file of unknown content: refuses at once what can be known to be too much, and holds room on the disk.
    * @param declaredBytes Content-Length of the request, if it has one
+   * @param key its Idempotency-Key, if it has one
    * @throws AppError file_too_large | quota_exceeded | disk_full
    */
-  beginArrival(user: User, declaredBytes: number | undefined, isForm: boolean): Arrival {
-    const { blobs, tree, limitsOf, reserveSpace } = this.#options;
+  beginArrival(
+    user: User,
+    declaredBytes: number | undefined,
+    { isForm, key }: { isForm: boolean; key: string | null },
+  ): Arrival {
+    const { blobs, tree, limitsOf, reserveSpace, idempotency } = this.#options;
     const limits = limitsOf(user);
     const max = limits.maxFileSizeBytes ?? Number.POSITIVE_INFINITY;
-    const free =
-      limits.quotaBytes === null ? Number.POSITIVE_INFINITY : limits.quotaBytes - tree.usage(user.id).usedBytes;
+    // A request that was carried out already needs no more room: it gets its first answer again.
+    const isUnbounded = limits.quotaBytes === null || (key !== null && idempotency.isKnown(user.id, key));
+    const free = isUnbounded ? Number.POSITIVE_INFINITY : (limits.quotaBytes ?? 0) - tree.usage(user.id).usedBytes;
     const tooLarge = () => (max <= free ? fileTooLarge(limits, max) : quotaExceeded(limits));
     const limitBytes = Math.max(0, Math.min(max, free));
     const surplus = isForm ? FORM_OVERHEAD_BYTES : 0;
@@ -218,29 +224,51 @@ export class FileService {
     );
   }
 
-  /** Copies files and folders, each by itself, in order; no content is written. The whole is done once per key. */
+  /**
+   * Copies files and folders, each by itself, in order; no content is written. With a key the whole is done once: what
+   * failed at first is not tried again.
+   * @throws AppError idempotency_key
+   */
   async copy(
     user: User,
     ids: readonly string[],
     destinationPath: string,
     options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
-    keyed: (id: string, position: number) => KeyedRequest | undefined,
+    request: KeyedRequest | undefined,
   ): Promise<BulkOutcome<TreeNode>[]> {
-    const { writer, treeWriter, idempotency, limitsOf } = this.#options;
-    const { quotaBytes } = limitsOf(user);
-    return this.#each(ids, (publicId, position) =>
-      writer.run((tx) =>
-        idempotency.once(
-          keyed(publicId, position),
-          () =>
-            treeWriter.copy(tx, { accountId: user.id, publicId }, destinationPath, {
-              ...options,
-              createdBy: user.id,
-              quotaBytes,
-            }).node,
-        ),
-      ),
-    );
+    const { writer, idempotency, limitsOf } = this.#options;
+    const first = request && idempotency.find(request);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what finish kept of this very request, below
+    if (first !== undefined) return (first as ReturnType<typeof writeOutcome>[]).map(readOutcome);
+    const copyOptions = { ...options, createdBy: user.id, quotaBytes: limitsOf(user).quotaBytes };
+    const outcomes = await this.#each(ids, (publicId, position) => {
+      // Each item is remembered by itself until all are done: a crash in between copies none of them twice.
+      const item = request && { ...request, key: `${request.key}#${position}` };
+      return this.#withPlan(user, this.#copyOne({ accountId: user.id, publicId }, destinationPath, copyOptions, item));
+    });
+    if (request !== undefined && outcomes.some((outcome) => "done" in outcome)) {
+      await writer.run(() => idempotency.finish(request, outcomes.map(writeOutcome)));
+    }
+    return outcomes;
+  }
+
+  async #copyOne(
+    ref: NodeRef,
+    destinationPath: string,
+    options: CopyOptions,
+    request: KeyedRequest | undefined,
+  ): Promise<TreeNode> {
+    const { writer, treeWriter, idempotency } = this.#options;
+    try {
+      return await writer.run((tx) =>
+        idempotency.once(request, () => treeWriter.copy(tx, ref, destinationPath, options).node),
+      );
+    } catch (error) {
+      // More than one transaction should hold: in many short ones, attached at the end.
+      if (!(error instanceof AppError) || error.reason !== "invalid_request") throw error;
+      const folder = await treeWriter.copyLarge(writer, ref, destinationPath, options);
+      return writer.run(() => idempotency.once(request, () => folder));
+    }
   }
 
   /**
@@ -262,10 +290,21 @@ export class FileService {
     return { stored: file.digest, actual, ok: isOk };
   }
 
+  /** Says in a refusal for the quota which plan it comes from (contract §1). */
+  async #withPlan<T>(user: User, deed: Promise<T>): Promise<T> {
+    try {
+      return await deed;
+    } catch (error) {
+      if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+      const { plan } = this.#options.limitsOf(user);
+      throw new AppError(error.reason, error.message, { ...error.details, plan });
+    }
+  }
+
   /** Gives a stored content its row by `deed`, and lets the collector see it again. */
   async #name(user: User, held: HeldBlob, mediaType: string, deed: () => Promise<FileNode>): Promise<FileNode> {
     try {
-      const file = await deed();
+      const file = await this.#withPlan(user, deed());
       this.#options.transfers.noteUpload(user.id, held.sizeBytes);
       this.#options.thumbnails.schedule(held.digest, mediaType);
       return file;
@@ -289,6 +328,25 @@ export class FileService {
       }),
     );
   }
+}
+
+/** An outcome as an idempotency key keeps it. */
+interface StoredError {
+  readonly reason: Reason;
+  readonly message: string;
+  readonly details: ErrorDetails;
+}
+
+function writeOutcome(outcome: BulkOutcome<TreeNode>): readonly [string, TreeNode | null, StoredError | null] {
+  if ("done" in outcome) return [outcome.id, outcome.done, null];
+  const { reason, message, details } = outcome.error;
+  return [outcome.id, null, { reason, message, details }];
+}
+
+function readOutcome([id, done, error]: readonly [string, TreeNode | null, StoredError | null]): BulkOutcome<TreeNode> {
+  if (done !== null) return { id, done };
+  const { reason = "unexpected", message = "", details = {} } = error ?? {};
+  return { id, error: new AppError(reason, message, details) };
 }
 
 function checkDigest(expected: Digest | undefined, actual: Digest): void {

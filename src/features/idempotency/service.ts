@@ -51,20 +51,46 @@ export class Idempotency {
     if (first !== null) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this very deed gave, kept below
       if (first.fingerprint === fingerprint) return JSON.parse(first.result) as T;
-      throw new AppError(
-        "idempotency_key",
-        "This Idempotency-Key was used for another request. Use a new key for each new request.",
-      );
+      throw usedOtherwise();
     }
     const result = deed();
     this.#insert.run(accountId, key, fingerprint, JSON.stringify(result), nowMs);
     return result;
   }
 
+  /**
+   * What a finished request gave, or undefined where it is new. For requests of several deeds, which {@link finish} keeps.
+   * @throws AppError idempotency_key where the key came with another request
+   */
+  find(request: KeyedRequest): unknown {
+    const first = this.#find.get(request.accountId, request.key, this.#clock.nowMs() - KEPT_MS);
+    if (first === null) return undefined;
+    if (first.fingerprint !== request.fingerprint) throw usedOtherwise();
+    return JSON.parse(first.result);
+  }
+
+  /** Keeps the result of a request of several deeds. A deed. */
+  finish(request: KeyedRequest, result: unknown): void {
+    const { accountId, key, fingerprint } = request;
+    this.#insert.run(accountId, key, fingerprint, JSON.stringify(result), this.#clock.nowMs());
+  }
+
+  /** Whether a request with this key has been carried out: then it needs no room. */
+  isKnown(accountId: number, key: string): boolean {
+    return this.#find.get(accountId, key, this.#clock.nowMs() - KEPT_MS) !== null;
+  }
+
   /** Forgets results older than a day, so many at most; a deed. @returns how many */
   sweep(limit: number): number {
     return this.#sweep.run(this.#clock.nowMs() - KEPT_MS, limit).changes;
   }
+}
+
+function usedOtherwise(): AppError {
+  return new AppError(
+    "idempotency_key",
+    "This Idempotency-Key was used for another request. Use a new key for each new request.",
+  );
 }
 
 /**

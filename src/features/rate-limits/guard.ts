@@ -60,6 +60,20 @@ export class RateGate {
   }
 
   /**
+   * Counts a request for a content as a download where it was let in as something less, and the whole content is sent:
+   * otherwise `?thumbnail` or a meaningless range would be a way around the limit.
+   * @throws AppError rate_limited
+   */
+  countWholeDownload(request: Request, headers: HeaderBag): void {
+    if (headers["X-RateLimit-Resource"] !== "general") return;
+    const { principal } = identityOf(request);
+    const plan = this.#options.planOf(principal?.user.plan ?? "free");
+    const subject =
+      principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
+    this.#count(subject, "downloads", plan, headers);
+  }
+
+  /**
    * Runs a sign-in's check of the password, within the limits of sign-ins (contract §3).
    * @throws AppError rate_limited; what `check` throws
    */

@@ -13,6 +13,7 @@ import { pageResponse } from "../../web/page.ts";
 import { renderShareNotFoundPage, renderSharePage } from "../../web/share-page.ts";
 import type { authGuard } from "../auth/guard.ts";
 import type { ContentRequest, ContentSender } from "../files/content-sender.ts";
+import type { RateGate } from "../rate-limits/guard.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { UserService } from "../users/service.ts";
@@ -24,6 +25,7 @@ export interface PublicRoutesOptions {
   readonly tree: TreeReader;
   readonly users: UserService;
   readonly sender: ContentSender;
+  readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
   /** `""`, or the path below which everything is served. */
@@ -48,7 +50,7 @@ const PublicFile = t.Object({
 
 /** /s/{token}… and /api/public/{token}… */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { links, tree, users, sender, guard, hasThumbnail, basePath } = options;
+  const { links, tree, users, sender, rateGate, guard, hasThumbnail, basePath } = options;
 
   /** The file that a link opens; unknown, revoked and disabled look alike. */
   const find = (token: string): FileNode | undefined => {
@@ -69,6 +71,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       set,
       query: readQuery(exchange.query),
       callerKey: `a:${rateLimitKey(exchange.clientAddress)}`,
+      countWhole: () => rateGate.countWholeDownload(request, set.headers),
       cacheControl: CACHE_CONTROL,
       extraHeaders: LINK_HEADERS,
     });

@@ -100,7 +100,8 @@ export async function copyLarge(
   const { folder, stageId } = await writer.run(() => stage(store, ref, destinationPath, options));
   try {
     const steps = copyBelow(store, folder.accountId, options, folder.id, stageId);
-    while ((await writer.run(() => steps.next())).done !== true);
+    // A step that was taken can't be taken again.
+    while ((await writer.run(() => steps.next(), { isRepeatable: false })).done !== true);
     return await writer.run((tx) => attach(store, tx, folder, stageId, destinationPath, options));
   } finally {
     // Where it was not attached, the reaper takes it apart.

@@ -1,11 +1,12 @@
 import type { Transaction } from "../../db/transaction.ts";
 import { newId } from "../../lib/id.ts";
+import { joinPath } from "../../lib/path.ts";
 import { ensureFolderId, insertFolder } from "./make-folder.ts";
 import { nameTaken } from "./names.ts";
 import { FILE, metadataToJson, tagsToJson } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileNode, FolderNode, NewFile, NewFolder, OnConflict } from "./types.ts";
-import { applyFileChanges } from "./update.ts";
+import { applyFileChanges, refuseLongPath } from "./update.ts";
 import { addVersion, type Content } from "./versions.ts";
 
 /** A file to be put into a folder, wherever its content comes from. */
@@ -17,6 +18,7 @@ export interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
 /** @see TreeWriter.createFolder */
 export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder): FolderNode {
   const { accountId, parentPath, name, metadata } = input;
+  refuseLongPath(joinPath(parentPath, name));
   const parentId = ensureFolderId(store, tx, accountId, parentPath);
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
   return store.getFolder(insertFolder(store, tx, accountId, parentId, name, metadataToJson(metadata)));

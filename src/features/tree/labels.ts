@@ -67,6 +67,8 @@ export function mergeMetadata(
 export function checkMetadata(metadata: Readonly<Record<string, string>>, field = "metadata"): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(metadata)) {
+    // A schema's pattern for keys passes over those with line ends in them.
+    if (typeof value !== "string") throw invalidField(field, `metadata.${key} must be a string.`);
     if (key === "") throw invalidField(field, "Metadata has an empty key. Give it a name.");
     if (!key.isWellFormed() || !value.isWellFormed()) {
       throw invalidField(field, "Metadata has text that is no valid Unicode. Leave it out.");

@@ -30,7 +30,8 @@ export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: num
   const known = store.paths.findId(accountId, path);
   if (known !== undefined) return known;
   const rootId = store.paths.rootOf(accountId);
-  invariant(rootId !== undefined, "an account has a root");
+  // Erased while the request was under way.
+  if (rootId === undefined) throw new AppError("revoked_token", "This account does not exist any more.");
   let id = rootId;
   let at = ROOT_PATH;
   for (const name of segmentsOf(path)) {

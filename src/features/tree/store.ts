@@ -26,6 +26,15 @@ export interface TreeOptions {
 
 /** Some hundred bytes each. */
 const KNOWN_NODES_MAX = 10_000;
+const KNOWN_CHARACTERS_MAX = 1_000;
+
+/** Whether a node is worth keeping in memory: metadata may hold 64 KiB. */
+function isSmall(node: TreeNode): boolean {
+  if (node.kind === "file" && node.tags.length > 10) return false;
+  let characters = 0;
+  for (const key in node.metadata) characters += key.length + (node.metadata[key]?.length ?? 0);
+  return characters < KNOWN_CHARACTERS_MAX;
+}
 
 /** The tables and caches of the tree, shared by everything in this folder. */
 export class TreeStore {
@@ -76,7 +85,7 @@ export class TreeStore {
     const known = this.#known.get(ref.publicId);
     if (known?.generation === generation && known.node.accountId === ref.accountId) return known.node;
     const node = this.#readNode(ref);
-    if (node === undefined) return undefined;
+    if (node === undefined || !isSmall(node)) return node;
     if (this.#known.size >= KNOWN_NODES_MAX) this.#known.clear();
     this.#known.set(ref.publicId, { generation, node });
     return node;

@@ -22,9 +22,10 @@ export interface NextContent extends Content {
   readonly capturedAt?: string | undefined;
 }
 
-/** Which versions are dropped: both beyond the newest `keep` of their file and older than the time. */
+/** Which versions are dropped: both beyond the newest `keepOf` of their file and older than the time. */
 export interface PruneOptions {
-  readonly keep: number;
+  /** How many earlier contents of a file are kept in any case, by account. */
+  readonly keepOf: (accountId: number) => number;
   /** Those that came before this. */
   readonly olderThanMs: number;
   /** Versions looked at in one deed. */
@@ -96,15 +97,19 @@ export function dropVersions(store: TreeStore, nodeId: number, nowMs: number): n
 
 /** @see TreeWriter.pruneVersions */
 export function pruneVersions(store: TreeStore, options: PruneOptions): { removed: number; nextNodeId: number } {
-  const { keep, olderThanMs, limit, afterNodeId } = options;
+  const { keepOf, olderThanMs, limit, afterNodeId } = options;
   const rows = versionsFrom(store.sqlite, afterNodeId, limit);
   let removed = 0;
   for (const [nodeId, versions] of groupByNode(rows)) {
     // Newest first; what is younger than the time stays, however many there are.
-    const expendable = versions.sort((a, b) => b.version - a.version).slice(keep);
+    const file = store.findById(nodeId);
+    // What is cut off from the tree is left to the reaper; its bytes are not counted any more.
+    if (file === undefined) continue;
+    const expendable = versions.sort((a, b) => b.version - a.version).slice(keepOf(file.accountId));
     for (const row of expendable) {
       if (row.created_at >= olderThanMs) continue;
-      removed += dropVersion(store, nodeId, row);
+      dropVersion(store, file.accountId, nodeId, row);
+      removed++;
     }
   }
   const isEnd = rows.length < limit;
@@ -135,12 +140,9 @@ function groupByNode(rows: readonly VersionRow[]): Map<number, VersionRow[]> {
   return groups;
 }
 
-/** Drops one version of a file in the tree; what is cut off from it is left to the reaper, its bytes are not counted any more. */
-function dropVersion(store: TreeStore, nodeId: number, row: VersionRow): number {
-  const file = store.findById(nodeId);
-  if (file === undefined) return 0;
-  store.accounts.take(file.accountId, { numbers: 0, versionBytes: -row.size_bytes });
+/** Drops one version of a file in the tree. */
+function dropVersion(store: TreeStore, accountId: number, nodeId: number, row: VersionRow): void {
+  store.accounts.take(accountId, { numbers: 0, versionBytes: -row.size_bytes });
   store.sqlite.run("DELETE FROM versions WHERE node_id = ?1 AND version = ?2", [nodeId, row.version]);
   store.blobs.release(row.blob_id, store.clock.nowMs());
-  return 1;
 }

@@ -147,7 +147,7 @@ export class TreeWriter {
   }
 
   /**
-   * Drops earlier contents that no rule keeps: those beyond the newest `keep` of a file that are also older than the time.
+   * Drops earlier contents that no rule keeps: those beyond the newest `keepOf` of a file that are also older than the time.
    * Looks at about `limit` rows; `nextNodeId` is where to go on, 0 at the end.
    */
   pruneVersions(_tx: Transaction, options: PruneOptions): { removed: number; nextNodeId: number } {
