@@ -16,7 +16,11 @@ export interface BlobRef {
 export interface HeldBlob extends BlobRef {
   /** False where this very content was there already and nothing was written. */
   readonly isNew: boolean;
-  release(): void;
+  /**
+   * Lets go. Where nobody gave the content a row, and no other upload holds it, its bytes are removed again.
+   * @param isNamed whether a committed row of the caller's names it now
+   */
+  release(isNamed: boolean): void;
 }
 
 /** What a caller wants of a new content beforehand. */

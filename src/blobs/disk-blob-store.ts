@@ -51,7 +51,7 @@ export class DiskBlobStore implements BlobStore {
   readonly #checkStore: () => void;
   readonly #verifyAfterWrite: boolean;
   /** Contents that an upload holds: how many hold it, and when its bytes will be durable. */
-  readonly #arriving = new Map<Digest, { holders: number; stored: Promise<boolean> }>();
+  readonly #arriving = new Map<Digest, { holders: number; isNamed: boolean; stored: Promise<boolean> }>();
   /** Folders known to exist with their entry on the device. Bounded by the fan-out: 65,536. */
   readonly #folders = new Set<string>();
   #stagedFiles = 0;
@@ -171,22 +171,35 @@ export class DiskBlobStore implements BlobStore {
    */
   async keep(content: Omit<HeldBlob, "isNew" | "release">, place: (path: string) => number): Promise<HeldBlob> {
     const { digest, sizeBytes } = content;
-    const release = once(() => {
-      const entry = this.#arriving.get(digest);
-      if (entry !== undefined && --entry.holders === 0) this.#arriving.delete(digest);
-    });
+    let isHeld = true;
+    const release = (isNamed: boolean) => {
+      if (isHeld) this.#letGo(digest, isNamed);
+      isHeld = false;
+    };
     // Another upload brings the very same bytes just now: what it stores is ours too.
     let entry = this.#arriving.get(digest);
     if (entry === undefined) {
-      entry = { holders: 0, stored: this.#write(digest, sizeBytes, place) };
+      entry = { holders: 0, isNamed: false, stored: this.#write(digest, sizeBytes, place) };
       this.#arriving.set(digest, entry);
     }
     entry.holders++;
     try {
       return { ...content, isNew: await entry.stored, release };
     } catch (error) {
-      release();
+      release(false);
       throw translateDiskError(error);
+    }
+  }
+
+  #letGo(digest: Digest, isNamed: boolean): void {
+    const entry = this.#arriving.get(digest);
+    if (entry === undefined) return;
+    entry.isNamed ||= isNamed;
+    if (--entry.holders > 0) return;
+    this.#arriving.delete(digest);
+    // An upload that was refused at the last moment (a taken name, the quota) leaves nothing behind.
+    if (!entry.isNamed && this.stat(digest) !== undefined && this.#index.find(digest) === undefined) {
+      this.#remove(this.#layout.blob(digest));
     }
   }
 
@@ -410,12 +423,4 @@ function listNames(folder: string): string[] {
     if (errorCode(error) === "ENOENT" || errorCode(error) === "ENOTDIR") return [];
     throw error;
   }
-}
-
-function once(effect: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) effect();
-    isDone = true;
-  };
 }

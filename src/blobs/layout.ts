@@ -8,14 +8,17 @@ export const STORE_MARKER = ".larder-store";
 export class Layout {
   /** `blobs/` */
   readonly root: string;
-  /** `uploads/`: contents on their way in; anything found there at start is a leftover. */
+  /**
+   * `blobs/incoming/`: contents on their way in; anything found there at start is a leftover. Inside the store, so that
+   * it is on the store's own file system wherever that is mounted.
+   */
   readonly staging: string;
   readonly #sha256: string;
   readonly #quarantine: string;
 
   constructor(dataDir: string) {
     this.root = join(dataDir, "blobs");
-    this.staging = join(dataDir, "uploads");
+    this.staging = join(this.root, "incoming");
     this.#sha256 = join(this.root, "sha256");
     this.#quarantine = join(this.root, "quarantine");
   }

@@ -77,12 +77,12 @@ export class SyncQueue {
       lastFiles = batch.length;
       this.#waiting = [];
       try {
+        if (this.#worker?.isDead) this.#worker = undefined;
         this.#worker ??= await SyncThread.start(this.#root);
         await this.#syncBatch(this.#worker, batch);
         for (const file of batch) file.resolve();
       } catch (error) {
         this.#log.error("Files could not be written to the device.", { files: batch.length, error });
-        if (this.#worker?.isDead) this.#worker = undefined;
         for (const file of batch) file.reject(error);
       }
     }

@@ -24,6 +24,7 @@ export type Results<Reads extends readonly Read<unknown>[]> = {
 
 /** Requests that may wait for the thread; beyond it a caller is better told to come again. */
 const WAITING_MAX = 64;
+const IDLE_MS = 60_000;
 
 interface Waiting {
   readonly resolve: (results: readonly (Float64Array | readonly object[])[]) => void;
@@ -39,6 +40,7 @@ export class Reader {
   readonly #log: Log;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
+  #idle: ReturnType<typeof setTimeout> | undefined;
   #lastId = 0;
 
   /** @param path the database file, which must exist by the first request */
@@ -67,6 +69,7 @@ export class Reader {
 
   /** Ends the thread; what still waits fails with `shutting_down`. The next request would start another. */
   close(): void {
+    clearTimeout(this.#idle);
     this.#worker?.terminate();
     this.#worker = undefined;
     this.#failAll(new AppError("shutting_down", "The server is stopping. Try again when it is back."));
@@ -90,11 +93,24 @@ export class Reader {
   #settle(reply: ReadReply): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
+    this.#endWhenIdle();
     if ("results" in reply) waiting?.resolve(reply.results);
     else {
       const message = "The database could not carry this out. Its log says why.";
       waiting?.reject(new AppError("database_error", message, {}, new Error(reply.error)));
     }
+  }
+
+  /** A thread holds some megabytes: an idle one ends, and the next long read starts another. */
+  #endWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      if (this.#waiting.size > 0) return;
+      const worker = this.#worker;
+      this.#worker = undefined;
+      worker?.terminate();
+    }, IDLE_MS);
+    this.#idle.unref();
   }
 
   #failAll(error: AppError): void {

@@ -13,13 +13,15 @@ import { dataPaths, openDataDirectory, syncDirectory } from "./data-directory.ts
 import { listenAddress } from "./listen-address.ts";
 import { acquireServerLock } from "./lock.ts";
 import { openServices, type Services } from "./services.ts";
-import { REAP_JOB, timetable } from "./timetable.ts";
+import { QUICK_CHECK_JOB, REAP_JOB, timetable } from "./timetable.ts";
 
 /** How long requests that are under way may still take once the server was told to stop (contract §10). */
 const DRAIN_MS = 30_000;
 /** How often it is looked whether another process changed something: by requests, and where there are none. */
 const CHANGES_MS = 1;
 const NOTICE_MS = 1_000;
+/** The look for damage leaves the first requests alone. */
+const CHECK_AFTER_MS = 20_000;
 /** A connection that says nothing for so long is closed, in seconds. */
 const IDLE_SECONDS = 120;
 /** How a run of the server ended. */
@@ -132,6 +134,8 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   });
   const noticing = setInterval(noticeChanges, NOTICE_MS);
   scheduler.start();
+  const checking = setTimeout(() => void scheduler.runNow(QUICK_CHECK_JOB), CHECK_AFTER_MS);
+  checking.unref();
   const port = server.port ?? config.port;
   const url = listenAddress(config, port);
   if (!users.hasAny()) await printSetupLink(services, config.publicUrl ?? url);
@@ -142,6 +146,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   const how = await end.promise;
   isDraining = true;
   clearInterval(noticing);
+  clearTimeout(checking);
   log.info(how === "stop" ? "Stopping." : "Starting again with the new settings.", {
     requestsUnderWay: server.pendingRequests,
   });

@@ -163,7 +163,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     ? thumbnails
     : { schedule: () => {}, get: async () => ({ state: "none", reason: "Thumbnails are switched off." }) };
 
-  const reservations = new DiskReservations(paths.root, config.minFreeSpaceBytes);
+  const reservations = new DiskReservations(paths.blobs, config.minFreeSpaceBytes);
   const limitsOf = (user: User): StorageLimits => {
     const plan = plans[user.plan];
     return {
@@ -185,6 +185,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     thumbnails: thumbnailer,
     limitsOf,
     reserveSpace: (bytes) => {
+      storeGuard.check();
       const release = reservations.reserve(bytes);
       arriving++;
       let isHeld = true;

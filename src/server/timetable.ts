@@ -1,4 +1,5 @@
 /** Every scheduled job on one page: name, schedule, what it calls. Each does a bounded piece and may be killed at any point. */
+import { rows } from "../db/reader.ts";
 import { sweepErased } from "../features/users/erase-account.ts";
 import { readSettings } from "../features/users/settings.ts";
 import type { Job } from "../jobs/scheduler.ts";
@@ -10,6 +11,9 @@ const REAP_REST_MS = 5;
 const FIRST_BYTES = 256;
 /** Folders of the store looked through per run for files without a row; the whole store in a week of nights. */
 const FOLDERS_PER_RUN = 37;
+
+/** Name of the job that looks for damage, also soon after each start (D45). */
+export const QUICK_CHECK_JOB = "quick-check";
 
 /** Name of the job that takes deleted folders apart; it is also woken by each such deletion. */
 export const REAP_JOB = "reap-deleted";
@@ -103,6 +107,18 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "31 * * * *",
       description: "Forgets the results of keyed requests older than a day.",
       run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
+    },
+    {
+      name: QUICK_CHECK_JOB,
+      schedule: "53 3 * * *",
+      description: "Looks through the structure of the database for damage, in a thread of its own.",
+      async run() {
+        const [found = []] = await services.reader.read([rows<{ quick_check: string }>("PRAGMA quick_check(20)")]);
+        const problems = [...found].map((row) => ("quick_check" in row ? String(row.quick_check) : "unreadable"));
+        if (problems.length === 1 && problems[0] === "ok") return "ok";
+        services.log.error("The database is damaged. Stop the server and restore a backup.", { problems });
+        throw new Error(`The database is damaged: ${problems.join("; ")}`);
+      },
     },
     {
       name: "disk-reserve",

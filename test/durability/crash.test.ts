@@ -25,9 +25,9 @@ async function visibleFiles(client: Client): Promise<Map<string, string>> {
   }
 }
 
-/** Names of files below uploads/. */
+/** Names of files below blobs/incoming/. */
 async function stagedFiles(server: TestServer): Promise<string[]> {
-  const entries = await readdir(join(server.dataDir, "uploads"), { recursive: true, withFileTypes: true });
+  const entries = await readdir(join(server.dataDir, "blobs", "incoming"), { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 

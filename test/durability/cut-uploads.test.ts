@@ -26,11 +26,11 @@ async function cutAfter(lines: string[], body: Uint8Array, bytes: number): Promi
   await connection.write(rawRequest(lines));
   await connection.write(body.subarray(0, bytes));
   if (bytes > 100_000)
-    await eventually("the upload has begun", async () => (await filesBelow("uploads")).length > 0, 2000).catch(
+    await eventually("the upload has begun", async () => (await filesBelow("blobs/incoming")).length > 0, 2000).catch(
       () => undefined,
     );
   connection.cut();
-  await eventually("nothing is staged any more", async () => (await filesBelow("uploads")).length === 0);
+  await eventually("nothing is staged any more", async () => (await filesBelow("blobs/incoming")).length === 0);
 }
 
 /** Places to cut a body of this length: nothing, every tenth, and all but the last byte. */
@@ -127,7 +127,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
       expectRefusal(await client.upload("torn content", { name, fields }), 400, "checksum_mismatch");
       expect(await client.names()).toEqual(["a.txt"]);
       expect((await client.get(`/api/files/${id}/download`)).text).toBe("old");
-      expect(await filesBelow("uploads")).toEqual([]);
+      expect(await filesBelow("blobs/incoming")).toEqual([]);
       expect(await filesBelow("blobs")).toEqual(blobs);
     }
   });

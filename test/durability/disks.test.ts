@@ -47,7 +47,7 @@ describe.skipIf(mountingFails !== undefined)("a full disk (D13)", () => {
           Array.from({ length: 6 }, (_, index) => client.upload(randomContent(8_000_000), { name: `late-${index}` })),
         );
         for (const answer of many) expectRefusal(answer, 507, "disk_full");
-        const staged = await readdir(join(disk.path, "uploads"), { recursive: true, withFileTypes: true });
+        const staged = await readdir(join(disk.path, "blobs", "incoming"), { recursive: true, withFileTypes: true });
         expect(staged.filter((entry) => entry.isFile())).toEqual([]);
         const [first = ""] = stored.keys();
         expectStatus(await client.delete(`/api/files/${first}`), 200);

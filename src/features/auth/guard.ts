@@ -117,15 +117,18 @@ async function identify(auth: AuthService, request: Request): Promise<Identity> 
 function checkSameOrigin(request: Request): void {
   if (request.method === "GET" || request.method === "HEAD") return;
   const origin = request.headers.get("origin");
-  const isSame =
-    origin === null
-      ? request.headers.get("sec-fetch-site") === "same-origin"
-      : URL.parse(origin)?.origin === URL.parse(exchangeOf(request).baseUrl)?.origin;
-  if (isSame) return;
+  if (origin === null ? request.headers.get("sec-fetch-site") === "same-origin" : isOurs(origin, request)) return;
   throw new AppError(
     "csrf",
     "This request comes with the session cookie from another site. Send it from this server's pages, or with a token.",
   );
+}
+
+/** Our public address, or the very host that the browser asked: on the local network that may be another name. */
+function isOurs(origin: string, request: Request): boolean {
+  const url = URL.parse(origin);
+  if (url === null) return false;
+  return url.origin === URL.parse(exchangeOf(request).baseUrl)?.origin || url.host === request.headers.get("host");
 }
 
 function readCookie(header: string | null): string | undefined {

@@ -15,8 +15,8 @@ export interface Listing extends NodePage {
 const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies readonly SortField[];
 const LIMIT_DEFAULT = 20;
 const LIMIT_MAX = 100;
-/** Far beyond any list, and small enough that page × limit stays exact. */
-const PAGE_MAX = 1_000_000_000;
+/** Beyond any list; page × limit stays exact. */
+const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /**
  * The page that a query string asks for.

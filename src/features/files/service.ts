@@ -303,13 +303,15 @@ export class FileService {
 
   /** Gives a stored content its row by `deed`, and lets the collector see it again. */
   async #name(user: User, held: HeldBlob, mediaType: string, deed: () => Promise<FileNode>): Promise<FileNode> {
+    let isNamed = false;
     try {
       const file = await this.#withPlan(user, deed());
+      isNamed = true;
       this.#options.transfers.noteUpload(user.id, held.sizeBytes);
       this.#options.thumbnails.schedule(held.digest, mediaType);
       return file;
     } finally {
-      held.release();
+      held.release(isNamed);
     }
   }
 

@@ -70,7 +70,8 @@ export function detachRoot(store: TreeStore, accountId: number): void {
   store.sqlite.query("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)").run(rootId, ROOT_NAME);
   store.sqlite
     .query(
-      "UPDATE accounts SET files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0 WHERE id = ?1",
+      // The account has no tree from now on; whose root it was is still told by the negative number.
+      "UPDATE accounts SET root_id = -root_id, files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0 WHERE id = ?1",
     )
     .run(accountId);
   store.accounts.touch(accountId);

@@ -95,7 +95,8 @@ export class FolderPaths {
 
   /** The root folder of an account; undefined where there is no such account. */
   rootOf(accountId: number): number | undefined {
-    return this.#rootId.get(accountId)?.root_id;
+    const rootId = this.#rootId.get(accountId)?.root_id ?? 0;
+    return rootId > 0 ? rootId : undefined;
   }
 
   /** A folder was made in the open transaction: it must not be remembered before the commit, which may fail. */

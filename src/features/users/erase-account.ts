@@ -45,7 +45,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
       .query<{ id: number }, []>(
         // A root is the last of its tree to go.
         `SELECT u.id FROM users u JOIN accounts a ON a.id = u.id
-         WHERE u.email_key LIKE 'erased:%' AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = a.root_id) LIMIT 10`,
+         WHERE u.email_key LIKE 'erased:%' AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = -a.root_id) LIMIT 10`,
       )
       .all();
     for (const { id } of gone) {

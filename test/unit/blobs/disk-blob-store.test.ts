@@ -59,7 +59,7 @@ describe("DiskBlobStore", () => {
   const putAndName = async (bytes: Uint8Array): Promise<HeldBlob> => {
     const held = await put(bytes);
     rows.set(held.digest, { sizeBytes: held.sizeBytes, isDamaged: false });
-    held.release();
+    held.release(true);
     return held;
   };
   const sha256 = (bytes: Uint8Array) => toDigest(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
@@ -97,7 +97,7 @@ describe("DiskBlobStore", () => {
       expect(fs.readFileSync(store.pathOf(held.digest)).equals(content)).toBe(true);
       expect(await store.hash(held.digest)).toBe(held.digest);
       expect(allFiles()).toEqual([held.digest]);
-      held.release();
+      held.release(true);
     });
   }
 
@@ -116,7 +116,7 @@ describe("DiskBlobStore", () => {
     expect(allFiles()).toHaveLength(1);
     const [first] = helds;
     expect(first && store.isArriving(first.digest)).toBe(true);
-    for (const held of helds) held.release();
+    for (const held of helds) held.release(true);
     expect(first && store.isArriving(first.digest)).toBe(false);
   });
 
@@ -225,12 +225,27 @@ describe("DiskBlobStore", () => {
     careful.close();
   });
 
-  test("what a crash left in uploads/ is swept, and nothing else", async () => {
+  test("what a crash left in blobs/incoming/ is swept, and nothing else", async () => {
     const held = await put(Buffer.from("stays"));
-    fs.writeFileSync(join(folder, "uploads", "1-1.part"), "half");
-    fs.writeFileSync(join(folder, "uploads", "note.txt"), "not ours");
+    fs.writeFileSync(join(folder, "blobs", "incoming", "1-1.part"), "half");
+    fs.writeFileSync(join(folder, "blobs", "incoming", "note.txt"), "not ours");
     expect(store.sweepStaging()).toBe(1);
     expect(allFiles().sort()).toEqual([held.digest, "note.txt"].sort());
+  });
+
+  test("a content that nobody names is removed when the last upload lets go of it", async () => {
+    const content = Buffer.from("refused at the last moment");
+    const [first, second] = await Promise.all([put(content), put(content)]);
+    first?.release(false);
+    expect(allFiles()).toHaveLength(1);
+    second?.release(false);
+    expect(allFiles()).toEqual([]);
+    const named = await put(content);
+    rows.set(named.digest, { sizeBytes: content.length, isDamaged: false });
+    named.release(true);
+    const again = await put(content);
+    again.release(false);
+    expect(allFiles()).toEqual([named.digest]);
   });
 
   test("a content set aside is out of the store, and can be stored again", async () => {
