@@ -53,6 +53,15 @@ export class Exchange {
     return this.#clientAddress;
   }
 
+  /** The origin under which the client asked, whatever the public address is; undefined without a valid Host. */
+  get askedOrigin(): string | undefined {
+    const { addresses } = this.#settings;
+    const host = this.request.headers.get("host") ?? "";
+    const scheme =
+      (addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined) ?? "http";
+    return HOST.test(host) ? `${scheme}://${host}` : undefined;
+  }
+
   /** Whether the client reached us, or the trusted proxy before us, by HTTPS. */
   get isSecure(): boolean {
     const { publicUrl, addresses } = this.#settings;

@@ -113,8 +113,8 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "53 3 * * *",
       description: "Looks through the structure of the database for damage, in a thread of its own.",
       async run() {
-        const [found = []] = await services.reader.read([rows<{ quick_check: string }>("PRAGMA quick_check(20)")]);
-        const problems = [...found].map((row) => ("quick_check" in row ? String(row.quick_check) : "unreadable"));
+        const [found] = await services.reader.read([rows<{ quick_check: string }>("PRAGMA quick_check(20)")]);
+        const problems = found.map((row) => row.quick_check);
         if (problems.length === 1 && problems[0] === "ok") return "ok";
         services.log.error("The database is damaged. Stop the server and restore a backup.", { problems });
         throw new Error(`The database is damaged: ${problems.join("; ")}`);

@@ -126,9 +126,10 @@ function checkSameOrigin(request: Request): void {
 
 /** Our public address, or the very host that the browser asked: on the local network that may be another name. */
 function isOurs(origin: string, request: Request): boolean {
-  const url = URL.parse(origin);
-  if (url === null) return false;
-  return url.origin === URL.parse(exchangeOf(request).baseUrl)?.origin || url.host === request.headers.get("host");
+  const { baseUrl, askedOrigin } = exchangeOf(request);
+  const given = URL.parse(origin)?.origin;
+  if (given === undefined || given === "null") return false;
+  return given === URL.parse(baseUrl)?.origin || given === URL.parse(askedOrigin ?? "")?.origin;
 }
 
 function readCookie(header: string | null): string | undefined {
