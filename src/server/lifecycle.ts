@@ -20,6 +20,7 @@ const DRAIN_MS = 30_000;
 /** How often it is looked whether another process changed something: by requests, and where there are none. */
 const CHANGES_MS = 1;
 const NOTICE_MS = 1_000;
+const SCHEDULE_AFTER_MS = 500;
 /** The look for damage leaves the first requests alone. */
 const CHECK_AFTER_MS = 20_000;
 /** A connection that says nothing for so long is closed, in seconds. */
@@ -133,7 +134,9 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     },
   });
   const noticing = setInterval(noticeChanges, NOTICE_MS);
-  scheduler.start();
+  // The first answers come first.
+  const scheduling = setTimeout(() => scheduler.start(), SCHEDULE_AFTER_MS);
+  scheduling.unref();
   const checking = setTimeout(() => void scheduler.runNow(QUICK_CHECK_JOB), CHECK_AFTER_MS);
   checking.unref();
   const port = server.port ?? config.port;
@@ -146,6 +149,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   const how = await end.promise;
   isDraining = true;
   clearInterval(noticing);
+  clearTimeout(scheduling);
   clearTimeout(checking);
   log.info(how === "stop" ? "Stopping." : "Starting again with the new settings.", {
     requestsUnderWay: server.pendingRequests,

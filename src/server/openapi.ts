@@ -1,5 +1,4 @@
 /** The OpenAPI document: made by the generator from the routes themselves, then tidied. */
-import { swagger } from "@elysiajs/swagger";
 import { type AnyElysia, Elysia } from "elysia";
 import { FILE_SCHEMAS } from "../features/files/model.ts";
 import { sharedComponents } from "../http/documented.ts";
@@ -17,6 +16,8 @@ Sizes are bytes, times ISO 8601 UTC, digests \`sha256:<hex>\`.`;
  * @param basePath where not empty, the path below which clients find the paths of the document (D35)
  */
 export async function documentOf(app: AnyElysia, basePath = ""): Promise<unknown> {
+  // Loaded when the document is first asked for: it brings a schema library along, and a start should be quick.
+  const { swagger } = await import("@elysiajs/swagger");
   const generator = new Elysia()
     .use(
       swagger({
