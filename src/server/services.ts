@@ -56,6 +56,9 @@ export interface CommandServices {
   close(): Promise<void>;
 }
 
+/** How long a thumbnail gives way to uploads that are running; its process has the lowest priority besides. */
+const THUMBNAIL_PATIENCE_MS = 100;
+
 /** How long a command's statement waits for the server's lock. */
 const COMMAND_BUSY_TIMEOUT_MS = 5_000;
 
@@ -146,6 +149,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
       concurrency: config.thumbnails.concurrency,
       timeoutMs: config.thumbnails.timeoutMs,
       memoryLimitBytes: config.thumbnails.memoryLimitBytes,
+      patienceMs: THUMBNAIL_PATIENCE_MS,
       nativeDir: config.nativeDir ?? join(paths.root, "native"),
       ...(config.libvips !== null && { libvips: config.libvips }),
     },

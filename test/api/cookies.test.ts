@@ -7,9 +7,12 @@ import { sharedServer, withServer } from "../support/server.ts";
 const server = sharedServer();
 
 /** Signs in with `cookie: true`; the cookie as a request sends it, and all that was set. */
-async function signInWithCookie(account: Account): Promise<{ cookie: string; setCookie: string; answer: Answer }> {
+async function signInWithCookie(
+  account: Account,
+  target = server(),
+): Promise<{ cookie: string; setCookie: string; answer: Answer }> {
   const { email, password } = account;
-  const answer = await server().visitor.post("/api/auth/signin", { email, password, cookie: true });
+  const answer = await target.visitor.post("/api/auth/signin", { email, password, cookie: true });
   expectStatus(answer, 200);
   const setCookie = answer.header("set-cookie");
   return { cookie: setCookie.split(";")[0] ?? "", setCookie, answer };
@@ -81,6 +84,31 @@ describe("the session cookie", () => {
       expect({ what, status: answer.status }).toEqual({ what, status });
       if (status === 403) expect(answer.at("error.details.reason")).toBe("csrf");
     }
+  });
+
+  test("is taken from the public address and from the one that was asked, and from no other (D64)", async () => {
+    // With a public address set, a browser that came by the address in the local network was refused on its own pages.
+    const publicUrl = "https://files.example.com";
+    await withServer({ env: { LARDER_PUBLIC_URL: publicUrl } }, async (own) => {
+      const { cookie } = await signInWithCookie(await own.signUp(), own);
+      const rows: [string, string, number][] = [
+        [publicUrl, own.url, 201],
+        [own.url, own.url, 201],
+        ["http://larder.local:8080", "http://larder.local:8080", 201],
+        ["http://larder.local:8080", own.url, 403],
+        ["http://larder.local", "http://larder.local:8080", 403],
+        ["https://evil.example", own.url, 403],
+        ["https://files.example.com.evil.example", own.url, 403],
+        ["http://127.0.0.1:1", own.url, 403],
+        ["null", own.url, 403],
+      ];
+      for (const [index, [origin, asked, status]] of rows.entries()) {
+        const headers = { cookie, origin, host: new URL(asked).host };
+        const answer = await own.visitor.post("/api/files/folders", { name: `${index}`, path: "/" }, headers);
+        expect({ origin, asked, status: answer.status }).toEqual({ origin, asked, status });
+        if (status === 403) expectRefusal(answer, 403, "csrf");
+      }
+    });
   });
 
   test("guards every unsafe endpoint, uploads and deletes included (D64)", async () => {

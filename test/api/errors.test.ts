@@ -51,6 +51,8 @@ describe("an unknown path", () => {
     "/api/auth",
     "/api/users",
     "/api//files",
+    "/api/files//",
+    "//api/files",
     "/nothing",
     "/",
   ])("%s is no 5xx, and 404 below /api", async (path) => {
@@ -58,6 +60,13 @@ describe("an unknown path", () => {
     const answer = await client.get(path);
     expect(answer.status).toBeLessThan(500);
     if (/^\/api\/(nothing|files\/x)/.test(path)) expectRefusal(answer, 404);
+  });
+
+  test("with an empty segment is no other path, whatever the method", async () => {
+    // Empty segments were dropped in the search for other methods: 405 for what is not there at all.
+    const { client } = await server().signUp();
+    for (const path of ["/api//files", "/api/files//upload", "/api/auth//session"])
+      for (const method of ["GET", "POST", "DELETE"]) expectRefusal(await client.request(method, path), 404);
   });
 
   test("is 404 for every method", async () => {

@@ -57,6 +57,24 @@ describe("POST /api/files/folders", () => {
     expect(await client.names()).toEqual(["docs", "one", "file"]);
   });
 
+  test("takes a path of 4,096 bytes in all and not one more", async () => {
+    // The parent's path alone was measured: a folder beyond it was made, and could not be listed.
+    const { client } = await server().signUp();
+    const path = Array.from({ length: 15 }, (_, index) => `/${String.fromCharCode(97 + index).repeat(255)}`).join("");
+    for (const body of [
+      { name: "x".repeat(254), path: `${path}/y` },
+      { name: "z", path: `${path}/${"p".repeat(255)}` },
+    ])
+      expectRefusal(await client.post("/api/files/folders", body), 400);
+    expect(await client.names()).toEqual([]);
+    const full = "x".repeat(255);
+    expectStatus(await client.post("/api/files/folders", { name: full, path }), 201);
+    expect(await client.names(path)).toEqual([full]);
+    expect(await client.names(`${path}/${full}`)).toEqual([]);
+    expectRefusal(await client.post("/api/files/folders", { name: "z", path: `${path}/${full}` }), 400);
+    expect(await client.names(`${path}/${full}`)).toEqual([]);
+  });
+
   test("refuses a file as a parent", async () => {
     const { client } = await server().signUp();
     await client.stored("x", { name: "file" });

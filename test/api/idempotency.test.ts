@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
+import { randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -52,6 +53,71 @@ describe("an Idempotency-Key", () => {
     expectStatus(second, 201);
     expect(second.json).toEqual(first.json);
     expect(await client.names()).toEqual(["a (1).txt", "a.txt"]);
+  });
+
+  test("of a copy holds for the whole call, its failures included", async () => {
+    // Only the items that succeeded were remembered: what failed was tried anew, and the second answer was another.
+    const { client } = await server().signUp();
+    const taken = await client.storedId("x", { name: "taken.txt" });
+    const good = await client.storedId("y", { name: "good.txt" });
+    const blocker = await client.storedId("z", { name: "taken.txt", fields: { folder: "/box" } });
+    const headers = key();
+    const unknown = "file_00000000000000000000";
+    const body = { fileIds: [unknown, taken, good], destinationFolder: "/box", onConflict: "error" };
+    const first = await client.post("/api/files/copy", body, headers);
+    expectStatus(first, 201);
+    expect(first.strings("data.copied", "sourceId")).toEqual([good]);
+    expect(first.strings("data.failed", "id")).toEqual([unknown, taken]);
+    expectStatus(await client.delete(`/api/files/${blocker}`), 200);
+    const second = await client.post("/api/files/copy", body, headers);
+    expectStatus(second, 201);
+    expect(second.json).toEqual(first.json);
+    expect(await client.names("/box")).toEqual(["good.txt"]);
+  });
+
+  test("of a copy whose first item failed is used up too", async () => {
+    // It was kept under the first item alone: where that failed, another call went through under the same key.
+    const { client } = await server().signUp();
+    const good = await client.storedId("y", { name: "good.txt" });
+    const headers = key();
+    const fileIds = ["file_00000000000000000000", good];
+    expectStatus(await client.post("/api/files/copy", { fileIds, destinationFolder: "/box" }, headers), 201);
+    const others = [
+      { fileIds, destinationFolder: "/elsewhere" },
+      { fileIds: [good], destinationFolder: "/box" },
+      { fileIds, destinationFolder: "/box", onConflict: "error" },
+      { fileIds, destinationFolder: "/box", preserveMetadata: false },
+    ];
+    for (const body of others)
+      expectRefusal(await client.post("/api/files/copy", body, headers), 409, "idempotency_key");
+    expectRefusal(await client.upload("x", { headers }), 409, "idempotency_key");
+    expect(await client.names("/box")).toEqual(["good.txt"]);
+    expect(await client.names()).toEqual(["box", "good.txt"]);
+  });
+
+  test("is answered again where the first call has used up the quota", async () => {
+    // The room was looked for before the key: the same upload again was 413.
+    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "2000" } }, async (own) => {
+      const { client } = await own.signUp();
+      const [content, replacement] = [randomContent(1000), randomContent(1000)];
+      const [forUpload, forContent] = [key(), key()];
+      const uploaded = await client.upload(content, { name: "a.bin", headers: forUpload });
+      expectStatus(uploaded, 201);
+      const replaced = await client.putContent(uploaded.string("data.id"), replacement, forContent);
+      expectStatus(replaced, 200);
+      expect((await client.get("/api/users/usage")).number("data.storage.remaining")).toBe(0);
+      expectRefusal(await client.upload(content, { name: "a.bin", headers: key() }), 413, "quota_exceeded");
+      const uploadedAgain = await client.upload(content, { name: "a.bin", headers: forUpload });
+      expectStatus(uploadedAgain, 201);
+      expect(uploadedAgain.at("data.id")).toBe(uploaded.at("data.id"));
+      const replacedAgain = await client.putContent(uploaded.string("data.id"), replacement, forContent);
+      expectStatus(replacedAgain, 200);
+      expect(replacedAgain.json).toEqual(replaced.json);
+      // A known key is no way around the quota for anything else.
+      const other = await client.upload(randomContent(1000), { name: "a.bin", headers: forUpload });
+      expectRefusal(other, 409, "idempotency_key");
+      expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(2000);
+    });
   });
 
   test("under another request is 409 idempotency_key", async () => {

@@ -115,6 +115,32 @@ describe("downloadCount", () => {
     );
   });
 
+  test("of a new file is 0 and its access its making, whatever was deleted just before", async () => {
+    // Row ids were given again, and the counts that waited to be written went to the next file.
+    const { client } = await server().signUp();
+    for (const way of ["folder", "file"]) {
+      const path = `/${way}`;
+      const id = await client.storedId("old", { fields: { folder: path } });
+      const answer = await client.get("/api/files?type=folder");
+      const [folderId = ""] = answer.strings("data.files", "id");
+      for (let index = 0; index < 3; index++) expectStatus(await client.get(`/api/files/${id}/download`), 200);
+      const deleted =
+        way === "folder"
+          ? await client.delete(`/api/files/folders/${folderId}?recursive=true`)
+          : await client.delete(`/api/files/${id}`);
+      expectStatus(deleted, 200);
+      for (let index = 0; index < 3; index++) {
+        const { json } = await client.get(`/api/files/${await client.storedId("new", { name: `${way} ${index}` })}`);
+        const data = Object(Object(json).data);
+        expect({ way, count: data.downloadCount, lastAccessedAt: data.lastAccessedAt }).toEqual({
+          way,
+          count: 0,
+          lastAccessedAt: data.createdAt,
+        });
+      }
+    }
+  });
+
   test("counts ranges once per caller, content and hour", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("hello world");

@@ -178,6 +178,48 @@ describe("POST /api/files/copy", () => {
     expectRefusal(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs/deep" }), 400);
   });
 
+  test("copies a folder of thousands of entries, in a folder beside it and out of it again", async () => {
+    // More than 2,000 entries were 400: the way for large folders was there, and nothing led to it.
+    const { client } = await server().signUp();
+    const seed = await client.folderId("seed");
+    const contents = Array.from({ length: 15 }, (_, index) => `content ${index}`);
+    await Promise.all(
+      contents.map((content, index) => client.stored(content, { name: `${index}`, fields: { folder: "/seed" } })),
+    );
+    const large = await client.folderId("large");
+    const fill = { fileIds: Array.from({ length: 140 }, () => seed), destinationFolder: "/large" };
+    expect((await client.post("/api/files/copy", fill)).list("data.copied")).toHaveLength(140);
+    const count = async (folder: string) =>
+      (await client.get(`/api/files?folder=${encodeURIComponent(folder)}&recursive=true&limit=1`)).at("data.total");
+    const entries = 140 * 16;
+
+    const usage = async () => (await client.get("/api/users/usage")).at("data.storage");
+    const before = Object(await usage());
+    const answer = await client.post("/api/files/copy", { fileIds: [large], destinationFolder: "/" });
+    expectStatus(answer, 201);
+    expect(answer.list("data.copied")).toMatchObject([{ sourceId: large, name: "large (1)", folder: "/" }]);
+    expect(await count("/large (1)")).toBe(entries);
+    expect(await usage()).toMatchObject({
+      files: before.files + 140 * 15,
+      folders: before.folders + 141,
+      used: before.used + 140 * contents.join("").length,
+    });
+    expect(await client.names()).toEqual(["large", "large (1)", "seed"]);
+    const last = await client.get("/api/files?folder=/large (1)/seed (139)&limit=100&sort=name");
+    expect(last.list("data.files")).toHaveLength(15);
+    const [copied = ""] = last.strings("data.files", "id");
+    const [name = ""] = last.strings("data.files", "name");
+    expect((await client.get(`/api/files/${copied}/download`)).text).toBe(`content ${name}`);
+
+    const into = await client.post("/api/files/copy", { fileIds: [large], destinationFolder: "/large/seed" });
+    expectRefusal(into, 400);
+    const taken = { fileIds: [large], destinationFolder: "/", onConflict: "error" };
+    expectRefusal(await client.post("/api/files/copy", taken), 409, "name_taken");
+    expect(await count("/")).toBe(2 * entries + 16 + 2);
+    expectStatus(await client.delete(`/api/files/folders/${large}?recursive=true`), 200);
+    expect(await count("/large (1)")).toBe(entries);
+  });
+
   test("does each item by itself, and fails as its first where all fail", async () => {
     const { client } = await server().signUp();
     const good = await client.storedId("x", { name: "good" });

@@ -56,6 +56,31 @@ describe("CORS", () => {
   });
 });
 
+test("a browser's preflights use up no limit", async () => {
+  // The 51st in an hour was 429 and the page was dead: every request with a token is preflighted.
+  const origin = "https://app.example.com";
+  const env = { LARDER_CORS_ORIGINS: origin, LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free" };
+  await withServer({ env }, async (own) => {
+    const { client } = await own.signUp();
+    const id = await client.storedId("x");
+    const headers = {
+      origin,
+      "access-control-request-method": "PUT",
+      "access-control-request-headers": "authorization,content-type",
+    };
+    const statuses = new Set<number>();
+    for (let index = 0; index < 60; index++)
+      statuses.add((await own.visitor.request("OPTIONS", `/api/files/${id}`, { headers })).status);
+    expect([...statuses]).toEqual([204]);
+    const changed = await client.put(`/api/files/${id}`, { name: "renamed" }, { origin });
+    expectStatus(changed, 200);
+    expect(changed.header("x-ratelimit-remaining")).toBe("49");
+    const nobody = await own.visitor.put(`/api/files/${id}`, { name: "renamed" }, { origin });
+    expectStatus(nobody, 401);
+    expect(nobody.header("x-ratelimit-remaining")).toBe("49");
+  });
+});
+
 describe("forwarding headers (D37)", () => {
   /** Sign-ups until refused, each as if from the given address; free allows three an hour per address. */
   const limited = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free" };

@@ -190,6 +190,54 @@ describe("the limit", () => {
     expect(seen(await client.get(`/api/files/${other}/download`, { range: "bytes=0-1" })).resource).toBe("downloads");
   });
 
+  test("of downloads holds for every way to the whole content", async () => {
+    // A file without a thumbnail came whole by ?thumbnail=true, and any file by a meaningless Range: 1,000 times, not 50.
+    await withServer({ env: { ...env, LARDER_PLANS_FREE_LIMIT_DOWNLOADS: "3" } }, async (own) => {
+      const content = "no picture";
+      const ways: [string, Record<string, string>][] = [
+        ["?thumbnail=true", {}],
+        ["", { range: "junk" }],
+        ["", { range: `bytes=${Array.from({ length: 17 }, () => "0-0").join()}` }],
+      ];
+      for (const [query, headers] of ways) {
+        const { client } = await own.addUser([]);
+        const id = await client.storedId(content);
+        const answers: Answer[] = [];
+        for (let index = 0; index < 4; index++)
+          answers.push(await client.get(`/api/files/${id}/download${query}`, headers));
+        const statuses = answers.map((answer) => answer.status);
+        expect({ query, headers, statuses }).toEqual({ query, headers, statuses: [200, 200, 200, 429] });
+        expect(answers[2]?.text).toBe(content);
+        expect(answers[3]?.at("error.details.resource")).toBe("downloads");
+      }
+      // Nobody's downloads by link are one window, of the address.
+      const { client } = await own.addUser([]);
+      const id = await client.storedId(content, { fields: { isPublic: "true" } });
+      const page = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
+      const paths = [`${page}/download`, page.replace("/s/", "/api/public/") + "/download"];
+      const statuses: number[] = [];
+      for (const path of [...paths, ...paths]) statuses.push((await own.visitor.get(`${path}?thumbnail=true`)).status);
+      expect(statuses).toEqual([200, 200, 200, 429]);
+    });
+  });
+
+  test("of a new account begins with nothing used, whoever was erased before (D20)", async () => {
+    // A row id given again brought the windows of the erased account along.
+    const { client, password: word } = await server().signUp();
+    for (let index = 0; index < 4; index++) await client.stored("x");
+    await client.get("/api/files");
+    await client.get("/api/users/profile");
+    expectStatus(await client.delete("/api/users/profile", { password: word }), 200);
+    // The erased account's rows go in the background, and no client can see when.
+    await Bun.sleep(1000);
+    const newcomer = await server().signUp();
+    const answer = await newcomer.client.get("/api/users/usage/rate-limits");
+    const used = answer.list("data.endpoints").map((record) => [Object(record).resource, Object(record).used]);
+    const own = ["downloads", "general", "listing", "operations", "profile", "sync", "uploads"];
+    expect(used.filter(([resource]) => own.includes(resource))).toEqual(own.map((resource) => [resource, 0]));
+    expect(seen(await newcomer.client.stored("x"))).toMatchObject({ resource: "uploads", remaining: 9 });
+  });
+
   test("survives a restart", async () => {
     await withServer({ env }, async (own) => {
       const { client } = await own.signUp();

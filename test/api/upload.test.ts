@@ -352,6 +352,50 @@ describe("a taken name", () => {
   });
 });
 
+describe("an upload refused at the last moment", () => {
+  /** Every file below blobs/. */
+  const stored = async () => {
+    const entries = await readdir(join(server().dataDir, "blobs"), { recursive: true, withFileTypes: true });
+    return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
+  };
+
+  test("leaves no byte in the store (D8)", async () => {
+    // What was refused lay in blobs/ for up to a week, outside every quota.
+    const { client } = await server().signUp();
+    const headers = { "idempotency-key": "k" };
+    const id = await client.storedId("first", { name: "a.txt", headers });
+    await client.stored("a file", { name: "file" });
+    const before = await stored();
+    for (const size of [10, 400_000]) {
+      const content = () => randomContent(size);
+      const taken = { name: "a.txt", fields: { onConflict: "error" } };
+      expectRefusal(await client.upload(content(), taken), 409, "name_taken");
+      expectRefusal(await client.upload(content(), { name: "a.txt", headers }), 409, "idempotency_key");
+      expectRefusal(await client.putContent(id, content(), headers), 409, "idempotency_key");
+      expectRefusal(await client.putContent(id, content(), { "if-match": '"other"' }), 412);
+      expectRefusal(await client.upload(content(), { fields: { folder: "/file" } }), 400, "not_a_folder");
+    }
+    expect((await stored()).sort()).toEqual(before.sort());
+  });
+
+  test("of bytes that another file has takes nothing from that file (D8)", async () => {
+    // Removing what a refused upload brought must not remove what others hold, also where both come at once.
+    const { client } = await server().signUp();
+    const content = randomContent(50_000);
+    await client.stored("first", { name: "taken" });
+    const refuse = () => client.upload(content, { name: "taken", fields: { onConflict: "error" } });
+    const [first, ...answers] = await Promise.all([
+      client.upload(content, { name: "kept" }),
+      ...Array.from({ length: 4 }, refuse),
+    ]);
+    answers.push(await refuse());
+    expectStatus(first, 201);
+    for (const answer of answers) expectRefusal(answer, 409, "name_taken");
+    const back = await client.get(`/api/files/${first.string("data.id")}/download`);
+    expect(checksumOf(back.bytes)).toBe(checksumOf(content));
+  });
+});
+
 describe("many uploads at once", () => {
   test("of one name each get a name of their own (D2)", async () => {
     const { client } = await server().signUp();

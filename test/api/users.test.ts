@@ -3,9 +3,13 @@ import { Client, freshEmail, randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
+import { halfAnUpload } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer();
+
+/** No client can see when the rows of an erased account go; it takes far less than this where nothing is stored. */
+const erasedRowsAreGone = () => Bun.sleep(1000);
 
 describe("profile", () => {
   test("shows id, email, name, role, plan and createdAt, and nothing secret", async () => {
@@ -95,6 +99,25 @@ describe("DELETE /api/users/profile", () => {
     const again = await server().signUp({ email });
     expect(await again.client.names()).toEqual([]);
     expectRefusal(await again.client.get(`/api/files/${id}`), 404);
+  });
+
+  test("ends an upload under way, whoever signs up meanwhile (D20)", async () => {
+    // The next account got the erased one's row id, and with it the file that was still arriving.
+    const { client, token, password } = await server().signUp();
+    const { connection, rest } = await halfAnUpload(server().port, token);
+    // Answered later than the upload was taken up.
+    expectStatus(await client.get("/api/auth/session"), 200);
+    expectStatus(await client.delete("/api/users/profile", { password }), 200);
+    await erasedRowsAreGone();
+    const newcomer = await server().signUp();
+    await connection.write(rest);
+    expectRefusal(await connection.answer(), 401, "revoked_token");
+    connection.cut();
+    expect(await newcomer.client.names()).toEqual([]);
+    expect((await newcomer.client.get("/api/users/usage")).at("data")).toMatchObject({
+      storage: { used: 0, files: 0 },
+      transfers: { uploads: 0, uploadedBytes: 0 },
+    });
   });
 
   test("needs the password", async () => {

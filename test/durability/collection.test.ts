@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import { checksumOf, randomContent } from "../support/client.ts";
 import { withServer } from "../support/server.ts";
 
@@ -34,6 +36,8 @@ test("delete, collect and re-upload of the same bytes at once never lose a blob 
     finished.abort();
     await collector;
     await server.larder(["gc", "--now"]);
+    const entries = await readdir(join(server.dataDir, "blobs", "quarantine"));
+    expect(entries).toEqual([]);
     expect(lost).toEqual([]);
     expect(collections).toBeGreaterThan(0);
     for (const [index, id] of kept.entries()) {

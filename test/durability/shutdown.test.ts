@@ -1,21 +1,8 @@
 import { expect, test } from "bun:test";
 import { symlink, unlink } from "node:fs/promises";
-import { eventually, expectStatus } from "../support/expect.ts";
-import { boundary, formType } from "../support/multipart.ts";
-import { RawConnection } from "../support/raw-http.ts";
-import { type TestServer, runLarder, withServer } from "../support/server.ts";
-
-/** Opens an upload of ten bytes and sends half of them. */
-async function halfAnUpload(server: TestServer, token: string): Promise<{ connection: RawConnection; rest: string }> {
-  const start = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n01234`;
-  const rest = `56789\r\n--${boundary}--\r\n`;
-  const connection = await RawConnection.open(server.port);
-  await connection.write(
-    `POST /api/files/upload HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n` +
-      `Content-Type: ${formType}\r\nContent-Length: ${start.length + rest.length}\r\n\r\n${start}`,
-  );
-  return { connection, rest };
-}
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { RawConnection, halfAnUpload } from "../support/raw-http.ts";
+import { runLarder, withServer } from "../support/server.ts";
 
 /** True when nothing listens any more. */
 async function isClosed(port: number): Promise<boolean> {
@@ -31,7 +18,7 @@ async function isClosed(port: number): Promise<boolean> {
 test("SIGTERM finishes a running upload, takes no new connection, and ends with 0 (D41)", async () => {
   await withServer({}, async (server) => {
     const { client, token } = await server.signUp();
-    const { connection, rest } = await halfAnUpload(server, token);
+    const { connection, rest } = await halfAnUpload(server.port, token);
     // The server must have taken the request up before it is told to stop: later ones are refused.
     await client.get("/api/auth/session");
     server.signal("SIGTERM");
@@ -43,6 +30,32 @@ test("SIGTERM finishes a running upload, takes no new connection, and ends with 
     connection.cut();
     await server.restart();
     expect((await client.get(`/api/files/${answer.string("data.id")}/download`)).text).toBe("0123456789");
+  });
+});
+
+test("while it drains, a refusal on an open connection carries what every answer carries (D41)", async () => {
+  // The 503 was thrown before the requests were counted, and came without the rate-limit headers.
+  await withServer({}, async (server) => {
+    const { client, token } = await server.signUp();
+    const head = `GET /api/auth/session HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n\r\n`;
+    const open = await RawConnection.open(server.port);
+    await open.write(head);
+    expectStatus(await open.answer(), 200);
+    const { connection, rest } = await halfAnUpload(server.port, token);
+    await client.get("/api/auth/session");
+    server.signal("SIGTERM");
+    await eventually("the port is closed", async () => isClosed(server.port));
+    await open.write(head);
+    const refused = await open.answer();
+    expectRefusal(refused, 503, "shutting_down");
+    for (const name of ["limit", "remaining", "reset", "window", "resource"])
+      expect(refused.header(`x-ratelimit-${name}`)).not.toBe("");
+    expect(refused.header("x-request-id")).not.toBe("");
+    await connection.write(rest);
+    expectStatus(await connection.answer(), 201);
+    expect(await server.exited()).toBe(0);
+    open.cut();
+    connection.cut();
   });
 });
 

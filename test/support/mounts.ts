@@ -43,14 +43,18 @@ export async function mountExt4(sizeMiB: number, image?: string): Promise<Mounte
   return mount(folder, file, ["-o", "loop", file]);
 }
 
-/** A tmpfs of a bounded size. */
-export async function mountTmpfs(sizeMiB: number): Promise<Mounted> {
-  return mount(await temporaryDirectory(), "", ["-t", "tmpfs", "-o", `size=${sizeMiB}m`, "tmpfs"]);
+/**
+ * A tmpfs of a bounded size.
+ *
+ * @param at where to mount it, a path that is made; its removal is the caller's. Somewhere temporary by default
+ */
+export async function mountTmpfs(sizeMiB: number, at?: string): Promise<Mounted> {
+  return mount(await temporaryDirectory(), "", ["-t", "tmpfs", "-o", `size=${sizeMiB}m`, "tmpfs"], at);
 }
 
-async function mount(folder: string, image: string, words: string[]): Promise<Mounted> {
-  const path = join(folder, "mounted");
-  await mkdir(path);
+async function mount(folder: string, image: string, words: string[], at?: string): Promise<Mounted> {
+  const path = at ?? join(folder, "mounted");
+  await mkdir(path, { recursive: true });
   await must(["mount", ...words, path]);
   return {
     path,

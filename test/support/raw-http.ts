@@ -1,6 +1,7 @@
 // Requests byte by byte, for what no proper client sends: malformed heads, cut bodies, paths that a URL parser would repair.
 import { type Socket, connect } from "node:net";
 import { Answer, bytesOf } from "./client.ts";
+import { boundary, formType } from "./multipart.ts";
 
 /** Encodes head lines and a body as one HTTP/1.1 request. */
 export function rawRequest(lines: string[], body: string | Uint8Array = ""): Buffer {
@@ -98,6 +99,22 @@ export class RawConnection {
   private wake(): void {
     for (const done of this.waiters.splice(0)) done();
   }
+}
+
+/**
+ * Opens an upload of ten bytes, `slow.txt` with `0123456789`, and sends half of them.
+ *
+ * @returns the connection, and what must still be written on it
+ */
+export async function halfAnUpload(port: number, token: string): Promise<{ connection: RawConnection; rest: string }> {
+  const start = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n01234`;
+  const rest = `56789\r\n--${boundary}--\r\n`;
+  const connection = await RawConnection.open(port);
+  await connection.write(
+    `POST /api/files/upload HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n` +
+      `Content-Type: ${formType}\r\nContent-Length: ${start.length + rest.length}\r\n\r\n${start}`,
+  );
+  return { connection, rest };
 }
 
 /**

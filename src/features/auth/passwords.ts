@@ -1,12 +1,14 @@
 /**
- * Passwords by argon2id (19 MiB, two passes: the OWASP minimum), off the event loop and at most two side by side: a storm
+ * Passwords by argon2id (19 MiB, two passes: the OWASP minimum), off the event loop and at most two side by side, one on small machines: a storm
  * of sign-ins must not take all memory, nor every thread.
  */
+import { availableParallelism } from "node:os";
 import { AppError, invalidField } from "../../errors.ts";
 
 const PASSWORD_CHARACTERS_MIN = 8;
 const PASSWORD_CHARACTERS_MAX = 256;
-const RUNNING_MAX = 2;
+/** One processor stays free for everything else. */
+const RUNNING_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
 /** Beyond this many waiting, a sign-in is told to come back: the queue would take seconds by itself. */
 const WAITING_MAX = 100;
 const ARGON2 = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
