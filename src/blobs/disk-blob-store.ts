@@ -38,7 +38,7 @@ export interface DiskBlobStoreOptions {
 /** Contents up to this size wait in memory for their digest, and are then written at once. */
 const IN_MEMORY_BYTES_MAX = 256 * 1024;
 /** A large content is written back piece by piece, so that its final sync, and everybody else's, finds little to do. */
-const WRITE_BACK_BYTES = 16 * 1024 * 1024;
+const WRITE_BACK_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 4_100;
 
 /** The one writer of `blobs/` and of `uploads/`. */
