@@ -178,7 +178,7 @@ describe("POST /api/files/copy", () => {
     expectRefusal(await client.post("/api/files/copy", { fileIds: [id], destinationFolder: "/docs/deep" }), 400);
   });
 
-  test("copies a folder of thousands of entries, in a folder beside it and out of it again", async () => {
+  test("copies a folder of thousands of entries", async () => {
     // More than 2,000 entries were 400: the way for large folders was there, and nothing led to it.
     const { client } = await server().signUp();
     const seed = await client.folderId("seed");
@@ -190,7 +190,9 @@ describe("POST /api/files/copy", () => {
     const fill = { fileIds: Array.from({ length: 140 }, () => seed), destinationFolder: "/large" };
     expect((await client.post("/api/files/copy", fill)).list("data.copied")).toHaveLength(140);
     const count = async (folder: string) =>
-      (await client.get(`/api/files?folder=${encodeURIComponent(folder)}&recursive=true&limit=1`)).at("data.total");
+      (await client.get(`/api/files?folder=${encodeURIComponent(folder)}&recursive=true&limit=1`)).at(
+        "data.pagination.total",
+      );
     const entries = 140 * 16;
 
     const usage = async () => (await client.get("/api/users/usage")).at("data.storage");

@@ -210,7 +210,7 @@ export class FileService {
     return writer.run((tx) => {
       const file = this.get(user, fileId);
       treeWriter.deleteFile(tx, { accountId: user.id, publicId: fileId });
-      // Its row id may be given again, to a file that was never downloaded.
+      // What was counted of it is not to be written any more.
       tx.afterCommit(() => this.#options.access.forget(file.id));
       return file;
     });

@@ -61,7 +61,8 @@ export class RateGate {
 
   /**
    * Counts a request for a content as a download where it was let in as something less, and the whole content is sent:
-   * otherwise `?thumbnail` or a meaningless range would be a way around the limit.
+   * otherwise `?thumbnail` or a meaningless range would be a way around the limit. The answer shows the category of the
+   * request, `general`, unless this refuses it.
    * @throws AppError rate_limited
    */
   countWholeDownload(request: Request, headers: HeaderBag): void {
