@@ -28,6 +28,7 @@ export const uploadSmall: Row = {
       better: "lower",
       targets: [{ against: "number", reach: 20 }],
     });
+    // D21: the same files side by side and one after the other.
     const parallel = bench.figure({ task: "1,000 × 10 KiB, 16 at a time", unit: "s", better: "lower" });
     const single = bench.figure({ task: "1,000 × 10 KiB, one by one", unit: "s", better: "lower" });
     const figures = [rate, synced, p50, p99, parallel, single];
