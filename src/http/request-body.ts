@@ -24,14 +24,13 @@ interface BodyReader {
 }
 
 /**
- * So much of one body is taken before everybody else has a turn: about half a millisecond of hashing and writing, and less
- * where several bodies arrive at once, since a turn takes as long as all of their bites together.
+ * Where several bodies arrive at once, so much of one is taken before everybody else has a turn: about a millisecond
+ * of hashing and writing. One or two alone leave room enough by themselves, and are cheaper and smaller in memory without.
  */
-const TURN_BYTES = 256 * 1024;
-const SHARED_TURN_BYTES = 64 * 1024;
+const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;
 
-/** Bodies being read in this process; only how finely they take turns depends on it. */
+/** Bodies being read in this process; only whether they take turns depends on it. */
 let bodiesUnderWay = 0;
 
 /**
@@ -52,17 +51,13 @@ export async function forEachPiece(
     for (;;) {
       const next = await readNext(reader);
       if (next.done) return;
-      // What has arrived is a megabyte at times: it is taken in bites, with everybody else's turn after each.
-      const turnBytes = bodiesUnderWay > FEW_BODIES ? SHARED_TURN_BYTES : TURN_BYTES;
-      for (let at = 0; at < next.value.length; at += turnBytes) {
-        const piece = next.value.subarray(at, at + turnBytes);
-        const taken = take(piece);
-        if (taken !== undefined) await taken;
-        sinceTurnBytes += piece.length;
-        if (sinceTurnBytes < turnBytes) continue;
-        sinceTurnBytes = 0;
-        await new Promise(setImmediate);
-      }
+      const taken = take(next.value);
+      if (taken !== undefined) await taken;
+      sinceTurnBytes += next.value.length;
+      if (bodiesUnderWay <= FEW_BODIES || sinceTurnBytes < TURN_BYTES) continue;
+      sinceTurnBytes = 0;
+      // What has arrived already is read without leaving this turn of the event loop: others would wait for all of it.
+      await new Promise(setImmediate);
     }
   } catch (error) {
     // Without this the rest of the body would wait in memory for a reader that never comes.

@@ -22,7 +22,7 @@ const CHANGES_MS = 1;
 const NOTICE_MS = 1_000;
 const SCHEDULE_AFTER_MS = 500;
 /** The look for damage leaves the first requests alone. */
-const CHECK_AFTER_MS = 20_000;
+const CHECK_AFTER_MS = 120_000;
 /** A connection that says nothing for so long is closed, in seconds. */
 const IDLE_SECONDS = 120;
 /** How a run of the server ended. */
