@@ -39,7 +39,7 @@ ${renderField(problem, "name", "Your name", "text", model.name, html` autocomple
 ${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "At least 8 characters. Several unrelated words make a good one.")}
 <fieldset>
 <legend>Who will use it?</legend>
-<label class="choice"><input type="radio" name="use" value="household"${use === "household" && html` checked`}><span><strong>One household</strong><span>Generous limits, and new people come by invitation.</span></span></label>
+<label class="choice"><input type="radio" name="use" value="household"${use === "household" && html` checked`}><span><strong>One household</strong><span>Generous limits, and nobody signs up unasked: you add the others.</span></span></label>
 <label class="choice"><input type="radio" name="use" value="accounts"${use === "accounts" && html` checked`}><span><strong>Accounts by plan</strong><span>Sizes and rates are limited by each account's plan, and anyone may sign up.</span></span></label>
 ${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.message}</p>`}
 </fieldset>
