@@ -3,6 +3,12 @@
  * model is a new file and a new line here.
  */
 import init from "../../migrations/0000_init.sql" with { type: "text" };
+import devices from "../../migrations/0001_devices.sql" with { type: "text" };
+import journal from "../../migrations/0002_journal.sql" with { type: "text" };
+import uploads from "../../migrations/0003_uploads.sql" with { type: "text" };
+import sync from "../../migrations/0004_sync.sql" with { type: "text" };
+import queue from "../../migrations/0005_queue.sql" with { type: "text" };
+import notifications from "../../migrations/0006_notifications.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -11,4 +17,12 @@ export interface Migration {
 }
 
 /** All steps this program knows, oldest first. */
-export const MIGRATIONS: readonly Migration[] = [{ id: "0000_init", sql: init }];
+export const MIGRATIONS: readonly Migration[] = [
+  { id: "0000_init", sql: init },
+  { id: "0001_devices", sql: devices },
+  { id: "0002_journal", sql: journal },
+  { id: "0003_uploads", sql: uploads },
+  { id: "0004_sync", sql: sync },
+  { id: "0005_queue", sql: queue },
+  { id: "0006_notifications", sql: notifications },
+];

@@ -9,11 +9,11 @@ export type Schema = TSchema | Readonly<Record<string, unknown>>;
 
 /** What a route says of itself. */
 export interface Documentation {
-  readonly tag: "Authentication" | "Files" | "Folders" | "Users" | "Public links";
+  readonly tag: "Authentication" | "Files" | "Folders" | "Users" | "Public links" | "Mobile";
   readonly summary: string;
   readonly description?: string;
   /** Who may call it; `public` needs no token. */
-  readonly access: "public" | "reader" | "self" | "writer" | "admin";
+  readonly access: "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
   /** Status of success; 200 unless said otherwise. */
   readonly status?: 200 | 201;
   /** Content of `data`, */
@@ -148,7 +148,7 @@ function errorResponses(doc: Documentation, headers: object): Record<number, unk
     "shutting_down",
   ];
   if (doc.access !== "public") reasons.push("missing_token", "invalid_token", "expired_token", "revoked_token", "csrf");
-  if (doc.access === "writer" || doc.access === "admin") reasons.push("role");
+  if (doc.access === "writer" || doc.access === "deviceWriter" || doc.access === "admin") reasons.push("role");
   if (doc.takesJson) reasons.push("invalid_json", "invalid_field", "body_too_large", "unsupported_media_type");
   reasons.push(...(doc.errors ?? []));
   const byStatus = Map.groupBy(new Set(reasons), (reason) => ERROR_ANSWERS[reason][0]);

@@ -25,7 +25,7 @@ export async function documentOf(app: AnyElysia, basePath = ""): Promise<unknown
         specPath: "/document",
         documentation: {
           info: { title: "Larder", version: VERSION, description: DESCRIPTION, license: { name: "MIT" } },
-          tags: ["Authentication", "Files", "Folders", "Users", "Public links"].map((name) => ({ name })),
+          tags: ["Authentication", "Files", "Folders", "Users", "Public links", "Mobile"].map((name) => ({ name })),
         },
       }),
     )

@@ -21,6 +21,10 @@ export const accounts = sqliteTable(
     trashBytes: integer("trash_bytes").notNull().default(0),
     /** Null: the plan's. Negative: none. */
     quotaBytes: integer("quota_bytes"),
+    /** Bytes promised to uploads that are under way; they count against the quota. */
+    reservedBytes: integer("reserved_bytes").notNull().default(0),
+    /** When the journal last got a number; never goes back, so that times in the journal are in order. */
+    changedAt: integer("changed_at").notNull().default(0),
   },
   (table) => [
     check(

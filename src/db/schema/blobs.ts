@@ -18,6 +18,8 @@ export const blobs = sqliteTable(
     touchedAt: integer("touched_at").notNull(),
     /** When a reading last found it unlike its digest; such content is never shared with a new upload (D10). */
     damagedAt: integer("damaged_at"),
+    /** When a reading last found it equal to its digest (D26). */
+    verifiedAt: integer("verified_at"),
   },
   (table) => [
     uniqueIndex("blobs_digest").on(table.digest),

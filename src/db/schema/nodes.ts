@@ -34,6 +34,8 @@ export const nodes = sqliteTable(
     contentAt: integer("content_at"),
     /** The user who stored it. */
     contentBy: integer("content_by"),
+    /** The device that sent it, where it was one. */
+    contentDeviceId: integer("content_device_id"),
     /** The name as uploaded, where it differs from `name`. */
     originalName: text("original_name"),
     /** The file's own modification time on the device that sent it, and when a photo was taken (with its offset), as told (D27). */
@@ -104,6 +106,10 @@ export const journal = sqliteTable(
     accountId: integer("account_id").notNull(),
     seq: integer("seq").notNull(),
     nodeId: integer("node_id").notNull(),
+    /** When, by the account's own clock, which never goes back. */
+    at: integer("at").notNull().default(0),
+    /** The device whose request it was, where it was one. */
+    deviceId: integer("device_id"),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.seq] })],
 );

@@ -1,6 +1,7 @@
 /** The whole data model, for drizzle and its migration generator. */
 export * from "./accounts.ts";
 export * from "./blobs.ts";
+export * from "./devices.ts";
 export * from "./housekeeping.ts";
 export * from "./nodes.ts";
 export * from "./shares.ts";

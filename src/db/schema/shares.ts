@@ -15,6 +15,8 @@ export const shares = sqliteTable(
     nonce: blob("nonce", { mode: "buffer" }).notNull(),
     tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
     createdAt: integer("created_at").notNull(),
+    /** When its content was first fetched. */
+    downloadedAt: integer("downloaded_at"),
   },
   (table) => [
     uniqueIndex("shares_public").on(table.publicId),

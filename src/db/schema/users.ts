@@ -44,11 +44,14 @@ export const sessions = sqliteTable(
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
     lastSeenAt: integer("last_seen_at").notNull(),
+    /** The device that it belongs to; null for sign-ins without one. A foreign key, in the migration. */
+    deviceId: integer("device_id"),
   },
   (table) => [
     uniqueIndex("sessions_public").on(table.publicId),
     index("sessions_user").on(table.userId),
     index("sessions_expiry").on(table.expiresAt),
+    index("sessions_device").on(table.deviceId).where(sql`device_id IS NOT NULL`),
   ],
 );
 

@@ -4,14 +4,16 @@ import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { jsonChecker, readJson } from "../../http/json-body.ts";
-import type { Principal } from "./principal.ts";
+import { invariant } from "../../lib/invariant.ts";
+import type { DeviceRef, Principal } from "./principal.ts";
 import type { AuthService } from "./service.ts";
 
 /**
  * What a route asks of its caller: `public` nothing; `reader` any account; `self` any account, for what is its own
- * (profile, settings, sessions); `writer` an account that may change files; `admin` an administrator.
+ * (profile, settings, sessions); `writer` an account that may change files; `admin` an administrator; `device` a
+ * registered device with its own token, and `deviceWriter` one of an account that may change files.
  */
-export type Access = "public" | "reader" | "self" | "writer" | "admin";
+export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
 
 /** The cookie that a sign-in sets on request. */
 export const SESSION_COOKIE = "larder_session";
@@ -75,8 +77,12 @@ export function demand(access: Access, request: Request): Principal {
   const { principal, problem } = identity;
   if (principal === undefined) throw problem ?? missingToken();
   if (identity.isByCookie) checkSameOrigin(request);
+  const isForDevices = access === "device" || access === "deviceWriter";
+  if (isForDevices && principal.device === undefined) {
+    throw new AppError("invalid_token", "This is for registered devices. Register one at /api/mobile/auth/register.");
+  }
   const { role } = principal.user;
-  if (access === "writer" && role === "viewer") {
+  if ((access === "writer" || access === "deviceWriter") && role === "viewer") {
     throw new AppError(
       "role",
       "Your account may look but not change anything. Ask the administrator for another role.",
@@ -86,6 +92,12 @@ export function demand(access: Access, request: Request): Principal {
     throw new AppError("role", "Only administrators may do this.");
   }
   return principal;
+}
+
+/** The device that asks, on a route with the access `device` or `deviceWriter`. */
+export function deviceOf(principal: Principal): DeviceRef {
+  invariant(principal.device !== undefined, "a route for devices was entered by one");
+  return principal.device;
 }
 
 /** Stands where a public route has no caller; such a route looks at {@link identityOf} instead. */

@@ -11,10 +11,21 @@ export interface Session {
   readonly clientAddress: string | null;
 }
 
+/** A registered device, as it asks. */
+export interface DeviceRef {
+  /** Key inside the database. */
+  readonly id: number;
+  /** As the device chose it. */
+  readonly publicId: string;
+  readonly name: string;
+}
+
 /** Who asks: a user by one of their sessions. */
 export interface Principal {
   readonly user: User;
   readonly session: Session;
+  /** The device that the session belongs to; there for every session of kind `mobile`, and for no other. */
+  readonly device?: DeviceRef | undefined;
 }
 
 /** Where a request came from, as far as a session remembers it. */

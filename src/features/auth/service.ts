@@ -1,5 +1,6 @@
-import { and, desc, eq, lt, ne, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
+import { devices } from "../../db/schema/devices.ts";
 import { invites, sessions } from "../../db/schema/users.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
@@ -9,7 +10,7 @@ import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { PlanName, Role, User } from "../users/types.ts";
 import type { PasswordHasher } from "./passwords.ts";
-import type { ClientInfo, Principal, Session } from "./principal.ts";
+import type { ClientInfo, DeviceRef, Principal, Session } from "./principal.ts";
 import type { TokenSigner } from "./tokens.ts";
 
 /** What {@link AuthService} works with. */
@@ -247,7 +248,13 @@ export class AuthService {
       throw revokedToken();
     }
     if (row.expiresAt <= this.#options.clock.nowMs()) throw expiredToken();
-    const principal = { user, session: toSession(row) };
+    const device = row.deviceId === null ? undefined : this.#findDevice(row.deviceId);
+    if (row.kind === "mobile" && device === undefined) throw revokedToken();
+    const principal = {
+      user: device === undefined ? user : { ...user, viaDeviceId: device.id },
+      session: toSession(row),
+      device,
+    };
     if (this.#cache.size >= CACHED_TOKENS_MAX) {
       const oldest = this.#cache.keys().next();
       if (!oldest.done) this.#cache.delete(oldest.value);
@@ -255,6 +262,14 @@ export class AuthService {
     this.#cache.set(token, principal);
     this.#noteSeen(token, principal);
     return principal;
+  }
+
+  #findDevice(id: number): DeviceRef | undefined {
+    return this.#options.db.orm
+      .select({ id: devices.id, publicId: devices.publicId, name: devices.name })
+      .from(devices)
+      .where(and(eq(devices.id, id), isNull(devices.removedAt)))
+      .get();
   }
 
   #noteSeen(token: string, principal: Principal): void {

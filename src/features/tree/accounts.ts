@@ -21,11 +21,13 @@ interface UsageRow {
   readonly fileBytes: number;
   readonly versionBytes: number;
   readonly trashBytes: number;
+  readonly reservedBytes: number;
 }
 
 /** The rows of `accounts` and `usage_types`, and of the journal. */
 export class Accounts {
   readonly #take;
+  readonly #reserve;
   readonly #usage;
   /** One small entry for each account that changed since the start. */
   readonly #generations = new Map<number, number>();
@@ -43,10 +45,17 @@ export class Accounts {
     >(
       `UPDATE accounts SET seq = seq + ?2, files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
          version_bytes = version_bytes + ?6
-       WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + ?8 <= ?7) RETURNING seq`,
+       WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?8 <= ?7)
+       RETURNING seq`,
+    );
+    this.#reserve = sqlite.prepare<{ id: number }, [number, number, number | null]>(
+      `UPDATE accounts SET reserved_bytes = max(0, reserved_bytes + ?2)
+       WHERE id = ?1 AND (?3 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?2 <= ?3)
+       RETURNING id`,
     );
     this.#usage = sqlite.prepare<UsageRow, [number]>(
-      `SELECT files, folders, file_bytes AS fileBytes, version_bytes AS versionBytes, trash_bytes AS trashBytes
+      `SELECT files, folders, file_bytes AS fileBytes, version_bytes AS versionBytes, trash_bytes AS trashBytes,
+         reserved_bytes AS reservedBytes
        FROM accounts WHERE id = ?1`,
     );
     this.#seq = sqlite.prepare<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?1");
@@ -82,8 +91,20 @@ export class Accounts {
     const row = this.#take.get(accountId, numbers, files, folders, fileBytes, versionBytes, limit, added);
     if (row !== null) return row.seq;
     invariant(limit !== null, "the account exists");
+    throw this.#quotaExceeded(accountId, added, limit);
+  }
+
+  /** @see TreeWriter.reserveBytes */
+  reserve(accountId: number, bytes: number, quotaBytes: number | null): void {
+    const limit = bytes > 0 ? quotaBytes : null;
+    if (this.#reserve.get(accountId, bytes, limit) !== null) return;
+    invariant(limit !== null, "the account exists");
+    throw this.#quotaExceeded(accountId, bytes, limit);
+  }
+
+  #quotaExceeded(accountId: number, added: number, limit: number): AppError {
     const used = this.usage(accountId).usedBytes;
-    throw new AppError(
+    return new AppError(
       "quota_exceeded",
       `This needs ${added} bytes, and ${Math.max(0, limit - used)} of your ${limit} bytes are left. ` +
         "Delete something, or ask for more room.",
@@ -125,7 +146,7 @@ export class Accounts {
   usage(accountId: number): Usage {
     const row = this.#usage.get(accountId);
     invariant(row !== null, "the account exists");
-    return { ...row, usedBytes: row.fileBytes + row.versionBytes + row.trashBytes };
+    return { ...row, usedBytes: row.fileBytes + row.versionBytes + row.trashBytes + row.reservedBytes };
   }
 
   /** Counts a file in or out of its media type. */

@@ -50,6 +50,8 @@ export class TreeStore {
   readonly tags: Tags;
   /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
   readonly underConstruction = new Set<number>();
+  /** The device whose request is being carried out; null for all others. Set by {@link TreeWriter.by} alone. */
+  actorDeviceId: number | null = null;
   readonly #known = new Map<string, { readonly generation: number; readonly node: TreeNode }>();
   readonly #byPublicId;
   readonly #byId;

@@ -100,7 +100,10 @@ export interface NodePage {
   readonly total: number;
 }
 
-/** What an account holds. `usedBytes` is what counts against its quota: files, earlier versions and trash. */
+/**
+ * What an account holds. `usedBytes` is what counts against its quota: files, earlier versions, trash, and what is
+ * promised to uploads that are under way (D16).
+ */
 export interface Usage {
   readonly files: number;
   /** Without the root. */
@@ -108,6 +111,7 @@ export interface Usage {
   readonly fileBytes: number;
   readonly versionBytes: number;
   readonly trashBytes: number;
+  readonly reservedBytes: number;
   readonly usedBytes: number;
 }
 

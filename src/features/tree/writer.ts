@@ -34,6 +34,31 @@ export class TreeWriter {
     this.#store = store;
   }
 
+  /**
+   * Carries out a deed in the name of a device: the journal notes it with each change, and a content remembers it.
+   * Synchronous, inside a deed.
+   */
+  by<T>(deviceId: number | undefined, deed: () => T): T {
+    const store = this.#store;
+    const before = store.actorDeviceId;
+    store.actorDeviceId = deviceId ?? null;
+    try {
+      return deed();
+    } finally {
+      store.actorDeviceId = before;
+    }
+  }
+
+  /**
+   * Promises bytes of an account's quota to an upload that is under way (D22), or, with a negative number, takes such a
+   * promise back. Files are not checked against it twice: take it back in the deed that makes the file.
+   * @param quotaBytes null for no limit
+   * @throws AppError quota_exceeded
+   */
+  reserveBytes(_tx: Transaction, accountId: number, bytes: number, quotaBytes: number | null): void {
+    this.#store.accounts.reserve(accountId, bytes, quotaBytes);
+  }
+
   /** Makes the root of a new account, whose row exists. @returns its row id */
   createAccountRoot(_tx: Transaction, accountId: number): number {
     return createAccountRoot(this.#store, accountId);

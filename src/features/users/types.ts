@@ -22,6 +22,8 @@ export interface User {
   readonly quotaBytes: number | null | undefined;
   readonly disabledAtMs: number | null;
   readonly createdAtMs: number;
+  /** The device by which they ask just now, where it is one; the journal notes it with what they change. */
+  readonly viaDeviceId?: number | undefined;
 }
 
 /** What an administrator or a command gives for a new account. */

@@ -1,0 +1,61 @@
+/** Every event: its name, what it tells, and who emits it. Ids are those of the database; `publicId` is what the API shows. */
+
+/** A file as events tell of it. */
+export interface FileFacts {
+  readonly publicId: string;
+  readonly name: string;
+  /** Path of the folder that holds it. */
+  readonly folder: string;
+  readonly sizeBytes: number;
+  readonly mediaType: string;
+  /** 64 hex characters. */
+  readonly digest: string;
+}
+
+/** A device as events tell of it. */
+export interface DeviceFacts {
+  readonly id: number;
+  readonly publicId: string;
+  readonly name: string;
+}
+
+/** What each event carries besides the account it belongs to (`users.id`). */
+export interface EventCatalogue {
+  /** `tree`: a file was made, by upload or copy. `deviceId`: the device whose request did it, where it was one. */
+  "file.created": { readonly file: FileFacts; readonly deviceId: number | null };
+  /** `tree`: a file got its next content. */
+  "file.updated": { readonly file: FileFacts; readonly deviceId: number | null };
+  /** `tree`: a file was renamed or moved. */
+  "file.moved": { readonly file: FileFacts; readonly deviceId: number | null };
+  /** `tree`: a file was deleted, by itself. What goes with its folder is not told one by one. */
+  "file.deleted": { readonly file: FileFacts; readonly deviceId: number | null };
+  /** `tree`: the stored bytes of an account grew. Reservations do not count. */
+  "storage.grown": { readonly usedBeforeBytes: number; readonly usedAfterBytes: number };
+  /** `devices`: a device that the account did not have (or had removed) was registered. */
+  "device.registered": { readonly device: DeviceFacts };
+  /** `devices`: a device was removed; its tokens are dead. */
+  "device.removed": { readonly device: DeviceFacts };
+  /** `devices`: a refresh token came a second time, so that somebody has a copy of it; the device was signed out. */
+  "security.token_reused": { readonly device: DeviceFacts };
+  /** `users`: password or e-mail was changed; `deviceId` is the device that did it, where it was one. */
+  "security.credentials_changed": { readonly what: "password" | "email"; readonly deviceId: number | null };
+  /** `sync`: a device deletes or replaces far more than it is wont to; what it asked for is held (D12). */
+  "security.mass_change": { readonly device: DeviceFacts; readonly holdId: string; readonly changes: number };
+  /** `uploads`: a device's upload became a file. */
+  "upload.completed": { readonly file: FileFacts; readonly deviceId: number; readonly uploadId: string | null };
+  /** `uploads`: a device's upload failed for good: given up, expired, or its bytes are not what was announced. */
+  "upload.failed": {
+    readonly name: string;
+    readonly deviceId: number;
+    readonly uploadId: string;
+    readonly reason: string;
+  };
+  /** `shares`: somebody opened the content of a link; `isFirst` for the first time. */
+  "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean };
+}
+
+/** The name of an event. */
+export type EventName = keyof EventCatalogue;
+
+/** What a listener hears. */
+export type EventOf<Name extends EventName> = EventCatalogue[Name] & { readonly accountId: number };
