@@ -19,7 +19,6 @@ CREATE UNIQUE INDEX `devices_public` ON `devices` (`user_id`,`public_id`);--> st
 CREATE TABLE `refresh_tokens` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`device_id` integer NOT NULL,
-	`family` text NOT NULL,
 	`token_hash` blob NOT NULL,
 	`session_id` text NOT NULL,
 	`created_at` integer NOT NULL,

@@ -4,4 +4,15 @@ ALTER TABLE `journal` ADD `at` integer DEFAULT 0 NOT NULL;--> statement-breakpoi
 ALTER TABLE `journal` ADD `device_id` integer;--> statement-breakpoint
 ALTER TABLE `nodes` ADD `content_device_id` integer;--> statement-breakpoint
 ALTER TABLE `blobs` ADD `verified_at` integer;--> statement-breakpoint
-ALTER TABLE `shares` ADD `downloaded_at` integer;
+ALTER TABLE `shares` ADD `downloaded_at` integer;--> statement-breakpoint
+CREATE TABLE `deleted_contents` (
+	`account_id` integer NOT NULL,
+	`digest` blob NOT NULL,
+	`deleted_at` integer NOT NULL,
+	PRIMARY KEY(`account_id`, `digest`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+UPDATE `accounts` SET changed_at = (SELECT ifnull(max(n.modified_at), 0) FROM nodes n WHERE n.account_id = accounts.id);--> statement-breakpoint
+UPDATE `journal` SET at = (SELECT changed_at FROM accounts WHERE accounts.id = journal.account_id);--> statement-breakpoint
+DROP INDEX `nodes_blob`;--> statement-breakpoint
+CREATE INDEX `nodes_blob` ON `nodes` (`blob_id`,`account_id`) WHERE blob_id IS NOT NULL;

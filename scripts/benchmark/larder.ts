@@ -27,6 +27,7 @@ const CATEGORIES = [
 /** The limits stay on: each request is counted, only against a number that is never reached. */
 const ENVIRONMENT: Record<string, string> = {
   LARDER_PLANS_ENTERPRISE_MAX_FILE_SIZE: String(64 * 2 ** 30),
+  LARDER_MASS_CHANGE_FILES: LIMIT,
   LARDER_TRUSTED_PROXIES: "127.0.0.0/8",
   ...Object.fromEntries(CATEGORIES.map((category) => [`LARDER_PLANS_ENTERPRISE_LIMIT_${category}`, LIMIT])),
 };

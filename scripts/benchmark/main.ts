@@ -8,17 +8,33 @@ import { Bench, type BenchOptions, type Figure, messageOf, type Row } from "./be
 import { describeMachine, type Machine } from "./machine.ts";
 import { killAll, killAllForGood } from "./processes.ts";
 import { downloadLarge } from "./rows/download-large.ts";
+import { chunks } from "./rows/chunks.ts";
 import { idle } from "./rows/idle.ts";
 import { memory } from "./rows/memory.ts";
 import { million } from "./rows/million.ts";
 import { mixed } from "./rows/mixed.ts";
 import { readSmall } from "./rows/read-small.ts";
+import { queue } from "./rows/queue.ts";
+import { sync } from "./rows/sync.ts";
 import { thumbnails } from "./rows/thumbnails.ts";
 import { uploadLarge } from "./rows/upload-large.ts";
 import { uploadSmall } from "./rows/upload-small.ts";
 import { middle, ratio, renderTable, verdict } from "./table.ts";
 
-const ROWS: Row[] = [uploadLarge, memory, downloadLarge, uploadSmall, readSmall, million, thumbnails, idle, mixed];
+const ROWS: Row[] = [
+  uploadLarge,
+  memory,
+  downloadLarge,
+  uploadSmall,
+  readSmall,
+  million,
+  thumbnails,
+  idle,
+  mixed,
+  chunks,
+  sync,
+  queue,
+];
 const ROW_MINUTES_MAX = 20;
 const GIB = 2 ** 30;
 const PROJECT = resolve(import.meta.dir, "..", "..");

@@ -57,7 +57,7 @@ function seed(data: string, folderName: string, count: number): void {
       SELECT ${own.map((_, index) => `?${index + 1}`).join(", ")}, ${copied.join(", ")} FROM nodes WHERE id = ${template.id}`,
   );
   const insertName = database.prepare("INSERT INTO node_names (rowid, t) VALUES (?, ?)");
-  const insertJournal = database.prepare("INSERT INTO journal (account_id, seq, node_id) VALUES (?, ?, ?)");
+  const insertJournal = database.prepare("INSERT INTO journal (account_id, seq, node_id, at) VALUES (?, ?, ?, ?)");
 
   const now = Date.now();
   let bytes = 0;
@@ -82,13 +82,15 @@ function seed(data: string, folderName: string, count: number): void {
         sizeBytes,
       );
       insertName.run(id, sortKey);
-      insertJournal.run(folder.account_id, seq, id);
+      insertJournal.run(folder.account_id, seq, id, now);
       bytes += sizeBytes;
       if (index % 100_000 === 99_999) console.error(`seeded ${index + 1}`);
     }
     database
-      .prepare("UPDATE accounts SET seq = seq + ?1, files = files + ?1, file_bytes = file_bytes + ?2 WHERE id = ?3")
-      .run(count, bytes, folder.account_id);
+      .prepare(
+        "UPDATE accounts SET seq = seq + ?1, files = files + ?1, file_bytes = file_bytes + ?2, changed_at = ?4 WHERE id = ?3",
+      )
+      .run(count, bytes, folder.account_id, now);
     database
       .prepare("UPDATE folders SET child_files = child_files + ?1, children_rev = children_rev + ?1 WHERE node_id = ?2")
       .run(count, folder.id);

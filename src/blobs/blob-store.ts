@@ -41,6 +41,15 @@ export interface PutOptions {
 export interface BlobStore {
   /** Begins a new content. The caller writes pieces as they come, then stores or discards it. */
   begin(options: PutOptions): Incoming;
+  /**
+   * Takes over a finished, durable file as a content, without copying where it lies on the store's file system: it gets a
+   * second name in the store. The first name stays; who gave it removes it once the content has its row, and from then
+   * on never writes to it. So nothing is lost in between, and a refusal at the last moment leaves the file as it was.
+   * On another file system the bytes are copied, in bounded pieces.
+   * @param content what the file was found to hold
+   * @throws AppError disk_full | storage_error | store_missing
+   */
+  adopt(path: string, content: BlobRef): Promise<HeldBlob>;
   /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there. */
   pathOf(digest: Digest): string;
   /** Size of the file on disk, or undefined where there is none. Links are not followed: a link counts as none (D49). */

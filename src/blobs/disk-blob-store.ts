@@ -1,8 +1,8 @@
 /**
  * Blobs on the local disk: `blobs/sha256/ab/cd/<hex>`.
  *
- * The way of a content: small ones wait in memory until their digest is known, larger ones are written to `uploads/`
- * as they come; then rename to the final place, sync of content and folders, and only then the caller's row. The
+ * The way of a content: small ones wait in memory until their digest is known, larger ones are written to
+ * `blobs/incoming/` as they come; then rename to the final place, sync of content and folders, and only then the caller's row. The
  * rename comes before the sync, so a name in `blobs/` proves nothing by itself: what counts is the committed row.
  */
 import * as fs from "node:fs";
@@ -12,6 +12,7 @@ import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import {
   type BlobIndex,
+  type BlobRef,
   type BlobStore,
   contentMissing,
   type HeldBlob,
@@ -40,8 +41,10 @@ const IN_MEMORY_BYTES_MAX = 256 * 1024;
 /** A large content is written back piece by piece, so that its final sync, and everybody else's, finds little to do. */
 const WRITE_BACK_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 4_100;
+/** Copied at once, where a content can't be taken over without copying. */
+const COPY_BYTES = 1024 * 1024;
 
-/** The one writer of `blobs/` and of `uploads/`. */
+/** The one writer of `blobs/`. */
 export class DiskBlobStore implements BlobStore {
   readonly #layout: Layout;
   readonly #index: BlobIndex;
@@ -54,6 +57,7 @@ export class DiskBlobStore implements BlobStore {
   readonly #arriving = new Map<Digest, { holders: number; isNamed: boolean; stored: Promise<boolean> }>();
   /** Folders known to exist with their entry on the device. Bounded by the fan-out: 65,536. */
   readonly #folders = new Set<string>();
+  readonly #otherQueues: SyncQueue[] = [];
   #stagedFiles = 0;
 
   constructor(options: DiskBlobStoreOptions) {
@@ -145,6 +149,33 @@ export class DiskBlobStore implements BlobStore {
     );
   }
 
+  /**
+   * What makes files of another folder durable in batches: together with the store's own where both lie on the same file
+   * system, otherwise by itself.
+   */
+  syncQueueFor(folder: string): SyncQueue {
+    if (fs.statSync(folder).dev === fs.statSync(this.#layout.root).dev) return this.#syncQueue;
+    const own = new SyncQueue(folder, this.#log);
+    this.#otherQueues.push(own);
+    return own;
+  }
+
+  async adopt(path: string, content: BlobRef): Promise<HeldBlob> {
+    const staged = this.#newStagingPath();
+    try {
+      await this.#linkOrCopy(path, staged);
+      return await this.keep(content, (target) => {
+        const fd = this.#disk.open(staged, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+        this.#disk.rename(staged, target);
+        return fd;
+      });
+    } catch (error) {
+      throw translateDiskError(error);
+    } finally {
+      this.#dropName(staged);
+    }
+  }
+
   /** Makes the folders that every blob needs, where they are missing. Once, at start. */
   makeFolders(): void {
     for (const folder of this.#layout.folders()) fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -163,6 +194,7 @@ export class DiskBlobStore implements BlobStore {
   /** Ends the thread that syncs. No upload may be running any more. */
   close(): void {
     this.#syncQueue.close();
+    for (const queue of this.#otherQueues) queue.close();
   }
 
   /**
@@ -188,6 +220,53 @@ export class DiskBlobStore implements BlobStore {
     } catch (error) {
       release(false);
       throw translateDiskError(error);
+    }
+  }
+
+  /** A second name on the store's file system for the bytes of a file; where that can't be, a copy of them. */
+  async #linkOrCopy(from: string, to: string): Promise<void> {
+    try {
+      this.#disk.link(from, to);
+    } catch (error) {
+      // Another file system (EXDEV), or one that knows no second names.
+      if (!["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"].includes(errorCode(error) ?? ""))
+        throw error;
+      await this.#copy(from, to);
+    }
+  }
+
+  async #copy(from: string, to: string): Promise<void> {
+    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_RDONLY } = fs.constants;
+    const source = this.#disk.open(from, O_RDONLY | O_NOFOLLOW);
+    try {
+      const target = this.#disk.open(to, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
+      try {
+        const piece = Buffer.allocUnsafeSlow(COPY_BYTES);
+        let unsyncedBytes = 0;
+        for (let got = fs.readSync(source, piece); got > 0; got = fs.readSync(source, piece)) {
+          this.#disk.write(target, piece.subarray(0, got));
+          unsyncedBytes += got;
+          if (unsyncedBytes >= WRITE_BACK_BYTES) {
+            await this.#disk.dataSync(target);
+            unsyncedBytes = 0;
+          } else await new Promise(setImmediate);
+        }
+        await this.#disk.dataSync(target);
+      } finally {
+        this.#disk.close(target);
+      }
+    } finally {
+      this.#disk.close(source);
+    }
+  }
+
+  /** Takes a name in `incoming/` away. It may be gone, or stay beside the blob's where both were names of the same bytes. */
+  #dropName(staged: string): void {
+    try {
+      this.#disk.unlink(staged);
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT")
+        this.#log.warn("A leftover stays in incoming/; the next start removes it.", { error });
     }
   }
 
@@ -356,7 +435,7 @@ class DiskIncoming implements Incoming {
     });
   }
 
-  /** Moves on from memory to a file in `uploads/`; `next` is what follows. */
+  /** Moves on from memory to a file in `incoming/`; `next` is what follows. */
   #stage(next: Uint8Array): void {
     const path = this.#newStagingPath();
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;

@@ -9,8 +9,12 @@ import { AppError } from "../errors.ts";
 export interface Disk {
   open(path: string, flags: number): number;
   write(fd: number, bytes: Uint8Array): void;
+  /** Writes all of it at a place in the file. */
+  writeAt(fd: number, bytes: Uint8Array, position: number): void;
   close(fd: number): void;
   rename(from: string, to: string): void;
+  /** Gives a file a second name. */
+  link(from: string, to: string): void;
   unlink(path: string): void;
   makeFolder(path: string): void;
   /** Writes the content of an open file to the device, off the event loop. */
@@ -23,8 +27,14 @@ export const realDisk: Disk = {
   write(fd, bytes) {
     for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
   },
+  writeAt(fd, bytes, position) {
+    for (let written = 0; written < bytes.length; ) {
+      written += fs.writeSync(fd, bytes, written, bytes.length - written, position + written);
+    }
+  },
   close: (fd) => fs.closeSync(fd),
   rename: (from, to) => fs.renameSync(from, to),
+  link: (from, to) => fs.linkSync(from, to),
   unlink: (path) => fs.unlinkSync(path),
   makeFolder: (path) => fs.mkdirSync(path, { mode: 0o700 }),
   dataSync: (fd) =>

@@ -33,6 +33,8 @@ export function define(command: Command, context: CommandContext): void {
     context.terminal.out(hasOption(command, "json") ? toJson(presentConfig(loaded)) : describeConfig(loaded));
     return EXIT.fine;
   });
+  // Or --data after "rotate-secrets" would be taken for this command's own, and another directory's keys replaced.
+  command.enablePositionalOptions();
   defineRotate(command.command("rotate-secrets").summary("Replace the keys of this server."), context);
 }
 
@@ -42,7 +44,8 @@ function defineRotate(command: Command, context: CommandContext): void {
       "Replace the key that signs tokens: every session ends, and everybody signs in again. " +
         "For when somebody may have read the data directory.",
     )
-    .option("--links", "replace the key of public links too: all of them end");
+    .option("--links", "replace the key of public links too: all of them end")
+    .option("--push", "replace the key of push to browsers too: they subscribe again when the app is next opened");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(command, "larder config rotate-secrets --data /srv/larder", "not used");
   runs(command, async () => {
@@ -55,6 +58,10 @@ function defineRotate(command: Command, context: CommandContext): void {
     if (hasOption(command, "links")) {
       rotateSecret(paths.secrets, "link");
       terminal.out("The key of public links was replaced: all of them end.\n");
+    }
+    if (hasOption(command, "push")) {
+      rotateSecret(paths.secrets, "vapid");
+      terminal.out("The key of push to browsers was replaced: browsers get no messages until they subscribe again.\n");
     }
     const server = findRunningServer(paths.lock);
     if (server !== undefined) {

@@ -133,10 +133,16 @@ function describe(result: unknown): string {
   const numbers =
     typeof result === "object" && result !== null ? new Map(Object.entries(result)) : new Map<string, unknown>();
   const count = (name: string) => Number(numbers.get(name) ?? 0);
-  return (
-    `Removed ${count("removed")} contents, ${describeSize(count("freedBytes"))}; ` +
-    `set aside ${count("setAside")} more for a later run.`
-  );
+  const [removed, setAside] = [count("removed"), count("setAside")];
+  const done = [
+    ...(removed > 0 ? [`removed ${contents(removed)}, ${describeSize(count("freedBytes"))}`] : []),
+    ...(setAside > 0 ? [`set aside ${contents(setAside)} for a later run to remove`] : []),
+  ].join("; ");
+  return done === "" ? "There was nothing to remove." : `${done.charAt(0).toUpperCase()}${done.slice(1)}.`;
+}
+
+function contents(count: number): string {
+  return count === 1 ? "1 content" : `${count} contents`;
 }
 
 /** What jobs leave is JSON, or plain words. */

@@ -65,6 +65,9 @@ export const CONFIG_FILE = "larder.toml";
 /** The variable that stands for `--config FILE`. */
 const CONFIG_VARIABLE = "LARDER_CONFIG";
 
+/** Settings, besides the data directory, that are made absolute. */
+const PATHS = ["nativeDir", "libvips", "adminPasswordFile", "push.fcm.serviceAccountFile", "push.apns.keyFile"];
+
 /** Container orchestrators put such names in place for a service called "larder"; they are none of ours. */
 const SERVICE_VARIABLES = /^LARDER_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
 const SERVICE_ADDRESS = /^(tcp|udp):\/\//;
@@ -247,7 +250,7 @@ class Loading {
   #checkTogether(): void {
     const dataSource = this.#winner("data");
     this.#values.set("data", resolve(dataSource?.directory ?? this.#directory, String(this.#values.get("data"))));
-    for (const key of ["nativeDir", "libvips", "adminPasswordFile"]) {
+    for (const key of PATHS) {
       const path = this.#values.get(key);
       if (typeof path === "string") this.#values.set(key, resolve(path));
     }

@@ -34,12 +34,14 @@ export interface Secrets {
   readonly jwt: SecretKey;
   /** What the tokens of public links are made from. */
   readonly link: SecretKey;
-  /** Those that were missing and have just been made: all of them at the first start, none later. */
+  /** The private key, on the curve P-256, by which push services of browsers know this server (RFC 8292). */
+  readonly vapid: SecretKey;
+  /** Those that were missing and have just been made: all of them at the first start, later only what is new. */
   readonly made: readonly SecretName[];
 }
 
 /** Names of the secrets; each is the file `NAME.json`. */
-export const SECRET_NAMES = ["jwt", "link"] as const;
+export const SECRET_NAMES = ["jwt", "link", "vapid"] as const;
 
 /** One of {@link SECRET_NAMES}. */
 export type SecretName = (typeof SECRET_NAMES)[number];
@@ -60,7 +62,7 @@ export function openSecrets(directory: string): Secrets {
     if (!existsSync(path) && writeKey(path, "keep")) made.push(name);
     return readKey(path);
   };
-  return { jwt: open("jwt"), link: open("link"), made };
+  return { jwt: open("jwt"), link: open("link"), vapid: open("vapid"), made };
 }
 
 /**
@@ -172,7 +174,7 @@ function parseKey(content: string): SecretKey | undefined {
 function writeKey(path: string, mode: "keep" | "replace"): boolean {
   const content = `${JSON.stringify({
     kid: randomBytes(6).toString("hex"),
-    key: randomBytes(KEY_BYTES).toString("base64url"),
+    key: newKey().toString("base64url"),
   })}\n`;
   const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
   try {
@@ -184,6 +186,14 @@ function writeKey(path: string, mode: "keep" | "replace"): boolean {
     throw new StartupError(`The secret ${path} can't be written: ${messageOf(error)}.`, error);
   } finally {
     rmSync(temporary, { force: true });
+  }
+}
+
+/** Random bytes that may also be a private key on P-256: below the order of its group, which begins with 32 ones. */
+function newKey(): Buffer {
+  for (;;) {
+    const key = randomBytes(KEY_BYTES);
+    if (key.readUInt32BE(0) !== 0xffff_ffff) return key;
   }
 }
 

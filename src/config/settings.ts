@@ -110,7 +110,7 @@ export const SETTINGS = {
   outboundAllow: list(
     "addresses or CIDR ranges",
     readNetwork,
-    "Private addresses that webhooks and push messages may be sent to; none by default.",
+    "Private addresses that webhooks and push messages may be sent to, also by http; none by default.",
   ),
   corsOrigins: list("origins", readOrigin, "Web origins whose pages may call the API (without cookies)."),
   preset: choice(
@@ -147,6 +147,40 @@ export const SETTINGS = {
     false,
     "Whether the database may lie on NFS, SMB or FUSE. It may break there; contents (blobs) may lie there anyway.",
   ),
+  push: {
+    vapidSubject: optionalText(
+      "mailto: or https: address",
+      readSubject,
+      "Whom the push services of browsers may turn to; publicUrl or adminEmail where it isn't set.",
+    ),
+    fcm: {
+      serviceAccountFile: optionalText(
+        "path",
+        readPath,
+        "Key of a Firebase service account (JSON), to reach Android apps by FCM.",
+      ),
+      endpoint: text("URL", readService, "https://fcm.googleapis.com", "Address of FCM, for a relay or a trial."),
+    },
+    apns: {
+      keyFile: optionalText("path", readPath, "Signing key of Apple (.p8), to reach iOS apps by APNs."),
+      keyId: optionalText("text", readAppleId, "Id of that key: ten letters and digits."),
+      teamId: optionalText("text", readAppleId, "Id of the developer team that the key belongs to."),
+      topic: optionalText("text", readTopic, "Bundle id of the app."),
+      environment: choice(["production", "sandbox"], "production", "Which of Apple's two push services the app uses."),
+      endpoint: optionalText(
+        "URL",
+        readService,
+        "Address of APNs in place of the environment's, for a relay or a trial.",
+      ),
+    },
+  },
+  massChangeFiles: integer(
+    1,
+    1_000_000_000,
+    100,
+    "A device that deletes or replaces more files than this within ten minutes, and more than massChangePercent of all, must be confirmed.",
+  ),
+  massChangePercent: integer(0, 100, 25, "Share of all files, in percent, that goes with massChangeFiles."),
   thumbnails: {
     enabled: toggle(true, "Whether thumbnails are made."),
     concurrency: integer(1, 16, 2, "How many pictures are worked on side by side."),
@@ -272,6 +306,35 @@ function readPublicUrl(address: string): string {
     throw new BadValue("must have no query, no fragment and no credentials");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function readSubject(address: string): string {
+  const url = URL.parse(address);
+  const isSubject =
+    url?.protocol === "https:" || (url?.protocol === "mailto:" && /^[^@\s<>]+@[^@\s<>]+$/.test(url.pathname));
+  if (!isSubject) throw new BadValue('must be an address such as "mailto:you@example.org" or "https://example.org"');
+  return address;
+}
+
+/** The address of a service that the operator chose: with a host, and nothing after the path. */
+function readService(address: string): string {
+  const url = URL.parse(address);
+  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
+  if (url === null || !isWeb) throw new BadValue('must be a whole address such as "https://push.example.org"');
+  if (url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
+    throw new BadValue("must have no query, no fragment and no credentials");
+  }
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function readAppleId(id: string): string {
+  if (!/^[A-Z0-9]{10}$/.test(id)) throw new BadValue("must be ten capital letters and digits, as Apple shows it");
+  return id;
+}
+
+function readTopic(topic: string): string {
+  if (!/^[A-Za-z0-9.-]{1,255}$/.test(topic)) throw new BadValue('must be a bundle id such as "org.example.app"');
+  return topic;
 }
 
 function readOrigin(address: string): string {

@@ -20,6 +20,8 @@ export interface BaseOptions extends ExchangeSettings {
   readonly methodsOf: (path: string) => string[];
   /** The page for a browser that met an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => string;
+  /** Called for each request that is answered with a refusal or a failure. */
+  readonly onFailure?: () => void;
 }
 
 const CORS_HEADERS = {
@@ -61,6 +63,7 @@ export function base(options: BaseOptions) {
         log.debug("The client went away.", { requestId, method: request.method, path: withoutTokens(path) });
         return;
       }
+      options.onFailure?.();
       const answer = answerError(known, requestId);
       if (answer.status === 500) {
         log.error("A request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });

@@ -179,12 +179,14 @@ export class Scheduler {
     const { log, missedAfterMs = MISSED_AFTER_MS, missedApartMs = MISSED_APART_MS } = this.#options;
     const nowMs = this.#options.clock.nowMs();
     let missed = 0;
+    const isFirstStart = this.list().every(({ lastStartedAtMs }) => lastStartedAtMs === null);
     for (const entry of this.#entries.values()) {
       entry.cron.schedule(() => this.#runByItself(entry));
       entry.cron.resume();
       if (this.#isMissed(entry, nowMs)) this.#runLater(entry, missedAfterMs + missed++ * missedApartMs);
     }
-    if (missed > 0) log.info("Jobs that fell due while the server was off run soon.", { jobs: missed });
+    if (missed > 0 && !isFirstStart)
+      log.info("Jobs that fell due while the server was off run soon.", { jobs: missed });
     this.answerRequests();
   }
 

@@ -30,6 +30,18 @@ export function isLoopback(address: string): boolean {
   return parseAddress(address)?.range() === "loopback";
 }
 
+/**
+ * Whether an address is a machine of the open internet: global unicast, and in none of the blocks that IANA keeps for
+ * something else (private, loopback, link-local, CGNAT, multicast, documentation, 6to4, Teredo, NAT64 …). IPv4 inside
+ * IPv6 is judged as the IPv4 address that it leads to. False for what is no address.
+ */
+export function isPublicAddress(address: string): boolean {
+  const parsed = parseAddress(address);
+  if (parsed === undefined || parsed.range() !== "unicast") return false;
+  // Of IPv6 only 2000::/3 is given out; outside of it lie old forms such as ::7f00:1, which name IPv4 addresses.
+  return parsed instanceof ipaddr.IPv4 || ((parsed.parts[0] ?? 0) & 0xe000) === 0x2000;
+}
+
 /** A list of address blocks. */
 export class CidrList {
   readonly #blocks: readonly (readonly [Address, number])[];

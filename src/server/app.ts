@@ -2,12 +2,19 @@
 import { Elysia } from "elysia";
 import { authGuard } from "../features/auth/guard.ts";
 import { authRoutes } from "../features/auth/routes.ts";
+import { conflictRoutes } from "../features/conflicts/routes.ts";
+import { deviceRoutes } from "../features/devices/routes.ts";
+import { durabilityRoutes } from "../features/durability/routes.ts";
 import { fileRoutes } from "../features/files/routes.ts";
 import { folderRoutes } from "../features/folders/routes.ts";
+import { holdRoutes } from "../features/mass-change/routes.ts";
+import { queueRoutes } from "../features/queue/routes.ts";
+import { notificationRoutes } from "../features/notifications/routes.ts";
 import { rateLimitGuard } from "../features/rate-limits/guard.ts";
 import { setupRoutes } from "../features/setup/routes.ts";
 import { publicRoutes } from "../features/shares/routes.ts";
 import { eraseAccount } from "../features/users/erase-account.ts";
+import { uploadRoutes } from "../features/uploads/routes.ts";
 import { userRoutes } from "../features/users/routes.ts";
 import { base, gate } from "../http/base.ts";
 import { ClientAddresses } from "../http/client-address.ts";
@@ -17,7 +24,7 @@ import { renderErrorPage } from "../web/error-page.ts";
 import { webRoutes } from "../web/routes.ts";
 import { documentOf } from "./openapi.ts";
 import { healthRoutes } from "./health.ts";
-import { metricsRoutes } from "./metrics.ts";
+import { metricsRoutes, RequestCounts } from "./metrics.ts";
 import type { Services } from "./services.ts";
 
 /** What the application asks of the process that runs it. */
@@ -54,6 +61,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   let routes: RouteTable | undefined;
   let document: Promise<unknown> | undefined;
   const addresses = new ClientAddresses(config.trustedProxies, log);
+  const counts = new RequestCounts();
   const whyNotReady = () => {
     if (host.isDraining()) return "The server is stopping.";
     try {
@@ -75,6 +83,9 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           return routes.methodsOf(path);
         },
         renderErrorPage: (status, message) => renderErrorPage(basePath, status, message),
+        onFailure: () => {
+          counts.failures++;
+        },
         addresses,
         publicUrl: config.publicUrl ?? undefined,
         basePath,
@@ -97,6 +108,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       userRoutes({
         users,
         auth,
+        events: services.events,
         guard,
         rateGate,
         usageOf: (principal) => services.usageOf(principal.user),
@@ -119,7 +131,50 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         allowLong: (request) => host.allowLong(request),
       }),
     )
-    .use(publicRoutes({ links, tree, users, sender, rateGate, guard, hasThumbnail, basePath }))
+    .use(
+      deviceRoutes({
+        devices: services.devices,
+        auth,
+        guard,
+        rateGate,
+        pendingUploadsOf: (deviceId) => services.pendingUploadsOf(deviceId),
+        fileBytesOf: (accountId) => tree.usage(accountId).fileBytes,
+      }),
+    )
+    .use(conflictRoutes({ conflicts: services.conflicts, guard }))
+    .use(holdRoutes({ holds: services.holds, guard }))
+    .use(queueRoutes({ queue: services.queue, guard }))
+    .use(
+      durabilityRoutes({
+        durability: services.durability,
+        guard,
+        allowLong: (request) => host.allowLong(request),
+      }),
+    )
+    .use(notificationRoutes({ notifications: services.notifications, guard }))
+    .use(
+      uploadRoutes({
+        uploads: services.uploads,
+        files,
+        rateGate,
+        guard,
+        hasThumbnail,
+        allowLong: (request) => host.allowLong(request),
+      }),
+    )
+    .use(
+      publicRoutes({
+        links,
+        linkDownloads: services.linkDownloads,
+        tree,
+        users,
+        sender,
+        rateGate,
+        guard,
+        hasThumbnail,
+        basePath,
+      }),
+    )
     .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
     .use(
       healthRoutes({
@@ -130,7 +185,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         },
       }),
     )
-    .use(metricsRoutes({ services, whyNotReady, peerOf: (request) => host.peerOf(request) }))
+    .use(metricsRoutes({ services, whyNotReady, peerOf: (request) => host.peerOf(request), counts }))
     .use(webRoutes({ version: VERSION, basePath, isReady: () => whyNotReady() === undefined }));
   return app;
 }

@@ -14,7 +14,7 @@ export interface DataPaths {
   readonly blobs: string;
   /** Says which database the contents belong to. */
   readonly storeMarker: string;
-  /** What is on its way in. */
+  /** Files that arrive in chunks, until they are whole. */
   readonly uploads: string;
   /** What can be made again. */
   readonly thumbs: string;

@@ -140,6 +140,11 @@ export class DiskReservations {
         { requiredBytes: bytes, availableBytes },
       );
     }
+    return this.hold(bytes);
+  }
+
+  /** Takes room that was promised before, by an earlier run of the program, without asking whether it is there. */
+  hold(bytes: number): ReleaseReservation {
     let left = bytes;
     this.#reservedBytes += bytes;
     return (released = left) => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CONFIG_FILE } from "../config/load.ts";
 import { readAdminPassword } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
+import { QueueWorker } from "../features/queue/worker.ts";
 import { answerError } from "../http/error-response.ts";
 import { Scheduler } from "../jobs/scheduler.ts";
 import type { Log } from "../lib/log.ts";
@@ -72,6 +73,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   const swept = blobs.sweepStaging();
   if (swept > 0) log.info("Removed what unfinished uploads left behind.", { files: swept });
   await services.derived.sweep();
+  await services.uploads.recover();
   limiter.load();
   services.reserve.take();
   await makeFirstAdministrator(services);
@@ -88,7 +90,9 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     if (!db.changedElsewhere()) return;
     services.auth.dropCaches();
     services.tree.dropCaches();
+    services.queue.dropCaches();
     void scheduler.answerRequests();
+    services.pushDispatcher.wake();
   };
   const originals = new WeakMap<Request, Request>();
   const host: AppHost = {
@@ -137,8 +141,11 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   // The first answers come first.
   const scheduling = setTimeout(() => scheduler.start(), SCHEDULE_AFTER_MS);
   scheduling.unref();
+  const queueWorker = new QueueWorker(services);
+  queueWorker.start();
   const checking = setTimeout(() => void scheduler.runNow(QUICK_CHECK_JOB), CHECK_AFTER_MS);
   checking.unref();
+  services.pushDispatcher.start();
   const port = server.port ?? config.port;
   const url = listenAddress(config, port);
   if (!users.hasAny()) await printSetupLink(services, config.publicUrl ?? url);
@@ -160,6 +167,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     await server.stop(true);
   }
   await scheduler.stop();
+  await queueWorker.stop();
   await services.close();
   return { how, port };
 }

@@ -12,19 +12,22 @@ export interface MetricsOptions {
   readonly services: Services;
   readonly whyNotReady: () => string | undefined;
   readonly peerOf: (request: Request) => string;
+  readonly counts: RequestCounts;
 }
 
-/** The route, and the hooks that count requests. */
-export function metricsRoutes({ services, whyNotReady, peerOf }: MetricsOptions) {
+/** What has been counted of requests since the start. */
+export class RequestCounts {
+  requests = 0;
+  /** Counted where refusals and failures are answered: no hook after that one hears of them. */
+  failures = 0;
+}
+
+/** The route, and the hook that counts requests. */
+export function metricsRoutes({ services, whyNotReady, peerOf, counts }: MetricsOptions) {
   const { config, paths, limiter, writer } = services;
-  let requests = 0;
-  let failures = 0;
   return new Elysia({ name: "metrics" })
     .onRequest(() => {
-      requests++;
-    })
-    .onError({ as: "global" }, () => {
-      failures++;
+      counts.requests++;
     })
     .get(
       "/metrics",
@@ -32,8 +35,8 @@ export function metricsRoutes({ services, whyNotReady, peerOf }: MetricsOptions)
         const isLocal = config.metricsAccess === "local" && isLocalRequest(peerOf(request), request.headers);
         if (config.metricsAccess !== "open" && !isLocal) demandAdmin(request);
         const body = await render([
-          ["counter", "larder_requests_total", "Requests that arrived.", requests],
-          ["counter", "larder_request_failures_total", "Requests that were refused or failed.", failures],
+          ["counter", "larder_requests_total", "Requests that arrived.", counts.requests],
+          ["counter", "larder_request_failures_total", "Requests that were refused or failed.", counts.failures],
           ["gauge", "larder_ready", "1 when the server can take requests.", whyNotReady() === undefined ? 1 : 0],
           ["gauge", "larder_resident_memory_bytes", "Resident memory of the server.", process.memoryUsage.rss()],
           ["gauge", "larder_disk_available_bytes", "Free space where the files are.", availableBytes(paths.root)],

@@ -1,5 +1,6 @@
 /** The OpenAPI document: made by the generator from the routes themselves, then tidied. */
 import { type AnyElysia, Elysia } from "elysia";
+import { CONFLICT_SCHEMAS } from "../features/conflicts/model.ts";
 import { FILE_SCHEMAS } from "../features/files/model.ts";
 import { sharedComponents } from "../http/documented.ts";
 import { invariant } from "../lib/invariant.ts";
@@ -37,7 +38,7 @@ export async function documentOf(app: AnyElysia, basePath = ""): Promise<unknown
   return tidy({
     ...generated,
     ...(basePath !== "" && { servers: [{ url: basePath }] }),
-    components: { schemas: { ...schemas, ...FILE_SCHEMAS }, headers, securitySchemes },
+    components: { schemas: { ...schemas, ...FILE_SCHEMAS, ...CONFLICT_SCHEMAS }, headers, securitySchemes },
   });
 }
 

@@ -14,34 +14,50 @@ import { Reader } from "../db/reader.ts";
 import { DiskReserve } from "../db/reserve.ts";
 import { takeSnapshot } from "../db/snapshot.ts";
 import { Writer } from "../db/transaction.ts";
+import { Events } from "../events/events.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
 import { AuthService } from "../features/auth/service.ts";
 import { TokenSigner } from "../features/auth/tokens.ts";
+import { DeviceService } from "../features/devices/service.ts";
+import { DurabilityService } from "../features/durability/service.ts";
+import { ConflictService } from "../features/conflicts/service.ts";
 import { ContentSender } from "../features/files/content-sender.ts";
 import { FileService, type StorageLimits } from "../features/files/service.ts";
 import { FolderService } from "../features/folders/service.ts";
 import { Idempotency } from "../features/idempotency/service.ts";
 import { BlobRows } from "../features/integrity/blob-rows.ts";
 import { Collector } from "../features/integrity/gc.ts";
+import { LocalChangeService } from "../features/local-changes/service.ts";
+import { confirmationRequired, MassChangeBrake } from "../features/mass-change/brake.ts";
+import { HoldService } from "../features/mass-change/service.ts";
 import { AccessCounters } from "../features/plans/access-counters.ts";
 import { buildPlans, type PlanOverride } from "../features/plans/plans.ts";
 import { TransferCounters } from "../features/plans/transfers.ts";
 import { accountUsage } from "../features/plans/usage.ts";
+import { openPushChannels } from "../features/notifications/channels/channels.ts";
+import { openNotifications } from "../features/notifications/open.ts";
+import { QueueService } from "../features/queue/service.ts";
 import { DownloadLedger } from "../features/rate-limits/download-ledger.ts";
 import { RateGate } from "../features/rate-limits/guard.ts";
 import { RateLimiter } from "../features/rate-limits/limiter.ts";
 import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
+import { LinkDownloads } from "../features/shares/link-downloads.ts";
 import { PublicLinks } from "../features/shares/public-links.ts";
 import { type FailureStore, ThumbnailService } from "../features/thumbnails/service.ts";
 import { openTree } from "../features/tree/tree.ts";
 import type { FileNode } from "../features/tree/types.ts";
+import { openUploads } from "../features/uploads/open.ts";
+import { ownerOfSigned } from "../features/uploads/routes.ts";
 import { UserService } from "../features/users/service.ts";
 import type { User } from "../features/users/types.ts";
+import { CidrList } from "../lib/cidr.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { Outbound } from "../net/outbound.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "./data-directory.ts";
 import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "./filesystem.ts";
 import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
+import { subscribe } from "./subscriptions.ts";
 import { timetable } from "./timetable.ts";
 
 /** Everything that the server is made of. */
@@ -73,6 +89,8 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const warning = refuseNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
   if (warning !== undefined) log.warn(warning);
   const secrets = openSecrets(paths.secrets);
+  const outbound = new Outbound({ allow: CidrList.parse(config.outboundAllow) });
+  const pushChannels = await openPushChannels({ config, vapid: secrets.vapid, outbound, clock });
   const db = openOwnDatabase(paths, log, busyTimeoutMs);
   const storeId = bindStore(db.sqlite, paths);
   makeWorkingFolders(paths);
@@ -81,6 +99,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const writer = new Writer(db.sqlite, log, () => reserve.release());
   const storeGuard = new StoreGuard(paths, storeId);
   const blobRows = new BlobRows(db.sqlite);
+  const events = new Events();
   const layout = new Layout(paths.root);
   const blobs = new DiskBlobStore({
     layout,
@@ -92,7 +111,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   blobs.makeFolders();
 
   const reader = new Reader(paths.database, log);
-  const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log });
+  const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log, events });
 
   const passwords = new PasswordHasher();
   const users = new UserService({
@@ -136,6 +155,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const transfers = new TransferCounters({ db, writer, clock, log });
   const access = new AccessCounters({ db, writer, log });
   const links = new PublicLinks(db.sqlite, secrets.link.secret, clock);
+  const linkDownloads = new LinkDownloads({ links, writer, events, log });
   const idempotency = new Idempotency(db.sqlite, clock);
   const derived = new DerivedStore(paths.thumbs);
   const failures = thumbnailFailures(db, clock);
@@ -201,7 +221,22 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
       };
     },
     markDamaged: (digest, isDamaged) =>
-      writer.run(() => blobRows.markDamaged(digest, isDamaged ? clock.nowMs() : null)),
+      writer.run(() => {
+        if (isDamaged) blobRows.markDamaged(digest, clock.nowMs());
+        else blobRows.markVerified(digest, clock.nowMs());
+      }),
+  });
+  const { notifications, triggers, dispatcher } = openNotifications({
+    db,
+    writer,
+    clock,
+    log,
+    users,
+    channels: pushChannels,
+    quotaOf: (accountId) => {
+      const user = users.findById(accountId);
+      return user === undefined ? null : limitsOf(user).quotaBytes;
+    },
   });
   const collector = new Collector({ rows: blobRows, blobs, writer, clock, log, graceMs: config.gcGraceMs });
   /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
@@ -217,12 +252,121 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     clock,
   });
 
+  const brake = new MassChangeBrake({
+    sqlite: db.sqlite,
+    clock,
+    events,
+    tree,
+    filesMax: config.massChangeFiles,
+    percentMax: config.massChangePercent,
+  });
+  const onDeleted = (nodeId: number) => access.forget(nodeId);
+  const conflicts = new ConflictService({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    limitsOf,
+    onDeleted,
+  });
+  const localChanges = new LocalChangeService({
+    sqlite: db.sqlite,
+    reader,
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    users,
+    conflicts,
+    brake,
+    limitsOf,
+    onDeleted,
+  });
+  const holds = new HoldService({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    applyReleased: (accountId, deviceId, changes) => localChanges.applyReleased(accountId, deviceId, changes),
+  });
+
+  const durability = new DurabilityService({
+    tree,
+    blobs,
+    blobRows,
+    files,
+    snapshotsFolder: paths.snapshots,
+    log,
+  });
+  const queue = new QueueService({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    log,
+    tree,
+    treeWriter,
+    users,
+    access,
+    brake,
+  });
+
+  const { uploads, staging } = openUploads({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    log,
+    events,
+    tree,
+    treeWriter,
+    blobs,
+    directory: paths.uploads,
+    transfers,
+    thumbnails: thumbnailer,
+    limitsOf,
+    contents: {
+      isStored: (accountId, digest, sizeBytes) => tree.findFileWithContent(accountId, digest)?.sizeBytes === sizeBytes,
+      wasDeleted: (accountId, digest) => tree.wasDeleted(accountId, digest),
+    },
+    admitReplacement: (tx, device, { accountId, ...change }) => {
+      const hold = brake.admit(tx, device, accountId, [{ action: "update", ...change }]);
+      return hold && confirmationRequired(hold);
+    },
+    reserveDisk: (bytes) => {
+      storeGuard.check();
+      return reservations.reserve(bytes);
+    },
+    holdDisk: (bytes) => reservations.hold(bytes),
+    noteArriving: () => {
+      arriving++;
+      return () => {
+        arriving--;
+      };
+    },
+    findUser: (id) => users.findById(id),
+    secret: secrets.link.secret,
+  });
+  rateGate.setOwnerOfSigned((path, query) => ownerOfSigned(uploads, path, query));
+
+  subscribe({ events, notifications: triggers, uploads, conflicts, queue });
+
+  const devices = new DeviceService({
+    db,
+    writer,
+    clock,
+    log,
+    users,
+    auth,
+    events,
+    plans,
+    pushTokens: notifications,
+  });
+
   const usageOf = (user: User) =>
     accountUsage({
       totals: tree.usage(user.id),
       byType: tree.usageByType(user.id),
       transfers: transfers.read(user.id),
-      devices: 0,
+      devices: devices.count(user.id),
       plan: plans[user.plan],
       quotaBytes: user.quotaBytes,
     });
@@ -235,6 +379,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     db,
     writer,
     reader,
+    events,
     blobs,
     storeGuard,
     collector,
@@ -248,20 +393,37 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     transfers,
     access,
     links,
+    linkDownloads,
     idempotency,
     thumbnails,
     derived,
+    outbound,
+    pushChannels,
+    notifications,
+    pushDispatcher: dispatcher,
     hasThumbnail,
     files,
     folders,
     sender,
+    devices,
+    /** Uploads of a device (by row id) that are under way. */
+    pendingUploadsOf: (_deviceId: number) => 0,
     usageOf,
+    uploads,
+    brake,
+    conflicts,
+    localChanges,
+    holds,
+    queue,
+    durability,
     onDetached,
     reserve,
     /** Writes what waits in memory and closes everything. No request may be running any more. */
     async close() {
-      await Promise.all([limiter.flush(), transfers.flush(), access.flush()]);
-      await thumbnails.close();
+      await Promise.all([limiter.flush(), transfers.flush(), access.flush(), devices.flush(), linkDownloads.flush()]);
+      await dispatcher.close();
+      await Promise.all([thumbnails.close(), pushChannels.close()]);
+      staging.close();
       blobs.close();
       reader.close();
       db.close();

@@ -20,7 +20,7 @@ export const REAP_JOB = "reap-deleted";
 
 /** The jobs of this server. */
 export function timetable(services: Omit<Services, "close">): Job[] {
-  const { auth, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
+  const { conflicts, localChanges, holds, auth, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
   return [
     {
       name: "gc",
@@ -93,8 +93,8 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "sessions",
       schedule: "23 * * * *",
-      description: "Removes sign-ins that have expired.",
-      run: async () => `${await auth.sweepSessions(SWEEP_ROWS)} sessions removed`,
+      description: "Removes sign-ins and refresh tokens that have expired.",
+      run: async () => `${await auth.sweepSessions(SWEEP_ROWS)} sessions and refresh tokens removed`,
     },
     {
       name: "rate-limits",
@@ -109,6 +109,24 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
     },
     {
+      name: "offline-queue",
+      schedule: "23 * * * *",
+      description: "Ends queued operations that have waited for 30 days, and forgets those finished for 7.",
+      run: ({ signal }) => services.queue.sweep(signal),
+    },
+    {
+      name: "device-changes",
+      schedule: "*/20 * * * *",
+      description: "Goes on with confirmed changes of devices, and forgets conflicts and repetitions of long ago.",
+      async run() {
+        const resumed = await holds.resume();
+        const removed = await writer.run(
+          () => holds.sweep() + conflicts.sweep(SWEEP_ROWS) + localChanges.sweep(SWEEP_ROWS),
+        );
+        return `${resumed} holds finished, ${removed} rows removed`;
+      },
+    },
+    {
       name: QUICK_CHECK_JOB,
       schedule: "53 3 * * *",
       description: "Looks through the structure of the database for damage, in a thread of its own.",
@@ -121,6 +139,12 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       },
     },
     {
+      name: "uploads",
+      schedule: "*/10 * * * *",
+      description: "Ends uploads whose time is over, and frees what they held.",
+      run: async ({ signal }) => `${await services.uploads.sweep(signal)} uploads ended`,
+    },
+    {
       name: "disk-reserve",
       schedule: "*/5 * * * *",
       description: "Keeps a few megabytes for the database, for the day when the disk is full.",
@@ -128,6 +152,12 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         services.reserve.take();
         return "done";
       },
+    },
+    {
+      name: "notifications",
+      schedule: "41 * * * *",
+      description: "Forgets messages older than 90 days, and what became of pushes after a week.",
+      run: async () => `${await services.notifications.sweep(SWEEP_ROWS)} rows removed`,
     },
     {
       name: "recount",

@@ -5,7 +5,7 @@ import { runLarder, sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
 
-/** Every endpoint of the first release, and statuses that its callers meet. */
+/** Every endpoint that the contract names, and statuses that its callers meet. */
 const endpoints: [string, string, number[]][] = [
   ["POST", "/api/auth/signup", [201, 400, 403, 409, 413, 415, 429]],
   ["POST", "/api/auth/signin", [200, 400, 401, 403, 413, 415, 429]],
@@ -37,6 +37,30 @@ const endpoints: [string, string, number[]][] = [
   ["DELETE", "/api/users/sessions/{id}", [200, 401, 404, 429]],
   ["GET", "/api/public/{token}", [200, 404, 429]],
   ["GET", "/api/public/{token}/download", [200, 206, 304, 404, 412, 416, 429]],
+  ["POST", "/api/mobile/auth/register", [200, 400, 401, 403, 413, 415, 429]],
+  ["POST", "/api/mobile/auth", [200, 400, 401, 403, 404, 413, 415, 429]],
+  ["POST", "/api/mobile/auth/refresh", [200, 400, 401, 413, 415, 429]],
+  ["GET", "/api/mobile/devices", [200, 401, 429]],
+  ["PUT", "/api/mobile/devices/{deviceId}/settings", [200, 400, 401, 404, 413, 415, 429]],
+  ["DELETE", "/api/mobile/devices/{deviceId}", [200, 401, 404, 429]],
+  ["POST", "/api/mobile/devices/{deviceId}/rewind", [200, 400, 401, 403, 404, 413, 415, 429]],
+  ["GET", "/api/mobile/sync/status", [200, 400, 401, 429]],
+  ["GET", "/api/mobile/sync", [200, 400, 401, 429]],
+  ["POST", "/api/mobile/sync/files", [200, 400, 401, 403, 413, 415, 429]],
+  ["POST", "/api/mobile/conflicts/resolve", [200, 400, 401, 403, 413, 415, 429]],
+  ["POST", "/api/mobile/upload", [201, 400, 401, 403, 409, 413, 415, 429, 507]],
+  ["POST", "/api/mobile/upload/init", [200, 400, 401, 403, 404, 409, 413, 415, 429, 507]],
+  ["POST", "/api/mobile/upload/progress", [200, 400, 401, 403, 404, 409, 413, 415, 429]],
+  ["POST", "/api/mobile/upload/complete", [200, 400, 401, 403, 404, 409, 410, 413, 415, 429, 507]],
+  ["GET", "/api/mobile/upload/{uploadId}", [200, 401, 404, 429]],
+  ["DELETE", "/api/mobile/upload/{uploadId}", [200, 401, 403, 404, 429]],
+  ["POST", "/api/mobile/queue/add", [200, 400, 401, 403, 413, 415, 429]],
+  ["GET", "/api/mobile/queue", [200, 400, 401, 429]],
+  ["POST", "/api/mobile/notifications/register", [200, 400, 401, 404, 413, 415, 429]],
+  ["GET", "/api/mobile/notifications", [200, 400, 401, 429]],
+  ["POST", "/api/mobile/notifications/read", [200, 400, 401, 413, 415, 429]],
+  ["GET", "/api/mobile/notifications/config", [200, 401, 429]],
+  ["POST", "/api/mobile/push", [200, 400, 401, 403, 404, 413, 415, 429]],
 ];
 
 /** A path template whose parameters may be called anything. */

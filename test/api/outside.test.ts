@@ -21,6 +21,20 @@ describe("/metrics", () => {
       if (line !== "" && !line.startsWith("#")) expect(line).toMatch(/^[a-zA-Z_:][\w:]*(\{.*\})? [-+\w.]+( \d+)?$/);
   });
 
+  test("counts what was refused, whoever answered it", async () => {
+    const failures = async () => {
+      const { text } = await server().visitor.get("/metrics");
+      return Number(/^larder_request_failures_total (\d+)$/m.exec(text)?.[1]);
+    };
+    const before = await failures();
+    expectStatus(await server().visitor.get("/api/files"), 401);
+    expectStatus(await server().visitor.get("/nowhere"), 404);
+    expectStatus(await server().visitor.post("/api/auth/signin", { email: 1 }), 400);
+    expect(await failures()).toBe(before + 3);
+    expectStatus(await server().visitor.get("/health/live"), 200);
+    expect(await failures()).toBe(before + 3);
+  });
+
   test("is closed to what comes through a proxy", async () => {
     for (const headers of [
       { "x-forwarded-for": "198.51.100.1" },

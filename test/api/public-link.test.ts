@@ -1,6 +1,8 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { type Client, digestOf } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
@@ -169,6 +171,36 @@ describe("GET /api/public/{token}", () => {
 
   test("of an unknown token is 404", async () => {
     expectStatus(await server().visitor.get("/api/public/nothing"), 404);
+  });
+});
+
+describe("the first download", () => {
+  test("is noted when content goes out, not for the page, HEAD, 304 or a thumbnail", async () => {
+    const { client } = await server().signUp();
+    const { id, token } = await shared(client, tinyPng(), "a.png", "image/png");
+    const isNoted = () => {
+      const db = new Database(join(server().dataDir, "larder.db"), { readonly: true });
+      try {
+        const row = db
+          .query<{ at: number | null }, [string]>(
+            "SELECT downloaded_at AS at FROM shares s JOIN nodes n ON n.id = s.node_id WHERE n.public_id = ?",
+          )
+          .get(id);
+        return row?.at !== null;
+      } finally {
+        db.close();
+      }
+    };
+    const { visitor } = server();
+    const path = `/s/${token}/download`;
+    expectStatus(await visitor.get(`/s/${token}`), 200);
+    const head = await visitor.head(path);
+    expectStatus(await visitor.get(path, { "if-none-match": head.header("etag") }), 304);
+    expectStatus(await visitor.get(`${path}?thumbnail=small`), 200);
+    expectStatus(await visitor.get(`/api/public/${token}`), 200);
+    expect(isNoted()).toBe(false);
+    expectStatus(await visitor.get(path, { range: "bytes=0-3" }), 206);
+    await eventually("the download is noted", isNoted);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Client } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
+import { deviceIn, registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -67,6 +68,139 @@ describe("DELETE /api/users/sessions/{id}", () => {
     expectRefusal(await a.client.delete(`/api/users/sessions/${id}`), 404);
     expectRefusal(await a.client.delete("/api/users/sessions/nothing"), 404);
     expectStatus(await b.client.get("/api/auth/session"), 200);
+  });
+});
+
+/** The device is signed out: neither its access token nor its refresh token opens anything. */
+async function expectSignedOut({ client, deviceId, tokens }: TestDevice): Promise<void> {
+  expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
+  expectRefusal(await tryRefresh(server(), tokens.refreshToken, deviceId), 401, "invalid_token");
+}
+
+/** The device is signed in: both of its tokens are good. The refresh token is used up by this. */
+async function expectSignedIn({ client, deviceId, tokens }: TestDevice): Promise<void> {
+  expectStatus(await client.get("/api/mobile/devices"), 200);
+  expectStatus(await tryRefresh(server(), tokens.refreshToken, deviceId), 200);
+}
+
+describe("sessions of devices", () => {
+  test("tell the device, in the session and in the list", async () => {
+    const account = await server().signUp();
+    const { client, deviceId } = await registerDevice(server(), account, undefined, { model: "Pixel 9" });
+    const own = await client.get("/api/auth/session");
+    expect(own.at("session.kind")).toBe("mobile");
+    expect(own.at("session.device")).toEqual({ id: deviceId, name: "Pixel 9" });
+    const lifetimeMs = Date.parse(own.string("session.expiresAt")) - Date.parse(own.string("session.createdAt"));
+    expect(Math.round(lifetimeMs / 86_400_000)).toBe(7);
+    const listed = (await client.get("/api/users/sessions")).list("data.sessions");
+    expect(listed).toHaveLength(2);
+    expect(listed[0]).toMatchObject({
+      id: own.string("session.id"),
+      kind: "mobile",
+      isCurrent: true,
+      device: { id: deviceId, name: "Pixel 9" },
+    });
+    expect(listed[1]).toMatchObject({ kind: "web", isCurrent: false });
+    expect(listed[1]).not.toHaveProperty("device");
+    expect((await account.client.get("/api/auth/session")).at("session.device")).toBeUndefined();
+  });
+
+  test("list a device once, by the session that asks", async () => {
+    const account = await server().signUp();
+    const first = await registerDevice(server(), account);
+    const second = deviceIn(server(), await tryRefresh(server(), first.tokens.refreshToken, first.deviceId));
+    for (const { client } of [first, second]) {
+      const own = (await client.get("/api/auth/session")).string("session.id");
+      const mobile = (await client.get("/api/users/sessions")).list("data.sessions").slice(0, 1);
+      expect(mobile).toMatchObject([{ id: own, isCurrent: true }]);
+    }
+    expect((await account.client.get("/api/users/sessions")).list("data.sessions")).toHaveLength(2);
+  });
+
+  test("of a device that refreshes often are no more than a few", async () => {
+    const first = await registerDevice(server(), await server().signUp());
+    const phones = [first];
+    for (let i = 0; i < 6; i++) {
+      const { tokens, deviceId } = phones.at(-1) ?? first;
+      phones.push(deviceIn(server(), await tryRefresh(server(), tokens.refreshToken, deviceId)));
+    }
+    const live = [];
+    for (const { client } of phones) live.push((await client.get("/api/auth/session")).status);
+    expect(live).toEqual([401, 401, 401, 200, 200, 200, 200]);
+  });
+
+  test("end all together by a sign-out; the device stays registered (D57)", async () => {
+    const account = await server().signUp();
+    const other = await registerDevice(server(), account);
+    const first = await registerDevice(server(), account);
+    const second = deviceIn(server(), await tryRefresh(server(), first.tokens.refreshToken, first.deviceId));
+    expectStatus(await second.client.post("/api/auth/signout"), 200);
+    await expectSignedOut(first);
+    await expectSignedOut(second);
+    await expectSignedIn(other);
+    expectStatus(await account.client.get("/api/auth/session"), 200);
+    expect((await account.client.get("/api/users/usage")).number("data.devices.count")).toBe(2);
+    const { email } = account;
+    const again = await server().visitor.post("/api/mobile/auth", { email, password, deviceId: first.deviceId });
+    await expectSignedIn(deviceIn(server(), again));
+  });
+
+  test("end by a sign-out everywhere, whoever asks (D57)", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account);
+    expectStatus(await account.client.post("/api/auth/signout", { everywhere: true }), 200);
+    await expectSignedOut(phone);
+    const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
+    expectStatus(await a.client.post("/api/auth/signout", { everywhere: true }), 200);
+    await expectSignedOut(a);
+    await expectSignedOut(b);
+  });
+
+  test("end by DELETE of one of them, refresh tokens included (D57)", async () => {
+    const account = await server().signUp();
+    const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
+    const id = (await a.client.get("/api/auth/session")).string("session.id");
+    const stranger = await registerDevice(server(), await server().signUp());
+    expectRefusal(await stranger.client.delete(`/api/users/sessions/${id}`), 404);
+    expectStatus(await account.client.delete(`/api/users/sessions/${id}`), 200);
+    await expectSignedOut(a);
+    await expectSignedIn(b);
+  });
+
+  test("end by a new password, but for the phone that changes it (D57)", async () => {
+    const account = await server().signUp();
+    const [a, b] = [await registerDevice(server(), account), await registerDevice(server(), account)];
+    const change = { currentPassword: password, newPassword: "another long password" };
+    expectStatus(await a.client.put("/api/users/profile", change), 200);
+    await expectSignedOut(b);
+    expectRefusal(await account.client.get("/api/auth/session"), 401, "revoked_token");
+    await expectSignedIn(a);
+    const changed = { email: account.email, password: "another long password" };
+    const again = await registerDevice(server(), changed, b.deviceId);
+    const web = new Client(server(), (await server().visitor.post("/api/auth/signin", changed)).string("token"));
+    const back = { currentPassword: "another long password", newPassword: password };
+    expectStatus(await web.put("/api/users/profile", back), 200);
+    await expectSignedOut(again);
+  });
+
+  test("are refreshed at /api/auth/refresh as the device's, beside its refresh token", async () => {
+    const phone = await registerDevice(server(), await server().signUp());
+    const answer = await phone.client.post("/api/auth/refresh");
+    expectStatus(answer, 200);
+    expect(answer.string("expiresIn")).toBe("7d");
+    const client = new Client(server(), answer.string("token"));
+    expectRefusal(await phone.client.get("/api/auth/session"), 401, "revoked_token");
+    expect((await client.get("/api/auth/session")).at("session")).toMatchObject({
+      kind: "mobile",
+      device: { id: phone.deviceId },
+    });
+    await expectSignedIn({ ...phone, client });
+    // The first of a lost pair is ended wherever it moved to.
+    const other = await registerDevice(server(), await server().signUp());
+    const lost = deviceIn(server(), await tryRefresh(server(), other.tokens.refreshToken, other.deviceId));
+    const moved = new Client(server(), (await lost.client.post("/api/auth/refresh")).string("token"));
+    expectStatus(await tryRefresh(server(), other.tokens.refreshToken, other.deviceId), 200);
+    expectRefusal(await moved.get("/api/auth/session"), 401, "revoked_token");
   });
 });
 

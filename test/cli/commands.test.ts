@@ -323,6 +323,23 @@ describe("gc --now", () => {
   });
 });
 
+describe("gc tells", () => {
+  test("each content once, in singular and plural", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const say = async (...flags: string[]) => (await server.larder(["gc", ...flags])).stdout.trim();
+      const leave = async (...contents: string[]) => {
+        for (const content of contents) await client.delete(`/api/files/${await client.storedId(content)}`);
+      };
+      expect(await say("--now")).toBe("There was nothing to remove.");
+      await leave("one");
+      expect(await say("--now")).toBe("Removed 1 content, 3 B.");
+      await leave("two", "three");
+      expect(await say("--now")).toBe("Removed 2 contents, 8 B.");
+    });
+  });
+});
+
 test("commands leave a foreign folder as they found it", async () => {
   const folder = await temporaryDirectory();
   try {

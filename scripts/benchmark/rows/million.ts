@@ -2,24 +2,16 @@
  * A folder of 1,000,000 files: its pages in each order, searches for names in it, and what it costs at the start.
  */
 import { rmSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { alternate, type Bench, type Figure, record, type Row } from "../bench.ts";
 import type { Answer } from "../job.ts";
 import { type Larder, startLarder } from "../larder.ts";
 import { load, loadLeniently } from "../load.ts";
-import { run } from "../processes.ts";
 import { MARKERS } from "../seed.ts";
 import { getTemplate, startFloor, startNginx } from "../server.ts";
+import { type Seeded, SEEDED_FOLDER, seedLarder } from "./seeded.ts";
 
-const FOLDER = "million";
 const LIMIT = 100;
 const SORTS = ["name", "size", "createdAt", "modifiedAt"];
-
-interface Seeded {
-  directory: string;
-  token: string;
-  answer: Answer;
-}
 
 export const million: Row = {
   id: "million",
@@ -33,19 +25,6 @@ export const million: Row = {
     rmSync(seeded.directory, { recursive: true, force: true });
   },
 };
-
-async function seedLarder(bench: Bench, count: number): Promise<Seeded> {
-  const larder = await bench.startLarder();
-  const upload = { folder: FOLDER, name: "first.txt", body: { random: 1000 }, rawAs: "form" } as const;
-  const sent = await load(larder, { connections: 1, count: 1, templates: [larder.uploadTemplate(upload)] });
-  const answer = sent.answers[0];
-  await larder.stop();
-  if (answer === undefined) throw new Error("the upload had no answer");
-  bench.say(`writing ${count.toLocaleString("en")} rows`);
-  const data = join(larder.directory, "data");
-  await run([process.execPath, join(dirname(import.meta.dir), "seed.ts"), data, FOLDER, String(count)]);
-  return { directory: larder.directory, token: larder.token, answer };
-}
 
 async function measureStart(bench: Bench, count: number, seeded: Seeded): Promise<void> {
   const { executable } = bench.options;
@@ -166,7 +145,7 @@ async function measurePage(
   let slowest = { p50Ms: 0, p99Ms: 0, cpuSeconds: 0, requests: 1 };
   for (const sort of SORTS) {
     for (const order of ["asc", "desc"]) {
-      const path = `/api/files?folder=/${FOLDER}&page=${page}&limit=${LIMIT}&sort=${sort}&order=${order}`;
+      const path = `/api/files?folder=/${SEEDED_FOLDER}&page=${page}&limit=${LIMIT}&sort=${sort}&order=${order}`;
       const read = await load(larder, { connections: 1, count: 100, templates: [getTemplate(path, larder.headers)] });
       bench.details[`page ${page}, ${sort} ${order}, round ${round}`] = { p50Ms: read.p50Ms, p99Ms: read.p99Ms };
       if (read.p99Ms > slowest.p99Ms) slowest = read;
@@ -204,7 +183,7 @@ async function measureDense(
 }
 
 function searchTemplate(larder: Larder, word: string) {
-  return getTemplate(`/api/files?folder=/${FOLDER}&search=${word}&limit=${LIMIT}`, larder.headers);
+  return getTemplate(`/api/files?folder=/${SEEDED_FOLDER}&search=${word}&limit=${LIMIT}`, larder.headers);
 }
 
 function cpuOf(read: { cpuSeconds: number; requests: number }): { value: number; unit: string } {

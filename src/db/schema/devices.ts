@@ -32,7 +32,10 @@ export const devices = sqliteTable(
   (table) => [uniqueIndex("devices_public").on(table.userId, table.publicId)],
 );
 
-/** Refresh tokens, by their sha256. A family is all that came from one sign-in of a device, each used once. */
+/**
+ * Refresh tokens, by their sha256; each is used once. All of a device come from its one sign-in: another sign-in, a
+ * sign-out and a removal leave none.
+ */
 export const refreshTokens = sqliteTable(
   "refresh_tokens",
   {
@@ -40,14 +43,13 @@ export const refreshTokens = sqliteTable(
     deviceId: integer("device_id")
       .notNull()
       .references(() => devices.id, { onDelete: "cascade" }),
-    family: text("family").notNull(),
     tokenHash: blob("token_hash", { mode: "buffer" }).notNull(),
     /** The access token's session that was given along with it. */
     sessionId: text("session_id").notNull(),
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
     usedAt: integer("used_at"),
-    /** The token that it was exchanged for. */
+    /** The token that stands in its place: it was exchanged for that one, or (where `usedAt` is null) gave way to it. */
     successorId: integer("successor_id"),
   },
   (table) => [

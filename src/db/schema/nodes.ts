@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { accounts } from "./accounts.ts";
 import { blobs } from "./blobs.ts";
 
@@ -53,7 +53,7 @@ export const nodes = sqliteTable(
     index("nodes_size").on(table.parentId, table.kind, table.sizeBytes),
     index("nodes_created").on(table.parentId, table.kind, table.createdAt),
     index("nodes_modified").on(table.parentId, table.kind, table.modifiedAt),
-    index("nodes_blob").on(table.blobId).where(sql`blob_id IS NOT NULL`),
+    index("nodes_blob").on(table.blobId, table.accountId).where(sql`blob_id IS NOT NULL`),
     check("nodes_kind", sql`${table.kind} IN (0, 1)`),
   ],
 );
@@ -147,4 +147,15 @@ export const nodeTags = sqliteTable(
   "node_tags",
   { tagId: integer("tag_id").notNull(), nodeId: integer("node_id").notNull() },
   (table) => [primaryKey({ columns: [table.tagId, table.nodeId] })],
+);
+
+/** Contents that an account has deleted, for as long as it has no file with them again (D25). */
+export const deletedContents = sqliteTable(
+  "deleted_contents",
+  {
+    accountId: integer("account_id").notNull(),
+    digest: blob("digest", { mode: "buffer" }).notNull(),
+    deletedAt: integer("deleted_at").notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.accountId, table.digest] })],
 );

@@ -27,12 +27,16 @@ export const SignOutBody = t.Object({
 /** api.md, User */
 export const UserRecord = t.Object({ id: t.String(), email: t.String(), name: t.String() });
 
+/** The device that a session belongs to. */
+export const SessionDevice = t.Object({ id: t.String(), name: t.String() });
+
 /** A sign-in as its own user sees it. */
 export const SessionRecord = t.Object({
   id: t.String(),
   kind: t.String({ enum: ["web", "mobile", "cli"] }),
   createdAt: Timestamp,
   expiresAt: Timestamp,
+  device: t.Optional(SessionDevice),
 });
 
 /** Answer of signup, signin and refresh. */

@@ -1,7 +1,7 @@
 import { toTimestamp } from "../../lib/clock.ts";
 import { formatDuration } from "../../lib/duration.ts";
 import type { User } from "../users/types.ts";
-import type { Session } from "./principal.ts";
+import type { DeviceRef, Principal } from "./principal.ts";
 import type { SignedIn } from "./service.ts";
 
 /** api.md, User. */
@@ -10,13 +10,19 @@ export function presentUser(user: User): { id: string; email: string; name: stri
 }
 
 /** The session of GET /api/auth/session. */
-export function presentSession(session: Session) {
+export function presentSession({ session, device }: Principal) {
   return {
     id: session.publicId,
     kind: session.kind,
     createdAt: toTimestamp(session.createdAtMs),
     expiresAt: toTimestamp(session.expiresAtMs),
+    ...(device !== undefined && { device: presentDeviceRef(device) }),
   };
+}
+
+/** The device that a session belongs to. */
+export function presentDeviceRef(device: DeviceRef): { id: string; name: string } {
+  return { id: device.publicId, name: device.name };
 }
 
 /** Answer of signup, signin and refresh; these stand at the top level, not in `data` (api.md, Response envelope). */

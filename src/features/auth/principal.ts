@@ -20,6 +20,12 @@ export interface DeviceRef {
   readonly name: string;
 }
 
+/** A sign-in in the list of them. */
+export interface ListedSession extends Session {
+  /** The device that is signed in by it; there for kind `mobile` alone. */
+  readonly device: DeviceRef | undefined;
+}
+
 /** Who asks: a user by one of their sessions. */
 export interface Principal {
   readonly user: User;

@@ -9,7 +9,7 @@ import { authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
 import { SessionAnswer, SignedInAnswer, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
 import { presentSession, presentSignedIn, presentUser } from "./present.ts";
 import type { ClientInfo } from "./principal.ts";
-import type { AuthService, SignedIn } from "./service.ts";
+import { type AuthService, DEVICE_TOKEN_LIFETIME_MS, type SignedIn } from "./service.ts";
 
 /** What the sign-in routes work with. */
 export interface AuthRoutesOptions {
@@ -90,7 +90,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
       ({ principal }) => ({
         success: true as const,
         user: presentUser(principal.user),
-        session: presentSession(principal.session),
+        session: presentSession(principal),
       }),
       {
         access: "self",
@@ -107,7 +107,8 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
       async ({ principal, request, set }) => {
         const signedIn = await auth.refresh(principal, clientOf(request));
         if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookieFor(request, signedIn);
-        return presentSignedIn(signedIn, tokenLifetimeMs);
+        const lifetimeMs = principal.device === undefined ? tokenLifetimeMs : DEVICE_TOKEN_LIFETIME_MS;
+        return presentSignedIn(signedIn, lifetimeMs);
       },
       {
         access: "self",
@@ -115,7 +116,9 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
         ...documented({
           tag: "Authentication",
           summary: "A new token in place of this one",
-          description: "The token that was sent is dead from then on.",
+          description:
+            "The token that was sent is dead from then on. A device's token gives one of that device, for 7 days; its " +
+            "refresh token stays as it is.",
           access: "self",
           body: SignedInAnswer,
         }),
@@ -134,6 +137,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
           takesJson: true,
           tag: "Authentication",
           summary: "End this session, or all of them",
+          description: "A device's token ends all that the device is signed in by. The device stays registered.",
           access: "self",
           body: {
             type: "object",

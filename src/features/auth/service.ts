@@ -1,6 +1,6 @@
-import { and, desc, eq, isNull, lt, ne, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, ne, notInArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
-import { devices } from "../../db/schema/devices.ts";
+import { devices, refreshTokens } from "../../db/schema/devices.ts";
 import { invites, sessions } from "../../db/schema/users.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
@@ -10,7 +10,9 @@ import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { PlanName, Role, User } from "../users/types.ts";
 import type { PasswordHasher } from "./passwords.ts";
-import type { ClientInfo, DeviceRef, Principal, Session } from "./principal.ts";
+import type { ClientInfo, DeviceRef, ListedSession, Principal, Session } from "./principal.ts";
+import { type Exchange, RefreshTokens } from "./refresh-tokens.ts";
+import { hashToken } from "./token-hash.ts";
 import type { TokenSigner } from "./tokens.ts";
 
 /** What {@link AuthService} works with. */
@@ -34,6 +36,20 @@ export interface SignedIn {
   readonly expiresAtMs: number;
 }
 
+/** A session that is not begun yet, and the token that will name it. Signing takes a moment, which no deed may wait. */
+export interface PreparedSession {
+  readonly token: string;
+  readonly row: Omit<typeof sessions.$inferInsert, "id" | "deviceId">;
+}
+
+/** How long a device's access token opens anything (api.md, Authentication). */
+export const DEVICE_TOKEN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
+/**
+ * Access tokens of one device that are good at once. A refresh leaves the former one as it is, because requests with it
+ * may be under way; but a device that refreshes often keeps no more than these.
+ */
+const DEVICE_SESSIONS_MAX = 4;
+
 /** Who a token belongs to, remembered so that a request costs no signature check; bounded, oldest out first. */
 const CACHED_TOKENS_MAX = 10_000;
 /** A session's "last seen" is written at most this often. */
@@ -44,10 +60,12 @@ const SETUP_LINK_MS = 24 * 60 * 60 * 1000;
 export class AuthService {
   readonly #options: AuthServiceOptions;
   readonly #cache = new Map<string, Principal>();
+  readonly #refreshTokens: RefreshTokens;
   readonly #sessionByPublicId;
 
   constructor(options: AuthServiceOptions) {
     this.#options = options;
+    this.#refreshTokens = new RefreshTokens(options.db.sqlite, options.clock);
     this.#sessionByPublicId = options.db.orm
       .select()
       .from(sessions)
@@ -120,10 +138,63 @@ export class AuthService {
   /** Signs a user in: a new session, and the token that names it. Durable on return. */
   async startSession(user: User, kind: Session["kind"], client?: ClientInfo): Promise<SignedIn> {
     const { db, writer } = this.#options;
-    const row = this.#newSession(user, kind, client);
-    const token = await this.#sign(user, row);
+    const { token, row } = await this.#prepare(user, kind, client);
     await writer.run(() => db.orm.insert(sessions).values(row).run());
     return { user, token, expiresAtMs: row.expiresAt };
+  }
+
+  /** A session for a device of this user, to be begun by {@link signInDevice} or {@link refreshDevice}. */
+  async prepareDeviceSession(user: User, client: ClientInfo): Promise<PreparedSession> {
+    return this.#prepare(user, "mobile", client);
+  }
+
+  /**
+   * Signs a device in, in the caller's deed: whatever it was signed in by before ends.
+   * @returns its refresh token
+   */
+  signInDevice(tx: Transaction, deviceId: number, { row }: PreparedSession): string {
+    this.endDevice(tx, deviceId);
+    this.#options.db.orm
+      .insert(sessions)
+      .values({ ...row, deviceId })
+      .run();
+    return this.#refreshTokens.issue(deviceId, row.publicId);
+  }
+
+  /** Row id of the device that a refresh token was given to, whatever the token is worth now. */
+  findRefreshedDevice(refreshToken: string): number | undefined {
+    return this.#refreshTokens.findOwner(refreshToken)?.deviceId;
+  }
+
+  /**
+   * Exchanges a device's refresh token and begins the session, in the caller's deed. A token that comes a second time
+   * ends everything of the device; every other refusal changes nothing.
+   */
+  refreshDevice(tx: Transaction, deviceId: number, refreshToken: string, { row }: PreparedSession): Exchange {
+    const exchange = this.#refreshTokens.exchange(refreshToken, row.publicId);
+    if (exchange.outcome === "reused") this.endDevice(tx, deviceId);
+    if (exchange.outcome !== "exchanged") return exchange;
+    if (exchange.lostSessionId !== undefined) this.#endSessions(tx, eq(sessions.publicId, exchange.lostSessionId));
+    const { orm } = this.#options.db;
+    orm
+      .insert(sessions)
+      .values({ ...row, deviceId })
+      .run();
+    const ofDevice = eq(sessions.deviceId, deviceId);
+    const newest = orm
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(ofDevice)
+      .orderBy(desc(sessions.id))
+      .limit(DEVICE_SESSIONS_MAX);
+    this.#endSessions(tx, and(ofDevice, notInArray(sessions.id, newest)));
+    return exchange;
+  }
+
+  /** Ends all sessions and refresh tokens of a device, in the caller's deed: it must sign in again. */
+  endDevice(tx: Transaction, deviceId: number): void {
+    this.#endSessions(tx, eq(sessions.deviceId, deviceId));
+    this.#refreshTokens.endOfDevice(deviceId);
   }
 
   /** A token for scripts, as `larder user token` gives it. @param kind where it is shown in the list of sessions */
@@ -131,65 +202,112 @@ export class AuthService {
     return this.startSession(user, kind);
   }
 
-  /** A new session in place of this one, whose token is dead at once. */
+  /** A new session in place of this one, whose token is dead at once. A device's stays the device's. */
   async refresh(principal: Principal, client: ClientInfo): Promise<SignedIn> {
     const { db, writer } = this.#options;
-    const row = this.#newSession(principal.user, principal.session.kind, client);
-    const token = await this.#sign(principal.user, row);
+    const { session, user, device } = principal;
+    const { token, row } = await this.#prepare(user, session.kind, client);
     await writer.run((tx) => {
       // Two refreshes of one token at the same time: only one of them may live on.
-      if (this.#endSessions(tx, isSession(principal.session)) === 0) throw revokedToken();
-      db.orm.insert(sessions).values(row).run();
+      if (this.#endSessions(tx, isSession(session)) === 0) throw revokedToken();
+      db.orm
+        .insert(sessions)
+        .values({ ...row, deviceId: device?.id ?? null })
+        .run();
+      if (device !== undefined) this.#refreshTokens.moveSession(device.id, session.publicId, row.publicId);
     });
-    return { user: principal.user, token, expiresAtMs: row.expiresAt };
+    return { user, token, expiresAtMs: row.expiresAt };
   }
 
-  /** Ends this session, or all of the user's. */
+  /**
+   * Ends this session, or all of the user's. A device is signed in as a whole: with one of its sessions end all of them,
+   * and its refresh tokens.
+   */
   async signOut(principal: Principal, everywhere: boolean): Promise<void> {
-    await this.#options.writer.run((tx) =>
-      this.#endSessions(tx, everywhere ? eq(sessions.userId, principal.user.id) : isSession(principal.session)),
-    );
+    const { user, session, device } = principal;
+    await this.#options.writer.run((tx) => {
+      if (everywhere) this.endSessions(tx, user.id);
+      else if (device !== undefined) this.endDevice(tx, device.id);
+      else this.#endSessions(tx, isSession(session));
+    });
   }
 
-  /** Ends all sessions of a user but, where given, one. In the caller's deed. */
+  /**
+   * Ends all sessions of a user, and the refresh tokens of all devices, also of those that are away; but, where given,
+   * for one session and its device's refresh tokens. In the caller's deed.
+   */
   endSessions(tx: Transaction, userId: number, except?: Session): void {
+    const staying = except && this.#sessionByPublicId.get({ publicId: except.publicId });
     const ofUser = eq(sessions.userId, userId);
     this.#endSessions(tx, except === undefined ? ofUser : and(ofUser, ne(sessions.publicId, except.publicId)));
+    this.#refreshTokens.endOfUser(userId, staying?.deviceId ?? undefined);
   }
 
-  /** Ends one session of a user. @throws AppError not_found for unknown ones and for those of others */
+  /**
+   * Ends one session of a user; a device's with everything that the device is signed in by.
+   * @throws AppError not_found for unknown ones and for those of others
+   */
   async endSession(userId: number, publicId: string): Promise<void> {
     await this.#options.writer.run((tx) => {
-      const ended = this.#endSessions(tx, and(eq(sessions.userId, userId), eq(sessions.publicId, publicId)));
-      if (ended === 0) throw new AppError("not_found", "This session does not exist. It may have ended already.");
+      const row = this.#sessionByPublicId.get({ publicId });
+      if (row?.userId !== userId) {
+        throw new AppError("not_found", "This session does not exist. It may have ended already.");
+      }
+      if (row.deviceId === null) this.#endSessions(tx, eq(sessions.publicId, publicId));
+      else this.endDevice(tx, row.deviceId);
     });
   }
 
-  /** A user's sessions that have not ended, newest first. Index sessions_user. */
-  listSessions(userId: number): Session[] {
+  /**
+   * Where a user is signed in, newest first. A device is listed once, by the session that asks or else its newest, and
+   * as long as it may come back by its refresh token: a lost phone can be signed out after its access token has expired.
+   * Index sessions_user.
+   */
+  listSessions(userId: number, asking?: Session): ListedSession[] {
     const nowMs = this.#options.clock.nowMs();
-    return this.#options.db.orm
-      .select()
+    const found = this.#options.db.orm
+      .select({
+        session: sessions,
+        device: { id: devices.id, publicId: devices.publicId, name: devices.name },
+        refreshableUntil: refreshTokens.expiresAt,
+      })
       .from(sessions)
+      .leftJoin(devices, eq(devices.id, sessions.deviceId))
+      .leftJoin(refreshTokens, isRefreshable())
       .where(eq(sessions.userId, userId))
       .orderBy(desc(sessions.createdAt), desc(sessions.id))
       .all()
-      .filter((row) => row.expiresAt > nowMs)
-      .map(toSession);
+      .map(({ session, device, refreshableUntil }) => ({
+        ...toSession(session),
+        expiresAtMs: Math.max(session.expiresAt, refreshableUntil ?? 0),
+        device: device ?? undefined,
+      }))
+      .filter((session) => session.expiresAtMs > nowMs);
+    const shown = new Map<string | number, ListedSession>();
+    for (const session of found) {
+      const key = session.device?.id ?? session.publicId;
+      if (!shown.has(key) || session.publicId === asking?.publicId) shown.set(key, session);
+    }
+    return [...shown.values()];
   }
 
-  /** Removes sessions that have expired, so many at most. Index sessions_expiry. @returns how many */
+  /**
+   * Removes sessions and refresh tokens that have expired, so many of each at most; but not the session by which a
+   * device is listed that may come back. Indexes sessions_expiry, refresh_tokens_expiry. @returns how many
+   */
   async sweepSessions(limit: number): Promise<number> {
     const { db, writer, clock } = this.#options;
     return writer.run(() => {
+      const tokens = this.#refreshTokens.sweep(limit);
       const expired = db.orm
         .select({ id: sessions.id })
         .from(sessions)
-        .where(lt(sessions.expiresAt, clock.nowMs()))
+        .leftJoin(refreshTokens, isRefreshable())
+        .where(and(lt(sessions.expiresAt, clock.nowMs()), isNull(refreshTokens.id)))
         .limit(limit)
         .all();
       for (const { id } of expired) db.orm.delete(sessions).where(eq(sessions.id, id)).run();
-      return expired.length;
+      return tokens + expired.length;
     });
   }
 
@@ -274,18 +392,30 @@ export class AuthService {
 
   #noteSeen(token: string, principal: Principal): void {
     const nowMs = this.#options.clock.nowMs();
-    const { session } = principal;
+    const { session, device } = principal;
     if (nowMs - session.lastSeenAtMs < LAST_SEEN_MS) return;
     this.#cache.set(token, { ...principal, session: { ...session, lastSeenAtMs: nowMs } });
     const { db, writer } = this.#options;
     // Only a date for a list: nobody waits for it, and a failure shows in the requests that write.
     writer
-      .run(() => db.orm.update(sessions).set({ lastSeenAt: nowMs }).where(isSession(session)).run())
+      .run(() => {
+        db.orm.update(sessions).set({ lastSeenAt: nowMs }).where(isSession(session)).run();
+        if (device !== undefined) {
+          db.orm.update(devices).set({ lastActiveAt: nowMs }).where(eq(devices.id, device.id)).run();
+        }
+      })
       .catch(() => this.#cache.delete(token));
   }
 
-  #newSession(user: User, kind: Session["kind"], client: ClientInfo | undefined) {
+  /** A new session and its token; a device's lasts longer. */
+  async #prepare(user: User, kind: Session["kind"], client: ClientInfo | undefined): Promise<PreparedSession> {
+    const row = this.#newSession(user, kind, client);
+    return { row, token: await this.#sign(user, row) };
+  }
+
+  #newSession(user: User, kind: Session["kind"], client: ClientInfo | undefined): PreparedSession["row"] {
     const nowMs = this.#options.clock.nowMs();
+    const lifetimeMs = kind === "mobile" ? DEVICE_TOKEN_LIFETIME_MS : this.#options.tokenLifetimeMs;
     return {
       publicId: newId("ses", nowMs),
       userId: user.id,
@@ -294,7 +424,7 @@ export class AuthService {
       clientAddress: client?.address ?? null,
       createdAt: nowMs,
       // Whole seconds, because that is what a token can say.
-      expiresAt: Math.floor((nowMs + this.#options.tokenLifetimeMs) / 1000) * 1000,
+      expiresAt: Math.floor((nowMs + lifetimeMs) / 1000) * 1000,
       lastSeenAt: nowMs,
     };
   }
@@ -348,9 +478,13 @@ function isSession(session: Session) {
   return eq(sessions.publicId, session.publicId);
 }
 
-/** Tokens with this much randomness are found by their plain sha256: there is nothing to guess, and no timing to read. */
-function hashToken(token: string): Buffer {
-  return Buffer.from(new Bun.CryptoHasher("sha256").update(token).digest());
+/** Joins to a session the refresh token that was given along with it, where that may still be exchanged. */
+function isRefreshable() {
+  return and(
+    eq(refreshTokens.deviceId, sessions.deviceId),
+    eq(refreshTokens.sessionId, sessions.publicId),
+    isNull(refreshTokens.successorId),
+  );
 }
 
 function expiredToken(): AppError {

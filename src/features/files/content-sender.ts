@@ -36,6 +36,8 @@ export interface ContentRequest {
    * whole content is sent. @throws AppError rate_limited
    */
   readonly countWhole: () => void;
+  /** Called where content is sent, whole or in part; not for HEAD, 304 and thumbnails. Must not throw. */
+  readonly onContentSent?: () => void;
   /** Headers beside those of any download. */
   readonly extraHeaders?: Readonly<Record<string, string>>;
   readonly cacheControl?: string;
@@ -85,6 +87,7 @@ export class ContentSender {
     if (sent.kind === "whole") asked.countWhole();
     asked.set.headers = {};
     this.#count(file, asked.callerKey, sent);
+    if (sent.kind !== "head" && sent.kind !== "notModified") asked.onContentSent?.();
     return sent.response;
   }
 

@@ -2,7 +2,7 @@
 import type { BlobStore, HeldBlob, Incoming } from "../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import { translateDiskError } from "../../blobs/disk.ts";
-import type { Writer } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, type ErrorDetails, notFound, type Reason } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { uploadedName } from "../../lib/path.ts";
@@ -44,6 +44,19 @@ export interface FileServiceOptions {
   readonly reserveSpace: (bytes: number) => () => void;
   /** Notes that a content was found unlike its digest, or whole again. */
   readonly markDamaged: (digest: Digest, isDamaged: boolean) => Promise<void>;
+}
+
+/** What a caller adds to an upload. */
+export interface UploadHooks {
+  /** Asked once the content is known, before it is stored. What it throws refuses the upload. */
+  readonly admit?: (digest: Digest) => void;
+  /** What the content tells of itself, beside what the form says. */
+  readonly describe?: (
+    content: HeldBlob,
+    mediaType: string,
+  ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
+  /** Called in the deed that made the file. */
+  readonly onMade?: (tx: Transaction, file: FileNode) => void;
 }
 
 /** A file whose bytes are arriving; `finish` or `discard` ends it. */
@@ -118,6 +131,7 @@ export class FileService {
     file: { fileName: string | undefined; declaredType: string | undefined },
     fields: UploadFields,
     keyed: (digest: Digest) => KeyedRequest | undefined,
+    hooks: UploadHooks = {},
   ): Promise<FileNode> {
     const { writer, treeWriter, links, idempotency, limitsOf } = this.#options;
     const name = uploadedName(file.fileName ?? "file");
@@ -126,31 +140,36 @@ export class FileService {
       checkDigest(fields.checksum, incoming.digest());
       const mediaType = await detectMediaType(incoming.head, file.declaredType, name);
       const request = keyed(incoming.digest());
+      hooks.admit?.(incoming.digest());
       const held = await incoming.store();
-      return await this.#name(user, held, mediaType, () =>
-        writer.run((tx) =>
+      return await this.#name(user, held, mediaType, async () => {
+        const found = await hooks.describe?.(held, mediaType);
+        return writer.run((tx) =>
           idempotency.once(request, () => {
-            const { file: made } = treeWriter.createFile(tx, {
-              accountId: user.id,
-              createdBy: user.id,
-              folderPath: fields.folderPath,
-              name,
-              blob: held,
-              mediaType,
-              tags: fields.tags,
-              metadata: fields.metadata,
-              originalName: name,
-              fileModifiedAt: fields.fileModifiedAt,
-              capturedAt: fields.capturedAt,
-              isPublic: fields.isPublic,
-              onConflict: fields.onConflict,
-              quotaBytes: limitsOf(user).quotaBytes,
-            });
+            const { file: made } = treeWriter.by(user.viaDeviceId, () =>
+              treeWriter.createFile(tx, {
+                accountId: user.id,
+                createdBy: user.id,
+                folderPath: fields.folderPath,
+                name,
+                blob: held,
+                mediaType,
+                tags: fields.tags,
+                metadata: { ...found?.metadata, ...fields.metadata },
+                originalName: name,
+                fileModifiedAt: fields.fileModifiedAt,
+                capturedAt: fields.capturedAt ?? found?.capturedAt,
+                isPublic: fields.isPublic,
+                onConflict: fields.onConflict,
+                quotaBytes: limitsOf(user).quotaBytes,
+              }),
+            );
             if (made.isPublic && links.findToken(made.id) === undefined) links.open(tx, made.id);
+            hooks.onMade?.(tx, made);
             return made;
           }),
-        ),
-      );
+        );
+      });
     } finally {
       arrival.discard();
     }
@@ -176,14 +195,16 @@ export class FileService {
       return await this.#name(user, held, mediaType, () =>
         writer.run((tx) =>
           idempotency.once(request, () =>
-            treeWriter.replaceContent(tx, {
-              file: { accountId: user.id, publicId: target.fileId },
-              blob: held,
-              mediaType,
-              createdBy: user.id,
-              quotaBytes: limitsOf(user).quotaBytes,
-              precondition: target.precondition,
-            }),
+            treeWriter.by(user.viaDeviceId, () =>
+              treeWriter.replaceContent(tx, {
+                file: { accountId: user.id, publicId: target.fileId },
+                blob: held,
+                mediaType,
+                createdBy: user.id,
+                quotaBytes: limitsOf(user).quotaBytes,
+                precondition: target.precondition,
+              }),
+            ),
           ),
         ),
       );
@@ -196,7 +217,9 @@ export class FileService {
   async update(user: User, fileId: string, changes: FileChanges, precondition?: Precondition): Promise<FileNode> {
     const { writer, treeWriter, links } = this.#options;
     return writer.run((tx) => {
-      const file = treeWriter.updateFile(tx, { accountId: user.id, publicId: fileId }, changes, precondition);
+      const file = treeWriter.by(user.viaDeviceId, () =>
+        treeWriter.updateFile(tx, { accountId: user.id, publicId: fileId }, changes, precondition),
+      );
       const hasLink = links.findToken(file.id) !== undefined;
       if (file.isPublic && !hasLink) links.open(tx, file.id);
       if (!file.isPublic && hasLink) links.close(tx, file.id);
@@ -209,7 +232,7 @@ export class FileService {
     const { writer, treeWriter } = this.#options;
     return writer.run((tx) => {
       const file = this.get(user, fileId);
-      treeWriter.deleteFile(tx, { accountId: user.id, publicId: fileId });
+      treeWriter.by(user.viaDeviceId, () => treeWriter.deleteFile(tx, { accountId: user.id, publicId: fileId }));
       // What was counted of it is not to be written any more.
       tx.afterCommit(() => this.#options.access.forget(file.id));
       return file;
@@ -220,7 +243,9 @@ export class FileService {
   async move(user: User, ids: readonly string[], destinationPath: string): Promise<BulkOutcome<TreeNode>[]> {
     const { writer, treeWriter } = this.#options;
     return this.#each(ids, (publicId) =>
-      writer.run((tx) => treeWriter.move(tx, { accountId: user.id, publicId }, destinationPath)),
+      writer.run((tx) =>
+        treeWriter.by(user.viaDeviceId, () => treeWriter.move(tx, { accountId: user.id, publicId }, destinationPath)),
+      ),
     );
   }
 
@@ -244,7 +269,7 @@ export class FileService {
     const outcomes = await this.#each(ids, (publicId, position) => {
       // Each item is remembered by itself until all are done: a crash in between copies none of them twice.
       const item = request && { ...request, key: `${request.key}#${position}` };
-      return this.#withPlan(user, this.#copyOne({ accountId: user.id, publicId }, destinationPath, copyOptions, item));
+      return this.#withPlan(user, this.#copyOne(user, publicId, destinationPath, copyOptions, item));
     });
     if (request !== undefined && outcomes.some((outcome) => "done" in outcome)) {
       await writer.run(() => idempotency.finish(request, outcomes.map(writeOutcome)));
@@ -253,15 +278,19 @@ export class FileService {
   }
 
   async #copyOne(
-    ref: NodeRef,
+    user: User,
+    publicId: string,
     destinationPath: string,
     options: CopyOptions,
     request: KeyedRequest | undefined,
   ): Promise<TreeNode> {
     const { writer, treeWriter, idempotency } = this.#options;
+    const ref: NodeRef = { accountId: user.id, publicId };
     try {
       return await writer.run((tx) =>
-        idempotency.once(request, () => treeWriter.copy(tx, ref, destinationPath, options).node),
+        idempotency.once(request, () =>
+          treeWriter.by(user.viaDeviceId, () => treeWriter.copy(tx, ref, destinationPath, options).node),
+        ),
       );
     } catch (error) {
       // More than one transaction should hold: in many short ones, attached at the end.

@@ -42,14 +42,19 @@ export class FolderService {
     const { parentPath, name, description } = input;
     const metadata: Record<string, string> = description === undefined || description === "" ? {} : { description };
     return writer.run((tx) =>
-      idempotency.once(request, () => treeWriter.createFolder(tx, { accountId: user.id, parentPath, name, metadata })),
+      idempotency.once(request, () =>
+        treeWriter.by(user.viaDeviceId, () =>
+          treeWriter.createFolder(tx, { accountId: user.id, parentPath, name, metadata }),
+        ),
+      ),
     );
   }
 
   /** Renames, moves or describes a folder. @throws AppError not_found | name_taken | invalid_path | not_a_folder */
   async update(user: User, folderId: string, changes: FolderChanges): Promise<FolderNode> {
     const { writer, treeWriter } = this.#options;
-    return writer.run((tx) => treeWriter.updateFolder(tx, { accountId: user.id, publicId: folderId }, changes));
+    const ref = { accountId: user.id, publicId: folderId };
+    return writer.run((tx) => treeWriter.by(user.viaDeviceId, () => treeWriter.updateFolder(tx, ref, changes)));
   }
 
   /** Deletes a folder for good; with content only where that is said. @throws AppError not_found | folder_not_empty */
@@ -64,7 +69,7 @@ export class FolderService {
           { itemCount: folder.itemCount },
         );
       }
-      treeWriter.deleteFolder(tx, { accountId: user.id, publicId: folderId });
+      treeWriter.by(user.viaDeviceId, () => treeWriter.deleteFolder(tx, { accountId: user.id, publicId: folderId }));
       tx.afterCommit(onDetached);
       return folder;
     });

@@ -9,6 +9,8 @@ import { type Digest, digestFromBytes, digestToBytes } from "../../blobs/digest.
 export class BlobRows implements BlobIndex {
   readonly #find;
   readonly #mark;
+  readonly #verify;
+  readonly #health;
   readonly #unreferenced;
   readonly #delete;
   readonly #quarantine;
@@ -20,6 +22,12 @@ export class BlobRows implements BlobIndex {
       "SELECT size_bytes AS sizeBytes, damaged_at AS damagedAt FROM blobs WHERE digest = ?1",
     );
     this.#mark = sqlite.query<void, [Uint8Array, number | null]>("UPDATE blobs SET damaged_at = ?2 WHERE digest = ?1");
+    this.#verify = sqlite.query<void, [Uint8Array, number]>(
+      "UPDATE blobs SET verified_at = ?2, damaged_at = NULL WHERE digest = ?1",
+    );
+    this.#health = sqlite.query<{ verifiedAtMs: number | null; damagedAtMs: number | null }, [Uint8Array]>(
+      "SELECT verified_at AS verifiedAtMs, damaged_at AS damagedAtMs FROM blobs WHERE digest = ?1",
+    );
     // By index blobs_unreferenced: only what waits for collection is in it.
     this.#unreferenced = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number }, [number, number]>(
       `SELECT id, digest, size_bytes AS sizeBytes FROM blobs INDEXED BY blobs_unreferenced
@@ -38,6 +46,16 @@ export class BlobRows implements BlobIndex {
   find(digest: Digest): { sizeBytes: number; isDamaged: boolean } | undefined {
     const row = this.#find.get(digestToBytes(digest));
     return row === null ? undefined : { sizeBytes: row.sizeBytes, isDamaged: row.damagedAt !== null };
+  }
+
+  /** When a content was last read and found whole, and when damaged; undefined for one without a row. */
+  findHealth(digest: Digest): { verifiedAtMs: number | null; damagedAtMs: number | null } | undefined {
+    return this.#health.get(digestToBytes(digest)) ?? undefined;
+  }
+
+  /** Notes when a content was read and found equal to its digest (D26). A deed. */
+  markVerified(digest: Digest, atMs: number): void {
+    this.#verify.run(digestToBytes(digest), atMs);
   }
 
   /** Notes when a content was found damaged; null: it is whole. A deed. */

@@ -22,6 +22,7 @@ export interface CollectorOptions {
 
 /** What a pass did. */
 export interface Collected {
+  /** Contents that wait for a later pass; what the same pass removed is not among them. */
   readonly setAside: number;
   readonly removed: number;
   readonly freedBytes: number;
@@ -48,7 +49,8 @@ export class Collector {
     const setAside = await this.#setAside(isNow ? nowMs : nowMs - this.#options.graceMs, signal);
     // What was set aside just now is of this very instant or later.
     const { removed, freedBytes } = await this.#unlink(isNow ? Number.MAX_SAFE_INTEGER : nowMs - ASIDE_MS, signal);
-    return { setAside, removed, freedBytes };
+    // All that waits was removed with the rest, unless the pass was ended before.
+    return { setAside: isNow && !signal.aborted ? 0 : setAside, removed, freedBytes };
   }
 
   /**

@@ -33,6 +33,7 @@ type HeaderBag = Record<string, string | number>;
 /** The limits as routes and guard use them. */
 export class RateGate {
   readonly #options: RateGateOptions;
+  #ownerOfSigned: (path: string, query: string) => User | undefined = () => undefined;
 
   constructor(options: RateGateOptions) {
     this.#options = options;
@@ -48,13 +49,13 @@ export class RateGate {
     const category = categorise(request.method, path, query);
     if (category === undefined) return;
     if (isCountedByRoute(request.method, path)) {
-      this.#show(this.#options.signins.preview(this.#addressKey(request)), headers);
+      if (category === "uploads") this.#showUploads(request, headers);
+      else this.#show(this.#options.signins.preview(this.#addressKey(request)), headers);
       return;
     }
-    const { principal } = identityOf(request);
-    const plan = this.#options.planOf(principal?.user.plan ?? "free");
-    const subject =
-      principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
+    const user = identityOf(request).principal?.user ?? this.#signedOwner(request);
+    const plan = this.#options.planOf(user?.plan ?? "free");
+    const subject = user === undefined ? addressSubject(this.#addressKey(request)) : userSubject(user.id);
     if (category === "downloads") this.#countDownload(request, path, subject, plan, headers);
     else this.#count(subject, category, plan, headers);
   }
@@ -72,6 +73,33 @@ export class RateGate {
     const subject =
       principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
     this.#count(subject, "downloads", plan, headers);
+  }
+
+  /**
+   * Counts the files that the start of an upload session plans, each as an upload, as far as the limit has room; a call
+   * that plans none counts as `general` (contract §3). To be called once for each such request.
+   * @returns how many may go on, and what the others are told
+   * @throws AppError rate_limited where nothing is planned and that is too often
+   */
+  countPlanned(
+    request: Request,
+    headers: HeaderBag,
+    wanted: number,
+  ): { readonly taken: number; readonly refusal: AppError | undefined } {
+    const { limiter, clock } = this.#options;
+    const { subject, plan } = this.#callerOf(request);
+    if (wanted === 0) {
+      this.#count(subject, "general", plan, headers);
+      return { taken: 0, refusal: undefined };
+    }
+    const { taken, verdict } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, wanted);
+    this.#show(verdict, headers);
+    return { taken, refusal: taken < wanted ? rateLimited(verdict, clock.nowMs()) : undefined };
+  }
+
+  /** Tells whose a request without a token is, by the signature in its address: it counts as theirs (contract §7). */
+  setOwnerOfSigned(ownerOf: (path: string, query: string) => User | undefined): void {
+    this.#ownerOfSigned = ownerOf;
   }
 
   /**
@@ -144,6 +172,28 @@ export class RateGate {
     }
     this.#count(subject, "downloads", plan, headers);
     downloads.begin(subject, path, isRange, clock.nowMs());
+  }
+
+  /** The state of the uploads' window, without counting: for what is refused before anything is planned. */
+  #showUploads(request: Request, headers: HeaderBag): void {
+    const { subject, plan } = this.#callerOf(request);
+    const verdict = this.#options.limiter.peek(subject, "uploads", plan.limits.uploads);
+    this.#show({ ...verdict, allowed: true }, headers);
+  }
+
+  #callerOf(request: Request): { subject: string; plan: Plan } {
+    const { principal } = identityOf(request);
+    return {
+      subject: principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id),
+      plan: this.#options.planOf(principal?.user.plan ?? "free"),
+    };
+  }
+
+  #signedOwner(request: Request): User | undefined {
+    const { path, query } = exchangeOf(request);
+    return request.method === "PUT" && path.startsWith("/api/mobile/upload/")
+      ? this.#ownerOfSigned(path, query)
+      : undefined;
   }
 
   #show(verdict: Verdict, headers: HeaderBag): void {

@@ -20,6 +20,7 @@ export class PublicLinks {
   readonly #delete;
   readonly #byNode;
   readonly #byToken;
+  readonly #markDownloaded;
 
   constructor(sqlite: Database, key: Uint8Array, clock: Clock) {
     this.#key = key;
@@ -31,8 +32,11 @@ export class PublicLinks {
     this.#byNode = sqlite.query<{ nonce: Uint8Array }, [number]>(
       "SELECT nonce FROM shares WHERE node_id = ?1 AND kind = 'public'",
     );
-    this.#byToken = sqlite.query<{ nodeId: number; nonce: Uint8Array }, [Uint8Array]>(
-      "SELECT node_id AS nodeId, nonce FROM shares WHERE token_hash = ?1",
+    this.#byToken = sqlite.query<{ nodeId: number; downloadedAt: number | null }, [Uint8Array]>(
+      "SELECT node_id AS nodeId, downloaded_at AS downloadedAt FROM shares WHERE token_hash = ?1",
+    );
+    this.#markDownloaded = sqlite.query<void, [Uint8Array, number]>(
+      "UPDATE shares SET downloaded_at = ?2 WHERE token_hash = ?1 AND downloaded_at IS NULL",
     );
   }
 
@@ -61,6 +65,16 @@ export class PublicLinks {
   findNodeId(token: string): number | undefined {
     if (!TOKEN.test(token)) return undefined;
     return this.#byToken.get(hashToken(token))?.nodeId;
+  }
+
+  /** Whether content was fetched through this link before. */
+  isDownloaded(token: string): boolean {
+    return (this.#byToken.get(hashToken(token))?.downloadedAt ?? null) !== null;
+  }
+
+  /** Notes that content was fetched through this link. In the caller's deed. @returns whether for the first time */
+  noteDownloaded(_tx: Transaction, token: string): boolean {
+    return this.#markDownloaded.run(hashToken(token), this.#clock.nowMs()).changes > 0;
   }
 
   #tokenOf(nonce: Uint8Array): string {

@@ -17,11 +17,13 @@ import type { RateGate } from "../rate-limits/guard.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { UserService } from "../users/service.ts";
+import type { LinkDownloads } from "./link-downloads.ts";
 import type { PublicLinks } from "./public-links.ts";
 
 /** What the routes of links work with. */
 export interface PublicRoutesOptions {
   readonly links: PublicLinks;
+  readonly linkDownloads: LinkDownloads;
   readonly tree: TreeReader;
   readonly users: UserService;
   readonly sender: ContentSender;
@@ -50,7 +52,7 @@ const PublicFile = t.Object({
 
 /** /s/{token}… and /api/public/{token}… */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { links, tree, users, sender, rateGate, guard, hasThumbnail, basePath } = options;
+  const { links, linkDownloads, tree, users, sender, rateGate, guard, hasThumbnail, basePath } = options;
 
   /** The file that a link opens; unknown, revoked and disabled look alike. */
   const find = (token: string): FileNode | undefined => {
@@ -66,7 +68,8 @@ export function publicRoutes(options: PublicRoutesOptions) {
   };
   const download = (token: string, request: Request, set: ContentRequest["set"]) => {
     const exchange = exchangeOf(request);
-    return sender.send(open(token), {
+    const file = open(token);
+    return sender.send(file, {
       request,
       set,
       query: readQuery(exchange.query),
@@ -74,6 +77,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
       cacheControl: CACHE_CONTROL,
       extraHeaders: LINK_HEADERS,
+      onContentSent: () => linkDownloads.note(token, file),
     });
   };
   const documentedDownload = documented({

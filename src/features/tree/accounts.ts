@@ -1,6 +1,8 @@
 /** The head of an account's journal and the sums of what it holds: one row, changed with every change of the tree. */
 import type { Database } from "bun:sqlite";
+import type { Transaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
+import type { Clock } from "../../lib/clock.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { StoredNode } from "./node-rows.ts";
 import type { Usage } from "./types.ts";
@@ -24,8 +26,18 @@ interface UsageRow {
   readonly reservedBytes: number;
 }
 
+/** What the rows of accounts are written with. */
+export interface AccountsOptions {
+  readonly clock: Clock;
+  /** The device whose request is being carried out. */
+  readonly actorDeviceId: () => number | null;
+  /** Told inside the deed when the stored bytes of an account grew. */
+  readonly onGrown: (tx: Transaction, accountId: number, usedBeforeBytes: number, usedAfterBytes: number) => void;
+}
+
 /** The rows of `accounts` and `usage_types`, and of the journal. */
 export class Accounts {
+  readonly #options: AccountsOptions;
   readonly #take;
   readonly #reserve;
   readonly #usage;
@@ -38,15 +50,17 @@ export class Accounts {
   readonly #addType;
   readonly #types;
 
-  constructor(sqlite: Database) {
+  constructor(sqlite: Database, options: AccountsOptions) {
+    this.#options = options;
     this.#take = sqlite.prepare<
-      { seq: number },
-      [number, number, number, number, number, number, number | null, number]
+      { seq: number; used: number },
+      [number, number, number, number, number, number, number | null, number, number]
     >(
-      `UPDATE accounts SET seq = seq + ?2, files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
+      // The time of the journal never goes back, whatever the clock does.
+      `UPDATE accounts SET seq = seq + ?2, changed_at = max(changed_at, ?9), files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
          version_bytes = version_bytes + ?6
        WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?8 <= ?7)
-       RETURNING seq`,
+       RETURNING seq, file_bytes + version_bytes + trash_bytes AS used`,
     );
     this.#reserve = sqlite.prepare<{ id: number }, [number, number, number | null]>(
       `UPDATE accounts SET reserved_bytes = max(0, reserved_bytes + ?2)
@@ -59,8 +73,9 @@ export class Accounts {
        FROM accounts WHERE id = ?1`,
     );
     this.#seq = sqlite.prepare<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?1");
-    this.#journal = sqlite.prepare<undefined, [number, number, number]>(
-      "INSERT INTO journal (account_id, seq, node_id) VALUES (?1, ?2, ?3)",
+    this.#journal = sqlite.prepare<undefined, [number, number, number, number | null]>(
+      `INSERT INTO journal (account_id, seq, node_id, at, device_id)
+       VALUES (?1, ?2, ?3, (SELECT changed_at FROM accounts WHERE id = ?1), ?4)`,
     );
     this.#tombstone = sqlite.prepare<undefined, [number, number, number, string, number, number, number]>(
       `INSERT INTO tombstones (account_id, seq, node_id, public_id, kind, created_seq, deleted_at)
@@ -80,16 +95,21 @@ export class Accounts {
    * Takes the next journal numbers and changes the sums, in one statement with the quota's check.
    * A change that adds no bytes never fails by the quota, however full the account is.
    * @param quotaBytes null for no limit
+   * @param tx where given, who listens is told that the account grew
    * @returns the last number taken
    * @throws AppError quota_exceeded
    */
-  take(accountId: number, change: AccountChange, quotaBytes: number | null = null): number {
+  take(accountId: number, change: AccountChange, quotaBytes: number | null = null, tx?: Transaction): number {
     this.touch(accountId);
     const { numbers = 1, files = 0, folders = 0, fileBytes = 0, versionBytes = 0 } = change;
     const added = fileBytes + versionBytes;
     const limit = added > 0 ? quotaBytes : null;
-    const row = this.#take.get(accountId, numbers, files, folders, fileBytes, versionBytes, limit, added);
-    if (row !== null) return row.seq;
+    const nowMs = this.#options.clock.nowMs();
+    const row = this.#take.get(accountId, numbers, files, folders, fileBytes, versionBytes, limit, added, nowMs);
+    if (row !== null) {
+      if (tx !== undefined && added > 0) this.#options.onGrown(tx, accountId, row.used - added, row.used);
+      return row.seq;
+    }
     invariant(limit !== null, "the account exists");
     throw this.#quotaExceeded(accountId, added, limit);
   }
@@ -127,12 +147,12 @@ export class Accounts {
 
   /** Writes the journal row of a change whose number was taken. */
   record(accountId: number, seq: number, nodeId: number): void {
-    this.#journal.run(accountId, seq, nodeId);
+    this.#journal.run(accountId, seq, nodeId, this.#options.actorDeviceId());
   }
 
   /** Writes the journal row and the tombstone of a node that goes, and forgets how often it was downloaded. */
   bury(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
-    this.#journal.run(accountId, seq, node.id);
+    this.record(accountId, seq, node.id);
     this.#tombstone.run(accountId, seq, node.id, node.public_id, node.kind, node.created_seq, nowMs);
     this.#dropAccess.run(node.id);
   }

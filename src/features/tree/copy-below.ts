@@ -116,6 +116,7 @@ class RowCopier {
       mediaType,
       blobId,
       contentBy: this.#options.createdBy,
+      contentDeviceId: store.actorDeviceId,
       originalName: source.original_name,
       fileModifiedAt: source.file_modified_at,
       capturedAt: source.captured_at,

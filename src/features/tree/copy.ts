@@ -79,7 +79,7 @@ function copyFolder(
     );
   }
   const { parentId, name } = destination(store, tx, folder, destinationPath, options);
-  const seq = store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes);
+  const seq = store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes, tx);
   const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
   const row = { ...folderRow(accountId, parentId, name, store.clock.nowMs(), seq), metadata };
   const id = store.nodes.insert(tx, row);

@@ -49,7 +49,7 @@ export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
     return { file: applyFileChanges(store, tx, store.getFile(place.fileId), changes), isNew: false };
   }
   const nowMs = store.clock.nowMs();
-  const seq = store.accounts.take(accountId, { files: 1, fileBytes: content.sizeBytes }, quotaBytes);
+  const seq = store.accounts.take(accountId, { files: 1, fileBytes: content.sizeBytes }, quotaBytes, tx);
   const id = store.nodes.insert(tx, {
     publicId: newId("file", nowMs),
     accountId,
@@ -63,6 +63,7 @@ export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
     mediaType: content.mediaType,
     blobId: content.blobId,
     contentBy: createdBy,
+    contentDeviceId: store.actorDeviceId,
     originalName: originalName === place ? null : originalName,
     fileModifiedAt: input.fileModifiedAt ?? null,
     capturedAt: input.capturedAt ?? null,
@@ -73,7 +74,10 @@ export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
   store.accounts.record(accountId, seq, id);
   store.accounts.countType(accountId, content.mediaType, 1, content.sizeBytes);
   store.tags.add(accountId, id, input.tags);
-  return { file: store.getFile(id), isNew: true };
+  store.deletions.forget(accountId, content.blobId);
+  const file = store.getFile(id);
+  store.tell(tx, "file.created", file);
+  return { file, isNew: true };
 }
 
 /**

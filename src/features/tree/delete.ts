@@ -21,6 +21,7 @@ export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, prec
   const file = store.findFile(ref);
   if (file === undefined) throw notFound("The file");
   precondition?.(file);
+  store.tell(tx, "file.deleted", file);
   const row = store.nodes.get(file.id);
   const nowMs = store.clock.nowMs();
   removeRow(store, row, nowMs, true);
@@ -169,6 +170,7 @@ function removeRow(store: TreeStore, node: StoredNode, nowMs: number, isCounted:
     invariant(node.media_type !== null && node.blob_id !== null, "a file has a content and its type");
     store.tags.remove(accountId, node.id, parseTags(node.tags));
     store.accounts.countType(accountId, node.media_type, -1, -sizeBytes);
+    store.deletions.note(accountId, node.blob_id, nowMs);
     store.blobs.release(node.blob_id, nowMs);
   }
   const versionBytes = kind === FILE && (node.version ?? 1) > 1 ? dropVersions(store, node.id, nowMs) : 0;

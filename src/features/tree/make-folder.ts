@@ -77,6 +77,7 @@ export function folderRow(accountId: number, parentId: number | null, name: stri
     mediaType: null,
     blobId: null,
     contentBy: null,
+    contentDeviceId: null,
     originalName: null,
     fileModifiedAt: null,
     capturedAt: null,

@@ -23,6 +23,7 @@ export interface NewNodeRow {
   readonly mediaType: string | null;
   readonly blobId: number | null;
   readonly contentBy: number | null;
+  readonly contentDeviceId: number | null;
   readonly originalName: string | null;
   readonly fileModifiedAt: string | null;
   readonly capturedAt: string | null;
@@ -84,8 +85,8 @@ export class NodeRows {
     this.#insert = sqlite.prepare<{ id: number }, Value[]>(
       `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
-         is_public, tags, metadata)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21)
+         is_public, tags, metadata, content_device_id)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
        RETURNING id`,
     );
     this.#insertFolder = sqlite.prepare<undefined, [number, number]>(
@@ -105,7 +106,7 @@ export class NodeRows {
     );
     this.#setContent = sqlite.prepare<undefined, Value[]>(
       `UPDATE nodes SET blob_id = ?2, size_bytes = ?3, media_type = ?4, version = ?5, content_at = ?6, content_by = ?7,
-         modified_at = ?6, seq = ?8, file_modified_at = ?9, captured_at = ?10 WHERE id = ?1`,
+         modified_at = ?6, seq = ?8, file_modified_at = ?9, captured_at = ?10, content_device_id = ?11 WHERE id = ?1`,
     );
     this.#deleteNode = sqlite.prepare<undefined, [number]>("DELETE FROM nodes WHERE id = ?1");
     this.#deleteFolder = sqlite.prepare<undefined, [number]>("DELETE FROM folders WHERE node_id = ?1");
@@ -159,6 +160,7 @@ export class NodeRows {
       node.isPublic ? 1 : 0,
       node.tags,
       node.metadata,
+      node.contentDeviceId,
     );
     invariant(row !== null, "an inserted node has an id");
     if (!isFile) this.#insertFolder.run(row.id, node.seq);
@@ -225,12 +227,24 @@ export class NodeRows {
       readonly version: number;
       readonly nowMs: number;
       readonly contentBy: number;
+      readonly contentDeviceId: number | null;
       readonly seq: number;
       readonly fileModifiedAt: string | null;
       readonly capturedAt: string | null;
     },
   ): void {
-    const { blobId, sizeBytes, mediaType, version, nowMs, contentBy, seq, fileModifiedAt, capturedAt } = content;
+    const {
+      blobId,
+      sizeBytes,
+      mediaType,
+      version,
+      nowMs,
+      contentBy,
+      contentDeviceId,
+      seq,
+      fileModifiedAt,
+      capturedAt,
+    } = content;
     this.#setContent.run(
       before.id,
       blobId,
@@ -242,6 +256,7 @@ export class NodeRows {
       seq,
       fileModifiedAt,
       capturedAt,
+      contentDeviceId,
     );
     invariant(before.parent_id !== null, "a file that gets a content is in a folder");
     const after = { ...before, size_bytes: sizeBytes, modified_at: nowMs };

@@ -17,6 +17,9 @@ import { recountAccount, recountBlobs } from "./recount.ts";
 import { Finder } from "./search.ts";
 import type { TreeStore } from "./store.ts";
 
+/** Copies of one content that are looked at: those of a folder that was just deleted are no files any more. */
+const HOLDERS_MAX = 100;
+
 /**
  * The reading side of the tree. What is unknown, another account's, or cut off from the tree is undefined alike.
  * Everything that returns no promise is answered in place within microseconds.
@@ -25,11 +28,15 @@ export class TreeReader {
   readonly #store: TreeStore;
   readonly #lister: Lister;
   readonly #finder: Finder;
+  readonly #holders;
 
   constructor(store: TreeStore) {
     this.#store = store;
     this.#lister = new Lister(store);
     this.#finder = new Finder(store);
+    this.#holders = store.sqlite.prepare<{ id: number }, [number, number, number]>(
+      "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
+    );
   }
 
   findFile(accountId: number, publicId: string): FileNode | undefined {
@@ -55,6 +62,29 @@ export class TreeReader {
     const id = this.#store.paths.findId(accountId, path);
     const node = id === undefined ? undefined : this.#store.findById(id);
     return node?.kind === "folder" ? node : undefined;
+  }
+
+  /** The file of this name in the folder at a normalised path. */
+  findFileNamed(accountId: number, folderPath: string, name: string): FileNode | undefined {
+    const folderId = this.#store.paths.findId(accountId, folderPath);
+    const holder = folderId === undefined ? undefined : this.#store.names.find(folderId, name);
+    return holder === undefined ? undefined : this.findFileById(holder.id);
+  }
+
+  /** Some file of the account that has this content now. Its index is by content and account: others' files cost nothing. */
+  findFileWithContent(accountId: number, digest: Digest): FileNode | undefined {
+    const blob = this.#store.blobs.find(digest);
+    if (blob === undefined) return undefined;
+    for (const { id } of this.#holders.all(blob.id, accountId, HOLDERS_MAX)) {
+      const file = this.findFileById(id);
+      if (file !== undefined) return file;
+    }
+    return undefined;
+  }
+
+  /** Whether the account deleted a file with this content and has made none with it since (D25). */
+  wasDeleted(accountId: number, digest: Digest): boolean {
+    return this.#store.deletions.find(accountId, digest) !== undefined;
   }
 
   /** The top folder of an account, which exists. */

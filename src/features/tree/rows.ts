@@ -26,6 +26,7 @@ export interface NodeRow {
   readonly digest: string | null;
   readonly version: number | null;
   readonly content_at: number | null;
+  readonly content_device_id: number | null;
   readonly original_name: string | null;
   readonly file_modified_at: string | null;
   readonly captured_at: string | null;
@@ -40,7 +41,7 @@ export interface NodeRow {
  */
 export const NODE_COLUMNS = `n.kind, n.id, n.public_id, n.account_id, n.parent_id, n.name, n.created_at, n.modified_at,
   n.seq, n.metadata, n.size_bytes, n.media_type, n.blob_id,
-  (SELECT lower(hex(digest)) FROM blobs WHERE id = n.blob_id) AS digest, n.version, n.content_at, n.original_name,
+  (SELECT lower(hex(digest)) FROM blobs WHERE id = n.blob_id) AS digest, n.version, n.content_at, n.content_device_id, n.original_name,
   n.file_modified_at, n.captured_at, n.is_public, n.tags,
   CASE n.kind WHEN 0 THEN (SELECT child_folders + child_files FROM folders WHERE node_id = n.id) END AS items`;
 
@@ -71,6 +72,7 @@ export function toFile(row: NodeRow, folder: string): FileNode {
     createdAtMs: row.created_at,
     modifiedAtMs: row.modified_at,
     contentAtMs: content_at,
+    contentDeviceId: row.content_device_id,
     sizeBytes: size_bytes,
     mediaType: media_type,
     blobId: blob_id,

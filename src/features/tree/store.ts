@@ -1,11 +1,15 @@
 import type { Database } from "bun:sqlite";
 import type { Reader } from "../../db/reader.ts";
+import { Events } from "../../events/events.ts";
+import type { FileFacts } from "../../events/catalogue.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import { Accounts } from "./accounts.ts";
 import { Anchors } from "./anchors.ts";
+import { Deletions } from "./deletions.ts";
 import { BlobRows } from "./blob-rows.ts";
 import { FolderPaths } from "./folder-paths.ts";
 import { Names } from "./names.ts";
@@ -22,6 +26,8 @@ export interface TreeOptions {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Log;
+  /** Hears of what happens to files. */
+  readonly events?: Events | undefined;
 }
 
 /** Some hundred bytes each. */
@@ -41,7 +47,9 @@ export class TreeStore {
   readonly sqlite: Database;
   readonly reader: Reader;
   readonly clock: Clock;
+  readonly events: Events;
   readonly accounts: Accounts;
+  readonly deletions: Deletions;
   readonly anchors: Anchors;
   readonly blobs: BlobRows;
   readonly names: Names;
@@ -57,11 +65,18 @@ export class TreeStore {
   readonly #byId;
   readonly #byIds;
 
-  constructor({ sqlite, reader, clock, log }: TreeOptions) {
+  constructor({ sqlite, reader, clock, log, events = new Events() }: TreeOptions) {
     this.sqlite = sqlite;
     this.reader = reader;
     this.clock = clock;
-    this.accounts = new Accounts(sqlite);
+    this.events = events;
+    this.accounts = new Accounts(sqlite, {
+      clock,
+      actorDeviceId: () => this.actorDeviceId,
+      onGrown: (tx, accountId, usedBeforeBytes, usedAfterBytes) =>
+        events.emit(tx, "storage.grown", { accountId, usedBeforeBytes, usedAfterBytes }),
+    });
+    this.deletions = new Deletions(sqlite);
     this.anchors = new Anchors(sqlite, reader, log);
     this.blobs = new BlobRows(sqlite);
     this.names = new Names(sqlite);
@@ -134,6 +149,12 @@ export class TreeStore {
     return node;
   }
 
+  /** Tells what happened to a file, where anybody listens. Inside a deed. */
+  tell(tx: Transaction, name: "file.created" | "file.updated" | "file.moved" | "file.deleted", file: FileNode): void {
+    if (!this.events.hasListeners(name)) return;
+    this.events.emit(tx, name, { accountId: file.accountId, file: factsOf(file), deviceId: this.actorDeviceId });
+  }
+
   /** Forgets everything kept in memory: another process wrote. */
   dropCaches(): void {
     this.#known.clear();
@@ -155,4 +176,10 @@ export class TreeStore {
     if (folder === undefined) return undefined;
     return row.blob_id === null ? toFolder(row, folder) : toFile(row, folder);
   }
+}
+
+/** A file as events tell of it. */
+function factsOf(file: FileNode): FileFacts {
+  const { publicId, name, folder, sizeBytes, mediaType, digest } = file;
+  return { publicId, name, folder, sizeBytes, mediaType, digest };
 }

@@ -18,6 +18,8 @@ export interface FileNode {
   readonly modifiedAtMs: number;
   /** When the present content came. */
   readonly contentAtMs: number;
+  /** The device that sent it (its row id), where it was one. */
+  readonly contentDeviceId: number | null;
   readonly sizeBytes: number;
   readonly mediaType: string;
   readonly blobId: number;

@@ -56,7 +56,9 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
     store.tags.remove(file.accountId, file.id, file.tags);
     store.tags.add(file.accountId, file.id, tags);
   }
-  return store.getFile(file.id);
+  const changed = store.getFile(file.id);
+  if (!isPlaced) store.tell(tx, "file.moved", changed);
+  return changed;
 }
 
 /** @see TreeWriter.updateFolder */

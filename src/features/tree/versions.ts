@@ -52,7 +52,7 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
     "a file has a content, its type, its number and its time",
   );
   const sums = { fileBytes: next.sizeBytes - oldBytes, versionBytes: oldBytes };
-  const seq = store.accounts.take(accountId, sums, next.quotaBytes);
+  const seq = store.accounts.take(accountId, sums, next.quotaBytes, tx);
   store.sqlite
     .query<undefined, (number | string | null)[]>(
       `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by)
@@ -66,6 +66,7 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
     version: version + 1,
     nowMs: store.clock.nowMs(),
     contentBy: next.createdBy,
+    contentDeviceId: store.actorDeviceId,
     seq,
     fileModifiedAt: next.fileModifiedAt ?? null,
     capturedAt: next.capturedAt ?? null,
@@ -73,6 +74,8 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
   store.accounts.record(accountId, seq, row.id);
   store.accounts.countType(accountId, oldType, -1, -oldBytes);
   store.accounts.countType(accountId, next.mediaType, 1, next.sizeBytes);
+  store.deletions.forget(accountId, next.blobId);
+  store.tell(tx, "file.updated", store.getFile(row.id));
 }
 
 interface VersionRow {

@@ -1,5 +1,6 @@
 /** A user changes their own account: the deed spans accounts and sessions. */
 import { AppError, invalidField } from "../../errors.ts";
+import type { Events } from "../../events/events.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { UserService } from "./service.ts";
@@ -13,12 +14,12 @@ export interface ProfileChange {
 }
 
 /**
- * Changes name, e-mail or password; durable on return. A new password ends all other sessions in the same deed. That the
- * current password was given for e-mail and password is the caller's to check.
+ * Changes name, e-mail or password; durable on return. A new password ends all other sessions in the same deed, and
+ * `security.credentials_changed` is told in it, once for each of the two that changed. That the current password was given for e-mail and password is the caller's to check.
  * @throws AppError invalid_field | email_taken | overloaded
  */
 export async function changeProfile(
-  services: { users: UserService; auth: AuthService },
+  services: { users: UserService; auth: Pick<AuthService, "endSessions">; events: Events },
   principal: Principal,
   change: ProfileChange,
 ): Promise<User> {
@@ -34,8 +35,15 @@ export async function changeProfile(
         ...(email !== undefined && { email }),
         ...(newPassword !== undefined && { password: newPassword }),
       },
-      (tx) => {
-        if (newPassword !== undefined) services.auth.endSessions(tx, principal.user.id, principal.session);
+      (tx, after) => {
+        const { id: accountId, email: emailBefore, viaDeviceId: deviceId = null } = principal.user;
+        const tell = (what: "password" | "email") =>
+          services.events.emit(tx, "security.credentials_changed", { accountId, what, deviceId });
+        if (newPassword !== undefined) {
+          services.auth.endSessions(tx, accountId, principal.session);
+          tell("password");
+        }
+        if (after.email !== emailBefore) tell("email");
       },
     )
     .catch((error: unknown) => {

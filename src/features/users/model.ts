@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
+import { SessionDevice } from "../auth/model.ts";
 import { PLAN_NAMES, ROLES } from "./types.ts";
 
 /** PUT /api/users/profile */
@@ -65,6 +66,7 @@ export const SessionItem = t.Object({
   userAgent: t.Union([t.String(), t.Null()]),
   clientAddress: t.Union([t.String(), t.Null()]),
   isCurrent: t.Boolean(),
+  device: t.Optional(SessionDevice),
 });
 
 const Count = Type.Integer({ minimum: 0 });

@@ -1,5 +1,6 @@
 import { toTimestamp } from "../../lib/clock.ts";
-import type { Session } from "../auth/principal.ts";
+import { presentDeviceRef } from "../auth/present.ts";
+import type { ListedSession, Session } from "../auth/principal.ts";
 import type { User } from "./types.ts";
 
 /** GET /api/users/profile (contract §6). */
@@ -15,7 +16,7 @@ export function presentProfile(user: User) {
 }
 
 /** An entry of GET /api/users/sessions. */
-export function presentSessionItem(session: Session, current: Session) {
+export function presentSessionItem(session: ListedSession, current: Session) {
   return {
     id: session.publicId,
     kind: session.kind,
@@ -25,5 +26,6 @@ export function presentSessionItem(session: Session, current: Session) {
     userAgent: session.userAgent,
     clientAddress: session.clientAddress,
     isCurrent: session.publicId === current.publicId,
+    ...(session.device !== undefined && { device: presentDeviceRef(session.device) }),
   };
 }

@@ -3,6 +3,7 @@ import { invalidField } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { IdParams } from "../../http/fields.ts";
+import type { Events } from "../../events/events.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { AuthService } from "../auth/service.ts";
@@ -26,6 +27,7 @@ import { changeSettings, readSettings } from "./settings.ts";
 export interface UserRoutesOptions {
   readonly users: UserService;
   readonly auth: AuthService;
+  readonly events: Events;
   readonly guard: ReturnType<typeof authGuard>;
   readonly rateGate: RateGate;
   /** GET /api/users/usage, as `features/plans` reckons it. */
@@ -35,7 +37,7 @@ export interface UserRoutesOptions {
 }
 
 /** /api/users/* (contract §6). */
-export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount }: UserRoutesOptions) {
+export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eraseAccount }: UserRoutesOptions) {
   /** Runs only with the account's own password; wrong ones count as failed sign-ins do. */
   const checkOwnPassword = (
     request: Request,
@@ -62,7 +64,7 @@ export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount
           }
           await checkOwnPassword(request, set.headers, principal, body.currentPassword);
         }
-        return ok(presentProfile(await changeProfile({ users, auth }, principal, body)));
+        return ok(presentProfile(await changeProfile({ users, auth, events }, principal, body)));
       },
       {
         ...takesJson("self", ProfileBody),
@@ -130,7 +132,7 @@ export function userRoutes({ users, auth, guard, rateGate, usageOf, eraseAccount
       ({ principal }) =>
         ok({
           sessions: auth
-            .listSessions(principal.user.id)
+            .listSessions(principal.user.id, principal.session)
             .map((session) => presentSessionItem(session, principal.session)),
         }),
       {

@@ -32,6 +32,9 @@ export interface Settings {
 /** Any part of T, at any depth. */
 type PartOf<T> = { readonly [K in keyof T]?: (T[K] extends object ? PartOf<T[K]> : T[K]) | undefined };
 
+/** Any part of the preferences, at any depth. */
+export type NotificationChange = PartOf<NotificationPreferences>;
+
 /** A change as PUT /api/users/settings brings it. */
 export type SettingsChange = PartOf<Settings>;
 
@@ -79,10 +82,8 @@ function merge(base: Settings, change: SettingsChange): Settings {
   };
 }
 
-function mergeNotifications(
-  base: NotificationPreferences,
-  change: PartOf<NotificationPreferences>,
-): NotificationPreferences {
+/** Preferences after a change: what it doesn't name stays. */
+export function mergeNotifications(base: NotificationPreferences, change: NotificationChange): NotificationPreferences {
   const { quietHours = {} } = change;
   return {
     uploads: change.uploads ?? base.uploads,

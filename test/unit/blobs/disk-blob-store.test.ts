@@ -22,7 +22,9 @@ function faultyDisk(faults: Partial<Record<keyof Disk, string>>): Disk {
   return {
     open: (path, flags) => (fail("open"), realDisk.open(path, flags)),
     write: (fd, bytes) => (fail("write"), realDisk.write(fd, bytes)),
+    writeAt: (fd, bytes, position) => (fail("writeAt"), realDisk.writeAt(fd, bytes, position)),
     close: (fd) => realDisk.close(fd),
+    link: (from, to) => (fail("link"), realDisk.link(from, to)),
     rename: (from, to) => (fail("rename"), realDisk.rename(from, to)),
     unlink: (path) => (fail("unlink"), realDisk.unlink(path)),
     makeFolder: (path) => (fail("makeFolder"), realDisk.makeFolder(path)),

@@ -24,20 +24,19 @@ function refusal(work: () => unknown): string {
 describe("secrets (D55)", () => {
   test("are made at the first start, 256 bits each, for this user alone, and stay", () => {
     const first = openSecrets(directory);
-    expect(first.made).toEqual(["jwt", "link"]);
+    expect(first.made).toEqual(["jwt", "link", "vapid"]);
     expect([first.jwt.secret.byteLength, first.link.secret.byteLength]).toEqual([32, 32]);
     expect(first.jwt.secret).not.toEqual(first.link.secret);
-    const modes = [directory, join(directory, "jwt.json"), join(directory, "link.json")].map(
-      (path) => statSync(path).mode & 0o777,
-    );
-    expect(modes).toEqual([0o700, 0o600, 0o600]);
+    const paths = ["", "jwt.json", "link.json", "vapid.json"].map((name) => join(directory, name));
+    const modes = paths.map((path) => statSync(path).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o600, 0o600, 0o600]);
     const again = openSecrets(directory);
     expect([again.made, again.jwt, again.link]).toEqual([[], first.jwt, first.link]);
   });
 
   test("leave nothing else behind", () => {
     openSecrets(directory);
-    expect(readdirSync(directory).toSorted()).toEqual(["jwt.json", "link.json"]);
+    expect(readdirSync(directory).toSorted()).toEqual(["jwt.json", "link.json", "vapid.json"]);
   });
 
   test("that others may read are refused with the command that helps", () => {

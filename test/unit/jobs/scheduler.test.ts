@@ -173,6 +173,27 @@ describe("after a start", () => {
     expect(await ranAfterStart({ startedAt: START_MS - 60_000, finishedAt: START_MS - HOUR })).toBe(true);
   });
 
+  test("tells of what was missed, but for the very first start, when nothing can have been", async () => {
+    const told = async (times?: { startedAt: number; finishedAt: number }) => {
+      const given = memory();
+      if (times !== undefined) {
+        given.db.sqlite
+          .query("INSERT INTO jobs (name, last_started_at, last_finished_at) VALUES ('gc', ?, ?)")
+          .run(times.startedAt, times.finishedAt);
+      }
+      const lines: string[] = [];
+      const log = { ...silentLog, info: (line: string) => void lines.push(line) };
+      const clock = { nowMs: () => START_MS };
+      const job: Job = { name: "gc", schedule: "0 3 * * *", description: "", run: async () => "" };
+      const scheduler = new Scheduler({ ...given, clock, log, jobs: [job] });
+      scheduler.start();
+      await scheduler.stop();
+      return lines.length;
+    };
+    expect(await told()).toBe(0);
+    expect(await told({ startedAt: START_MS - 48 * HOUR, finishedAt: START_MS - 48 * HOUR })).toBe(1);
+  });
+
   test("waits for the schedule where nothing was missed", async () => {
     expect(await ranAfterStart({ startedAt: START_MS - HOUR / 3, finishedAt: START_MS - HOUR / 3 + 1 })).toBe(false);
   });

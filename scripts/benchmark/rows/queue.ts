@@ -1,0 +1,67 @@
+/**
+ * 10,000 operations of an offline queue in 20 calls, each deleting a file, and how long another client waits meanwhile.
+ */
+import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { at, call, registerDevice } from "../device.ts";
+import { fileId, type Larder } from "../larder.ts";
+import { load } from "../load.ts";
+import { getTemplate, type Server } from "../server.ts";
+
+const CALLS = 20;
+
+export const queue: Row = {
+  id: "queue",
+  title: "an offline queue of 10,000 operations",
+  diskGib: () => 1,
+  run: async (bench: Bench) => {
+    const perCall = bench.options.quick ? 100 : 500;
+    const total = CALLS * perCall;
+    const name = `${total.toLocaleString("en")} queue operations`;
+    const accepted = bench.figure({ task: `${name} accepted`, unit: "op/s", better: "higher" });
+    const carriedOut = bench.figure({ task: `${name} carried out`, unit: "op/s", better: "higher" });
+    const p50 = bench.figure({ task: `other requests beside ${name}, p50`, unit: "ms", better: "lower" });
+    const p99 = bench.figure({
+      task: `other requests beside ${name}, p99`,
+      unit: "ms",
+      better: "lower",
+      targets: [{ against: "number", reach: 50 }],
+    });
+    await freshContest(bench, [accepted, carriedOut, p50, p99], ["larder"], async (server) => {
+      if (!isLarder(server)) return;
+      const device = await registerDevice(server, "bench-phone");
+      const upload = { folder: "queue", name: "file-########.txt", body: { random: 100 }, rawAs: "form" } as const;
+      const templates = [server.uploadTemplate(upload)];
+      const sent = await load(server, { connections: 16, count: total + 1, templates, keepBodies: true });
+      const [first, ...ids] = sent.answers.map((answer) => fileId(answer.body));
+      const info = getTemplate(`/api/files/${first}`, server.headers);
+      const others = load(server, { connections: 8, durationMs: 8000, ratePerSecond: 200, templates: [info] });
+      const startedAt = performance.now();
+      for (let number = 0; number < CALLS; number += 1) {
+        const operations = ids.slice(number * perCall, (number + 1) * perCall).map((fileIdOf) => ({
+          id: `op-${fileIdOf}`,
+          type: "delete",
+          priority: "normal",
+          createdAt: new Date().toISOString(),
+          fileId: fileIdOf,
+        }));
+        await call(server, "/api/mobile/queue/add", device, { operations });
+      }
+      const acceptedMs = performance.now() - startedAt;
+      for (;;) {
+        const waiting = await call(server, "/api/mobile/queue?status=queued&limit=1", device);
+        if (at(waiting, "data", "pagination", "total") === 0) break;
+        await Bun.sleep(10);
+      }
+      const doneMs = performance.now() - startedAt;
+      record(accepted, "larder", total / (acceptedMs / 1000));
+      record(carriedOut, "larder", total / (doneMs / 1000));
+      const beside = await others;
+      record(p50, "larder", beside.p50Ms);
+      record(p99, "larder", beside.p99Ms);
+    });
+  },
+};
+
+function isLarder(server: Server): server is Larder {
+  return server.subject === "larder";
+}

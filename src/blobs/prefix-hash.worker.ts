@@ -1,0 +1,123 @@
+/**
+ * The thread that hashes files which are still growing. It keeps, for each of them, the state of its hash at the end of
+ * what it has read, and reads on from there when more is there: from the page cache as a rule, since the bytes came a
+ * moment ago. Several files take turns, so that a long one holds up nobody.
+ */
+import * as fs from "node:fs";
+import { crc32 } from "node:zlib";
+
+/**
+ * `ahead`: hash this file up to `toBytes` when there is time; nothing is answered. `whole`: hash the rest of it, up to its
+ * end at `toBytes`, and answer. `forget`: drop what is kept.
+ */
+export type PrefixRequest =
+  | { readonly kind: "ahead"; readonly key: string; readonly path: string; readonly toBytes: number }
+  | { readonly kind: "whole"; readonly key: string; readonly path: string; readonly toBytes: number; readonly id: number }
+  | { readonly kind: "forget"; readonly key: string };
+
+/** Digest (64 hex digits) and CRC-32 of a whole file; or why there are none. `ready` comes once, first. */
+export type PrefixReply =
+  | { readonly kind: "ready" }
+  | { readonly kind: "done"; readonly id: number; readonly digest: string; readonly crc32: number }
+  | { readonly kind: "failed"; readonly id: number; readonly error: string; readonly code: string };
+
+interface Prefix {
+  readonly hasher: Bun.CryptoHasher;
+  crc32: number;
+  bytes: number;
+}
+
+/** All that is asked of one file. */
+interface Job {
+  readonly key: string;
+  readonly path: string;
+  toBytes: number;
+  /** Who waits for the sums of the whole. */
+  readonly ids: number[];
+  fd: number | undefined;
+}
+
+declare const self: Worker;
+
+/** Read at once; a turn is so many of them. */
+const PIECE_BYTES = 1024 * 1024;
+const PIECES_PER_TURN = 8;
+/** States kept; beyond it the one that was used longest ago goes, and its file is read from the start if need be. */
+const PREFIXES_MAX = 1_000;
+
+const prefixes = new Map<string, Prefix>();
+/** By key, in the order of their turns. */
+const jobs = new Map<string, Job>();
+const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+let isRunning = false;
+
+self.onmessage = (event: MessageEvent<PrefixRequest>) => {
+  const request = event.data;
+  const { key } = request;
+  if (request.kind === "forget") {
+    prefixes.delete(key);
+    return;
+  }
+  const job = jobs.get(key) ?? { key, path: request.path, toBytes: 0, ids: [], fd: undefined };
+  job.toBytes = Math.max(job.toBytes, request.toBytes);
+  if (request.kind === "whole") job.ids.push(request.id);
+  jobs.set(key, job);
+  if (!isRunning) void run();
+};
+self.postMessage({ kind: "ready" } satisfies PrefixReply);
+
+async function run(): Promise<void> {
+  isRunning = true;
+  while (jobs.size > 0) {
+    for (const job of jobs.values()) {
+      if (takeTurn(job)) jobs.delete(job.key);
+      // What was asked or forgotten meanwhile comes in here.
+      await new Promise(setImmediate);
+    }
+  }
+  isRunning = false;
+}
+
+/** Hashes on for one turn. @returns whether the job is done, and answered */
+function takeTurn(job: Job): boolean {
+  try {
+    const prefix = prefixOf(job.key);
+    job.fd ??= fs.openSync(job.path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    for (let count = 0; count < PIECES_PER_TURN && prefix.bytes < job.toBytes; count++) {
+      const wanted = Math.min(PIECE_BYTES, job.toBytes - prefix.bytes);
+      const got = fs.readSync(job.fd, piece, 0, wanted, prefix.bytes);
+      if (got === 0) throw new Error("the file is shorter than what has arrived of it");
+      const read = piece.subarray(0, got);
+      prefix.hasher.update(read);
+      prefix.crc32 = crc32(read, prefix.crc32);
+      prefix.bytes += got;
+    }
+    if (prefix.bytes < job.toBytes) return false;
+    if (job.ids.length > 0) {
+      const digest = prefix.hasher.copy().digest("hex");
+      for (const id of job.ids) self.postMessage({ kind: "done", id, digest, crc32: prefix.crc32 } satisfies PrefixReply);
+    }
+  } catch (error) {
+    // What was read is not known any more: from the start the next time.
+    prefixes.delete(job.key);
+    const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "EIO";
+    for (const id of job.ids) {
+      self.postMessage({ kind: "failed", id, error: String(error), code } satisfies PrefixReply);
+    }
+  }
+  if (job.fd !== undefined) fs.closeSync(job.fd);
+  return true;
+}
+
+function prefixOf(key: string): Prefix {
+  const prefix = prefixes.get(key) ?? { hasher: new Bun.CryptoHasher("sha256"), crc32: 0, bytes: 0 };
+  prefixes.delete(key);
+  prefixes.set(key, prefix);
+  if (prefixes.size > PREFIXES_MAX) {
+    for (const oldest of prefixes.keys()) {
+      prefixes.delete(oldest);
+      break;
+    }
+  }
+  return prefix;
+}

@@ -1,0 +1,82 @@
+import { type Digest, toDigest } from "./digest.ts";
+import type { PrefixReply, PrefixRequest } from "./prefix-hash.worker.ts";
+
+/** What the first bytes of a file add up to. */
+export interface PrefixSums {
+  readonly digest: Digest;
+  /** CRC-32 (ISO 3309), unsigned. */
+  readonly crc32: number;
+}
+
+interface Pending {
+  readonly resolve: (sums: PrefixSums) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Hashes files as they grow, in a thread of its own that starts at the first need: each byte is read once, soon after it
+ * came, so that little is left to do when the last one is there. After a restart a file is read again from its start.
+ */
+export class PrefixHasher {
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | undefined;
+  #lastId = 0;
+
+  /**
+   * Has the file hashed up to `toBytes` when there is time; the bytes before must not change any more under this key.
+   * What goes wrong shows when the whole is asked for.
+   */
+  ahead(key: string, path: string, toBytes: number): void {
+    this.#thread().postMessage({ kind: "ahead", key, path, toBytes } satisfies PrefixRequest);
+  }
+
+  /**
+   * Hashes the rest of a file, to its end at `toBytes`.
+   * @throws Error with the system's `code` where it can't be read
+   */
+  whole(key: string, path: string, toBytes: number): Promise<PrefixSums> {
+    const id = ++this.#lastId;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#thread().postMessage({ id, kind: "whole", key, path, toBytes } satisfies PrefixRequest);
+    });
+  }
+
+  /** Drops what is kept for a key. */
+  forget(key: string): void {
+    this.#worker?.postMessage({ kind: "forget", key } satisfies PrefixRequest);
+  }
+
+  /** Ends the thread; who still waits is told so. */
+  close(): void {
+    this.#worker?.terminate();
+    this.#worker = undefined;
+    this.#failAll(new Error("The server is stopping."));
+  }
+
+  #thread(): Worker {
+    if (this.#worker !== undefined) return this.#worker;
+    const worker = new Worker(new URL("./prefix-hash.worker.ts", import.meta.url).href);
+    worker.onmessage = (event: MessageEvent<PrefixReply>) => this.#settle(event.data);
+    worker.onerror = (event) => {
+      if (this.#worker === worker) this.#worker = undefined;
+      this.#failAll(new Error(`The thread that hashes uploads died: ${event.message}`));
+    };
+    worker.unref();
+    this.#worker = worker;
+    return worker;
+  }
+
+  #settle(reply: PrefixReply): void {
+    if (reply.kind === "ready") return;
+    const pending = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if (reply.kind === "done") pending?.resolve({ digest: toDigest(reply.digest), crc32: reply.crc32 });
+    else pending?.reject(Object.assign(new Error(reply.error), { code: reply.code }));
+  }
+
+  #failAll(error: Error): void {
+    for (const pending of this.#pending.values()) pending.reject(error);
+    this.#pending.clear();
+  }
+}

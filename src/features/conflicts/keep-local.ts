@@ -1,0 +1,132 @@
+/**
+ * What keep_local does, for each kind of conflict, inside the deed that resolves it. Nothing is lost by it: a content that
+ * gives way stays as an earlier version, a taken name is numbered, a deleted file is made again.
+ */
+import type { Transaction } from "../../db/transaction.ts";
+import { joinPath, ROOT_PATH } from "../../lib/path.ts";
+import type { LocalChange } from "../mass-change/types.ts";
+import { nameTaken, numberedName } from "../tree/names.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { FileNode } from "../tree/types.ts";
+import type { TreeWriter } from "../tree/writer.ts";
+import type { User } from "../users/types.ts";
+import { findHeldContent, type HeldContent } from "./held-content.ts";
+import type { Conflict } from "./types.ts";
+
+/** What {@link KeepLocal} works with. */
+export interface KeepLocalOptions {
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly limitsOf: (user: User) => { readonly quotaBytes: number | null };
+  readonly onDeleted: (nodeId: number) => void;
+}
+
+/** What came of it: the file, or, with `needsContent`, the file that the device's content is to be sent for. */
+export interface Kept {
+  readonly needsContent: boolean;
+  /** Null where a file is to be made, or there was none to delete. */
+  readonly fileId: string | null;
+}
+
+/** Beyond that many equal names something is wrong; the name is refused. */
+const NUMBER_MAX = 1_000;
+const NAMELESS = "file";
+
+/** See the head of this file. */
+export class KeepLocal {
+  readonly #options: KeepLocalOptions;
+
+  constructor(options: KeepLocalOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError quota_exceeded | not_a_folder | name_taken */
+  keep(tx: Transaction, user: User, conflict: Conflict): Kept {
+    const { change, fileId } = conflict;
+    const file = this.#options.tree.findFile(user.id, fileId);
+    switch (change.action) {
+      case "delete":
+        if (file !== undefined) this.#delete(tx, file);
+        return { needsContent: false, fileId };
+      case "rename":
+      case "move":
+        return file === undefined ? this.#make(tx, user, change) : this.#place(tx, file, conflict);
+      case "update":
+        return file === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, file, change);
+      case "upload":
+        return this.#keepUpload(tx, user, change);
+    }
+  }
+
+  /** Under another name both stay; under the taken one the local file becomes the next version. */
+  #keepUpload(tx: Transaction, user: User, change: LocalChange): Kept {
+    const { name = NAMELESS, folder = ROOT_PATH } = change;
+    const holder = this.#options.tree.findFileNamed(user.id, folder, name);
+    return holder === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, holder, change);
+  }
+
+  #delete(tx: Transaction, file: FileNode): void {
+    this.#options.treeWriter.deleteFile(tx, file);
+    tx.afterCommit(() => this.#options.onDeleted(file.id));
+  }
+
+  #place(tx: Transaction, file: FileNode, { type, change }: Conflict): Kept {
+    const { treeWriter } = this.#options;
+    const isMove = change.action === "move";
+    const folderPath = isMove ? (change.folder ?? file.folder) : file.folder;
+    // A move says nothing of the name, unless it is the name that stands in its way.
+    const wanted = isMove && type !== "name" ? file.name : (change.name ?? file.name);
+    const name = this.#freeName(file, folderPath, wanted);
+    treeWriter.updateFile(tx, file, { name, folderPath });
+    return { needsContent: false, fileId: file.publicId };
+  }
+
+  #replace(tx: Transaction, user: User, file: FileNode, change: LocalChange): Kept {
+    if (change.digest === file.digest) return { needsContent: false, fileId: file.publicId };
+    const held = this.#held(user, change);
+    if (held === undefined) return { needsContent: true, fileId: file.publicId };
+    this.#options.treeWriter.replaceContent(tx, {
+      file,
+      ...held,
+      createdBy: user.id,
+      quotaBytes: this.#options.limitsOf(user).quotaBytes,
+      fileModifiedAt: change.lastModified,
+    });
+    return { needsContent: false, fileId: file.publicId };
+  }
+
+  #make(tx: Transaction, user: User, change: LocalChange): Kept {
+    const held = this.#held(user, change);
+    if (held === undefined) return { needsContent: true, fileId: null };
+    const { file } = this.#options.treeWriter.createFile(tx, {
+      ...held,
+      accountId: user.id,
+      createdBy: user.id,
+      folderPath: change.folder ?? ROOT_PATH,
+      name: change.name ?? NAMELESS,
+      tags: [],
+      metadata: {},
+      fileModifiedAt: change.lastModified,
+      isPublic: false,
+      onConflict: "rename",
+      quotaBytes: this.#options.limitsOf(user).quotaBytes,
+    });
+    return { needsContent: false, fileId: file.publicId };
+  }
+
+  #held(user: User, { digest, sizeBytes }: LocalChange): HeldContent | undefined {
+    return digest && findHeldContent(this.#options.tree, user.id, digest, sizeBytes);
+  }
+
+  /** The name itself, or with the lowest number that is free. */
+  #freeName(file: FileNode, folder: string, wanted: string): string {
+    const { tree } = this.#options;
+    for (let number = 0; number <= NUMBER_MAX; number++) {
+      const name = number === 0 ? wanted : numberedName(wanted, number);
+      const holder = tree.findFileNamed(file.accountId, folder, name);
+      const isFree = holder === undefined && tree.findFolderByPath(file.accountId, joinPath(folder, name)) === undefined;
+      if (isFree || holder?.id === file.id) return name;
+    }
+    throw nameTaken(wanted);
+  }
+}

@@ -1,0 +1,205 @@
+/**
+ * Conflicts: what a device wanted and could not have because others had changed the same file. Each stays with its device
+ * until it is resolved, by the device's word or by the content that it sends; the loser stays as an earlier version.
+ */
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { AppError, invalidField, notFound } from "../../errors.ts";
+import type { EventOf } from "../../events/catalogue.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/id.ts";
+import type { DeviceRef } from "../auth/principal.ts";
+import { fingerprintOf } from "../mass-change/fingerprint.ts";
+import type { LocalChange } from "../mass-change/types.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { TreeWriter } from "../tree/writer.ts";
+import type { User } from "../users/types.ts";
+import { withPlan } from "./held-content.ts";
+import { type Kept, KeepLocal } from "./keep-local.ts";
+import { type ConflictRow, conflictQueries, toConflict } from "./queries.ts";
+import type { Conflict, NewConflict, OpenConflict, ResolveRequest } from "./types.ts";
+
+/** What {@link ConflictService} works with. */
+export interface ConflictServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  /** Plan and quota of an account. */
+  readonly limitsOf: (user: User) => { readonly plan: string; readonly quotaBytes: number | null };
+  /** Told of each file that was deleted, after the commit. */
+  readonly onDeleted: (nodeId: number) => void;
+}
+
+/** How one of several resolutions went. */
+export type ResolveOutcome =
+  | { readonly conflictId: string; readonly status: "resolved" | "upload_required"; readonly fileId: string | null }
+  | { readonly conflictId: string; readonly status: "rejected"; readonly error: AppError };
+
+/** Conflicts shown at once, oldest first. */
+const LISTED_MAX = 1_000;
+const RESOLVED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** See the head of this file. */
+export class ConflictService {
+  readonly #options: ConflictServiceOptions;
+  readonly #queries: ReturnType<typeof conflictQueries>;
+  readonly #keepLocal: KeepLocal;
+
+  constructor(options: ConflictServiceOptions) {
+    this.#options = options;
+    this.#queries = conflictQueries(options.sqlite);
+    this.#keepLocal = new KeepLocal(options);
+  }
+
+  /** What a device still has to resolve, oldest first, at most 1,000. */
+  listOpen(deviceId: number): OpenConflict[] {
+    const { tree } = this.#options;
+    return this.#queries.open.all(deviceId, LISTED_MAX).map((row) => {
+      const remote = tree.findFile(row.accountId, row.remoteFileId);
+      const sender = remote?.contentDeviceId ?? null;
+      const device = sender === null ? null : this.#queries.device.get(sender);
+      return { ...toConflict(row), remote, remoteDeviceId: device?.publicId };
+    });
+  }
+
+  /** The conflict that this very change raised before, open or resolved. */
+  findByChange(deviceId: number, fingerprint: Uint8Array): Conflict | undefined {
+    const row = this.#queries.byChange.get(deviceId, fingerprint);
+    return row === null ? undefined : toConflict(row);
+  }
+
+  /** Ends an open conflict whose change could be carried out after all; a deed. Nothing happens where it has ended. */
+  settle(_tx: Transaction, conflict: Conflict, fileId: string): void {
+    this.#end(conflict.id, fileId);
+  }
+
+  /** Lets an open conflict end when its device's content arrives; a deed. */
+  awaitContent(_tx: Transaction, conflict: Conflict): void {
+    this.#queries.await.run(conflict.id, JSON.stringify(conflict.change));
+  }
+
+  /**
+   * Notes a conflict, in the deed that found it. A later change of the same kind to the same file takes the place of an
+   * earlier one that is still open, under the same id: the device has but one state of a file. @returns its id
+   */
+  record(_tx: Transaction, device: DeviceRef, accountId: number, found: NewConflict): string {
+    const { type, fileId, remoteFileId, change } = found;
+    const fingerprint = fingerprintOf(change);
+    const { tree, clock } = this.#options;
+    const file = tree.findFile(accountId, fileId);
+    // What the file was called is needed when it is to be made again.
+    const told = { ...change, name: change.name ?? file?.name, folder: change.folder ?? file?.folder };
+    const json = JSON.stringify(told);
+    const same = this.#queries.byChange.get(device.id, fingerprint);
+    const earlier =
+      same?.resolvedAtMs === null ? same : this.#findOpen(device.id, fileId, ({ action }) => action === change.action);
+    if (same !== null && same.id !== earlier?.id) this.#queries.forget.run(same.id);
+    if (earlier !== undefined) {
+      this.#queries.supersede.run(earlier.id, fingerprint, type, fileId, remoteFileId, json);
+      return earlier.publicId;
+    }
+    const nowMs = clock.nowMs();
+    const publicId = newId("cfl", nowMs);
+    this.#queries.insert.run(publicId, accountId, device.id, fingerprint, type, fileId, remoteFileId, json, nowMs);
+    return publicId;
+  }
+
+  /** Resolves conflicts of a device, each by itself, in order; durable on return. */
+  resolve(user: User, device: DeviceRef, requests: readonly ResolveRequest[]): Promise<ResolveOutcome[]> {
+    const { writer, treeWriter, limitsOf } = this.#options;
+    return Promise.all(
+      requests.map(async (request): Promise<ResolveOutcome> => {
+        try {
+          return await writer.run((tx) => treeWriter.by(device.id, () => this.#resolveOne(tx, user, device, request)));
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          return { conflictId: request.conflictId, status: "rejected", error: withPlan(error, limitsOf(user).plan) };
+        }
+      }),
+    );
+  }
+
+  /**
+   * Hears that a file got its next content. Where its device sent it, that ends the device's conflicts about the file's
+   * content: it has seen what is on the other side, or was told to send its own.
+   */
+  onFileUpdated(_tx: Transaction, event: EventOf<"file.updated">): void {
+    const { deviceId, file } = event;
+    if (deviceId === null) return;
+    for (const row of this.#queries.openOfFile.all(deviceId, file.publicId)) {
+      const { action } = toConflict(row).change;
+      if (action === "update" || action === "upload") this.#end(row.id, file.publicId);
+    }
+  }
+
+  /** Hears of a new file. Where it is the content that a resolution waits for, that ends the conflict. */
+  onFileCreated(_tx: Transaction, event: EventOf<"file.created">): void {
+    const { deviceId, file } = event;
+    if (deviceId === null) return;
+    for (const row of this.#queries.open.all(deviceId, LISTED_MAX)) {
+      if (row.awaitsContent === 0) continue;
+      const { digest, name, folder } = toConflict(row).change;
+      const isIt = digest === undefined ? name === file.name && folder === file.folder : digest === file.digest;
+      if (isIt) this.#end(row.id, file.publicId);
+    }
+  }
+
+  /** Forgets what was resolved a month ago, so many at most; a deed. @returns how many */
+  sweep(limit: number): number {
+    return this.#queries.sweep.run(this.#options.clock.nowMs() - RESOLVED_KEPT_MS, limit).changes;
+  }
+
+  #resolveOne(tx: Transaction, user: User, device: DeviceRef, request: ResolveRequest): ResolveOutcome {
+    const row = this.#queries.byPublicId.get(device.id, request.conflictId);
+    if (row === null) throw notFound("The conflict");
+    const conflict = toConflict(row);
+    checkFits(conflict, request);
+    const { publicId: conflictId } = conflict;
+    const done = (fileId: string | null): ResolveOutcome => ({ conflictId, status: "resolved", fileId });
+    if (conflict.resolution === request.resolution) return done(conflict.outcomeFileId);
+    if (conflict.resolution !== null) {
+      const message = `This was resolved as ${conflict.resolution} already. Make a new change instead.`;
+      throw new AppError("version_conflict", message, { conflictId, resolution: conflict.resolution });
+    }
+    if (request.resolution === "keep_remote") {
+      const fileId = this.#options.tree.findFile(user.id, conflict.remoteFileId)?.publicId ?? null;
+      this.#queries.resolve.run(conflict.id, "keep_remote", this.#options.clock.nowMs(), fileId);
+      return done(fileId);
+    }
+    const change = withLocalData(conflict.change, request);
+    const kept: Kept = this.#keepLocal.keep(tx, user, { ...conflict, change });
+    if (kept.needsContent) {
+      this.#queries.await.run(conflict.id, JSON.stringify(change));
+      return { conflictId, status: "upload_required", fileId: kept.fileId };
+    }
+    this.#end(conflict.id, kept.fileId);
+    return done(kept.fileId);
+  }
+
+  #findOpen(deviceId: number, fileId: string, fits: (change: LocalChange) => boolean): ConflictRow | undefined {
+    return this.#queries.openOfFile.all(deviceId, fileId).find((row) => fits(toConflict(row).change));
+  }
+
+  #end(conflictId: number, fileId: string | null): void {
+    this.#queries.resolve.run(conflictId, "keep_local", this.#options.clock.nowMs(), fileId);
+  }
+}
+
+/** @throws AppError invalid_field where the request names another file */
+function checkFits(conflict: Conflict, { fileId }: ResolveRequest): void {
+  if (fileId === undefined || fileId === conflict.fileId || fileId === conflict.remoteFileId) return;
+  throw invalidField("fileId", "This conflict is about another file. Send the conflict's own fileId, or none.", {
+    expected: conflict.fileId,
+  });
+}
+
+/** The change as its device tells it now. A name counts only where it decides where the file goes. */
+function withLocalData(change: LocalChange, { localName, localModifiedAt }: ResolveRequest): LocalChange {
+  return {
+    ...change,
+    ...(localName !== undefined && { name: localName }),
+    ...(localModifiedAt !== undefined && { lastModified: localModifiedAt }),
+  };
+}

@@ -1,0 +1,244 @@
+/**
+ * Sends what waits in the outbox. One message at a time to each device, so that their order stays; many devices side by
+ * side, but only a few by the same provider, so that a slow one stops nobody else. It runs on its own: woken by the deeds
+ * that make messages and by a timer for the next that falls due; no request ever waits for it.
+ */
+import type { Writer } from "../../db/transaction.ts";
+import { type Backoff, backoffMs } from "../../lib/backoff.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { DeliveryOutcome, PushChannel, PushTarget } from "./channels/channel.ts";
+import { messageOf, type Outbox } from "./outbox.ts";
+import { preferencesInForce, wishOf } from "./preferences.ts";
+import type { HeadRow } from "./queries.ts";
+import type { PushChannelSet } from "./types.ts";
+
+/** What {@link Dispatcher} works with. */
+export interface DispatcherOptions {
+  readonly outbox: Outbox;
+  readonly writer: Writer;
+  readonly channels: PushChannelSet;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long one attempt may take; default 10 s. */
+  readonly attemptMs?: number;
+  /** Of the waiting time between attempts; default 10 s, doubled up to an hour. */
+  readonly backoff?: Backoff;
+}
+
+/** What is to be done with the message that is first in line. */
+type Plan =
+  | { readonly is: "send"; readonly channel: PushChannel; readonly target: PushTarget }
+  | { readonly is: "hold"; readonly untilMs: number }
+  | { readonly is: "drop"; readonly why: string };
+
+const ATTEMPT_MS = 10_000;
+const BACKOFF: Backoff = { firstMs: 10_000, maxMs: 60 * 60_000 };
+/** A message that could not be delivered for so long is given up. */
+const GIVE_UP_AFTER_MS = 48 * 60 * 60_000;
+/** A push service may ask for patience, but not for more than this. */
+const PATIENCE_MS_MAX = 24 * 60 * 60_000;
+const SIDE_BY_SIDE_MAX = 64;
+const LANE_MAX = 8;
+/** The clock may be set: what is due is looked for at least so often while something waits. */
+const LOOK_AGAIN_MS = 60_000;
+/** While the database can't be written. */
+const WRITE_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
+
+/** See the head of this file. */
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  /** Devices that are being sent to, and their lanes. */
+  readonly #inFlight = new Map<number, string | null>();
+  readonly #attempts = new Set<Promise<void>>();
+  readonly #stop = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isStarted = false;
+  #isAwake = false;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to send. Before it, messages only gather. */
+  start(): void {
+    this.#isStarted = true;
+    this.wake();
+  }
+
+  /** Something may be due: looks soon. Costs nothing when called often. */
+  wake(): void {
+    if (!this.#isStarted || this.#isAwake || this.#stop.signal.aborted) return;
+    this.#isAwake = true;
+    setImmediate(() => {
+      this.#isAwake = false;
+      this.#startDue();
+    });
+  }
+
+  /** Begins nothing more and gives up what is under way, which is sent again after the next start. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    clearTimeout(this.#timer);
+    await Promise.all(this.#attempts);
+  }
+
+  #startDue(): void {
+    if (this.#stop.signal.aborted) return;
+    const { outbox, clock, log } = this.#options;
+    try {
+      const nowMs = clock.nowMs();
+      while (this.#startSome(nowMs) > 0);
+      const nextMs = outbox.nextDueMs(nowMs);
+      if (nextMs !== undefined) this.#wakeIn(Math.min(nextMs - nowMs, LOOK_AGAIN_MS));
+    } catch (error) {
+      log.error("The waiting push messages could not be read; they are looked for again.", { error });
+      this.#wakeIn(LOOK_AGAIN_MS);
+    }
+  }
+
+  /** @returns how many it began: a lane that became full may have hidden others that are due */
+  #startSome(nowMs: number): number {
+    const lanes = [...this.#inFlight.values()].filter((lane) => lane !== null);
+    const fullLanes = [...new Set(lanes)].filter((lane) => this.#isFull(lane));
+    const free = SIDE_BY_SIDE_MAX - this.#inFlight.size;
+    if (free <= 0) return 0;
+    let begun = 0;
+    for (const { deviceId, lane } of this.#options.outbox.due(nowMs, [...this.#inFlight.keys()], fullLanes, free)) {
+      if (lane !== null && this.#isFull(lane)) continue;
+      begun++;
+      this.#begin(deviceId, lane);
+    }
+    return begun;
+  }
+
+  #isFull(lane: string): boolean {
+    let inLane = 0;
+    for (const other of this.#inFlight.values()) if (other === lane) inLane++;
+    return inLane >= LANE_MAX;
+  }
+
+  #begin(deviceId: number, lane: string | null): void {
+    this.#inFlight.set(deviceId, lane);
+    const attempt = this.#serve(deviceId)
+      .catch((error: unknown) => {
+        this.#options.log.error("A push message could not be handled; it is tried again.", { error });
+        // Not at once, or it would fail in circles.
+        return this.#rest(LOOK_AGAIN_MS);
+      })
+      .finally(() => {
+        this.#inFlight.delete(deviceId);
+        this.#attempts.delete(attempt);
+        this.wake();
+      });
+    this.#attempts.add(attempt);
+  }
+
+  /** Does what is to be done with the first message of a device. */
+  async #serve(deviceId: number): Promise<void> {
+    const { outbox, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const head = outbox.head(deviceId, nowMs);
+    if (head === undefined) return this.#write(() => outbox.reschedule(deviceId));
+    const plan = this.#planFor(head, nowMs);
+    if (plan.is === "hold") return this.#write(() => outbox.hold(deviceId, plan.untilMs));
+    if (plan.is === "drop") return this.#write(() => outbox.drop(deviceId, head.id, plan.why, nowMs));
+    const outcome = await this.#deliver(plan.channel, plan.target, head);
+    // Given up by the stop: no fault of anybody's.
+    if (outcome === undefined) return undefined;
+    const endedMs = clock.nowMs();
+    const pause = this.#pauseAfter(head, outcome, endedMs);
+    this.#tell(plan.channel, head, outcome, pause.isLast);
+    return this.#write(() => outbox.settle(deviceId, head, outcome, pause, endedMs));
+  }
+
+  /** Decided at the last moment: preferences, token and account may have changed while it waited. */
+  #planFor(head: HeadRow, nowMs: number): Plan {
+    if (head.isDisabled !== 0) return { is: "drop", why: "the account is disabled" };
+    if (head.isSignedIn === 0 && head.category !== "security") return { is: "drop", why: "the device is signed out" };
+    const target = head.token === null ? undefined : { token: head.token, platform: head.platform ?? "" };
+    const channel = target && this.#options.channels.pick(target);
+    if (channel === undefined || target === undefined) return { is: "drop", why: "there is no way to the device" };
+    const wish = wishOf(preferencesInForce(head.preferences, head.userSettings), head.category, nowMs);
+    if (wish.is === "muted") return { is: "drop", why: "the device wants none of this category" };
+    return wish.is === "held" ? { is: "hold", untilMs: wish.untilMs } : { is: "send", channel, target };
+  }
+
+  /** One attempt, within its time. @returns undefined where the stop ended it */
+  async #deliver(channel: PushChannel, target: PushTarget, head: HeadRow): Promise<DeliveryOutcome | undefined> {
+    const { attemptMs = ATTEMPT_MS, log } = this.#options;
+    const giveUp = new AbortController();
+    const ended = Promise.withResolvers<DeliveryOutcome | undefined>();
+    const timer = setTimeout(() => {
+      ended.resolve({ state: "retry", why: "no answer in time" });
+      giveUp.abort();
+    }, attemptMs);
+    const onStop = () => {
+      ended.resolve(undefined);
+      giveUp.abort();
+    };
+    this.#stop.signal.addEventListener("abort", onStop, { once: true });
+    try {
+      // A channel that doesn't heed the signal holds nobody up.
+      return await Promise.race([channel.deliver(target, messageOf(head), giveUp.signal), ended.promise]);
+    } catch (error) {
+      log.error("A push channel failed instead of answering.", { channel: channel.name, error });
+      return { state: "retry", why: "the channel failed" };
+    } finally {
+      clearTimeout(timer);
+      this.#stop.signal.removeEventListener("abort", onStop);
+    }
+  }
+
+  #pauseAfter(head: HeadRow, outcome: DeliveryOutcome, nowMs: number) {
+    const { backoff = BACKOFF } = this.#options;
+    const askedMs = outcome.state === "retry" ? Math.min(outcome.afterMs ?? 0, PATIENCE_MS_MAX) : 0;
+    const untilMs = nowMs + Math.max(backoffMs(head.attempts + 1, backoff), askedMs);
+    return { untilMs, isLast: untilMs > head.createdAt + GIVE_UP_AFTER_MS };
+  }
+
+  #tell(channel: PushChannel, head: HeadRow, outcome: DeliveryOutcome, isLast: boolean): void {
+    const { log } = this.#options;
+    const fields = { message: head.publicId, channel: channel.name, attempts: head.attempts + 1 };
+    if (outcome.state === "delivered") log.debug("A push message was delivered.", fields);
+    else if (outcome.state === "gone")
+      log.info("A push token is gone and was dropped.", { ...fields, why: outcome.why });
+    else if (outcome.state === "rejected") log.warn("A push message was refused.", { ...fields, why: outcome.why });
+    else if (isLast) log.warn("A push message was given up.", { ...fields, why: outcome.why });
+    else if (head.attempts === 0) log.info("A push message is tried again later.", { ...fields, why: outcome.why });
+  }
+
+  /** Tries until it is written: what was delivered must not be sent again only because the disk is full. */
+  async #write(deed: () => void): Promise<void> {
+    for (let failures = 1; ; failures++) {
+      try {
+        await this.#options.writer.run(deed);
+        return;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        if (failures === 1) this.#options.log.error("What became of a push message could not be written.", { error });
+        await this.#rest(backoffMs(failures, WRITE_BACKOFF));
+      }
+    }
+  }
+
+  /** Waits, or until the stop. */
+  async #rest(ms: number): Promise<void> {
+    const { signal } = this.#stop;
+    if (signal.aborted) return;
+    const done = Promise.withResolvers<void>();
+    const onStop = () => done.resolve();
+    const timer = setTimeout(onStop, ms);
+    timer.unref();
+    signal.addEventListener("abort", onStop, { once: true });
+    await done.promise;
+    clearTimeout(timer);
+    signal.removeEventListener("abort", onStop);
+  }
+
+  #wakeIn(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.wake(), ms);
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,262 @@
+/** SQL of the inbox, of the devices' registrations, and of what is on its way to them. */
+import type { Database } from "bun:sqlite";
+import type { PushCategory } from "./channels/channel.ts";
+
+/** A device and how it wants to be reached. */
+export interface DeviceRow {
+  readonly id: number;
+  readonly publicId: string;
+  readonly name: string;
+  readonly devicePlatform: string;
+  readonly token: string | null;
+  readonly platform: string | null;
+  readonly preferences: string | null;
+  /** 1 where a session or a refresh token of it is still good. */
+  readonly isSignedIn: number;
+}
+
+/** A message as it is stored. */
+export interface NotificationRow {
+  readonly publicId: string;
+  readonly category: PushCategory;
+  readonly title: string;
+  readonly body: string;
+  readonly data: string;
+  readonly createdAt: number;
+  readonly readAt: number | null;
+}
+
+/** What is first in line at a device, with all that decides about it. */
+export interface HeadRow {
+  readonly id: number;
+  readonly attempts: number;
+  readonly createdAt: number;
+  readonly publicId: string;
+  readonly category: PushCategory;
+  readonly title: string;
+  readonly body: string;
+  readonly data: string;
+  readonly collapseKey: string | null;
+  readonly token: string | null;
+  readonly platform: string | null;
+  readonly preferences: string | null;
+  readonly userSettings: string;
+  readonly isDisabled: number;
+  readonly isSignedIn: number;
+}
+
+/** A device whose next message is due. */
+export interface DueRow {
+  readonly deviceId: number;
+  readonly lane: string | null;
+}
+
+/** Indexes sessions_device and refresh_tokens_device. */
+const IS_SIGNED_IN = `(EXISTS (SELECT 1 FROM sessions s WHERE s.device_id = d.id AND s.expires_at > ?2)
+  OR EXISTS (SELECT 1 FROM refresh_tokens r WHERE r.device_id = d.id AND r.used_at IS NULL AND r.expires_at > ?2))`;
+
+const DEVICE = `SELECT d.id, d.public_id AS publicId, d.name, d.platform AS devicePlatform, t.token, t.platform,
+  t.preferences, ${IS_SIGNED_IN} AS isSignedIn
+  FROM devices d LEFT JOIN push_targets t ON t.device_id = d.id`;
+
+/** What a device sees of the inbox. */
+const VISIBLE = `account_id = ?1 AND (only_device_id IS NULL OR only_device_id = ?2)
+  AND (except_device_id IS NULL OR except_device_id <> ?2)`;
+
+/** The rows of `notifications`. */
+export function inboxQueries(sqlite: Database) {
+  return {
+    insert: sqlite.prepare<
+      { id: number },
+      [number, string, string, string, string, string, string | null, number | null, number | null, number]
+    >(
+      `INSERT INTO notifications
+         (account_id, public_id, category, title, body, data, collapse_key, only_device_id, except_device_id, created_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) RETURNING id`,
+    ),
+    /** Says it anew: it is news again. */
+    renew: sqlite.prepare<void, [number, string, string, string, number]>(
+      "UPDATE notifications SET title = ?2, body = ?3, data = ?4, created_at = ?5, read_at = NULL WHERE id = ?1",
+    ),
+    /** Index notifications_account, read backwards. */
+    page: sqlite.prepare<NotificationRow, [number, number, number, number]>(
+      `SELECT public_id AS publicId, category, title, body, data, created_at AS createdAt, read_at AS readAt
+       FROM notifications WHERE ${VISIBLE} ORDER BY created_at DESC, id DESC LIMIT ?3 OFFSET ?4`,
+    ),
+    /** Index notifications_account; an account has a bounded number of rows. */
+    count: sqlite.prepare<{ count: number }, [number, number]>(
+      `SELECT count(*) AS count FROM notifications WHERE ${VISIBLE}`,
+    ),
+    /** Index notifications_unread. */
+    unread: sqlite.prepare<{ count: number }, [number, number]>(
+      `SELECT count(*) AS count FROM notifications WHERE ${VISIBLE} AND read_at IS NULL`,
+    ),
+    readAll: sqlite.prepare<void, [number, number, number]>(
+      `UPDATE notifications SET read_at = ?3 WHERE ${VISIBLE} AND read_at IS NULL`,
+    ),
+    /** Index notifications_public. */
+    readOne: sqlite.prepare<void, [number, number, number, string]>(
+      `UPDATE notifications SET read_at = ?3 WHERE public_id = ?4 AND ${VISIBLE} AND read_at IS NULL`,
+    ),
+    /** Index notifications_account. */
+    dropBeyond: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE account_id = ?1
+         ORDER BY created_at DESC, id DESC LIMIT 1000 OFFSET ?2)`,
+    ),
+    /** Index notifications_age. */
+    sweep: sqlite.prepare<void, [number, number]>(
+      "DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE created_at < ?1 LIMIT ?2)",
+    ),
+  };
+}
+
+/** Devices with their rows of `push_targets`. */
+export function targetQueries(sqlite: Database) {
+  return {
+    /** Index devices_public. */
+    ofAccount: sqlite.prepare<DeviceRow, [number, number]>(
+      `${DEVICE} WHERE d.user_id = ?1 AND d.removed_at IS NULL ORDER BY d.id`,
+    ),
+    /** Index devices_public. */
+    byPublicId: sqlite.prepare<DeviceRow, [number, number, string]>(
+      `${DEVICE} WHERE d.user_id = ?1 AND d.public_id = ?3 AND d.removed_at IS NULL`,
+    ),
+    device: sqlite.prepare<{ publicId: string; name: string }, [number]>(
+      "SELECT public_id AS publicId, name FROM devices WHERE id = ?1",
+    ),
+    currentToken: sqlite.prepare<{ token: string | null }, [number]>(
+      "SELECT token FROM push_targets WHERE device_id = ?1",
+    ),
+    /** Index push_targets_token. */
+    ownersOf: sqlite.prepare<{ deviceId: number }, [string, number]>(
+      "SELECT device_id AS deviceId FROM push_targets WHERE token = ?1 AND device_id <> ?2",
+    ),
+    setToken: sqlite.prepare<void, [number, string, string, string]>(
+      `INSERT INTO push_targets (device_id, token, platform, lane) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET
+         token = excluded.token, platform = excluded.platform, lane = excluded.lane, paused_until = 0`,
+    ),
+    setPlatform: sqlite.prepare<void, [number, string]>(
+      `INSERT INTO push_targets (device_id, platform) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET
+         platform = excluded.platform`,
+    ),
+    setPreferences: sqlite.prepare<void, [number, string | null]>(
+      `INSERT INTO push_targets (device_id, preferences) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET
+         preferences = excluded.preferences`,
+    ),
+    dropToken: sqlite.prepare<void, [number]>(
+      "UPDATE push_targets SET token = NULL, lane = NULL, paused_until = 0 WHERE device_id = ?1",
+    ),
+    remove: sqlite.prepare<void, [number]>("DELETE FROM push_targets WHERE device_id = ?1"),
+  };
+}
+
+/**
+ * The rows of `push_deliveries`, and when their devices are due. Where the index is named, SQLite would take the one that
+ * holds the finished rows as well.
+ */
+export function outboxQueries(sqlite: Database) {
+  return {
+    insert: sqlite.prepare<void, [number, number, string, string | null, number, number]>(
+      `INSERT INTO push_deliveries (notification_id, device_id, state, collapse_key, created_at, due_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
+    ),
+    /** Index push_deliveries_waiting. */
+    supersede: sqlite.prepare<void, [number, string, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'dropped', finished_at = ?3, last_error = 'a later message took its place'
+       WHERE device_id = ?1 AND finished_at IS NULL AND collapse_key = ?2`,
+    ),
+    /** Index push_deliveries_waiting. */
+    dropBeyond: sqlite.prepare<void, [number, number, number]>(
+      `UPDATE push_deliveries SET state = 'dropped', finished_at = ?3, last_error = 'too many were waiting'
+       WHERE id IN (SELECT id FROM push_deliveries INDEXED BY push_deliveries_waiting WHERE device_id = ?1 AND finished_at IS NULL
+         ORDER BY id DESC LIMIT 1000 OFFSET ?2)`,
+    ),
+    /** Index push_deliveries_waiting. */
+    isAnnounced: sqlite.prepare<{ id: number }, [number, number, number]>(
+      `SELECT id FROM push_deliveries INDEXED BY push_deliveries_waiting
+       WHERE device_id = ?1 AND finished_at IS NULL AND notification_id = ?2 AND due_at > ?3 LIMIT 1`,
+    ),
+    /** Index push_deliveries_notification. */
+    isHeld: sqlite.prepare<{ id: number }, [number]>(
+      "SELECT id FROM push_deliveries WHERE notification_id = ?1 AND state = 'held' LIMIT 1",
+    ),
+    /** Index push_deliveries_waiting. */
+    endAll: sqlite.prepare<void, [number, string, string, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = ?2, last_error = ?3, finished_at = ?4
+       WHERE device_id = ?1 AND finished_at IS NULL`,
+    ),
+    end: sqlite.prepare<void, [number, string, string | null, number, number]>(
+      `UPDATE push_deliveries SET state = ?2, last_error = ?3, finished_at = ?4, attempts = attempts + ?5
+       WHERE id = ?1 AND finished_at IS NULL`,
+    ),
+    postpone: sqlite.prepare<void, [number, string]>(
+      "UPDATE push_deliveries SET attempts = attempts + 1, last_error = ?2 WHERE id = ?1 AND finished_at IS NULL",
+    ),
+    /** All that are due before the end of the quiet hours keep their order. Index push_deliveries_waiting. */
+    hold: sqlite.prepare<void, [number, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'held', due_at = ?2
+       WHERE device_id = ?1 AND finished_at IS NULL AND due_at < ?2`,
+    ),
+    /** Index push_deliveries_waiting. */
+    release: sqlite.prepare<void, [number, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting SET state = 'queued', due_at = min(due_at, ?2)
+       WHERE device_id = ?1 AND finished_at IS NULL AND state = 'held'`,
+    ),
+    pause: sqlite.prepare<void, [number, number]>("UPDATE push_targets SET paused_until = ?2 WHERE device_id = ?1"),
+    /** To be called after every change of what waits at a device. Index push_deliveries_waiting. */
+    reschedule: sqlite.prepare<void, [number]>(
+      `UPDATE push_targets SET next_at = (SELECT max(min(due_at), push_targets.paused_until) FROM push_deliveries
+         WHERE device_id = ?1 AND finished_at IS NULL) WHERE device_id = ?1`,
+    ),
+    /** Index push_targets_next. */
+    due: sqlite.prepare<DueRow, [number, string, string, number]>(
+      `SELECT device_id AS deviceId, lane FROM push_targets WHERE next_at <= ?1
+         AND device_id NOT IN (SELECT value FROM json_each(?2))
+         AND (lane IS NULL OR lane NOT IN (SELECT value FROM json_each(?3)))
+       ORDER BY next_at LIMIT ?4`,
+    ),
+    /** Index push_targets_next. */
+    nextAt: sqlite.prepare<{ nextAt: number | null }, [number]>(
+      "SELECT min(next_at) AS nextAt FROM push_targets WHERE next_at > ?1",
+    ),
+    /** Index push_deliveries_waiting. */
+    head: sqlite.prepare<HeadRow, [number, number]>(
+      `SELECT p.id, p.attempts, p.created_at AS createdAt, n.public_id AS publicId, n.category, n.title, n.body, n.data,
+         n.collapse_key AS collapseKey, t.token, t.platform, t.preferences, u.settings AS userSettings,
+         u.disabled_at IS NOT NULL AS isDisabled, ${IS_SIGNED_IN} AS isSignedIn
+       FROM push_deliveries p
+         JOIN notifications n ON n.id = p.notification_id
+         JOIN devices d ON d.id = p.device_id
+         JOIN users u ON u.id = d.user_id
+         LEFT JOIN push_targets t ON t.device_id = d.id
+       WHERE p.device_id = ?1 AND p.finished_at IS NULL AND p.due_at <= ?2 ORDER BY p.due_at, p.id LIMIT 1`,
+    ),
+    /** Index push_deliveries_done. */
+    sweep: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM push_deliveries WHERE id IN (SELECT id FROM push_deliveries
+         WHERE finished_at IS NOT NULL AND finished_at < ?1 LIMIT ?2)`,
+    ),
+  };
+}
+
+/** How far the message that gathers a device's uploads has come. */
+export interface BurstRow {
+  readonly notificationId: number;
+  readonly files: number;
+  readonly pushes: number;
+  readonly pushedAt: number;
+}
+
+/** The rows of `upload_bursts`. */
+export function burstQueries(sqlite: Database) {
+  return {
+    find: sqlite.prepare<BurstRow, [number, string]>(
+      `SELECT notification_id AS notificationId, files, pushes, pushed_at AS pushedAt FROM upload_bursts
+       WHERE device_id = ?1 AND kind = ?2`,
+    ),
+    set: sqlite.prepare<void, [number, string, number, number, number, number]>(
+      `INSERT OR REPLACE INTO upload_bursts (device_id, kind, notification_id, files, pushes, pushed_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6)`,
+    ),
+  };
+}

@@ -1,0 +1,207 @@
+/** What is told to whom when something happens (contract §7, Triggers), in plain words. Listeners, inside the deed. */
+import type { Transaction } from "../../db/transaction.ts";
+import type { DeviceFacts, EventOf, FileFacts } from "../../events/catalogue.ts";
+import type { NotificationService } from "./service.ts";
+import type { Draft } from "./types.ts";
+import type { UploadBursts } from "./upload-bursts.ts";
+
+/** What {@link NotificationTriggers} works with. */
+export interface NotificationTriggersOptions {
+  readonly notifications: NotificationService;
+  readonly bursts: UploadBursts;
+  /** Bytes that an account may hold; null for no limit. */
+  readonly quotaOf: (accountId: number) => number | null;
+}
+
+/** Shares of the quota that are told when they are crossed, in percent. */
+const STORAGE_MARKS = [100, 95, 80] as const;
+/** Names are cut in sentences, not in the data. */
+const NAME_CHARACTERS_MAX = 80;
+/** Longer folders are left out of the data: a push has little room. */
+const FOLDER_BYTES_MAX = 1_024;
+
+const WHY_FAILED: Readonly<Record<string, string>> = {
+  upload_expired: "not all of it arrived in time",
+  expired: "not all of it arrived in time",
+  checksum_mismatch: "its bytes are not what was announced",
+  quota_exceeded: "there is not enough room in the account",
+  file_too_large: "it is larger than the plan allows",
+  disk_full: "the server's disk is full",
+};
+
+/** See the head of this file. `server/subscriptions.ts` says which event each of these hears. */
+export class NotificationTriggers {
+  readonly #options: NotificationTriggersOptions;
+
+  constructor(options: NotificationTriggersOptions) {
+    this.#options = options;
+  }
+
+  /** To the other devices; many in a row in one message. */
+  uploadCompleted(tx: Transaction, { accountId, deviceId, file }: EventOf<"upload.completed">): void {
+    const { bursts } = this.#options;
+    const device = this.#nameOf(deviceId);
+    bursts.add(tx, accountId, deviceId, "completed", (files) => ({
+      category: "uploads",
+      title: files === 1 ? "File uploaded" : "Files uploaded",
+      body:
+        files === 1
+          ? `${cut(file.name)} was uploaded from ${cut(device.name)}.`
+          : `${files} files were uploaded from ${cut(device.name)}. The last one is ${cut(file.name)}.`,
+      data: { event: "upload.completed", ...fileData(file), deviceId: device.publicId, files: String(files) },
+      collapseKey: `uploads:${device.publicId}`,
+      exceptDeviceId: deviceId,
+    }));
+  }
+
+  /** To the other devices; many in a row in one message. */
+  uploadFailed(tx: Transaction, { accountId, deviceId, name, uploadId, reason }: EventOf<"upload.failed">): void {
+    const { bursts } = this.#options;
+    const device = this.#nameOf(deviceId);
+    const why = WHY_FAILED[reason] === undefined ? "" : `: ${WHY_FAILED[reason]}`;
+    bursts.add(tx, accountId, deviceId, "failed", (files) => ({
+      category: "uploads",
+      title: files === 1 ? "Upload failed" : "Uploads failed",
+      body:
+        files === 1
+          ? `${cut(name)} could not be uploaded from ${cut(device.name)}${why}.`
+          : `${files} files could not be uploaded from ${cut(device.name)}. The last one is ${cut(name)}${why}.`,
+      data: {
+        event: "upload.failed",
+        fileName: name,
+        uploadId,
+        reason,
+        deviceId: device.publicId,
+        files: String(files),
+      },
+      collapseKey: `uploads-failed:${device.publicId}`,
+      exceptDeviceId: deviceId,
+    }));
+  }
+
+  /** The first time only: from then on whoever has the link is known to have it. */
+  shareDownloaded(tx: Transaction, { accountId, file, isFirst }: EventOf<"share.downloaded">): void {
+    if (!isFirst) return;
+    this.#notify(tx, accountId, {
+      category: "shares",
+      title: "Link opened",
+      body: `${cut(file.name)} was downloaded through its link for the first time.`,
+      data: { event: "share.downloaded", ...fileData(file) },
+    });
+  }
+
+  /** The highest mark that this growth crossed; a mark is crossed anew after less was stored. */
+  storageGrown(tx: Transaction, { accountId, usedBeforeBytes, usedAfterBytes }: EventOf<"storage.grown">): void {
+    const quotaBytes = this.#options.quotaOf(accountId);
+    if (quotaBytes === null) return;
+    const mark = STORAGE_MARKS.find((percent) => {
+      const markBytes = (quotaBytes * percent) / 100;
+      return usedBeforeBytes < markBytes && usedAfterBytes >= markBytes;
+    });
+    if (mark === undefined) return;
+    const isFull = mark === 100;
+    this.#notify(tx, accountId, {
+      category: "storage",
+      title: isFull ? "Storage is full" : `Storage is ${mark} % full`,
+      body:
+        `${inWords(usedAfterBytes)} of ${inWords(quotaBytes)} are used. ` +
+        (isFull ? "New files are refused until there is room." : "Delete what you don't need, or ask for more room."),
+      data: {
+        event: "storage.warning",
+        percentage: String(mark),
+        usedBytes: String(usedAfterBytes),
+        quotaBytes: String(quotaBytes),
+      },
+      collapseKey: "storage",
+    });
+  }
+
+  /** To everybody; the new device itself finds it in its inbox, but needs no push. */
+  deviceRegistered(tx: Transaction, { accountId, device }: EventOf<"device.registered">): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: "New device",
+      body: `${cut(device.name)} was added to your account. If that wasn't you, remove it and change your password.`,
+      data: { event: "device.registered", ...deviceData(device) },
+      unpushedDeviceId: device.id,
+    });
+  }
+
+  /** Its push token and preferences are forgotten. */
+  deviceRemoved(tx: Transaction, { device }: EventOf<"device.removed">): void {
+    this.#options.notifications.forgetDevice(tx, device.id);
+  }
+
+  /** To everybody, the device itself included: it was signed out. */
+  tokenReused(tx: Transaction, { accountId, device }: EventOf<"security.token_reused">): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: "A device was signed out",
+      body:
+        `The sign-in of ${cut(device.name)} was used a second time, so somebody else may have a copy of it. ` +
+        "Sign in again there, and change your password if you can't explain it.",
+      data: { event: "security.token_reused", ...deviceData(device) },
+    });
+  }
+
+  /** To everybody; the device that did it needs no push. */
+  credentialsChanged(tx: Transaction, { accountId, what, deviceId }: EventOf<"security.credentials_changed">): void {
+    const isPassword = what === "password";
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: isPassword ? "Password changed" : "E-mail address changed",
+      body:
+        `The ${isPassword ? "password" : "e-mail address"} of your account was changed. ` +
+        "If that wasn't you, turn to whoever runs this server at once.",
+      data: { event: "security.credentials_changed", what },
+      unpushedDeviceId: deviceId ?? undefined,
+    });
+  }
+
+  /** To everybody: one of them has to decide (D12). */
+  massChange(tx: Transaction, { accountId, device, holdId, changes }: EventOf<"security.mass_change">): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: "Deletions are held back",
+      body:
+        `${cut(device.name)} asked to delete or replace ${changes} files, far more than it is wont to. ` +
+        "They are kept until you confirm or refuse it.",
+      data: { event: "security.mass_change", holdId, changes: String(changes), ...deviceData(device) },
+    });
+  }
+
+  #notify(tx: Transaction, accountId: number, draft: Draft): void {
+    this.#options.notifications.notify(tx, accountId, draft);
+  }
+
+  #nameOf(deviceId: number): { publicId: string; name: string } {
+    return this.#options.notifications.findDevice(deviceId) ?? { publicId: "", name: "a device" };
+  }
+}
+
+function fileData({ publicId, name, folder }: FileFacts): Record<string, string> {
+  const isShort = Buffer.byteLength(folder) <= FOLDER_BYTES_MAX;
+  return { fileId: publicId, fileName: name, ...(isShort && { folder }) };
+}
+
+function deviceData({ publicId, name }: DeviceFacts): Record<string, string> {
+  return { deviceId: publicId, deviceName: cut(name) };
+}
+
+/** A name short enough for a sentence, cut between characters. */
+function cut(name: string): string {
+  const characters = [...name];
+  return characters.length <= NAME_CHARACTERS_MAX ? name : `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join("")}…`;
+}
+
+/** `4.1 GB`, 1024-based as the contract counts. */
+function inWords(bytes: number): string {
+  const units = ["bytes", "KB", "MB", "GB", "TB", "PB"];
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ""}`;
+}

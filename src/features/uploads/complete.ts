@@ -1,0 +1,258 @@
+/** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
+import type { BlobStore, HeldBlob } from "../../blobs/blob-store.ts";
+import { type Digest, toChecksum } from "../../blobs/digest.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { AppError, notFound } from "../../errors.ts";
+import type { FileFacts } from "../../events/catalogue.ts";
+import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../files/media-type.ts";
+import type { StorageLimits } from "../files/service.ts";
+import type { TransferCounters } from "../plans/transfers.ts";
+import type { ThumbnailService } from "../thumbnails/service.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { FileNode, StoredBlob } from "../tree/types.ts";
+import type { User } from "../users/types.ts";
+import type { ActiveUpload } from "./active.ts";
+import type { KnownContents } from "./begin.ts";
+import { type Capture, CAPTURE_HEAD_BYTES, readCapture } from "./capture.ts";
+import type { ChunkReceiver } from "./receive.ts";
+import type { UploadStore } from "./store.ts";
+import type { Upload } from "./types.ts";
+
+/** What the client says at the end. */
+export interface Completion {
+  /** What the whole must have. */
+  readonly digest: Digest | undefined;
+  /** As the client tells; what it does not tell is read from the picture. */
+  readonly capture: Capture;
+}
+
+/** What {@link Completer} works with. */
+export interface CompleterOptions {
+  readonly store: UploadStore;
+  readonly receiver: ChunkReceiver;
+  readonly blobs: BlobStore;
+  readonly tree: TreeReader;
+  readonly contents: KnownContents;
+  readonly transfers: TransferCounters;
+  readonly thumbnails: Pick<ThumbnailService, "schedule">;
+  readonly limitsOf: (user: User) => StorageLimits;
+}
+
+/** The content of an upload, ready to be named. */
+interface FinishedContent {
+  readonly blob: StoredBlob;
+  readonly head: Uint8Array<ArrayBuffer>;
+  /** There where it was stored just now. */
+  readonly held: HeldBlob | undefined;
+}
+
+/** Completes uploads. */
+export class Completer {
+  readonly #options: CompleterOptions;
+
+  constructor(options: CompleterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the file. Durable on return; called again, also at the same time, it gives the same file. After any error the
+   * upload is as it was.
+   * @throws AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
+   *   content to be followed is not the file's any more; name_taken, quota_exceeded, disk_full, storage_error; not_found
+   *   where the file that it became is gone
+   */
+  async complete(user: User, uploadId: number, completion: Completion): Promise<FileNode> {
+    const { store, receiver } = this.#options;
+    for (;;) {
+      const done = store.rows.get(uploadId);
+      if (done?.status === "completed") return this.#fileOf(done);
+      const upload = store.getOpen(uploadId);
+      const active = await receiver.ready(upload);
+      if (active.completing !== undefined) {
+        // Another request is at it; whatever comes of that, look again.
+        await active.completing.catch(() => {});
+        continue;
+      }
+      const work = this.#complete(user, upload, active, completion);
+      active.completing = work;
+      try {
+        return await work;
+      } finally {
+        active.completing = undefined;
+      }
+    }
+  }
+
+  #fileOf(upload: Upload): FileNode {
+    const file = upload.fileId === undefined ? undefined : this.#options.tree.findFile(upload.accountId, upload.fileId);
+    if (file === undefined) throw notFound("The file that this upload became");
+    return file;
+  }
+
+  async #complete(user: User, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
+    // From here on no chunk begins. What is whole already may still count; what is not gives way.
+    for (const arriving of active.arriving.values()) {
+      if (arriving.isSettling) await arriving.ended;
+      else arriving.isSuperseded = true;
+    }
+    const { blob, head, held } = await this.#contentOf(upload, active, completion);
+    let isNamed = false;
+    try {
+      const { transfers, thumbnails, limitsOf } = this.#options;
+      const mediaType = await detectMediaType(head.subarray(0, MEDIA_TYPE_HEAD_BYTES), upload.mediaType, upload.name);
+      const capture = await fillIn(completion.capture, head, mediaType);
+      const { plan } = limitsOf(user);
+      const file = await this.#options.store.writer
+        .run((tx) => this.#name(tx, user, upload, { blob, mediaType, capture, isStaged: held !== undefined }))
+        .catch((error: unknown) => {
+          if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+          throw new AppError(error.reason, error.message, { ...error.details, plan });
+        });
+      isNamed = true;
+      transfers.noteUpload(user.id, upload.sizeBytes);
+      thumbnails.schedule(blob.digest, mediaType);
+      return file;
+    } finally {
+      held?.release(isNamed);
+    }
+  }
+
+  async #contentOf(upload: Upload, active: ActiveUpload, { digest }: Completion): Promise<FinishedContent> {
+    const { blobs, store } = this.#options;
+    const { sizeBytes, publicId } = upload;
+    if (!active.chunks.isWhole) return this.#ownContent(upload, active, digest);
+    if (sizeBytes === 0) {
+      const incoming = blobs.begin({
+        limitBytes: 0,
+        tooLarge: () => new AppError("file_too_large", "It is not empty."),
+      });
+      try {
+        checkDigests(upload, digest, incoming.digest());
+        const held = await incoming.store();
+        return { blob: held, held, head: new Uint8Array() };
+      } finally {
+        incoming.discard();
+      }
+    }
+    const sums = await store.staging.hashWhole(publicId, sizeBytes);
+    checkDigests(upload, digest, sums.digest);
+    const staged = store.staging.open(publicId, sizeBytes);
+    let head: Uint8Array<ArrayBuffer>;
+    try {
+      head = staged.read(Math.min(sizeBytes, CAPTURE_HEAD_BYTES), 0);
+    } finally {
+      staged.release();
+    }
+    const held = await blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
+    return { blob: held, held, head };
+  }
+
+  /** A content that the account holds already, so that it need not be sent. */
+  #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): FinishedContent {
+    const { tree, contents, blobs } = this.#options;
+    const { accountId, sizeBytes, digest: announced } = upload;
+    const blob =
+      announced !== undefined && contents.isStored(accountId, announced, sizeBytes) && tree.findBlob(announced);
+    if (announced === undefined || !blob) {
+      const missingChunks = chunks.list(false);
+      throw new AppError(
+        "upload_state",
+        `${missingChunks.length} of ${upload.totalChunks} chunks are missing. Send them, then complete again.`,
+        { missingChunks },
+      );
+    }
+    checkDigests(upload, digest, announced);
+    const head = blobs.readRange(announced, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+    return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, held: undefined };
+  }
+
+  /** The one deed: quota settled, file made or replaced, upload ended, event told. */
+  #name(
+    tx: Transaction,
+    user: User,
+    { id }: Upload,
+    content: { blob: StoredBlob; mediaType: string; capture: Capture; isStaged: boolean },
+  ): FileNode {
+    const { store, contents } = this.#options;
+    const { treeWriter, events } = store;
+    const upload = store.getOpen(id);
+    const { accountId, deviceId, sizeBytes, publicId } = upload;
+    if (!content.isStaged && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
+      throw new AppError("upload_state", "The content was deleted meanwhile. Send it.", {
+        missingChunks: store.activeOf(upload).chunks.list(false),
+      });
+    }
+    // What was held for it makes room for it.
+    treeWriter.reserveBytes(tx, accountId, -upload.reservedBytes, null);
+    const file = treeWriter.by(deviceId, () => this.#write(tx, user, upload, content));
+    store.end(tx, { ...upload, reservedBytes: 0 }, "completed", file.publicId);
+    events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: factsOf(file) });
+    return file;
+  }
+
+  #write(
+    tx: Transaction,
+    user: User,
+    upload: Upload,
+    { blob, mediaType, capture }: { blob: StoredBlob; mediaType: string; capture: Capture },
+  ): FileNode {
+    const { store, tree, limitsOf } = this.#options;
+    const { treeWriter } = store;
+    const { accountId, targetId, baseDigest } = upload;
+    const { quotaBytes } = limitsOf(user);
+    const metadata = metadataOf(capture);
+    const given = { blob, mediaType, createdBy: user.id, quotaBytes, capturedAt: capture.capturedAt };
+    if (targetId === undefined) {
+      return treeWriter.createFile(tx, {
+        ...given,
+        accountId,
+        folderPath: upload.folderPath,
+        name: upload.name,
+        tags: [],
+        metadata,
+        originalName: upload.name,
+        isPublic: false,
+        onConflict: upload.onConflict,
+      }).file;
+    }
+    const current = tree.findFile(accountId, targetId);
+    if (current === undefined || (baseDigest !== undefined && current.digest !== baseDigest)) {
+      throw new AppError(
+        "version_conflict",
+        "The file has other content by now, or is gone. Fetch it again, then decide what to do with yours.",
+        { fileId: targetId, ...(current !== undefined && { checksum: toChecksum(current.digest) }) },
+      );
+    }
+    const target = { accountId, publicId: targetId };
+    const file = treeWriter.replaceContent(tx, { ...given, file: target });
+    return Object.keys(metadata).length === 0 ? file : treeWriter.updateFile(tx, target, { metadata });
+  }
+}
+
+/** A file as events tell of it. */
+export function factsOf({ publicId, name, folder, sizeBytes, mediaType, digest }: FileNode): FileFacts {
+  return { publicId, name, folder, sizeBytes, mediaType, digest };
+}
+
+/** What is kept of time and place among a file's metadata (contract §7, complete). */
+export function metadataOf({ location, capturedAt }: Capture): Record<string, string> {
+  return { ...(location !== undefined && { location }), ...(capturedAt !== undefined && { capturedAt }) };
+}
+
+/** What the client told, and for what it did not, what the picture tells. */
+export async function fillIn(told: Capture, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<Capture> {
+  if (told.capturedAt !== undefined && told.location !== undefined) return told;
+  const found = await readCapture(head, mediaType);
+  return { capturedAt: told.capturedAt ?? found.capturedAt, location: told.location ?? found.location };
+}
+
+/** @throws AppError checksum_mismatch */
+function checkDigests(upload: Upload, atCompletion: Digest | undefined, actual: Digest): void {
+  const expected = [upload.digest, atCompletion].find((digest) => digest !== undefined && digest !== actual);
+  if (expected === undefined) return;
+  throw new AppError(
+    "checksum_mismatch",
+    "The bytes that arrived are not the ones that were announced. Compare, and send the chunks that differ again.",
+    { field: "checksum", expected: toChecksum(expected), actual: toChecksum(actual) },
+  );
+}

@@ -1,0 +1,53 @@
+/** What a device's upload of one request has beside an ordinary one (contract §7, `POST /api/mobile/upload`). */
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import { type Digest, toChecksum } from "../../blobs/digest.ts";
+import { AppError } from "../../errors.ts";
+import type { Events } from "../../events/events.ts";
+import type { UploadHooks } from "../files/service.ts";
+import type { KnownContents } from "./begin.ts";
+import { type Capture, CAPTURE_HEAD_BYTES } from "./capture.ts";
+import { factsOf, fillIn, metadataOf } from "./complete.ts";
+
+/** What {@link deviceUploadHooks} works with. */
+export interface OneRequestOptions {
+  readonly blobs: BlobStore;
+  readonly contents: KnownContents;
+  readonly events: Events;
+}
+
+/** A device's upload. */
+export interface DeviceUpload {
+  readonly accountId: number;
+  readonly deviceId: number;
+  /** As the form tells. */
+  readonly capture: Capture;
+  /** Sent by an unattended backup. */
+  readonly isAutomatic: boolean;
+}
+
+/** Refuses what its user deleted, keeps time and place, and tells that the upload is complete. */
+export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUpload): UploadHooks {
+  const { blobs, contents, events } = options;
+  const { accountId, deviceId, capture, isAutomatic } = upload;
+  return {
+    admit: (digest) => {
+      if (isAutomatic && contents.wasDeleted(accountId, digest)) throw deletedByYou(digest);
+    },
+    describe: async ({ digest, sizeBytes }, mediaType) => {
+      const head = blobs.readRange(digest, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+      const filled = await fillIn(capture, head, mediaType);
+      return { metadata: metadataOf(filled), capturedAt: filled.capturedAt };
+    },
+    onMade: (tx, file) =>
+      events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: null, file: factsOf(file) }),
+  };
+}
+
+/** The answer to an unattended backup that offers what its user deleted (D25). */
+export function deletedByYou(digest: Digest): AppError {
+  return new AppError(
+    "deleted_by_you",
+    "You deleted this content. An automatic backup does not bring it back; send it by hand if you want it again.",
+    { checksum: toChecksum(digest) },
+  );
+}

@@ -1,0 +1,40 @@
+/** The signatures in the addresses of chunks (contract §7): they open one chunk of one upload for writing, and nothing else. */
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+/** What an address is for: one chunk, or the whole file. */
+export type UploadScope = number | "whole";
+
+/** 192 bits. */
+const SIGNATURE_BYTES = 24;
+
+/** Makes and checks signatures. The key is the server's; each upload's nonce makes them die with it. */
+export class UploadSigner {
+  readonly #secret: Uint8Array;
+
+  constructor(secret: Uint8Array) {
+    this.#secret = secret;
+  }
+
+  /** URL-safe text. */
+  sign(upload: { readonly publicId: string; readonly nonce: Uint8Array }, scope: UploadScope): string {
+    return this.#bytes(upload, scope).toString("base64url");
+  }
+
+  /** Compares in constant time. */
+  isValid(
+    upload: { readonly publicId: string; readonly nonce: Uint8Array },
+    scope: UploadScope,
+    signature: string,
+  ): boolean {
+    const given = Buffer.from(signature, "base64url");
+    return given.length === SIGNATURE_BYTES && timingSafeEqual(given, this.#bytes(upload, scope));
+  }
+
+  #bytes({ publicId, nonce }: { publicId: string; nonce: Uint8Array }, scope: UploadScope): Buffer {
+    return createHmac("sha256", this.#secret)
+      .update(`larder upload\nPUT\n${publicId}\n${scope}\n`)
+      .update(nonce)
+      .digest()
+      .subarray(0, SIGNATURE_BYTES);
+  }
+}

@@ -1,0 +1,355 @@
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, checksumOf } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+interface Resolved {
+  conflictId: string;
+  status: string;
+  fileId?: string;
+  error?: { details: { reason: string; field?: string } };
+}
+
+/** An account, a phone, and a file on which both sides differ. */
+interface Quarrel {
+  account: Account;
+  device: TestDevice;
+  fileId: string;
+  conflictId: string;
+}
+
+const mine = "what the phone wrote";
+const theirs = "what the server has";
+
+/** A conflict over an update from an older content. */
+async function quarrel(change: object = {}): Promise<Quarrel> {
+  const account = await server().signUp();
+  const device = await registerDevice(server(), account);
+  const fileId = await account.client.storedId("the beginning", { name: "a.txt" });
+  expectStatus(await account.client.putContent(fileId, theirs), 200);
+  const conflictId = await conflictOf(device, {
+    action: "update",
+    localId: "l1",
+    fileId,
+    name: "a.txt",
+    folder: "/",
+    size: mine.length,
+    checksum: checksumOf(mine),
+    baseChecksum: checksumOf("the beginning"),
+    ...change,
+  });
+  return { account, device, fileId, conflictId };
+}
+
+async function conflictOf(device: TestDevice, change: object): Promise<string> {
+  const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
+  expectStatus(answer, 200);
+  return answer.string("data.results.0.conflictId");
+}
+
+async function resolve(device: TestDevice, ...conflicts: object[]): Promise<Answer> {
+  const answer = await device.client.post("/api/mobile/conflicts/resolve", { conflicts });
+  expectStatus(answer, 200);
+  return answer;
+}
+
+async function resolved(device: TestDevice, conflict: object): Promise<Resolved> {
+  const [result] = (await resolve(device, conflict)).list("data.results") as Resolved[];
+  if (result === undefined) throw new Error("no result");
+  return result;
+}
+
+/** Ids of the conflicts that a device still has. */
+async function openOf(device: TestDevice): Promise<string[]> {
+  return (await device.client.post("/api/mobile/sync/files", { localChanges: [] })).strings(
+    "data.conflicts",
+    "conflictId",
+  );
+}
+
+async function versionsOf(account: Account, fileId: string): Promise<[unknown, unknown]> {
+  const record = await account.client.get(`/api/files/${fileId}`);
+  return [record.at("data.version"), record.at("data.checksum")];
+}
+
+describe("keep_remote", () => {
+  test("drops the device's change, and says so again when asked again", async () => {
+    const { account, device, fileId, conflictId } = await quarrel();
+    const request = { conflictId, resolution: "keep_remote", fileId };
+    for (let times = 0; times < 2; times++) {
+      expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
+    }
+    expect(await openOf(device)).toEqual([]);
+    expect(await versionsOf(account, fileId)).toEqual([2, checksumOf(theirs)]);
+  });
+
+  test("is what the same change is told when it is sent again", async () => {
+    const { device, fileId, conflictId } = await quarrel();
+    await resolve(device, { conflictId, resolution: "keep_remote" });
+    const answer = await device.client.post("/api/mobile/sync/files", {
+      localChanges: [
+        {
+          action: "update",
+          localId: "l1",
+          fileId,
+          name: "a.txt",
+          folder: "/",
+          size: mine.length,
+          checksum: checksumOf(mine),
+          baseChecksum: checksumOf("the beginning"),
+        },
+      ],
+    });
+    expect(answer.at("data.results.0")).toMatchObject({ status: "rejected", fileId, conflictId });
+    expect(answer.at("data.results.0.error.details")).toMatchObject({ resolution: "keep_remote" });
+    expect(await openOf(device)).toEqual([]);
+  });
+
+  test("can't be taken back", async () => {
+    const { device, conflictId } = await quarrel();
+    await resolve(device, { conflictId, resolution: "keep_remote" });
+    const refused = await resolved(device, { conflictId, resolution: "keep_local" });
+    expect([refused.status, refused.error?.details.reason]).toEqual(["rejected", "version_conflict"]);
+  });
+});
+
+describe("keep_local of a changed file", () => {
+  test("makes the held content the next version; the other side stays as one", async () => {
+    const { account, device, fileId, conflictId } = await quarrel();
+    await account.client.stored(mine, { name: "elsewhere.txt" });
+    const result = await resolved(device, { conflictId, resolution: "keep_local" });
+    expect(result).toEqual({ conflictId, status: "resolved", fileId });
+    expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
+    expect(await openOf(device)).toEqual([]);
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toEqual(result);
+    expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
+  });
+
+  test("asks for the content where it is not held, and ends when the device sends it", async () => {
+    const { account, device, fileId, conflictId } = await quarrel();
+    const request = { conflictId, resolution: "keep_local", localData: { name: "a.txt", modifiedAt: "2026-01-02T03:04:05Z" } };
+    for (let times = 0; times < 2; times++) {
+      expect(await resolved(device, request)).toEqual({ conflictId, status: "upload_required", fileId });
+      expect(await openOf(device)).toEqual([conflictId]);
+    }
+    // What others send ends nothing.
+    expectStatus(await account.client.putContent(fileId, "yet another"), 200);
+    expect(await openOf(device)).toEqual([conflictId]);
+    expectStatus(await device.client.putContent(fileId, mine), 200);
+    expect(await openOf(device)).toEqual([]);
+    expect(await versionsOf(account, fileId)).toEqual([4, checksumOf(mine)]);
+    expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
+  });
+
+  test("that was zero bytes asks for them like for any others (D11)", async () => {
+    const { device, fileId, conflictId } = await quarrel({ size: 0, checksum: checksumOf("") });
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({
+      status: "upload_required",
+      fileId,
+    });
+  });
+
+  test("renames or moves it as the device wanted", async () => {
+    const { account, device, fileId, conflictId } = await quarrel({ action: "rename", name: "b.txt" });
+    expect((await resolved(device, { conflictId, resolution: "keep_local" })).status).toBe("resolved");
+    expect((await account.client.get(`/api/files/${fileId}`)).at("data.name")).toBe("b.txt");
+    const moved = await quarrel({ action: "move", folder: "/there" });
+    await resolve(moved.device, { conflictId: moved.conflictId, resolution: "keep_local" });
+    const record = await moved.account.client.get(`/api/files/${moved.fileId}`);
+    expect([record.at("data.folder"), record.at("data.checksum")]).toEqual(["/there", checksumOf(theirs)]);
+  });
+
+  test("deletes it where the device had deleted it; keep_remote leaves it", async () => {
+    const kept = await quarrel({ action: "delete" });
+    await resolve(kept.device, { conflictId: kept.conflictId, resolution: "keep_remote" });
+    expectStatus(await kept.account.client.get(`/api/files/${kept.fileId}`), 200);
+    const gone = await quarrel({ action: "delete" });
+    const result = await resolved(gone.device, { conflictId: gone.conflictId, resolution: "keep_local" });
+    expect(result).toEqual({ conflictId: gone.conflictId, status: "resolved", fileId: gone.fileId });
+    expectRefusal(await gone.account.client.get(`/api/files/${gone.fileId}`), 404);
+  });
+});
+
+describe("keep_local of a deleted file", () => {
+  async function deleted(): Promise<Quarrel> {
+    const account = await server().signUp();
+    const device = await registerDevice(server(), account);
+    const fileId = await account.client.storedId("the beginning", { name: "a.txt", fields: { folder: "/docs" } });
+    await account.client.delete(`/api/files/${fileId}`);
+    const conflictId = await conflictOf(device, {
+      action: "update",
+      localId: "l1",
+      fileId,
+      name: "a.txt",
+      folder: "/docs",
+      size: mine.length,
+      checksum: checksumOf(mine),
+      baseChecksum: checksumOf("the beginning"),
+    });
+    return { account, device, fileId, conflictId };
+  }
+
+  test("makes it again from a held content", async () => {
+    const { account, device, fileId, conflictId } = await deleted();
+    await account.client.stored(mine, { name: "elsewhere.txt" });
+    const result = await resolved(device, { conflictId, resolution: "keep_local" });
+    expect(result).toEqual({ conflictId, status: "resolved", fileId: expect.any(String) });
+    expect(result.fileId).not.toBe(fileId);
+    const record = await account.client.get(`/api/files/${result.fileId}`);
+    expect([record.at("data.folder"), record.at("data.name")]).toEqual(["/docs", "a.txt"]);
+  });
+
+  test("asks for the content else, and ends when the device has uploaded it", async () => {
+    const { device, conflictId } = await deleted();
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toEqual({
+      conflictId,
+      status: "upload_required",
+    });
+    await device.client.stored("something else", { name: "b.txt" });
+    expect(await openOf(device)).toEqual([conflictId]);
+    const fileId = await device.client.storedId(mine, { name: "a.txt", fields: { folder: "/docs" } });
+    expect(await openOf(device)).toEqual([]);
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toEqual({
+      conflictId,
+      status: "resolved",
+      fileId,
+    });
+  });
+
+  test("is dropped by keep_remote", async () => {
+    const { account, device, conflictId } = await deleted();
+    expect(await resolved(device, { conflictId, resolution: "keep_remote" })).toEqual({ conflictId, status: "resolved" });
+    expect(await account.client.names("/docs")).toEqual([]);
+  });
+});
+
+describe("a taken name", () => {
+  async function clash(): Promise<Quarrel> {
+    const account = await server().signUp();
+    const device = await registerDevice(server(), account);
+    const fileId = await account.client.storedId(theirs, { name: "a.txt" });
+    await account.client.stored(mine, { name: "held.txt", fields: { folder: "/aside" } });
+    const conflictId = await conflictOf(device, {
+      action: "upload",
+      localId: "l1",
+      name: "a.txt",
+      folder: "/",
+      size: mine.length,
+      checksum: checksumOf(mine),
+    });
+    return { account, device, fileId, conflictId };
+  }
+
+  test("keep_local makes the local file the next version of the other", async () => {
+    const { account, device, fileId, conflictId } = await clash();
+    const result = await resolved(device, { conflictId, resolution: "keep_local", localData: { name: "a.txt" } });
+    expect(result).toEqual({ conflictId, status: "resolved", fileId });
+    expect(await versionsOf(account, fileId)).toEqual([2, checksumOf(mine)]);
+  });
+
+  test("keep_local under another name keeps both", async () => {
+    const { account, device, fileId, conflictId } = await clash();
+    const result = await resolved(device, { conflictId, resolution: "keep_local", localData: { name: "a (phone).txt" } });
+    expect(result.status).toBe("resolved");
+    expect(result.fileId).not.toBe(fileId);
+    expect(await account.client.names()).toEqual(["aside", "a (phone).txt", "a.txt"]);
+    expect(await versionsOf(account, fileId)).toEqual([1, checksumOf(theirs)]);
+  });
+
+  test("met by a rename is numbered", async () => {
+    const account = await server().signUp();
+    const device = await registerDevice(server(), account);
+    await account.client.stored("1", { name: "a.txt" });
+    const fileId = await account.client.storedId("2", { name: "b.txt" });
+    const conflictId = await conflictOf(device, { action: "rename", localId: "l1", fileId, name: "a.txt" });
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({ status: "resolved", fileId });
+    expect(await account.client.names()).toEqual(["a (1).txt", "a.txt"]);
+  });
+
+  test("that became free is no conflict any more when the change is sent again", async () => {
+    const { account, device, fileId } = await clash();
+    await account.client.put(`/api/files/${fileId}`, { name: "z.txt" });
+    const answer = await device.client.post("/api/mobile/sync/files", {
+      localChanges: [
+        { action: "upload", localId: "l1", name: "a.txt", folder: "/", size: mine.length, checksum: checksumOf(mine) },
+      ],
+    });
+    expect(answer.at("data.results.0.status")).toBe("applied");
+    expect(answer.list("data.conflicts")).toEqual([]);
+  });
+});
+
+describe("conflicts/resolve", () => {
+  test("does each by itself, and knows no conflicts but the device's own", async () => {
+    const { account, device, fileId, conflictId } = await quarrel();
+    const other = await registerDevice(server(), account);
+    const foreign = await quarrel();
+    expect(await openOf(other)).toEqual([]);
+    const answer = await resolve(
+      device,
+      { conflictId: "cfl_none", resolution: "keep_remote" },
+      { conflictId: foreign.conflictId, resolution: "keep_local" },
+      { conflictId, resolution: "keep_local", localData: { name: "no/name" } },
+      { conflictId, resolution: "keep_remote", fileId: "file_other" },
+      { conflictId, resolution: "keep_remote", fileId },
+    );
+    const outcomes = answer.list("data.results") as Resolved[];
+    expect(outcomes.map(({ status, error }) => [status, error?.details.reason])).toEqual([
+      ["rejected", "not_found"],
+      ["rejected", "not_found"],
+      ["rejected", "invalid_path"],
+      ["rejected", "invalid_field"],
+      ["resolved", undefined],
+    ]);
+    expect(answer.list("data.conflicts")).toEqual([]);
+    const byOther = await resolved(other, { conflictId, resolution: "keep_remote" });
+    expect(byOther.error?.details.reason).toBe("not_found");
+    expect(await openOf(foreign.device)).toEqual([foreign.conflictId]);
+  });
+
+  test("a later change of the same file takes the place of the earlier one", async () => {
+    const { device, fileId, conflictId } = await quarrel();
+    const later = await conflictOf(device, {
+      action: "update",
+      localId: "l1",
+      fileId,
+      size: 5,
+      checksum: checksumOf("later"),
+      baseChecksum: checksumOf("the beginning"),
+    });
+    expect(later).toBe(conflictId);
+    const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [] });
+    expect(answer.list("data.conflicts")).toHaveLength(1);
+    expect(answer.at("data.conflicts.0.local.checksum")).toBe(checksumOf("later"));
+  });
+
+  test("is shown by sync/status until it is resolved", async () => {
+    const { device, conflictId } = await quarrel();
+    const status = await device.client.get("/api/mobile/sync/status");
+    expect(status.strings("data.conflicts", "conflictId")).toEqual([conflictId]);
+    await resolve(device, { conflictId, resolution: "keep_remote" });
+    expect((await device.client.get("/api/mobile/sync/status")).list("data.conflicts")).toEqual([]);
+  });
+
+  test("is for devices of accounts that may write, and refuses what makes no sense", async () => {
+    const { account, device, conflictId } = await quarrel();
+    const path = "/api/mobile/conflicts/resolve";
+    const body = { conflicts: [{ conflictId, resolution: "keep_remote" }] };
+    expectRefusal(await server().visitor.post(path, body), 401, "missing_token");
+    expectRefusal(await account.client.post(path, body), 401);
+    const viewer = await registerDevice(server(), await server().addUser(["--role", "viewer"]));
+    expectRefusal(await viewer.client.post(path, body), 403, "role");
+    for (const bad of [{}, { conflicts: [] }, { conflicts: [{ conflictId }] }, { conflicts: [{ conflictId, resolution: "both" }] }]) {
+      expectRefusal(await device.client.post(path, bad), 400, "invalid_field");
+    }
+    const many = { conflicts: Array(1001).fill(body.conflicts[0]) };
+    expectRefusal(await device.client.post(path, many), 400, "invalid_field");
+    expect(await openOf(device)).toEqual([conflictId]);
+  });
+});
+
+testAllAnswers(server);

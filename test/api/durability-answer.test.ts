@@ -1,0 +1,166 @@
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { takeSnapshot } from "../../src/db/snapshot.ts";
+import { checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+async function phone() {
+  const account = await server().signUp();
+  const { client: device } = await registerDevice(server(), account);
+  return { web: account.client, device };
+}
+
+/** Where a content lies. */
+function placeOf(content: string | Uint8Array): string {
+  const digest = digestOf(content);
+  return join(server().dataDir, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+}
+
+/** A copy of the database as the server makes them. */
+function snapshot(): void {
+  const db = new Database(join(server().dataDir, "larder.db"));
+  try {
+    takeSnapshot(db, join(server().dataDir, "snapshots"), "test");
+  } finally {
+    db.close();
+  }
+}
+
+describe("GET /api/mobile/files/{id}/durability (D26)", () => {
+  test("tells what is stored, and when it was read again and found whole", async () => {
+    const { device } = await phone();
+    const content = randomContent(1000);
+    const id = await device.storedId(content);
+    const path = `/api/mobile/files/${id}/durability`;
+    const first = await device.get(path);
+    expectStatus(first, 200);
+    expect(first.at("data")).toEqual({
+      fileId: id,
+      checksum: checksumOf(content),
+      stored: true,
+      storedAt: expect.stringMatching(timestampPattern),
+      verifiedAt: null,
+      verified: false,
+      damaged: false,
+      snapshotAt: null,
+    });
+    const beforeMs = Date.now();
+    const read = await device.get(`${path}?verify=true`);
+    expect(read.at("data")).toMatchObject({ stored: true, verified: true, damaged: false });
+    const verifiedAt = read.string("data.verifiedAt");
+    expect(Date.parse(verifiedAt)).toBeGreaterThanOrEqual(beforeMs);
+    expect((await device.get(path)).at("data")).toMatchObject({ verifiedAt, verified: true });
+  });
+
+  test("knows of readings by GET /api/files/{id}/checksum", async () => {
+    const { web, device } = await phone();
+    const id = await device.storedId(randomContent(1000));
+    expectStatus(await web.get(`/api/files/${id}/checksum`), 200);
+    const answer = await device.get(`/api/mobile/files/${id}/durability`);
+    expect(answer.at("data.verified")).toBe(true);
+    expect(answer.string("data.verifiedAt")).toMatch(timestampPattern);
+  });
+
+  test("finds a damaged and a missing content, and one that was stored again", async () => {
+    const { device } = await phone();
+    const [content, lost] = [randomContent(1000), randomContent(2000)];
+    const [id, lostId] = [await device.storedId(content), await device.storedId(lost)];
+    const ask = async (fileId: string) =>
+      (await device.get(`/api/mobile/files/${fileId}/durability?verify=1`)).at("data");
+    expect(await ask(id)).toMatchObject({ verified: true });
+    await writeFile(placeOf(content), randomContent(1000));
+    expect(await ask(id)).toMatchObject({ stored: true, verified: false, damaged: true });
+    expect((await device.get(`/api/mobile/files/${id}/durability`)).at("data")).toMatchObject({
+      verified: false,
+      damaged: true,
+    });
+    await rm(placeOf(lost));
+    expect(await ask(lostId)).toMatchObject({
+      stored: false,
+      verified: false,
+      damaged: true,
+      reason: "content_missing",
+    });
+    await device.stored(content, { name: "again" });
+    expect(await ask(id)).toMatchObject({ stored: true, verified: true, damaged: false });
+  });
+
+  test("answers whether these very bytes are held", async () => {
+    const { device } = await phone();
+    const id = await device.storedId("held");
+    const path = `/api/mobile/files/${id}/durability?checksum=`;
+    expect((await device.get(path + checksumOf("held"))).at("data.matches")).toBe(true);
+    expect((await device.get(path + checksumOf("other"))).at("data.matches")).toBe(false);
+    expectRefusal(await device.get(`${path}abc`), 400, "invalid_field", "checksum");
+    expectRefusal(await device.get(`/api/mobile/files/${id}/durability?verify=maybe`), 400, "invalid_field", "verify");
+  });
+
+  test("names the newest copy of the database that has this content", async () => {
+    const { web, device } = await phone();
+    const id = await device.storedId("first");
+    const path = `/api/mobile/files/${id}/durability`;
+    snapshot();
+    const at = (await device.get(path)).string("data.snapshotAt");
+    expect(Math.abs(Date.parse(at) - Date.now())).toBeLessThan(60_000);
+    const late = await device.storedId("late");
+    await web.putContent(id, "second");
+    await writeFile(join(server().dataDir, "snapshots", "larder-2099-01-01T00-00-00-000Z-broken.db"), "no database");
+    expect((await device.get(path)).at("data.snapshotAt")).toBeNull();
+    expect((await device.get(`/api/mobile/files/${late}/durability`)).at("data.snapshotAt")).toBeNull();
+    snapshot();
+    const answer = await device.post("/api/mobile/files/durability", { fileIds: [id, late] });
+    for (const time of answer.strings("data.files", "snapshotAt")) expect(time > at).toBe(true);
+  });
+
+  test("of another's file, an unknown one or a folder is 404; for devices alone", async () => {
+    const [mine, theirs] = [await phone(), await phone()];
+    const id = await theirs.device.storedId("theirs");
+    const folder = await mine.web.folderId("folder");
+    for (const fileId of [id, "file_none", folder])
+      expectRefusal(await mine.device.get(`/api/mobile/files/${fileId}/durability`), 404, "not_found");
+    expectRefusal(await theirs.web.get(`/api/mobile/files/${id}/durability`), 401);
+    expectRefusal(await theirs.web.post("/api/mobile/files/durability", { fileIds: [id] }), 401);
+  });
+});
+
+describe("POST /api/mobile/files/durability", () => {
+  test("answers for each file by itself, in order", async () => {
+    const { device } = await phone();
+    const ids = await Promise.all(["a", "b"].map((content) => device.storedId(content, { name: content })));
+    const answer = await device.post("/api/mobile/files/durability", {
+      fileIds: [ids[1], "file_none"],
+      files: [{ fileId: ids[0], checksum: checksumOf("a") }],
+      verify: true,
+    });
+    expectStatus(answer, 200);
+    expect(answer.list("data.files")).toMatchObject([
+      { fileId: ids[1], stored: true, verified: true },
+      { fileId: "file_none", stored: false, error: { details: { reason: "not_found" } } },
+      { fileId: ids[0], stored: true, verified: true, matches: true },
+    ]);
+    expect(answer.at("data.files.0.matches")).toBeUndefined();
+  });
+
+  test("takes 500 files; refuses more, none, and what is malformed", async () => {
+    const { device } = await phone();
+    const post = (body: object) => device.post("/api/mobile/files/durability", body);
+    const many = (count: number) => Array.from({ length: count }, () => "file_none");
+    expect((await post({ fileIds: many(500) })).list("data.files")).toHaveLength(500);
+    expect((await post({ fileIds: [] })).list("data.files")).toEqual([]);
+    expectRefusal(await post({ fileIds: many(501) }), 400, "invalid_field", "fileIds");
+    expectRefusal(await post({ fileIds: many(300), files: many(201).map((fileId) => ({ fileId })) }), 400);
+    expectRefusal(await post({}), 400, "invalid_field", "fileIds");
+    expectRefusal(await post({ fileIds: [1] }), 400, "invalid_field", "fileIds.0");
+    expectRefusal(await post({ files: [{ fileId: "a", checksum: "sha1:1" }] }), 400, "invalid_field");
+    expectRefusal(await post({ fileIds: ["a"], verify: "yes" }), 400, "invalid_field", "verify");
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,215 @@
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, checksumOf } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+
+/** Five files and a quarter of all may go; the sixth is held. */
+const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" } });
+
+interface Result {
+  status: string;
+  fileId?: string;
+  error?: { details: { reason: string; holdId: string; declined?: boolean } };
+}
+
+interface Stock {
+  account: Account;
+  device: TestDevice;
+  ids: string[];
+}
+
+/** An account with some files and a phone. */
+async function stock(files: number): Promise<Stock> {
+  const account = await server().signUp();
+  const device = await registerDevice(server(), account);
+  const ids: string[] = [];
+  for (let at = 0; at < files; at++) ids.push(await account.client.storedId(`content ${at}`, { name: `f${at}.txt` }));
+  return { account, device, ids };
+}
+
+const remove = (fileId: string | undefined) => ({ action: "delete", localId: `l-${fileId}`, fileId });
+
+async function send(device: TestDevice, localChanges: unknown[]): Promise<Result[]> {
+  const answer = await device.client.post("/api/mobile/sync/files", { localChanges });
+  expectStatus(answer, 200);
+  return answer.list("data.results") as Result[];
+}
+
+const reasons = (results: Result[]) => results.map(({ status, error }) => error?.details.reason ?? status);
+
+function holdOf(results: Result[]): string {
+  const held = results.find(({ error }) => error !== undefined);
+  if (held?.error === undefined) throw new Error("nothing was held");
+  return held.error.details.holdId;
+}
+
+async function holds(stockOf: Stock): Promise<unknown[]> {
+  const { account, device } = stockOf;
+  const [byDevice, byWeb] = await Promise.all([
+    device.client.get(`/api/mobile/devices/${device.deviceId}/holds`),
+    account.client.get("/api/users/holds"),
+  ]);
+  expectStatus(byDevice, 200);
+  expect(byWeb.list("data.holds")).toEqual(byDevice.list("data.holds"));
+  return byDevice.list("data.holds");
+}
+
+async function decide({ account }: Stock, holdId: string, accept: boolean): Promise<Answer> {
+  return account.client.post(`/api/users/holds/${holdId}`, { accept });
+}
+
+describe("a device that deletes far more than usual (D12)", () => {
+  test("is stopped, and what it asks for waits", async () => {
+    const here = await stock(10);
+    const changes = here.ids.map(remove);
+    const first = await send(here.device, changes);
+    expect(reasons(first)).toEqual([...Array(5).fill("applied"), ...Array(5).fill("confirmation_required")]);
+    const holdId = holdOf(first);
+    expect(holdId).toMatch(/^hold_/);
+    expect(new Set(first.slice(5).map(({ error }) => error?.details.holdId))).toEqual(new Set([holdId]));
+    expect(await holds(here)).toEqual([
+      {
+        holdId,
+        deviceId: here.device.deviceId,
+        changes: 5,
+        since: expect.stringMatching(timestampPattern),
+        expiresAt: expect.stringMatching(timestampPattern),
+      },
+    ]);
+    expect(await send(here.device, changes)).toEqual(first);
+    expect(((await holds(here))[0] as { changes: number }).changes).toBe(5);
+    expect(await here.account.client.names()).toHaveLength(5);
+  });
+
+  test("counts replacements alike, and lets new files in", async () => {
+    const here = await stock(8);
+    await here.account.client.stored("held already", { name: "source.txt", fields: { folder: "/s" } });
+    const update = (fileId: string) => ({
+      action: "update",
+      localId: `l-${fileId}`,
+      fileId,
+      size: 12,
+      checksum: checksumOf("held already"),
+    });
+    const outcome = await send(here.device, [...here.ids.slice(0, 4).map(update), ...here.ids.slice(4).map(remove)]);
+    expect(reasons(outcome)).toEqual([...Array(5).fill("applied"), ...Array(3).fill("confirmation_required")]);
+    const [upload] = await send(here.device, [
+      { action: "upload", localId: "n", name: "new.txt", folder: "/", size: 12, checksum: checksumOf("held already") },
+    ]);
+    expect(upload?.status).toBe("applied");
+    expectStatus(await here.device.client.upload("entirely new", { name: "new2.txt" }), 201);
+    expect((await send(here.device, [{ action: "rename", localId: "r", fileId: here.ids[7], name: "r.txt" }]))[0]?.status).toBe(
+      "applied",
+    );
+  });
+
+  test("is not stopped below the share, nor by what others do", async () => {
+    const here = await stock(30);
+    const other = await registerDevice(server(), here.account);
+    expect(reasons(await send(here.device, here.ids.slice(0, 7).map(remove)))).toEqual(Array(7).fill("applied"));
+    expect(reasons(await send(here.device, here.ids.slice(7, 8).map(remove)))).toEqual(["confirmation_required"]);
+    expect(reasons(await send(other, here.ids.slice(8, 12).map(remove)))).toEqual(Array(4).fill("applied"));
+    expectStatus(await here.account.client.delete(`/api/files/${here.ids[12]}`), 200);
+  });
+
+  test("is remembered over a restart", async () => {
+    const here = await stock(8);
+    expect(reasons(await send(here.device, here.ids.slice(0, 5).map(remove)))).toEqual(Array(5).fill("applied"));
+    await server().restart();
+    const held = await send(here.device, here.ids.slice(5).map(remove));
+    expect(reasons(held)).toEqual(Array(3).fill("confirmation_required"));
+    await server().restart();
+    expect(await holds(here)).toHaveLength(1);
+    expect(holdOf(await send(here.device, here.ids.slice(5).map(remove)))).toBe(holdOf(held));
+  });
+
+  test("tells the person, once for each stop", async () => {
+    const here = await stock(9);
+    await send(here.device, here.ids.map(remove));
+    await eventually("a message about it", async () => {
+      const inbox = await here.device.client.get("/api/mobile/notifications");
+      return inbox.list("data.notifications").length > 0;
+    });
+    await send(here.device, here.ids.map(remove));
+    const inbox = await here.device.client.get("/api/mobile/notifications");
+    const security = inbox
+      .list("data.notifications")
+      .filter((message) => JSON.stringify(message).includes(holdOf([{ status: "", error: { details: { reason: "", holdId: "hold_" } } }])));
+    expect(security.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a hold", () => {
+  test("that is accepted is carried out, and the device may go on", async () => {
+    const here = await stock(12);
+    const held = await send(here.device, here.ids.slice(0, 8).map(remove));
+    const holdId = holdOf(held);
+    for (let times = 0; times < 2; times++) {
+      const answer = await decide(here, holdId, true);
+      expectStatus(answer, 200);
+      expect([answer.at("data.decision"), answer.at("data.changes")]).toEqual(["accepted", 3]);
+    }
+    expect(await here.account.client.names()).toHaveLength(4);
+    expect(await holds(here)).toEqual([]);
+    expect(reasons(await send(here.device, here.ids.map(remove)))).toEqual(Array(12).fill("applied"));
+    expect(await here.account.client.names()).toEqual([]);
+    expectRefusal(await decide(here, holdId, false), 409, "version_conflict");
+  });
+
+  test("that is accepted meets what others did meanwhile", async () => {
+    const here = await stock(8);
+    const changes = here.ids.map((fileId, at) => ({ ...remove(fileId), baseChecksum: checksumOf(`content ${at}`) }));
+    const held = await send(here.device, changes);
+    expectStatus(await here.account.client.putContent(here.ids[6] ?? "", "changed meanwhile"), 200);
+    expectStatus(await decide(here, holdOf(held), true), 200);
+    expect(await here.account.client.names()).toEqual(["f6.txt"]);
+    const answer = await here.device.client.post("/api/mobile/sync/files", { localChanges: [] });
+    expect(answer.strings("data.conflicts", "fileId")).toEqual([here.ids[6] ?? ""]);
+  });
+
+  test("that is declined is dropped, and the same changes stay refused", async () => {
+    const here = await stock(8);
+    const changes = here.ids.map(remove);
+    const holdId = holdOf(await send(here.device, changes));
+    const answer = await here.device.client.post(`/api/mobile/devices/${here.device.deviceId}/holds/${holdId}`, {
+      accept: false,
+    });
+    expect(answer.at("data.decision")).toBe("declined");
+    const again = await send(here.device, changes);
+    expect(reasons(again)).toEqual([...Array(5).fill("applied"), ...Array(3).fill("confirmation_required")]);
+    expect(again[7]?.error?.details).toMatchObject({ holdId, declined: true });
+    expect(await here.account.client.names()).toHaveLength(3);
+    expect(await holds(here)).toEqual([]);
+  });
+
+  test("is decided from any device of the account, and by nobody else", async () => {
+    const here = await stock(7);
+    const holdId = holdOf(await send(here.device, here.ids.map(remove)));
+    const other = await registerDevice(server(), here.account);
+    const stranger = await stock(0);
+    const path = `/api/mobile/devices/${here.device.deviceId}/holds`;
+    expectRefusal(await stranger.device.client.get(path), 404, "not_found");
+    expectRefusal(await stranger.device.client.post(`${path}/${holdId}`, { accept: true }), 404, "not_found");
+    expectRefusal(await decide(stranger, holdId, true), 404, "not_found");
+    expectRefusal(await decide(here, "hold_none", true), 404, "not_found");
+    expectRefusal(
+      await other.client.post(`/api/mobile/devices/${other.deviceId}/holds/${holdId}`, { accept: true }),
+      404,
+    );
+    expectRefusal(await here.account.client.get(path), 401);
+    expectRefusal(await server().visitor.get("/api/users/holds"), 401, "missing_token");
+    const viewer = await server().addUser(["--role", "viewer"]);
+    const viewing = await registerDevice(server(), viewer);
+    expectRefusal(await viewer.client.get("/api/users/holds"), 403, "role");
+    expectRefusal(await viewing.client.get(`/api/mobile/devices/${viewing.deviceId}/holds`), 403, "role");
+    for (const body of [{}, { accept: "yes" }]) {
+      expectRefusal(await here.account.client.post(`/api/users/holds/${holdId}`, body), 400, "invalid_field");
+    }
+    expectStatus(await other.client.post(`${path}/${holdId}`, { accept: true }), 200);
+    expect(await here.account.client.names()).toEqual([]);
+  });
+});
+
+testAllAnswers(server);

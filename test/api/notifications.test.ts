@@ -1,0 +1,339 @@
+import { describe, expect, test } from "bun:test";
+import type { Account, Answer, Client } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+
+/** An ntfy server on this machine: takes what is posted to it. */
+const received: { path: string; body: string }[] = [];
+const ntfy = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    received.push({ path: new URL(request.url).pathname, body: await request.text() });
+    return Response.json({ id: "x" });
+  },
+});
+const server = sharedServer({ env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } });
+const defaults = {
+  uploads: true,
+  shares: true,
+  storage: true,
+  security: true,
+  quietHours: { enabled: false, start: "22:00", end: "07:00", timezone: "UTC" },
+};
+
+interface Household {
+  account: Account;
+  phone: TestDevice;
+  tablet: TestDevice;
+}
+
+async function household(): Promise<Household> {
+  const account = await server().signUp();
+  return {
+    account,
+    phone: await registerDevice(server(), account, "phone"),
+    tablet: await registerDevice(server(), account, "tablet"),
+  };
+}
+
+/** A URL to which the server may push. */
+function topic(name: string): string {
+  return `http://127.0.0.1:${ntfy.port}/${name}-${crypto.randomUUID()}`;
+}
+
+async function register(device: TestDevice, body: Record<string, unknown>): Promise<Answer> {
+  return device.client.post("/api/mobile/notifications/register", { deviceId: device.deviceId, ...body });
+}
+
+/** Titles in the inbox of a device, newest first. */
+async function titles({ client }: { client: Client }): Promise<string[]> {
+  const answer = await client.get("/api/mobile/notifications?limit=100");
+  expectStatus(answer, 200);
+  return answer.strings("data.notifications", "title");
+}
+
+describe("POST /api/mobile/notifications/register", () => {
+  test("answers the registration in force, and merges the next one into it", async () => {
+    const { phone } = await household();
+    const first = await register(phone, {
+      pushToken: "fcm-token",
+      platform: "android",
+      preferences: { shares: false },
+    });
+    expectStatus(first, 200);
+    expect(first.at("data")).toEqual({
+      deviceId: "phone",
+      platform: "android",
+      provider: null,
+      preferences: { ...defaults, shares: false },
+    });
+    const second = await register(phone, {
+      preferences: { quietHours: { enabled: true, timezone: "Asia/Kathmandu" } },
+    });
+    expect(second.at("data.preferences")).toEqual({
+      ...defaults,
+      shares: false,
+      quietHours: { ...defaults.quietHours, enabled: true, timezone: "Asia/Kathmandu" },
+    });
+  });
+
+  test("may speak of another device of the account, and of no other's", async () => {
+    const [mine, other] = [await household(), await household()];
+    const path = "/api/mobile/notifications/register";
+    expectStatus(await mine.phone.client.post(path, { deviceId: "tablet", preferences: { uploads: false } }), 200);
+    const stranger = await registerDevice(server(), other.account, "strangers-phone");
+    expectRefusal(
+      await mine.phone.client.post(path, { deviceId: stranger.deviceId, pushToken: "x" }),
+      404,
+      "not_found",
+    );
+    expectRefusal(await mine.phone.client.post(path, { deviceId: "unknown", pushToken: "x" }), 404, "not_found");
+  });
+
+  test("refuses what can't be right, and names the field", async () => {
+    const { phone, account } = await household();
+    const cases: [Record<string, unknown>, string][] = [
+      [{ pushToken: 7 }, "pushToken"],
+      [{ pushToken: "" }, "pushToken"],
+      [{ platform: {} }, "platform"],
+      [{ deviceId: 7 }, "deviceId"],
+      [{ preferences: { uploads: "yes" } }, "preferences.uploads"],
+      [{ preferences: { quietHours: { start: "7:00" } } }, "preferences.quietHours.start"],
+      [{ preferences: { quietHours: { end: "24:00" } } }, "preferences.quietHours.end"],
+      [{ preferences: { quietHours: { timezone: "Mars/Olympus" } } }, "preferences.quietHours.timezone"],
+    ];
+    for (const [body, field] of cases) expectRefusal(await register(phone, body), 400, "invalid_field", field);
+    expectRefusal(await phone.client.post("/api/mobile/notifications/register", {}), 400, "invalid_field", "deviceId");
+    expectRefusal(await register(phone, { pushToken: "https://10.0.0.1/topic" }), 400, "forbidden_target");
+    expectRefusal(await account.client.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
+    expectRefusal(await server().visitor.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
+  });
+
+  test("gives a push token to who registered it last", async () => {
+    const [before, after] = [await household(), await household()];
+    const pushToken = topic("handed-on");
+    expect((await register(before.phone, { pushToken })).at("data.provider")).toBe("url");
+    expect((await register(after.phone, { pushToken })).at("data.provider")).toBe("url");
+    expect((await register(before.phone, {})).at("data.provider")).toBeNull();
+  });
+
+  test("a token given along with the device's registration counts too", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account, "phone", { pushToken: topic("along") });
+    expect((await register(phone, {})).at("data.provider")).toBe("url");
+  });
+});
+
+test("GET /api/mobile/notifications/config tells what an app needs to register", async () => {
+  const { phone } = await household();
+  const answer = await phone.client.get("/api/mobile/notifications/config");
+  expectStatus(answer, 200);
+  // An uncompressed point of P-256.
+  expect(Buffer.from(answer.string("data.vapidPublicKey"), "base64url")).toHaveLength(65);
+  expect(answer.list("data.providers")).toEqual(["web-push", "url"]);
+});
+
+describe("POST /api/mobile/push", () => {
+  test("reaches every device's inbox at once, and tells what becomes of it", async () => {
+    const { phone, tablet } = await household();
+    await register(tablet, { preferences: { shares: false } });
+    const push = { title: "Dinner", body: "is ready", category: "shares", data: { room: "kitchen" } };
+    const answer = await phone.client.post("/api/mobile/push", push);
+    expectStatus(answer, 200);
+    expect(answer.list("data.deliveries")).toEqual([
+      { deviceId: "phone", status: "inbox_only", provider: null },
+      { deviceId: "tablet", status: "muted", provider: null },
+    ]);
+    for (const { client } of [phone, tablet]) {
+      const inbox = await client.get("/api/mobile/notifications");
+      const createdAt = inbox.string("data.notifications.0.createdAt");
+      expect(createdAt).toMatch(timestampPattern);
+      expect(inbox.at("data.notifications.0")).toEqual({
+        id: answer.string("data.notificationId"),
+        ...push,
+        createdAt,
+        readAt: null,
+      });
+    }
+  });
+
+  test("is delivered to whom it can be, or held until the quiet hours end", async () => {
+    const { phone, tablet } = await household();
+    const [phoneTopic, tabletTopic] = [topic("phone"), topic("tablet")];
+    await register(phone, { pushToken: phoneTopic });
+    // Quiet for the next 23 hours or so, whatever the time is.
+    const now = Date.now();
+    const [start, end] = [-60, -120].map((minutes) => new Date(now + minutes * 60_000).toISOString().slice(11, 16));
+    await register(tablet, { pushToken: tabletTopic, preferences: { quietHours: { enabled: true, start, end } } });
+    const answer = await phone.client.post("/api/mobile/push", { title: "Hello", body: "from afar" });
+    const held = answer.string("data.deliveries.1.deliverAt");
+    expect(answer.list("data.deliveries")).toEqual([
+      { deviceId: "phone", status: "queued", provider: "url" },
+      { deviceId: "tablet", status: "held", provider: "url", deliverAt: held },
+    ]);
+    expect(held.slice(11, 16)).toBe(String(end));
+    await eventually("the phone is told", () => received.some(({ path }) => phoneTopic.endsWith(path)));
+    expect(received.find(({ path }) => phoneTopic.endsWith(path))?.body).toContain("from afar");
+    // The tablet wants to hear it after all.
+    await register(tablet, { preferences: { quietHours: { enabled: false } } });
+    await eventually("the tablet is told", () => received.some(({ path }) => tabletTopic.endsWith(path)));
+    expect(received.filter(({ path }) => phoneTopic.endsWith(path))).toHaveLength(1);
+  });
+
+  test("survives a restart on its way", async () => {
+    const { phone } = await household();
+    const pushToken = topic("restart");
+    const now = Date.now();
+    const [start, end] = [-60, -120].map((minutes) => new Date(now + minutes * 60_000).toISOString().slice(11, 16));
+    await register(phone, { pushToken, preferences: { quietHours: { enabled: true, start, end } } });
+    await phone.client.post("/api/mobile/push", { title: "Hello", body: "again" });
+    await server().kill9();
+    await server().start();
+    await register(phone, { preferences: { quietHours: { enabled: false } } });
+    await eventually("the phone is told", () => received.some(({ path }) => pushToken.endsWith(path)));
+  });
+
+  test("goes to one device alone where it is named", async () => {
+    const { phone, tablet } = await household();
+    const body = { title: "Only you", body: "x", deviceId: "tablet" };
+    const answer = await phone.client.post("/api/mobile/push", body);
+    expect(answer.strings("data.deliveries", "deviceId")).toEqual(["tablet"]);
+    expect(await titles(tablet)).toContain("Only you");
+    expect(await titles(phone)).not.toContain("Only you");
+    expectRefusal(await phone.client.post("/api/mobile/push", { ...body, deviceId: "unknown" }), 404, "not_found");
+  });
+
+  test("is for the caller's own devices", async () => {
+    const [mine, others] = [await household(), await household()];
+    await mine.phone.client.post("/api/mobile/push", { title: "Private", body: "x" });
+    expect(await titles(others.phone)).not.toContain("Private");
+  });
+
+  test("refuses what can't be sent, and names the field", async () => {
+    const { phone, account } = await household();
+    const push = { title: "a", body: "b" };
+    const cases: [Record<string, unknown>, string][] = [
+      [{ body: "b" }, "title"],
+      [{ title: "a" }, "body"],
+      [{ ...push, title: " " }, "title"],
+      [{ ...push, title: "x".repeat(201) }, "title"],
+      [{ ...push, body: "é".repeat(1_600) }, "body"],
+      [{ ...push, category: "jokes" }, "category"],
+      [{ ...push, data: { a: 1 } }, "data.a"],
+      [{ ...push, data: { "a\nb": 1 } }, "data.a\nb"],
+      [{ ...push, data: ["a"] }, "data"],
+      [{ ...push, deviceId: 7 }, "deviceId"],
+    ];
+    for (const [body, field] of cases) {
+      expectRefusal(await phone.client.post("/api/mobile/push", body), 400, "invalid_field", field);
+    }
+    expectRefusal(await account.client.post("/api/mobile/push", push), 401);
+  });
+
+  test("a viewer reads the inbox but sends nothing", async () => {
+    const viewer = await server().addUser(["--role", "viewer"]);
+    const phone = await registerDevice(server(), viewer);
+    expectStatus(await phone.client.get("/api/mobile/notifications"), 200);
+    expectRefusal(await phone.client.post("/api/mobile/push", { title: "a", body: "b" }), 403, "role");
+  });
+});
+
+describe("the inbox", () => {
+  test("is paged, newest first, and counts what is unread", async () => {
+    const { phone } = await household();
+    await phone.client.post("/api/mobile/notifications/read", { all: true });
+    for (const title of ["one", "two", "three"]) await phone.client.post("/api/mobile/push", { title, body: "x" });
+    const first = await phone.client.get("/api/mobile/notifications?limit=2");
+    expect(first.strings("data.notifications", "title")).toEqual(["three", "two"]);
+    expect(first.number("data.unread")).toBe(3);
+    expect(first.at("data.pagination")).toMatchObject({ page: 1, limit: 2, hasNext: true, hasPrev: false });
+    const second = await phone.client.get("/api/mobile/notifications?limit=2&page=2");
+    expect(second.string("data.notifications.0.title")).toBe("one");
+    for (const query of ["limit=101", "limit=0", "page=0", "page=x"]) {
+      expectRefusal(await phone.client.get(`/api/mobile/notifications?${query}`), 400, "invalid_field");
+    }
+  });
+
+  test("what is read on one device is read on all", async () => {
+    const { phone, tablet } = await household();
+    await phone.client.post("/api/mobile/notifications/read", { all: true });
+    const ids: string[] = [];
+    for (const title of ["one", "two"]) {
+      const answer = await phone.client.post("/api/mobile/push", { title, body: "x" });
+      ids.push(answer.string("data.notificationId"));
+    }
+    const read = async (body: object) => phone.client.post("/api/mobile/notifications/read", body);
+    expect((await read({ ids: [ids[0], "ntf_unknown"] })).at("data")).toEqual({ read: 1, unread: 1 });
+    expect((await read({ ids: [ids[0]] })).at("data")).toEqual({ read: 0, unread: 1 });
+    const seen = await tablet.client.get("/api/mobile/notifications");
+    expect(seen.at("data.notifications.0.readAt")).toBeNull();
+    expect(seen.string("data.notifications.1.readAt")).toMatch(timestampPattern);
+    expect((await read({ all: true })).at("data")).toEqual({ read: 1, unread: 0 });
+    expectRefusal(await read({}), 400, "invalid_field", "ids");
+    expectRefusal(await read({ ids: "all" }), 400, "invalid_field", "ids");
+  });
+
+  test("knows nothing of another account's messages", async () => {
+    const [mine, others] = [await household(), await household()];
+    const answer = await mine.phone.client.post("/api/mobile/push", { title: "Private", body: "x" });
+    const ids = [answer.string("data.notificationId")];
+    const theirs = await others.phone.client.post("/api/mobile/notifications/read", { ids });
+    expect(theirs.at("data.read")).toBe(0);
+  });
+
+  test("tells of a new device", async () => {
+    const { account, phone } = await household();
+    await registerDevice(server(), account, "burglar", { model: "Unknown phone" });
+    const answer = await phone.client.get("/api/mobile/notifications");
+    expect(answer.at("data.notifications.0")).toMatchObject({
+      category: "security",
+      title: "New device",
+      data: { deviceId: "burglar", deviceName: "Unknown phone" },
+    });
+  });
+
+  test("tells of a new password", async () => {
+    const { account, phone } = await household();
+    const change = { currentPassword: account.password, newPassword: "another long password" };
+    expectStatus(await phone.client.put("/api/users/profile", change), 200);
+    expect((await titles(phone))[0]).toBe("Password changed");
+  });
+
+  test("tells of a link's first download, once", async () => {
+    const { account, phone } = await household();
+    const record = await account.client.stored("shared", { name: "report.pdf", fields: { isPublic: "true" } });
+    const info = await account.client.get(`/api/files/${record.string("data.id")}`);
+    const link = new URL(info.string("data.shareLink")).pathname;
+    for (let i = 0; i < 2; i++) expectStatus(await server().visitor.get(`${link}/download`), 200);
+    await eventually("it is told", async () => (await titles(phone)).includes("Link opened"));
+    expect((await titles(phone)).filter((title) => title === "Link opened")).toHaveLength(1);
+  });
+
+  test("tells of uploads to the other devices alone", async () => {
+    const { phone, tablet } = await household();
+    const form = new FormData();
+    form.append("file", new File(["picture"], "IMG_1.jpg"));
+    expectStatus(await phone.client.request("POST", "/api/mobile/upload", { body: form }), 201);
+    const answer = await tablet.client.get("/api/mobile/notifications");
+    expect(answer.at("data.notifications.0")).toMatchObject({
+      category: "uploads",
+      data: { fileName: "IMG_1.jpg", folder: "/", deviceId: "phone" },
+    });
+    expect(await titles(phone)).not.toContain("File uploaded");
+  });
+
+  test("tells when storage runs out, the highest mark only", async () => {
+    const account = await server().addUser(["--quota", "1000"]);
+    const phone = await registerDevice(server(), account);
+    await account.client.stored(new Uint8Array(790), { name: "most" });
+    expect(await titles(phone)).not.toContain("Storage is 80 % full");
+    await account.client.stored(new Uint8Array(170), { name: "more" });
+    expect((await titles(phone))[0]).toBe("Storage is 95 % full");
+    expect(await titles(phone)).not.toContain("Storage is 80 % full");
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,252 @@
+// Phones that behave as phones do, against one account: offline, crashing, with a wrong clock, over a bad line, while the
+// server restarts and a browser works on the same files. In the end all are equal, and nothing is lost or doubled.
+import { afterAll, describe, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { BadLine } from "../phone/bad-line.ts";
+import { CameraRoll, type Picture, type PictureEnd } from "../phone/camera-roll.ts";
+import { MemoryDisk } from "../phone/disk.ts";
+import { liveThrough } from "../phone/household.ts";
+import type { SeenAnswer } from "../phone/http.ts";
+import { Ledger } from "../phone/ledger.ts";
+import { joinPath } from "../phone/local-folder.ts";
+import { Phone } from "../phone/phone.ts";
+import { Random, seedsToRun } from "../phone/random.ts";
+import { isPassing } from "../phone/session.ts";
+import { WebClient } from "../phone/web-client.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer, temporaryDirectory } from "../support/server.ts";
+
+const server = sharedServer();
+const testMsMax = 120_000;
+const directories: string[] = [];
+
+afterAll(async () => {
+  for (const directory of directories) await rm(directory, { recursive: true, force: true });
+});
+
+const goodLine = { cuts: 0, cutWithinBytes: 0 };
+const badLine = { cuts: 0.06, cutWithinBytes: 6000 };
+
+describe("a phone by itself", () => {
+  test.each(seedsToRun([101]))(
+    "that nobody disturbs meets no conflict and equals the server (seed %d)",
+    async (seed) => {
+      const { conflictCount } = await liveThrough("one phone", server(), await server().signUp(), {
+        seed,
+        phones: 1,
+        turns: 20,
+        line: goodLine,
+        crashes: 0,
+        hasBrowser: false,
+      });
+      expect(conflictCount).toBe(0);
+    },
+    testMsMax,
+  );
+
+  test.each(seedsToRun([102]))(
+    "that crashes on a bad line loses and doubles nothing (seed %d)",
+    async (seed) => {
+      const directory = join(await temporaryDirectory(), "phone");
+      directories.push(directory);
+      await liveThrough("one unlucky phone", server(), await server().signUp(), {
+        seed,
+        phones: 1,
+        turns: 25,
+        line: badLine,
+        crashes: 0.03,
+        directory,
+        hasBrowser: false,
+      });
+    },
+    testMsMax,
+  );
+});
+
+describe("several phones and a browser", () => {
+  test.each(seedsToRun([1, 2, 3]))(
+    "that go offline, crash and restart the server come to equal it (D14, D25, seed %d)",
+    async (seed) => {
+      await liveThrough(
+        "three phones and a browser",
+        server(),
+        await server().signUp(),
+        { seed, phones: 3, turns: 20, line: badLine, crashes: 0.02 },
+        async (household) => {
+          for (let times = 0; times < 2; times++) {
+            await Bun.sleep(700);
+            await household.restart(() => server().restart());
+          }
+        },
+      );
+    },
+    testMsMax,
+  );
+});
+
+describe("a phone that goes wrong", () => {
+  test.each(seedsToRun([5]))(
+    "and deletes everything is stopped; declined, it gets everything back (D12, seed %d)",
+    async (seed) => {
+      console.info(`a phone that goes wrong: LARDER_TEST_SEED=${seed}`);
+      const account = await server().signUp();
+      const random = new Random(seed);
+      const ledger = new Ledger();
+      const onAnswer = (answer: SeenAnswer) => server().answers.push(answer);
+      const phone = new Phone(new MemoryDisk("broken-phone"), {
+        credentials: { email: account.email, password: account.password },
+        random,
+        url: server().url,
+        onAnswer,
+        ledger,
+        clockSkewMs: 0,
+        crashes: 0,
+        acceptsHolds: false,
+      });
+      await phone.session.register();
+      for (let photos = 0; photos < 130; photos++) phone.takePhoto(random.between(1, 200));
+      await phone.sync();
+      const before = phone.contents();
+      const web = new WebClient({ url: server().url, token: account.token, random, ledger, onAnswer });
+      const onServer = async () =>
+        new Map((await web.files()).map(({ folder, name, checksum }) => [joinPath(folder, name), checksum]));
+      expect(await onServer()).toEqual(before);
+
+      // All at once, before its user can look: the card is not mounted.
+      for (const file of phone.folder.files) phone.folder.remove(file);
+      phone.takePhoto();
+      const photo = phone.contents();
+      await phone.syncUp();
+      expect(phone.decidedHolds.size).toBe(1);
+
+      for (let rounds = 0; rounds < 3; rounds++) await phone.sync();
+      const after = await onServer();
+      for (const [path, checksum] of before) expect(after.get(path)).toBe(checksum);
+      for (const [path, checksum] of photo) expect(after.get(path)).toBe(checksum);
+      expect(phone.contents()).toEqual(after);
+    },
+    testMsMax,
+  );
+});
+
+describe("a camera roll, backed up by night", () => {
+  const pictureCount = 60;
+  const killsMin = 6;
+
+  test.each(seedsToRun([7]))(
+    "is stored once, picture by picture, however often the app is killed; what was deleted stays away (D14, D16, D24, D25, seed %d)",
+    async (seed) => {
+      console.info(`camera roll: LARDER_TEST_SEED=${seed}`);
+      const random = new Random(seed);
+      const account = await server().signUp();
+      let isServerUp = true;
+      const portOf = () => (isServerUp ? server().port : 0);
+      const line = await BadLine.open(portOf, random.branch("line"), { cuts: 0, cutWithinBytes: 0 });
+      const onAnswer = (answer: SeenAnswer) => server().answers.push(answer);
+      const ledger = new Ledger();
+      try {
+        const disk = new MemoryDisk("camera");
+        const pictures = takePictures(disk, random.branch("pictures"));
+        const web = new WebClient({
+          url: line.url,
+          token: account.token,
+          random: random.branch("web"),
+          ledger,
+          onAnswer,
+        });
+        const startApp = (crashes: number) =>
+          new CameraRoll(disk, pictures, {
+            credentials: { email: account.email, password: account.password },
+            random: random.branch(`app ${kills}`),
+            url: line.url,
+            onAnswer,
+            ledger,
+            crashes,
+          });
+        let kills = 0;
+        await startApp(0).session.register();
+
+        const deleted = new Set<string>();
+        const moved = new Map<string, string>();
+        for (let ends: Map<string, PictureEnd> | undefined; ends === undefined; ) {
+          line.quality = { cuts: 0.05, cutWithinBytes: 400_000 };
+          // Each life is longer than the one before, so that the night has an end.
+          const app = startApp(kills < killsMin ? 0.04 : 0.04 / (kills - killsMin + 2));
+          try {
+            if (random.chance(0.4)) await app.session.refresh();
+            ends = await app.backUp();
+          } catch (error) {
+            if (!isPassing(error)) throw error;
+            kills += 1;
+          }
+          expect(app.session.signOutCount).toBe(0);
+          line.quality = { cuts: 0, cutWithinBytes: 0 };
+          // Meanwhile somebody tidies up on the web.
+          for (const file of random.shuffled(await web.files()).slice(0, 2)) {
+            if (random.chance(0.5)) {
+              await web.deleteFile(file.id);
+              deleted.add(file.checksum);
+            } else {
+              const album = `/Albums/${kills}`;
+              (await web.call("PUT", `/api/files/${file.id}`, { json: { folder: album } })).expect(200);
+              if (!deleted.has(file.checksum)) moved.set(file.checksum, file.id);
+            }
+          }
+          if (kills % 3 === 1) {
+            isServerUp = false;
+            await server().restart();
+            isServerUp = true;
+          }
+        }
+
+        // Once more from the start, on a good line: nothing is to be sent, and each picture is told how it stands.
+        const ends = await startApp(0).backUp();
+        const files = await web.files();
+        console.info(
+          `camera roll: ${kills} kills, ${line.cutCount} cuts, ${deleted.size} deleted, ${moved.size} moved`,
+        );
+        const faults: string[] = [];
+        for (const { path, checksum } of pictures) {
+          const there = files.filter((file) => file.checksum === checksum);
+          const end = ends.get(path);
+          const wanted = deleted.has(checksum) ? 0 : 1;
+          if (there.length !== wanted)
+            faults.push(`${path} is there ${there.length} times instead of ${wanted}: ${JSON.stringify(there)}`);
+          if (wanted === 0 && end?.kind !== "deleted_by_you") faults.push(`${path} was deleted, told ${end?.kind}`);
+          if (wanted === 1 && (end === undefined || end.kind === "deleted_by_you" || end.fileId !== there[0]?.id))
+            faults.push(`${path} is ${there[0]?.id}, told ${JSON.stringify(end)}`);
+        }
+        if (files.length !== pictures.length - deleted.size) faults.push(`${files.length} files in all`);
+        expect(faults.slice(0, 10)).toEqual([]);
+
+        // A person's own upload brings back what a backup may not.
+        const [wiped] = deleted;
+        if (wiped === undefined) throw new Error("nothing was deleted: another seed");
+        const form = new FormData();
+        form.append("file", new File([disk.content(wiped)], "again.jpg"));
+        (await web.call("POST", "/api/files/upload", { body: form })).expect(201);
+        const again = await startApp(0).backUp();
+        const path = pictures.find(({ checksum }) => checksum === wiped)?.path ?? "";
+        expect(again.get(path)?.kind).toBe("already_stored");
+      } finally {
+        await line.close();
+      }
+    },
+    testMsMax,
+  );
+
+  function takePictures(disk: MemoryDisk, random: Random): Picture[] {
+    return Array.from({ length: pictureCount }, (_, number) => {
+      // Many small ones, few large ones: from 100 KB to 3 MB.
+      const size = Math.round(100_000 * 30 ** (random.fraction() ** 3));
+      return {
+        path: `/Camera/IMG_${String(number).padStart(4, "0")}.jpg`,
+        checksum: disk.keep(random.bytes(size)),
+        size,
+      };
+    });
+  }
+});
+
+testAllAnswers(server);

@@ -1,0 +1,308 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer, Client } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+
+// The brake has tests of its own; here it would hold what the tests delete.
+const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
+
+const past = "2026-01-02T03:04:05.678Z";
+
+/** A phone of a new account. */
+async function phone() {
+  const account = await server().signUp();
+  const { client: device, deviceId } = await registerDevice(server(), account);
+  return { account, web: account.client, device, deviceId };
+}
+
+const deleteOf = (fileId: string, more: object = {}) => ({
+  id: `delete ${fileId}`,
+  type: "delete",
+  priority: "normal",
+  createdAt: past,
+  fileId,
+  ...more,
+});
+
+/** Created now: a file that is there already does not count. */
+const uploadTo = (remotePath: string, more: object = {}) => ({
+  id: `upload ${remotePath}`,
+  type: "upload",
+  priority: "normal",
+  createdAt: new Date().toISOString(),
+  localPath: `/sdcard${remotePath}`,
+  remotePath,
+  ...more,
+});
+
+function add(device: Client, ...operations: object[]): Promise<Answer> {
+  return device.post("/api/mobile/queue/add", { operations });
+}
+
+/** Status by id of what one call added. */
+async function added(device: Client, ...operations: object[]): Promise<Record<string, string>> {
+  const answer = await add(device, ...operations);
+  expectStatus(answer, 200);
+  const statuses = answer.strings("data.results", "status");
+  return Object.fromEntries(answer.strings("data.results", "id").map((id, index) => [id, statuses[index] ?? ""]));
+}
+
+/** Status by id of the device's whole queue. */
+async function statuses(device: Client): Promise<Record<string, string>> {
+  const answer = await device.get("/api/mobile/queue");
+  expectStatus(answer, 200);
+  const found = answer.strings("data.operations", "status");
+  return Object.fromEntries(answer.strings("data.operations", "id").map((id, index) => [id, found[index] ?? ""]));
+}
+
+function becomes(device: Client, wanted: Record<string, string>): Promise<void> {
+  return eventually(JSON.stringify(wanted), async () => {
+    const now = await statuses(device);
+    return Object.entries(wanted).every(([id, status]) => now[id] === status);
+  });
+}
+
+describe("POST /api/mobile/queue/add", () => {
+  test("carries a delete out, and tells how each operation stands", async () => {
+    const { web, device } = await phone();
+    const id = await web.storedId("x");
+    const answer = await add(device, deleteOf(id, { priority: "high" }), deleteOf("file_none"));
+    expectStatus(answer, 200);
+    expect(answer.at("data.results")).toEqual([
+      { id: `delete ${id}`, status: "queued" },
+      { id: "delete file_none", status: "queued" },
+    ]);
+    await becomes(device, { [`delete ${id}`]: "completed", "delete file_none": "failed" });
+    expectRefusal(await web.get(`/api/files/${id}`), 404);
+
+    const list = await device.get("/api/mobile/queue");
+    expect(list.list("data.operations")).toEqual([
+      {
+        id: "delete file_none",
+        type: "delete",
+        priority: "normal",
+        status: "failed",
+        attempts: 1,
+        error: {
+          code: "RESOURCE_NOT_FOUND",
+          message: expect.any(String),
+          details: { reason: "not_found" },
+        },
+        createdAt: past,
+        finishedAt: expect.stringMatching(timestampPattern),
+      },
+      {
+        id: `delete ${id}`,
+        type: "delete",
+        priority: "high",
+        status: "completed",
+        attempts: 1,
+        createdAt: past,
+        finishedAt: expect.stringMatching(timestampPattern),
+      },
+    ]);
+  });
+
+  test("twice does nothing twice, and tells the present status (D24)", async () => {
+    const { web, device } = await phone();
+    const operation = deleteOf(await web.storedId("x"));
+    expect(await added(device, operation, operation)).toEqual({ [operation.id]: "queued" });
+    await becomes(device, { [operation.id]: "completed" });
+    expect(await added(device, operation)).toEqual({ [operation.id]: "completed" });
+    const list = await device.get("/api/mobile/queue");
+    expect(list.list("data.operations")).toHaveLength(1);
+    expect(list.number("data.operations.0.attempts")).toBe(1);
+  });
+
+  test("of a known id with other content refuses that one alone", async () => {
+    const { web, device } = await phone();
+    const [a, b] = [await web.storedId("a"), await web.storedId("b")];
+    await added(device, deleteOf(a, { id: "1" }));
+    const answer = await add(device, deleteOf(b, { id: "1" }), deleteOf(b, { id: "2" }));
+    expect(answer.at("data.results.0")).toMatchObject({
+      id: "1",
+      status: "failed",
+      error: { details: { reason: "idempotency_key", field: "id" } },
+    });
+    expect(answer.at("data.results.1")).toEqual({ id: "2", status: "queued" });
+    await becomes(device, { 1: "completed", 2: "completed" });
+  });
+
+  test("is the device's own: others don't see it, and choose ids as they like", async () => {
+    const { account, web, device } = await phone();
+    const { client: other } = await registerDevice(server(), account);
+    const [a, b] = [await web.storedId("a"), await web.storedId("b")];
+    await added(device, deleteOf(a, { id: "1" }));
+    expect(await statuses(other)).toEqual({});
+    expect(await added(other, deleteOf(b, { id: "1" }))).toEqual({ 1: "queued" });
+    const stranger = await phone();
+    const c = await web.storedId("c");
+    await added(stranger.device, deleteOf(c));
+    await becomes(stranger.device, { [`delete ${c}`]: "failed" });
+    expectStatus(await web.get(`/api/files/${c}`), 200);
+  });
+
+  test("refuses a malformed call whole", async () => {
+    const { device } = await phone();
+    const good = deleteOf("file_none");
+    const cases: [unknown, string][] = [
+      [{}, "operations"],
+      [{ operations: [{ ...good, id: 1 }] }, "operations.0.id"],
+      [{ operations: [{ ...good, id: "" }] }, "operations.0.id"],
+      [{ operations: [good, { ...good, type: "rename" }] }, "operations.1.type"],
+      [{ operations: [{ ...good, priority: "urgent" }] }, "operations.0.priority"],
+      [{ operations: [{ ...good, createdAt: 5 }] }, "operations.0.createdAt"],
+      [{ operations: [{ ...good, createdAt: "yesterday" }] }, "operations.0.createdAt"],
+      [{ operations: [{ ...good, createdAt: "" }] }, "operations.0.createdAt"],
+      [{ operations: [{ ...good, fileId: undefined }] }, "operations.0.fileId"],
+      [{ operations: [uploadTo("/a", { remotePath: undefined })] }, "operations.0.remotePath"],
+      [{ operations: [uploadTo("/a", { localPath: undefined })] }, "operations.0.localPath"],
+      [{ operations: Array.from({ length: 501 }, (_, index) => deleteOf(`${index}`)) }, "operations"],
+    ];
+    for (const [body, field] of cases)
+      expectRefusal(await device.post("/api/mobile/queue/add", body), 400, "invalid_field", field);
+    expect(await statuses(device)).toEqual({});
+  });
+
+  test("takes priority and unknown fields as they come; 500 operations at once; none", async () => {
+    const { device } = await phone();
+    expect(await added(device)).toEqual({});
+    const many = Array.from({ length: 500 }, (_, index) => uploadTo(`/${index}`, { priority: undefined, extra: 1 }));
+    const answer = await add(device, ...many);
+    expect(answer.list("data.results")).toHaveLength(500);
+    const list = await device.get("/api/mobile/queue?status=queued&limit=1");
+    expect(list.string("data.operations.0.priority")).toBe("normal");
+    expect(list.at("data.pagination")).toMatchObject({ page: 1, limit: 1, total: 500, hasNext: true });
+  });
+});
+
+describe("an upload operation", () => {
+  test("waits, and completes when a file arrives at its path in whatever way", async () => {
+    const { web, device } = await phone();
+    const old = await web.storedId("old", { name: "updated.jpg", fields: { folder: "/p" } });
+    const moved = await web.storedId("m", { name: "moved.jpg" });
+    const renamed = await web.storedId("r", { name: "before.jpg", fields: { folder: "/p" } });
+    const paths = ["/p/new.jpg", "/p/updated.jpg", "/p/moved.jpg", "/p/renamed.jpg", "/p/copied.jpg", "/p/never.jpg"];
+    // The next millisecond: what is there came before.
+    await Bun.sleep(2);
+    const operations = paths.map((path) => uploadTo(path, { id: path }));
+    expect(await added(device, ...operations)).toEqual(Object.fromEntries(paths.map((path) => [path, "queued"])));
+
+    await device.stored("new", { name: "new.jpg", fields: { folder: "/p" } });
+    await web.putContent(old, "new content");
+    expectStatus(await web.post("/api/files/move", { fileIds: [moved], destinationFolder: "/p" }), 200);
+    expectStatus(await web.put(`/api/files/${renamed}`, { name: "renamed.jpg" }), 200);
+    const source = await web.storedId("c", { name: "copied.jpg", fields: { folder: "/q" } });
+    expectStatus(await web.post("/api/files/copy", { fileIds: [source], destinationFolder: "/p" }), 201);
+    // In the same deed: nothing to wait for.
+    expect(await statuses(device)).toEqual({
+      ...Object.fromEntries(paths.map((path) => [path, "completed"])),
+      "/p/never.jpg": "queued",
+    });
+  });
+
+  test("is complete at once where a file is there that is newer than createdAt", async () => {
+    const { web, device } = await phone();
+    await web.stored("x", { name: "a.jpg" });
+    await Bun.sleep(2);
+    const newer = uploadTo("/a.jpg", { id: "newer", createdAt: past });
+    expect(await added(device, newer, uploadTo("/a.jpg", { id: "older" }))).toEqual({
+      newer: "completed",
+      older: "queued",
+    });
+  });
+
+  test("of a phone whose clock is ahead waits as from its receipt", async () => {
+    const { device } = await phone();
+    const sentAt = Date.now();
+    expect(await added(device, uploadTo("/a.jpg", { createdAt: "2099-01-01T00:00:00Z" }))).toEqual({
+      "upload /a.jpg": "queued",
+    });
+    const list = await device.get("/api/mobile/queue");
+    const createdAt = Date.parse(list.string("data.operations.0.createdAt"));
+    expect(createdAt).toBeGreaterThanOrEqual(sentAt);
+    expect(createdAt).toBeLessThanOrEqual(Date.now());
+    await device.stored("x", { name: "a.jpg" });
+    expect(await statuses(device)).toEqual({ "upload /a.jpg": "completed" });
+  });
+
+  test("with a path that is none is told so by itself, and can be sent again", async () => {
+    const { device } = await phone();
+    const answer = await add(device, uploadTo("/a/../b", { id: "1" }), uploadTo("/p/", { id: "2" }), uploadTo("/ok"));
+    expect(answer.at("data.results.0")).toMatchObject({
+      status: "failed",
+      error: { code: "VALIDATION_ERROR", details: { reason: "invalid_path", field: "remotePath" } },
+    });
+    expect(answer.at("data.results.1")).toMatchObject({ status: "failed" });
+    expect(await added(device, uploadTo("/b", { id: "1" }))).toEqual({ 1: "queued" });
+    expect(await statuses(device)).toEqual({ 1: "queued", "upload /ok": "queued" });
+  });
+
+  test("holds nothing up", async () => {
+    const { web, device } = await phone();
+    const id = await web.storedId("x");
+    await added(device, uploadTo("/a", { priority: "high" }), deleteOf(id, { priority: "low" }));
+    await becomes(device, { [`delete ${id}`]: "completed", "upload /a": "queued" });
+  });
+});
+
+describe("GET /api/mobile/queue", () => {
+  test("lists high, normal, low, then by createdAt, by status and in pages", async () => {
+    const { device } = await phone();
+    await added(
+      device,
+      uploadTo("/4", { id: "4", priority: "low" }),
+      uploadTo("/3", { id: "3", createdAt: "2026-01-02T00:00:00Z" }),
+      uploadTo("/2", { id: "2", createdAt: "2026-01-02T01:00:00+02:00" }),
+      uploadTo("/1", { id: "1", priority: "high" }),
+      deleteOf("file_none", { id: "gone" }),
+    );
+    await becomes(device, { gone: "failed" });
+    const ids = async (query: string) =>
+      (await device.get(`/api/mobile/queue?${query}`)).strings("data.operations", "id");
+    expect(await ids("")).toEqual(["1", "2", "3", "4", "gone"]);
+    expect(await ids("status=queued")).toEqual(["1", "2", "3", "4"]);
+    expect(await ids("status=failed")).toEqual(["gone"]);
+    expect(await ids("status=running")).toEqual([]);
+    expect(await ids("status=completed")).toEqual([]);
+    expect(await ids("limit=2&page=2")).toEqual(["3", "4"]);
+    expect(await ids("page=999999999999&limit=500")).toEqual([]);
+    const page = await device.get("/api/mobile/queue?limit=2&page=3");
+    expect(page.at("data.pagination")).toEqual({
+      page: 3,
+      limit: 2,
+      total: 5,
+      totalPages: 3,
+      hasNext: false,
+      hasPrev: true,
+    });
+    for (const query of ["status=done", "limit=0", "limit=501", "page=0"])
+      expectRefusal(await device.get(`/api/mobile/queue?${query}`), 400, "invalid_field");
+  });
+});
+
+test("a removed device's queue is dropped: registered again, it has nothing waiting", async () => {
+  const { account, web, device, deviceId } = await phone();
+  const { client: other } = await registerDevice(server(), account);
+  await added(device, uploadTo("/a"));
+  expectStatus(await other.delete(`/api/mobile/devices/${deviceId}`), 200);
+  const { client: again } = await registerDevice(server(), account, deviceId);
+  await web.stored("x", { name: "a" });
+  expect(await statuses(again)).toEqual({});
+});
+
+test("viewers and whoever is no device are refused", async () => {
+  const { web } = await phone();
+  for (const client of [web, server().visitor]) {
+    expectRefusal(await add(client, deleteOf("file_none")), 401);
+    expectRefusal(await client.get("/api/mobile/queue"), 401);
+  }
+  const viewer = await server().addUser(["--role", "viewer"]);
+  const { client: device } = await registerDevice(server(), viewer);
+  expectRefusal(await add(device, deleteOf("file_none")), 403, "role");
+  expect(await statuses(device)).toEqual({});
+});
+
+testAllAnswers(server);

@@ -1,0 +1,533 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Answer, checksumOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+interface Result {
+  localId: string;
+  status: string;
+  fileId?: string;
+  conflictId?: string;
+  error?: { code: string; message: string; details: { reason: string; field?: string } };
+}
+
+interface ConflictRecord {
+  conflictId: string;
+  fileId: string;
+  type: string;
+  local: Record<string, unknown>;
+  remote: Record<string, unknown> | null;
+  detectedAt: string;
+}
+
+/** One account with two phones. */
+interface Household {
+  account: Account;
+  a: TestDevice;
+  b: TestDevice;
+}
+
+async function household(): Promise<Household> {
+  const account = await server().signUp();
+  const [a, b] = await Promise.all([registerDevice(server(), account), registerDevice(server(), account)]);
+  return { account, a, b };
+}
+
+async function send(device: TestDevice, localChanges: unknown[], syncToken?: string): Promise<Answer> {
+  return device.client.post("/api/mobile/sync/files", {
+    localChanges,
+    ...(syncToken !== undefined && { syncToken }),
+  });
+}
+
+async function results(device: TestDevice, localChanges: unknown[], syncToken?: string): Promise<Result[]> {
+  const answer = await send(device, localChanges, syncToken);
+  expectStatus(answer, 200);
+  return answer.list("data.results") as Result[];
+}
+
+async function resultOf(device: TestDevice, change: unknown, syncToken?: string): Promise<Result> {
+  const [result] = await results(device, [change], syncToken);
+  if (result === undefined) throw new Error("no result");
+  return result;
+}
+
+function conflictsIn(answer: Answer): ConflictRecord[] {
+  return answer.list("data.conflicts") as ConflictRecord[];
+}
+
+/** Where the account's journal ends, as a device is told. */
+async function tokenOf(device: TestDevice): Promise<string> {
+  let token: string | undefined;
+  for (;;) {
+    const query = token === undefined ? "" : `?syncToken=${encodeURIComponent(token)}`;
+    const answer = await device.client.get(`/api/mobile/sync/status${query}`);
+    expectStatus(answer, 200);
+    token = answer.string("data.nextSyncToken");
+    if (answer.at("data.hasMore") !== true) return token;
+  }
+}
+
+async function info(account: Account, fileId: string): Promise<Answer> {
+  return account.client.get(`/api/files/${fileId}`);
+}
+
+const uploadOf = (localId: string, name: string, content: string | Uint8Array, more: object = {}) => ({
+  action: "upload",
+  localId,
+  name,
+  folder: "/",
+  size: content.length,
+  checksum: checksumOf(content),
+  lastModified: "2026-01-02T03:04:05.678Z",
+  ...more,
+});
+
+const updateOf = (fileId: string, content: string, more: object = {}) => ({
+  action: "update",
+  localId: `local-${fileId}`,
+  fileId,
+  size: content.length,
+  checksum: checksumOf(content),
+  ...more,
+});
+
+describe("an upload", () => {
+  test("of new bytes asks for them, and of what is there says where", async () => {
+    const { account, a } = await household();
+    expect(await resultOf(a, uploadOf("1", "new.txt", "new bytes"))).toEqual({ localId: "1", status: "upload_required" });
+    const fileId = await account.client.storedId("new bytes", { name: "new.txt" });
+    expect(await resultOf(a, uploadOf("1", "new.txt", "new bytes"))).toEqual({
+      localId: "1",
+      status: "already_stored",
+      fileId,
+    });
+  });
+
+  test("of bytes that are elsewhere in the account makes the file without sending any", async () => {
+    const { account, a } = await household();
+    const content = randomContent(1000);
+    const first = await account.client.storedId(content, { name: "one.bin" });
+    const made = await resultOf(a, uploadOf("2", "two.bin", content, { folder: "/copies/deep" }));
+    expect(made).toEqual({ localId: "2", status: "applied", fileId: expect.any(String) });
+    expect(made.fileId).not.toBe(first);
+    const record = await info(account, made.fileId ?? "");
+    expect([record.at("data.name"), record.at("data.folder")]).toEqual(["two.bin", "/copies/deep"]);
+    expect(record.at("data.checksum")).toBe(checksumOf(content));
+    expect(record.at("data.fileModifiedAt")).toBe("2026-01-02T03:04:05.678Z");
+    const used = (await account.client.get("/api/users/usage")).number("data.storage.used");
+    expect(used).toBe(2000);
+    const bytes = await account.client.get(`/api/files/${made.fileId}/download`);
+    expect(bytes.bytes).toEqual(content);
+  });
+
+  test("never makes a file of another account's bytes (D62)", async () => {
+    const [mine, theirs] = await Promise.all([household(), household()]);
+    const content = randomContent(500);
+    await theirs.account.client.stored(content);
+    expect((await resultOf(mine.a, uploadOf("1", "x.bin", content))).status).toBe("upload_required");
+  });
+
+  test("meets a name that other bytes have: a conflict", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("theirs", { name: "report.txt" });
+    const answer = await send(a, [uploadOf("7", "report.txt", "mine!")]);
+    const [result] = answer.list("data.results") as Result[];
+    expect(result).toEqual({ localId: "7", status: "conflict", fileId, conflictId: expect.stringMatching(/^cfl_/) });
+    const [conflict] = conflictsIn(answer);
+    expect(conflict).toMatchObject({
+      conflictId: result?.conflictId,
+      fileId,
+      type: "name",
+      local: {
+        name: "report.txt",
+        size: 5,
+        checksum: checksumOf("mine!"),
+        modifiedAt: "2026-01-02T03:04:05.678Z",
+        deviceId: a.deviceId,
+      },
+      remote: { name: "report.txt", size: 6, checksum: checksumOf("theirs"), deviceId: null },
+    });
+    expect(conflict?.detectedAt).toMatch(timestampPattern);
+  });
+
+  test("by a backup is not taken again after its user deleted it (D24, D25)", async () => {
+    const { account, a } = await household();
+    const content = randomContent(300);
+    const fileId = await account.client.storedId(content, { name: "photo.jpg" });
+    await account.client.delete(`/api/files/${fileId}`);
+    const refused = await resultOf(a, uploadOf("1", "photo.jpg", content, { automatic: true }));
+    expect(refused.status).toBe("rejected");
+    expect(refused.error?.details.reason).toBe("deleted_by_you");
+    expect((await resultOf(a, uploadOf("1", "photo.jpg", content))).status).toBe("upload_required");
+    await account.client.stored(content, { name: "again.jpg" });
+    expect((await resultOf(a, uploadOf("1", "photo.jpg", content, { automatic: true }))).status).toBe("applied");
+  });
+
+  test("onto the name of a folder is refused", async () => {
+    const { account, a } = await household();
+    await account.client.folderId("stuff");
+    const refused = await resultOf(a, uploadOf("1", "stuff", "abc"));
+    expect([refused.status, refused.error?.details.reason]).toEqual(["rejected", "name_taken"]);
+  });
+});
+
+describe("an update", () => {
+  test("from the present content asks for the bytes", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const change = updateOf(fileId, "two", { baseChecksum: checksumOf("one") });
+    expect(await resultOf(a, change)).toEqual({ localId: `local-${fileId}`, status: "upload_required", fileId });
+  });
+
+  test("to bytes that the account holds becomes the next version, the old one kept (D11)", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    await account.client.stored("two", { name: "b.txt" });
+    const before = (await account.client.get("/api/users/usage")).number("data.storage.used");
+    const change = updateOf(fileId, "two", { baseChecksum: checksumOf("one") });
+    expect((await resultOf(a, change)).status).toBe("applied");
+    const record = await info(account, fileId);
+    expect([record.at("data.version"), record.at("data.checksum")]).toEqual([2, checksumOf("two")]);
+    expect((await account.client.get("/api/users/usage")).number("data.storage.used")).toBe(before + 3);
+  });
+
+  test("to equal bytes is never a conflict, whatever others did", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    expectStatus(await account.client.putContent(fileId, "two"), 200);
+    const change = updateOf(fileId, "two", { baseChecksum: checksumOf("one") });
+    expect(await resultOf(a, change)).toEqual({ localId: `local-${fileId}`, status: "already_stored", fileId });
+  });
+
+  test("from an older content is a conflict, with the same id when it is sent again", async () => {
+    const { account, a, b } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    expectStatus(await b.client.putContent(fileId, "two"), 200);
+    const change = updateOf(fileId, "three", { baseChecksum: checksumOf("one") });
+    const answer = await send(a, [change]);
+    const [first] = answer.list("data.results") as Result[];
+    expect(first).toMatchObject({ status: "conflict", fileId, conflictId: expect.any(String) });
+    expect(conflictsIn(answer)).toHaveLength(1);
+    expect(conflictsIn(answer)[0]).toMatchObject({
+      type: "modified",
+      local: { name: "a.txt", size: 5, checksum: checksumOf("three"), deviceId: a.deviceId },
+      remote: { name: "a.txt", size: 3, checksum: checksumOf("two"), deviceId: b.deviceId },
+    });
+    expect(await resultOf(a, change)).toEqual(first as Result);
+    expect(conflictsIn(await send(a, []))).toHaveLength(1);
+    expect(conflictsIn(await send(b, []))).toHaveLength(0);
+    expect((await info(account, fileId)).at("data.checksum")).toBe(checksumOf("two"));
+  });
+
+  test("without a base is a conflict where others changed the file since the token, and only then", async () => {
+    const { account, a, b } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const untouched = await account.client.storedId("uno", { name: "b.txt" });
+    const token = await tokenOf(a);
+    expectStatus(await a.client.putContent(untouched, "due"), 200);
+    expectStatus(await b.client.putContent(fileId, "two"), 200);
+    expect(await results(a, [updateOf(fileId, "three"), updateOf(untouched, "tre")], token)).toEqual([
+      { localId: `local-${fileId}`, status: "conflict", fileId, conflictId: expect.any(String) },
+      { localId: `local-${untouched}`, status: "upload_required", fileId: untouched },
+    ]);
+    expect((await resultOf(a, updateOf(fileId, "three"), await tokenOf(a))).status).toBe("upload_required");
+  });
+
+  test("of a file that was deleted is a conflict; of one that never was, refused", async () => {
+    const { account, a } = await household();
+    const theirs = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    await account.client.delete(`/api/files/${fileId}`);
+    const answer = await send(a, [updateOf(fileId, "two", { name: "a.txt", baseChecksum: checksumOf("one") })]);
+    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
+    expect(conflictsIn(answer)[0]).toMatchObject({ type: "deleted", fileId, remote: null });
+    const foreign = await theirs.account.client.storedId("other", { name: "o.txt" });
+    for (const id of ["file_never", foreign]) {
+      const refused = await resultOf(a, updateOf(id, "two"));
+      expect([refused.status, refused.error?.details.reason]).toEqual(["rejected", "not_found"]);
+    }
+  });
+
+  test("to zero bytes is a conflict, not an edit (D11)", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const answer = await send(a, [updateOf(fileId, "", { baseChecksum: checksumOf("one") })]);
+    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
+    expect(conflictsIn(answer)[0]).toMatchObject({ type: "modified", local: { size: 0 } });
+    expect((await info(account, fileId)).at("data.size")).toBe(3);
+  });
+});
+
+describe("a rename and a move", () => {
+  test("are done, and sent again change nothing", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const changes = [
+      { action: "rename", localId: "1", fileId, name: "b.txt" },
+      { action: "move", localId: "1", fileId, folder: "/x/y" },
+    ];
+    const first = await results(a, changes);
+    expect(first.map(({ status }) => status)).toEqual(["applied", "applied"]);
+    const after = await info(account, fileId);
+    expect([after.at("data.name"), after.at("data.folder")]).toEqual(["b.txt", "/x/y"]);
+    expect(await results(a, changes)).toEqual(first);
+    expect((await info(account, fileId)).at("data.modifiedAt")).toBe(after.at("data.modifiedAt"));
+  });
+
+  test("meet a taken name, a changed file, a deleted file", async () => {
+    const { account, a, b } = await household();
+    const [one, two, gone] = await Promise.all(
+      ["one", "two", "gone"].map((name) => account.client.storedId(name, { name })),
+    );
+    const token = await tokenOf(a);
+    await b.client.delete(`/api/files/${gone}`);
+    await b.client.put(`/api/files/${two}`, { description: "looked at" });
+    const answer = await send(
+      a,
+      [
+        { action: "rename", localId: "1", fileId: one, name: "two" },
+        { action: "rename", localId: "2", fileId: two, name: "three" },
+        { action: "move", localId: "3", fileId: gone, folder: "/x" },
+      ],
+      token,
+    );
+    expect((answer.list("data.results") as Result[]).map(({ status }) => status)).toEqual(Array(3).fill("conflict"));
+    expect(conflictsIn(answer).map(({ type, fileId }) => [type, fileId])).toEqual([
+      ["name", one ?? ""],
+      ["modified", two ?? ""],
+      ["deleted", gone ?? ""],
+    ]);
+    expect(conflictsIn(answer)[0]?.remote).toMatchObject({ fileId: two, name: "two" });
+  });
+
+  test("renamed back by another device, the repetition leaves it so; meant anew, it is done", async () => {
+    const { account, a, b } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const token = await tokenOf(a);
+    const change = { action: "rename", localId: "1", fileId, name: "b.txt" };
+    const first = await resultOf(a, change, token);
+    expectStatus(await b.client.put(`/api/files/${fileId}`, { name: "a.txt" }), 200);
+    expect(await resultOf(a, change, token)).toEqual(first);
+    expect((await info(account, fileId)).at("data.name")).toBe("a.txt");
+    expect((await resultOf(a, change, await tokenOf(a))).status).toBe("applied");
+    expect((await info(account, fileId)).at("data.name")).toBe("b.txt");
+  });
+
+  test("to and fro by the same device are all done", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const rename = (name: string) => ({ action: "rename", localId: "1", fileId, name });
+    for (const name of ["b.txt", "a.txt", "b.txt"]) {
+      expect((await resultOf(a, rename(name))).status).toBe("applied");
+      expect((await info(account, fileId)).at("data.name")).toBe(name);
+    }
+    await results(a, ["c.txt", "b.txt", "c.txt", "d.txt"].map(rename));
+    expect((await info(account, fileId)).at("data.name")).toBe("d.txt");
+  });
+});
+
+describe("a delete", () => {
+  test("of what is there and of what is gone is applied; of what never was, refused", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const change = { action: "delete", localId: "1", fileId };
+    for (let times = 0; times < 2; times++) {
+      expect(await resultOf(a, change)).toEqual({ localId: "1", status: "applied", fileId });
+    }
+    expectRefusal(await info(account, fileId), 404);
+    const theirs = await (await household()).account.client.storedId("x");
+    const refused = await resultOf(a, { action: "delete", localId: "2", fileId: theirs });
+    expect(refused.error?.details.reason).toBe("not_found");
+  });
+
+  test("of what went with its folder is applied", async () => {
+    const { account, a } = await household();
+    const folder = await account.client.folderId("f");
+    const fileId = await account.client.storedId("one", { fields: { folder: "/f" } });
+    expectStatus(await account.client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
+    expect((await resultOf(a, { action: "delete", localId: "1", fileId })).status).toBe("applied");
+  });
+
+  test("of what others changed is a conflict, and the file stays", async () => {
+    const { account, a, b } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const token = await tokenOf(a);
+    expectStatus(await b.client.putContent(fileId, "two"), 200);
+    expect((await resultOf(a, { action: "delete", localId: "1", fileId }, token)).status).toBe("conflict");
+    const byBase = { action: "delete", localId: "2", fileId, baseChecksum: checksumOf("one") };
+    const answer = await send(a, [byBase]);
+    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict" });
+    expect(conflictsIn(answer)[0]).toMatchObject({ type: "modified", remote: { size: 3 } });
+    expectStatus(await info(account, fileId), 200);
+    const now = { ...byBase, baseChecksum: checksumOf("two") };
+    expect((await resultOf(a, now)).status).toBe("applied");
+  });
+});
+
+describe("a delete and the same bytes anew in one call", () => {
+  for (const order of ["delete first", "upload first"]) {
+    test(`are a move, and the file keeps its id (D11): ${order}`, async () => {
+      const { account, a } = await household();
+      const content = randomContent(200);
+      const fileId = await account.client.storedId(content, { name: "a.bin", fields: { tags: "kept" } });
+      const changes = [
+        { action: "delete", localId: "1", fileId },
+        uploadOf("2", "b.bin", content, { folder: "/moved" }),
+      ];
+      if (order === "upload first") changes.reverse();
+      const first = await results(a, changes);
+      expect(first.map(({ status, fileId: id }) => [status, id])).toEqual([
+        ["applied", fileId],
+        ["applied", fileId],
+      ]);
+      const record = await info(account, fileId);
+      expect([record.at("data.name"), record.at("data.folder")]).toEqual(["b.bin", "/moved"]);
+      expect([record.at("data.version"), record.at("data.tags")]).toEqual([1, ["kept"]]);
+      expect(await results(a, changes)).toEqual(first);
+      expectStatus(await info(account, fileId), 200);
+      const token = await tokenOf(a);
+      expect((await resultOf(a, { action: "delete", localId: "1", fileId }, token)).status).toBe("applied");
+      expectRefusal(await info(account, fileId), 404);
+    });
+  }
+
+  test("are each by itself where the file was changed by others", async () => {
+    const { account, a, b } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const token = await tokenOf(a);
+    expectStatus(await b.client.put(`/api/files/${fileId}`, { name: "c.txt" }), 200);
+    const outcome = await results(a, [{ action: "delete", localId: "1", fileId }, uploadOf("2", "b.txt", "one")], token);
+    expect(outcome.map(({ status }) => status)).toEqual(["conflict", "applied"]);
+    expect((await account.client.names()).sort()).toEqual(["b.txt", "c.txt"]);
+  });
+});
+
+describe("a call", () => {
+  test("does each change by itself, in order", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const outcome = await results(a, [
+      { action: "rename", localId: "1", fileId, name: "b.txt" },
+      { action: "rename", localId: "2", fileId, name: "no/such" },
+      { action: "update", localId: "3", fileId, checksum: "sha256:short" },
+      { action: "move", localId: "4", fileId },
+      { action: "rename", localId: "5" },
+      uploadOf("6", "a.txt", "one"),
+      { action: "delete", localId: "7", fileId: "file_never" },
+      uploadOf("8", "c.txt", "new", { folder: "relative" }),
+      uploadOf("9", "c.txt", "new", { lastModified: "yesterday" }),
+      { action: "move", localId: "10", fileId, folder: "/a.txt" },
+    ]);
+    expect(outcome.map(({ localId, status, error }) => [localId, status, error?.details.reason])).toEqual([
+      ["1", "applied", undefined],
+      ["2", "rejected", "invalid_path"],
+      ["3", "rejected", "invalid_field"],
+      ["4", "rejected", "invalid_field"],
+      ["5", "rejected", "invalid_field"],
+      ["6", "applied", undefined],
+      ["7", "rejected", "not_found"],
+      ["8", "rejected", "invalid_path"],
+      ["9", "rejected", "invalid_field"],
+      ["10", "rejected", "not_a_folder"],
+    ]);
+  });
+
+  test("takes a thousand changes, and no more", async () => {
+    const { account, a } = await household();
+    await account.client.stored("seed", { name: "seed.txt" });
+    const changes = Array.from({ length: 1000 }, (_, at) => uploadOf(String(at), `n${at}.txt`, "seed"));
+    const first = await results(a, changes);
+    expect(first.every(({ status }) => status === "applied")).toBe(true);
+    expect(new Set(first.map(({ fileId }) => fileId)).size).toBe(1000);
+    expect(await results(a, changes)).toEqual(first);
+    expectRefusal(await send(a, [...changes, uploadOf("one more", "x", "seed")]), 400, "invalid_field", "localChanges");
+  });
+
+  test("moves the token on over what the device did itself, and never over what others did", async () => {
+    const { account, a, b } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const token = await tokenOf(a);
+    const own = await send(a, [{ action: "rename", localId: "1", fileId, name: "b.txt" }], token);
+    const after = own.string("data.nextSyncToken");
+    const quiet = await a.client.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(after)}`);
+    expect(quiet.at("data.hasChanges")).toBe(false);
+    const other = await b.client.storedId("other", { name: "other.txt" });
+    const mixed = await send(a, [{ action: "rename", localId: "1", fileId, name: "c.txt" }], after);
+    const next = mixed.string("data.nextSyncToken");
+    const news = await a.client.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(next)}`);
+    expect(news.text).toContain(other);
+    const none = await send(a, []);
+    const all = await a.client.get(
+      `/api/mobile/sync/status?syncToken=${encodeURIComponent(none.string("data.nextSyncToken"))}`,
+    );
+    expect(all.text).toContain(other);
+    expect(all.text).toContain(fileId);
+  });
+
+  test("with bodies that make no sense is refused whole", async () => {
+    const { a } = await household();
+    const bad = [
+      {},
+      { localChanges: "all" },
+      { localChanges: [{}] },
+      { localChanges: [{ action: "upload" }] },
+      { localChanges: [{ action: "erase", localId: "1" }] },
+      { localChanges: [{ action: "upload", localId: 1 }] },
+      { localChanges: [{ ...uploadOf("1", "a", "b"), size: -1 }] },
+      { localChanges: [{ ...uploadOf("1", "a", "b"), size: 1.5 }] },
+      { localChanges: [{ ...uploadOf("1", "a", "b"), size: "3" }] },
+      { localChanges: [null] },
+      { localChanges: [], syncToken: 7 },
+      { localChanges: [], syncToken: "not ours" },
+    ];
+    for (const body of bad) expectRefusal(await a.client.post("/api/mobile/sync/files", body), 400, "invalid_field");
+    const theirs = await tokenOf((await household()).a);
+    expectRefusal(await send(a, [], theirs), 400, "invalid_field", "syncToken");
+  });
+
+  test("holds what would be too much by plan and quota (D23)", async () => {
+    const viewerless = await server().addUser(["--plan", "free", "--quota", "10000"]);
+    const device = await registerDevice(server(), viewerless);
+    const big = await resultOf(device, { ...uploadOf("1", "big.bin", "x"), size: 10 * 1024 * 1024 + 1 });
+    expect(big.error?.details).toMatchObject({ reason: "file_too_large", plan: "free", limit: 10 * 1024 * 1024 });
+    const wide = await resultOf(device, { ...uploadOf("1", "wide.bin", "x"), size: 10_001 });
+    expect(wide.error?.details).toMatchObject({ reason: "quota_exceeded", plan: "free", limit: 10_000 });
+    const content = randomContent(6000);
+    await viewerless.client.stored(content, { name: "a.bin" });
+    const copy = await resultOf(device, uploadOf("2", "b.bin", content));
+    expect(copy.error?.details).toMatchObject({ reason: "quota_exceeded", plan: "free" });
+  });
+});
+
+describe("who may", () => {
+  test("bring changes: devices of accounts that may write", async () => {
+    const account = await server().signUp();
+    expectRefusal(await server().visitor.post("/api/mobile/sync/files", { localChanges: [] }), 401, "missing_token");
+    expectRefusal(await account.client.post("/api/mobile/sync/files", { localChanges: [] }), 401);
+    const viewer = await server().addUser(["--role", "viewer"]);
+    const device = await registerDevice(server(), viewer);
+    expectRefusal(await send(device, []), 403, "role");
+  });
+});
+
+let lastCall: Household;
+beforeAll(async () => {
+  lastCall = await household();
+});
+
+test("what devices do is noted as theirs: their own changes are no conflict to them", async () => {
+  const { a, b, account } = lastCall;
+  const fileId = await account.client.storedId("one", { name: "mine.txt" });
+  const [tokenA, tokenB] = [await tokenOf(a), await tokenOf(b)];
+  expect((await resultOf(a, { action: "rename", localId: "1", fileId, name: "ours.txt" }, tokenA)).status).toBe("applied");
+  expect((await resultOf(a, { action: "move", localId: "1", fileId, folder: "/x" }, tokenA)).status).toBe("applied");
+  expect((await resultOf(b, { action: "delete", localId: "1", fileId }, tokenB)).status).toBe("conflict");
+  expect((await resultOf(a, { action: "delete", localId: "1", fileId }, tokenA)).status).toBe("applied");
+});
+
+testAllAnswers(server);

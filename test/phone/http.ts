@@ -1,0 +1,190 @@
+// HTTP as a phone has it: it may fail at any moment, and then nobody knows whether the server heard.
+import { createHash } from "node:crypto";
+import { connect } from "node:net";
+
+/** The line failed, or the server is away for a moment: nothing is known of the request. Try again later. */
+export class LineDown extends Error {
+  override readonly name = "LineDown";
+}
+
+/** An answer that the phone has no business getting: a fault of the server, or of the phone. */
+export class UnexpectedAnswer extends Error {
+  override readonly name = "UnexpectedAnswer";
+}
+
+/** What is told of each answer, for checks that hold for all of them. */
+export interface SeenAnswer {
+  method: string;
+  /** Path with query, as requested. */
+  path: string;
+  status: number;
+  headers: Headers;
+  /** Parsed body where it is JSON and no file's content. */
+  json: unknown;
+}
+
+/** A request. */
+export interface PhoneRequest {
+  method: string;
+  url: string;
+  headers?: Record<string, string>;
+  json?: unknown;
+  body?: Uint8Array<ArrayBuffer> | FormData;
+}
+
+/** How long a request may take before the phone gives it up. */
+const requestMsMax = 20_000;
+
+/** An answer, whole. */
+export class Answer {
+  constructor(
+    readonly request: string,
+    readonly status: number,
+    readonly headers: Headers,
+    readonly bytes: Uint8Array,
+    readonly json: unknown,
+  ) {}
+
+  /** The value at a dotted path of the body; undefined where there is none. */
+  at(path: string): unknown {
+    return valueAt(this.json, path);
+  }
+
+  /** The value at a path, which must be a text. */
+  text(path: string): string {
+    const value = this.at(path);
+    if (typeof value !== "string") throw this.unexpected(`${path} is no text`);
+    return value;
+  }
+
+  /** The records of a list, which must be there. */
+  records(path: string): Record<string, unknown>[] {
+    const value = this.at(path);
+    if (!Array.isArray(value)) throw this.unexpected(`${path} is no list`);
+    return value.map((item) => {
+      if (typeof item !== "object" || item === null) throw this.unexpected(`${path} holds ${JSON.stringify(item)}`);
+      return item as Record<string, unknown>;
+    });
+  }
+
+  /** `error.details.reason` of a refusal. */
+  get reason(): string | undefined {
+    const reason = this.at("error.details.reason");
+    return typeof reason === "string" ? reason : undefined;
+  }
+
+  /** The error to throw where this answer is not what may come. */
+  unexpected(why = "an answer that may not come"): UnexpectedAnswer {
+    const body = new TextDecoder().decode(this.bytes.subarray(0, 2000));
+    return new UnexpectedAnswer(`${this.request}: ${why}: ${this.status} ${body}`);
+  }
+
+  /** This answer where its status is one of these. */
+  expect(...statuses: number[]): this {
+    if (!statuses.includes(this.status)) throw this.unexpected();
+    return this;
+  }
+}
+
+/** The value at a dotted path. */
+export function valueAt(json: unknown, path: string): unknown {
+  let value = json;
+  for (const key of path.split(".")) {
+    if (typeof value !== "object" || value === null) return undefined;
+    value = Reflect.get(value, key);
+  }
+  return value;
+}
+
+/** A text field of a record that must have it. */
+export function textOf(record: unknown, path: string): string {
+  const value = valueAt(record, path);
+  if (typeof value !== "string") throw new UnexpectedAnswer(`${path} is no text in ${JSON.stringify(record)}`);
+  return value;
+}
+
+/** A text field of a record that may lack it. */
+export function maybeText(record: unknown, path: string): string | undefined {
+  const value = valueAt(record, path);
+  return typeof value === "string" ? value : undefined;
+}
+
+/**
+ * Sends a request over a connection of its own and reads the whole answer.
+ *
+ * @throws LineDown when the line fails, or the server says that it is starting, stopping or busy
+ */
+export async function send(request: PhoneRequest, onAnswer?: (answer: SeenAnswer) => void): Promise<Answer> {
+  const body = request.json === undefined ? request.body : JSON.stringify(request.json);
+  let response: Response;
+  let bytes: Uint8Array;
+  try {
+    response = await fetch(request.url, {
+      method: request.method,
+      headers: {
+        ...(request.json === undefined ? {} : { "content-type": "application/json" }),
+        ...request.headers,
+      },
+      redirect: "manual",
+      keepalive: false,
+      signal: AbortSignal.timeout(requestMsMax),
+      ...(body === undefined ? {} : { body }),
+    });
+    bytes = new Uint8Array(await response.arrayBuffer());
+  } catch (error) {
+    throw new LineDown(`${request.method} ${request.url}: ${error instanceof Error ? error.message : "failed"}`);
+  }
+  const announced = response.headers.get("content-length");
+  if (announced !== null && request.method !== "HEAD" && response.status !== 304 && Number(announced) !== bytes.length)
+    throw new LineDown(`${request.method} ${request.url}: the answer was cut`);
+  const isContent = response.ok && response.headers.has("content-disposition");
+  const isJson = !isContent && (response.headers.get("content-type") ?? "").includes("json");
+  const json = isJson && bytes.length > 0 ? parse(bytes) : undefined;
+  const { pathname, search } = new URL(request.url);
+  onAnswer?.({
+    method: request.method,
+    path: pathname + search,
+    status: response.status,
+    headers: response.headers,
+    json,
+  });
+  if (response.status === 503) throw new LineDown(`${request.method} ${pathname}: 503`);
+  return new Answer(`${request.method} ${pathname}${search}`, response.status, response.headers, bytes, json);
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch (error) {
+    throw new LineDown(`an answer that is no JSON: ${error instanceof Error ? error.message : ""}`);
+  }
+}
+
+/** Sends the head of a PUT and only so many bytes of its body, then tears the connection down. */
+export async function sendCut(
+  url: string,
+  headers: Record<string, string>,
+  body: Uint8Array,
+  sentBytes: number,
+): Promise<void> {
+  const { hostname, port, host, pathname, search } = new URL(url);
+  const lines = { host, "content-length": String(body.length), ...headers };
+  const head = [
+    `PUT ${pathname}${search} HTTP/1.1`,
+    ...Object.entries(lines).map(([name, value]) => `${name}: ${value}`),
+  ];
+  await new Promise<void>((done) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`${head.join("\r\n")}\r\n\r\n`);
+      socket.write(body.subarray(0, sentBytes), () => socket.destroy());
+    });
+    // Whatever ends it, the request is lost: that is what was wanted.
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => done());
+  });
+}
+
+/** `sha256:<hex>` of bytes, as the API writes it. */
+export function checksumOf(bytes: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}

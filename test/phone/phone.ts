@@ -1,0 +1,692 @@
+// A phone: a local folder that its user works on, mostly offline, and that it keeps equal to the server's. It knows the
+// server by HTTP alone and imports nothing of it, so that it can be kept as it is and held against later servers (D28).
+import type { Change, LocalFile, Operation, PendingUpload, PhoneDisk } from "./disk.ts";
+import { type Answer, maybeText, textOf, valueAt } from "./http.ts";
+import type { Ledger } from "./ledger.ts";
+import { LocalFolder, joinPath, splitPath } from "./local-folder.ts";
+import type { Random } from "./random.ts";
+import { PhoneCrashed, PhoneSession, type PhoneWorld } from "./session.ts";
+import { type UploadEnd, type UploadHabits, Uploader, usualHabits } from "./uploader.ts";
+
+/** How a phone is used. */
+export interface PhoneOptions extends PhoneWorld {
+  ledger: Ledger;
+  /** How far the phone's clock is off, in ms. */
+  clockSkewMs: number;
+  /** Share of steps at which the app dies. */
+  crashes: number;
+  habits?: UploadHabits;
+  /** What its user says when asked whether a mass change is meant; yes where it isn't given. */
+  acceptsHolds?: boolean;
+}
+
+/** An entry of a sync answer. */
+interface RemoteFile {
+  id: string;
+  path: string;
+  checksum: string;
+  size: number;
+}
+
+/** What a round of sync did: nothing at all means that phone and server were equal already. */
+export interface SyncCounts {
+  sent: number;
+  received: number;
+}
+
+const sharedNames = ["note.txt", "list.txt", "plan.txt", "draft.txt"];
+const pagesMax = 500;
+
+/** One app on one phone, from its start to its crash; what survives it is its disk. */
+export class Phone {
+  readonly session: PhoneSession;
+  readonly folder: LocalFolder;
+  readonly uploader: Uploader;
+  /** Conflicts that this app met. */
+  conflictCount = 0;
+  /** Mass changes that its user was asked about. */
+  readonly decidedHolds = new Set<string>();
+  private readonly random: Random;
+  private readonly ledger: Ledger;
+
+  constructor(
+    readonly disk: PhoneDisk,
+    private readonly options: PhoneOptions,
+  ) {
+    this.random = options.random;
+    this.ledger = options.ledger;
+    this.session = new PhoneSession(disk, options);
+    this.folder = new LocalFolder(disk);
+    this.uploader = new Uploader(disk, this.session, this.random, this.ledger, options.habits ?? usualHabits);
+  }
+
+  get name(): string {
+    return this.disk.state.deviceId;
+  }
+
+  /** The phone's own time, right or wrong. */
+  now(): string {
+    return new Date(Date.now() + this.options.clockSkewMs).toISOString();
+  }
+
+  /** Files by path, as the phone has them. */
+  contents(): Map<string, string> {
+    return new Map(this.folder.files.map(({ path, checksum }) => [path, checksum]));
+  }
+
+  // ── what its user does, offline ──
+
+  /** One thing that a person does with the files on the phone. */
+  use(): void {
+    const deed = this.random.fraction();
+    const file = this.random.pick(this.folder.files);
+    if (deed < 0.45 || file === undefined) this.takePhoto();
+    else if (deed < 0.6) this.edit(file);
+    else if (deed < 0.72)
+      this.folder.place(file, this.folder.freePath(joinPath(splitPath(file.path).folder, this.newName())));
+    else if (deed < 0.84)
+      this.folder.place(file, this.folder.freePath(joinPath(this.anyFolder(), splitPath(file.path).name)));
+    else if (deed < 0.9) this.moveBehindTheAppsBack(file);
+    else this.remove(file);
+    this.disk.save();
+  }
+
+  /** A new picture or note, that nobody else has. */
+  takePhoto(sizeBytes = this.random.between(1, 30_000)): LocalFile {
+    const checksum = this.disk.keep(this.random.bytes(sizeBytes + 8));
+    this.ledger.made(checksum, `${this.name} made it`);
+    // Some names everybody uses.
+    const path = this.random.chance(0.25)
+      ? joinPath("/Shared", this.random.pick(sharedNames) ?? "note.txt")
+      : joinPath(this.anyFolder(), this.newName());
+    const file = this.folder.create(this.folder.freePath(path), checksum, sizeBytes + 8, this.now());
+    if (this.random.chance(0.2)) this.note({ type: "upload", localPath: "/DCIM/1.jpg", remotePath: file.path });
+    this.disk.save();
+    return file;
+  }
+
+  edit(file: LocalFile): void {
+    this.loseUnlessSent(file, "edited before it was sent");
+    const size = this.random.between(1, 20_000) + 8;
+    const checksum = this.disk.keep(this.random.bytes(size));
+    this.ledger.made(checksum, `${this.name} edited ${file.path}`);
+    this.folder.write(file, checksum, size, this.now());
+  }
+
+  remove(file: LocalFile): void {
+    this.loseUnlessSent(file, "deleted before it was sent");
+    const { fileId } = file;
+    this.folder.remove(file);
+    if (fileId === undefined) return;
+    this.ledger.willDelete(fileId, this.name);
+    const gone = this.folder.goneById(fileId);
+    if (gone !== undefined && this.random.chance(0.4)) gone.operationId = this.note({ type: "delete", fileId });
+  }
+
+  /** Notes an operation for the queue. @returns its id */
+  private note(operation: Pick<Operation, "type" | "fileId" | "localPath" | "remotePath">): string {
+    const { state } = this.disk;
+    state.made += 1;
+    const id = `op-${state.made}`;
+    const priority = this.random.choose("high", "normal", "low");
+    state.operations.push({ id, priority, createdAt: this.now(), ...operation });
+    return id;
+  }
+
+  /** Another program moves a file: the app finds one gone and a new one with the same bytes. */
+  private moveBehindTheAppsBack(file: LocalFile): void {
+    if (this.folder.isEdited(file)) return;
+    const path = this.folder.freePath(joinPath(this.anyFolder(), splitPath(file.path).name));
+    if (file.fileId !== undefined) this.ledger.willDelete(file.fileId, this.name);
+    this.folder.remove(file);
+    this.folder.create(path, file.checksum, file.size, this.now());
+    // What stood for the bytes until now may go; they themselves are wanted more than ever.
+    this.ledger.wantedAgain(file.checksum);
+    this.ledger.doubledOnPurpose.add(file.checksum);
+  }
+
+  private loseUnlessSent(file: LocalFile, why: string): void {
+    if (file.base?.checksum !== file.checksum) this.ledger.givenUp(file.checksum, `${this.name}: ${why}`);
+  }
+
+  private newName(): string {
+    return `IMG_${this.name}_${this.random.between(1, 1_000_000)}.jpg`;
+  }
+
+  private anyFolder(): string {
+    return this.random.choose("/Camera", "/Albums/Summer", "/Albums/Ünïcode", "/Shared", "/");
+  }
+
+  // ── sync ──
+
+  /** Sends what changed here and fetches what changed there. */
+  async sync(): Promise<SyncCounts> {
+    let received = this.disk.state.syncToken === undefined ? await this.syncDown() : 0;
+    let sent = await this.finishUploads();
+    sent += await this.syncUp();
+    sent += await this.finishUploads();
+    sent += await this.sendOperations();
+    received += await this.syncDown();
+    return { sent, received };
+  }
+
+  /** POST sync/files with all that changed here, or with what was sent before and never answered. */
+  async syncUp(): Promise<number> {
+    const { state } = this.disk;
+    if (state.changes.length === 0) {
+      state.changes = this.changes();
+      this.disk.save();
+      this.step();
+    }
+    let count = 0;
+    while (state.changes.length > 0) {
+      const batch = state.changes.slice(0, this.random.between(1, 20));
+      const answer = await this.session.call("POST", "/api/mobile/sync/files", {
+        syncToken: state.syncToken,
+        localChanges: batch.map((change) => wireChange(change)),
+      });
+      this.step();
+      if (answer.status === 400 && answer.at("error.details.field") === "syncToken") throw answer.unexpected();
+      answer.expect(200);
+      const conflicts = answer.records("data.conflicts");
+      for (const result of answer.records("data.results")) {
+        const change = batch.find(({ localId }) => localId === result["localId"]);
+        if (change === undefined) throw answer.unexpected("a result for nothing that was sent");
+        await this.settleChange(change, result, conflicts, answer);
+        state.changes = state.changes.filter((other) => other !== change);
+        this.disk.save();
+        count += 1;
+        this.step();
+      }
+      if (batch.some((change) => state.changes.includes(change))) throw answer.unexpected("a change without a result");
+      // Either of the two tokens goes on without a gap.
+      if (state.syncToken !== undefined && this.random.chance(0.5)) state.syncToken = answer.text("data.nextSyncToken");
+      this.disk.save();
+    }
+    return count;
+  }
+
+  /** Operations that wait upload beside everything else; the others are the server's to do. */
+  private async sendOperations(): Promise<number> {
+    const { state } = this.disk;
+    const waiting = state.operations.filter(({ status }) => status !== "completed" && status !== "failed");
+    if (waiting.length === 0) return 0;
+    const answer = await this.session.call("POST", "/api/mobile/queue/add", {
+      operations: waiting.map(({ status: _status, isFulfilled: _isFulfilled, ...operation }) => operation),
+    });
+    this.step();
+    let moved = 0;
+    for (const result of answer.expect(200).records("data.results")) {
+      const operation = waiting.find(({ id }) => id === result["id"]);
+      if (operation === undefined) throw answer.unexpected("a result for nothing that was queued");
+      const status = textOf(result, "status");
+      if (status !== operation.status) moved += 1;
+      operation.status = status;
+      const isOver = status === "completed" || status === "failed";
+      if (isOver && operation.fileId !== undefined) this.folder.forget(operation.fileId);
+    }
+    this.disk.save();
+    return moved;
+  }
+
+  /** Operations of the queue that should be over and are not. */
+  overdue(): string[] {
+    return this.disk.state.operations
+      .filter(({ type, status, isFulfilled }) => status !== "completed" && (type === "delete" || isFulfilled === true))
+      .filter(({ type, status }) => type === "upload" || status !== "failed")
+      .map((operation) => `${this.name} waits for ${JSON.stringify(operation)}`);
+  }
+
+  /** Everything that happened since the last time, page by page. */
+  async syncDown(): Promise<number> {
+    const { state } = this.disk;
+    let received = 0;
+    for (let page = 0; page < pagesMax; page++) {
+      const query = new URLSearchParams({ limit: String(this.random.choose(1, 2, 3, 5, 17, 500)) });
+      if (state.syncToken !== undefined) query.set("syncToken", state.syncToken);
+      else state.metSinceBegin ??= [];
+      const isShort = this.random.chance(0.5);
+      const answer = await this.session.call("GET", `/api/mobile/sync${isShort ? "/status" : ""}?${query.toString()}`);
+      answer.expect(200);
+      this.step();
+      const data = answer.at(isShort ? "data" : "syncData");
+      if (valueAt(data, "resetRequired") === true) {
+        delete state.syncToken;
+        state.metSinceBegin = [];
+        continue;
+      }
+      received += await this.applyPage(data, answer);
+      const next = maybeText(data, "nextSyncToken");
+      if (next === undefined) throw answer.unexpected("no nextSyncToken");
+      state.syncToken = next;
+      const hasMore = valueAt(data, "hasMore");
+      if (hasMore === false) this.dropUnmet();
+      this.disk.save();
+      this.step();
+      if (hasMore === false) return received;
+      if (hasMore !== true) throw answer.unexpected("hasMore is neither true nor false");
+    }
+    throw new Error(`${this.name}: sync does not end within ${pagesMax} pages`);
+  }
+
+  /** Forgets how far it is, as after a restored app: everything is told anew. */
+  beginAnew(): void {
+    delete this.disk.state.syncToken;
+    delete this.disk.state.metSinceBegin;
+    this.disk.save();
+  }
+
+  private async applyPage(data: unknown, answer: Answer): Promise<number> {
+    let received = 0;
+    for (const deleted of listOf(data, "changes.deleted")) {
+      if (this.applyDeleted(textOf(deleted, "id"))) received += 1;
+    }
+    for (const entry of [...listOf(data, "changes.created"), ...listOf(data, "changes.updated")]) {
+      // Folders are made by what is in them; this phone keeps no empty ones.
+      if (valueAt(entry, "type") === "folder" || maybeText(entry, "checksum") === undefined) continue;
+      this.disk.state.metSinceBegin?.push(textOf(entry, "id"));
+      if (await this.applyRemote(remoteFile(entry, answer))) received += 1;
+    }
+    return received;
+  }
+
+  /** After everything was told anew: what was not told of is gone, unless it has something that the server lacks. */
+  private dropUnmet(): void {
+    const { metSinceBegin } = this.disk.state;
+    if (metSinceBegin === undefined) return;
+    const met = new Set(metSinceBegin);
+    for (const file of this.folder.files)
+      if (file.fileId !== undefined && !met.has(file.fileId)) this.applyDeleted(file.fileId);
+    for (const { fileId } of this.folder.gone) if (!met.has(fileId)) this.folder.forget(fileId);
+    delete this.disk.state.metSinceBegin;
+  }
+
+  private applyDeleted(fileId: string): boolean {
+    this.folder.forget(fileId);
+    const file = this.folder.byId(fileId);
+    if (file === undefined || this.folder.isEdited(file)) return false;
+    this.folder.drop(file);
+    return true;
+  }
+
+  /** Makes the local file as the server has it, as far as its user did not change it meanwhile. */
+  private async applyRemote(remote: RemoteFile): Promise<boolean> {
+    const gone = this.folder.goneById(remote.id);
+    if (gone !== undefined) return false;
+    const file = this.folder.byId(remote.id);
+    if (file === undefined) return this.takeIn(remote);
+    const base = file.base ?? { path: file.path, checksum: file.checksum };
+    const isEdited = this.folder.isEdited(file);
+    const isMoved = this.folder.isMoved(file);
+    let hasChanged = false;
+    if (remote.checksum !== base.checksum && file.checksum === remote.checksum) {
+      file.base = { ...base, checksum: remote.checksum };
+    } else if (remote.checksum !== base.checksum && !isEdited) {
+      if (!(await this.fetch(remote))) return false;
+      this.folder.write(file, remote.checksum, remote.size, this.now());
+      file.base = { ...base, checksum: remote.checksum };
+      hasChanged = true;
+    }
+    if (remote.path !== base.path) {
+      if (!isMoved) this.folder.place(file, remote.path);
+      file.base = { checksum: file.base?.checksum ?? base.checksum, path: remote.path };
+      hasChanged = true;
+    }
+    return hasChanged;
+  }
+
+  /** A file that the phone does not know. */
+  private async takeIn(remote: RemoteFile): Promise<boolean> {
+    const there = this.folder.at(remote.path);
+    // Its own photo, whose answer it never heard.
+    const isOwn = there !== undefined && there.fileId === undefined && there.checksum === remote.checksum;
+    if (there !== undefined && isOwn) {
+      this.folder.settle(there, remote.id, { path: remote.path, checksum: remote.checksum });
+      return true;
+    }
+    if (!(await this.fetch(remote))) return false;
+    const file = this.folder.create(remote.path, remote.checksum, remote.size, this.now());
+    this.folder.settle(file, remote.id, { path: remote.path, checksum: remote.checksum });
+    return true;
+  }
+
+  /** Downloads a content. False where the file is gone or has another by now: then that is told later. */
+  private async fetch(remote: RemoteFile): Promise<boolean> {
+    if (this.disk.has(remote.checksum)) return true;
+    const answer = await this.session.call("GET", `/api/files/${remote.id}/download`);
+    if (answer.status === 404) return false;
+    answer.expect(200);
+    return this.disk.keep(new Uint8Array(answer.bytes)) === remote.checksum;
+  }
+
+  // ── what changed here ──
+
+  private changes(): Change[] {
+    const changes: Change[] = [];
+    const add = (change: Omit<Change, "localId" | "name" | "folder">) => {
+      this.disk.state.made += 1;
+      const localId = `${this.name}-change-${this.disk.state.made}`;
+      // Now and then an app knows no base, and the server has only the cursor to judge by.
+      if (change.baseChecksum !== undefined && this.random.chance(0.2)) delete change.baseChecksum;
+      changes.push({ localId, ...splitPath(change.path), ...change });
+    };
+    for (const { fileId, path, checksum, operationId } of this.folder.gone) {
+      if (operationId !== undefined) continue;
+      add({
+        action: "delete",
+        key: "",
+        path,
+        checksum,
+        size: 0,
+        lastModified: this.now(),
+        fileId,
+        baseChecksum: checksum,
+      });
+    }
+    for (const file of this.folder.files) {
+      const { key, path, checksum, size, fileId, base } = file;
+      if (this.disk.state.uploads.some((upload) => upload.key === key)) continue;
+      const common = { key, path, checksum, size, lastModified: file.modifiedAt };
+      if (fileId === undefined || base === undefined) {
+        add({ ...common, action: "upload" });
+        continue;
+      }
+      const known = { fileId, baseChecksum: base.checksum };
+      // Where it is comes before what it is: once the content is another, the base is outdated.
+      const from = splitPath(base.path);
+      const to = splitPath(path);
+      const place = { ...common, ...known, checksum: base.checksum };
+      if (to.folder !== from.folder) add({ ...place, action: "move" });
+      if (to.name !== from.name) add({ ...place, action: "rename" });
+      if (this.folder.isEdited(file)) add({ ...common, ...known, action: "update" });
+    }
+    return this.random.chance(0.5) ? changes : rotated(changes, this.random.between(0, changes.length));
+  }
+
+  private async settleChange(
+    change: Change,
+    result: Record<string, unknown>,
+    conflicts: Record<string, unknown>[],
+    answer: Answer,
+  ): Promise<void> {
+    switch (result["status"]) {
+      case "applied":
+      case "already_stored":
+        this.settleApplied(change, maybeText(result, "fileId"));
+        return;
+      case "upload_required":
+        this.expectUpload(change, { fileId: change.fileId, baseChecksum: change.baseChecksum });
+        return;
+      case "conflict": {
+        const conflict = conflicts.find(({ conflictId }) => conflictId === result["conflictId"]);
+        if (conflict === undefined) throw answer.unexpected("a conflict without its record");
+        this.conflictCount += 1;
+        await this.resolve(change, conflict);
+        return;
+      }
+      case "rejected":
+        await this.settleRejected(change, result, answer);
+        return;
+      default:
+        throw answer.unexpected(`status ${String(result["status"])}`);
+    }
+  }
+
+  private settleApplied(change: Change, fileId: string | undefined): void {
+    if (change.action === "delete") {
+      this.folder.forget(change.fileId ?? "");
+      return;
+    }
+    const file = this.folder.byKey(change.key);
+    if (change.action === "rename" || change.action === "move") {
+      if (file?.base === undefined) return;
+      const { folder, name } = splitPath(file.base.path);
+      const path = change.action === "move" ? joinPath(change.folder, name) : joinPath(folder, change.name);
+      file.base = { ...file.base, path };
+      return;
+    }
+    if (fileId === undefined) throw new Error(`${change.action} was applied without a file id`);
+    this.ledger.stored(change.checksum, fileId);
+    this.settleStored(change.key, fileId, { path: change.path, checksum: change.checksum });
+  }
+
+  /** The server has this content as this file; the local file may have moved on meanwhile. */
+  private settleStored(key: string, fileId: string, base: { path: string; checksum: string }): void {
+    const file = this.folder.byKey(key);
+    // It was deleted here while it was under way: that is to be told.
+    if (file === undefined) {
+      if (this.folder.byId(fileId) === undefined && this.folder.goneById(fileId) === undefined) {
+        this.ledger.willDelete(fileId, this.name);
+        this.folder.gone.push({ fileId, ...base });
+      }
+      return;
+    }
+    this.yieldId(fileId, file);
+    this.folder.forget(fileId);
+    const isWhereItWas = file.base === undefined ? file.path !== base.path : file.path === file.base.path;
+    this.folder.settle(file, fileId, base);
+    if (isWhereItWas && file.path !== base.path) this.folder.place(file, base.path);
+  }
+
+  /** Two local files turned out to be one of the server's: the other goes, or, with a content of its own, is new. */
+  private yieldId(fileId: string, file: LocalFile): void {
+    const other = this.folder.byId(fileId);
+    if (other === undefined || other === file) return;
+    if (!this.folder.isEdited(other)) this.folder.drop(other);
+    delete other.fileId;
+    delete other.base;
+  }
+
+  private expectUpload(change: Change, known: { fileId: string | undefined; baseChecksum: string | undefined }): void {
+    const { localId, key, path, checksum, size, automatic } = change;
+    this.disk.state.uploads.push({
+      localId,
+      key,
+      path,
+      checksum,
+      size,
+      ...(known.fileId === undefined ? {} : { fileId: known.fileId }),
+      ...(known.baseChecksum === undefined ? {} : { baseChecksum: known.baseChecksum }),
+      ...(automatic === undefined ? {} : { automatic }),
+    });
+  }
+
+  private async settleRejected(change: Change, result: Record<string, unknown>, answer: Answer): Promise<void> {
+    const reason = maybeText(result, "error.details.reason");
+    const file = this.folder.byKey(change.key);
+    switch (reason) {
+      case "not_found":
+        // Deleted by somebody else: what was only moved here goes as well; what was edited is offered anew.
+        if (change.action === "delete") this.folder.forget(change.fileId ?? "");
+        else if (file !== undefined) await this.refetch(file, change.fileId ?? "");
+        return;
+      case "name_taken":
+        if (file !== undefined)
+          this.folder.place(file, this.folder.freePath(joinPath(splitPath(file.path).folder, this.newName())));
+        return;
+      case "confirmation_required":
+        // Declined: what was deleted or replaced here comes back from the server.
+        if (valueAt(result, "error.details.declined") === true) await this.keepRemote(change, file);
+        else await this.decide(result, answer);
+        return;
+      default:
+        throw answer.unexpected(`rejected: ${JSON.stringify(result)}`);
+    }
+  }
+
+  /** The server asks whether so much is really meant. The changes are sent again with the next sync. */
+  private async decide(result: Record<string, unknown>, answer: Answer): Promise<void> {
+    const holdId = maybeText(result, "error.details.holdId");
+    if (holdId === undefined) throw answer.unexpected("no holdId");
+    if (this.decidedHolds.has(holdId)) return;
+    const accept = this.options.acceptsHolds ?? true;
+    const decided = await this.session.call("POST", `/api/mobile/devices/${this.name}/holds/${holdId}`, { accept });
+    decided.expect(200, 404);
+    this.decidedHolds.add(holdId);
+  }
+
+  // ── uploads ──
+
+  private async finishUploads(): Promise<number> {
+    const { state } = this.disk;
+    let count = 0;
+    const unplanned = state.uploads.filter(({ uploadId }) => uploadId === undefined);
+    if (unplanned.length > 0) {
+      for (const [upload, end] of await this.uploader.plan(unplanned)) this.settleUpload(upload, end);
+      this.step();
+    }
+    for (const upload of this.random.shuffled(state.uploads)) {
+      if (upload.uploadId === undefined) continue;
+      const end = await this.uploader.finish(upload);
+      this.step();
+      this.settleUpload(upload, end);
+      this.step();
+      count += 1;
+    }
+    return count;
+  }
+
+  private settleUpload(upload: PendingUpload, end: UploadEnd): void {
+    const { state } = this.disk;
+    state.uploads = state.uploads.filter((other) => other !== upload);
+    if (end.kind === "stored") {
+      this.settleStored(upload.key, end.fileId, end);
+      for (const operation of state.operations)
+        if (operation.remotePath === end.path && operation.status !== undefined) operation.isFulfilled = true;
+    }
+    // Refused because the file is another by now, or gone: the next sync tells what to do.
+    else if (
+      end.kind === "refused" &&
+      !["version_conflict", "not_found", "precondition_failed", "name_taken"].includes(end.reason)
+    )
+      throw new Error(`${this.name}: ${upload.path} was refused: ${end.reason} ${JSON.stringify(end.details)}`);
+    this.disk.save();
+  }
+
+  // ── conflicts ──
+
+  private async resolve(offered: Change, conflict: Record<string, unknown>): Promise<void> {
+    const conflictId = textOf(conflict, "conflictId");
+    const resolution = this.random.choose("keep_remote", "keep_local");
+    const file = this.folder.byKey(offered.key);
+    // Where two want one name, another name keeps both.
+    const isRenamed = resolution === "keep_local" && conflict["type"] === "name" && this.random.chance(0.5);
+    const name = isRenamed ? this.newName() : offered.name;
+    const change = { ...offered, name, path: joinPath(offered.folder, name) };
+    if (isRenamed && file !== undefined) this.folder.place(file, change.path);
+    if (resolution === "keep_local" && change.action === "delete")
+      this.ledger.willDelete(change.fileId ?? "", this.name);
+    const answer = await this.session.call("POST", "/api/mobile/conflicts/resolve", {
+      conflicts: [
+        {
+          conflictId,
+          resolution,
+          fileId: maybeText(conflict, "fileId") ?? change.fileId,
+          ...(resolution === "keep_local" ? { localData: { name, modifiedAt: change.lastModified } } : {}),
+        },
+      ],
+    });
+    this.step();
+    const [result] = answer.expect(200).records("data.results");
+    if (result === undefined) throw answer.unexpected("no result");
+    this.ledger.note(
+      `${this.name} ${change.action} ${change.path} ${String(conflict["type"])} ${resolution}: ${JSON.stringify(result)}`,
+    );
+    if (resolution === "keep_remote") {
+      await this.keepRemote(change, file);
+      return;
+    }
+    switch (result["status"]) {
+      case "upload_required": {
+        const fileId = maybeText(result, "fileId");
+        const baseChecksum = fileId === undefined ? undefined : maybeText(conflict, "remote.checksum");
+        this.expectUpload(change, { fileId, baseChecksum });
+        return;
+      }
+      case "resolved":
+        if (change.action === "delete") this.folder.forget(change.fileId ?? "");
+        else if (file !== undefined) await this.refetch(file, maybeText(result, "fileId") ?? change.fileId ?? "");
+        return;
+      case "rejected":
+        // It changed once more meanwhile. The next sync meets it as it is then.
+        return;
+      default:
+        throw answer.unexpected(`status ${String(result["status"])}`);
+    }
+  }
+
+  /** The local change is dropped; the phone takes what the server has. */
+  private async keepRemote(change: Change, file: LocalFile | undefined): Promise<void> {
+    if (change.action === "delete") {
+      const fileId = change.fileId ?? "";
+      this.folder.forget(fileId);
+      const remote = await this.look(fileId);
+      if (remote !== undefined) await this.applyRemote(remote);
+      return;
+    }
+    if (file === undefined) return;
+    if (change.action === "upload") {
+      this.ledger.givenUp(change.checksum, `${this.name} kept the other one`);
+      this.folder.drop(file);
+      return;
+    }
+    if (change.action === "update") this.loseUnlessSent(file, "kept the other one");
+    await this.refetch(file, change.fileId ?? "");
+  }
+
+  /** Makes a local file exactly as the server has it, whatever was done here. */
+  private async refetch(file: LocalFile, fileId: string): Promise<void> {
+    const remote = await this.look(fileId);
+    if (remote === undefined) {
+      // An edited content that the server never had stays, as a new file.
+      if (this.folder.isEdited(file)) {
+        delete file.fileId;
+        delete file.base;
+      } else this.folder.drop(file);
+      return;
+    }
+    if (!(await this.fetch(remote))) return;
+    this.yieldId(fileId, file);
+    this.folder.place(file, remote.path);
+    this.folder.write(file, remote.checksum, remote.size, this.now());
+    this.folder.settle(file, fileId, { path: remote.path, checksum: remote.checksum });
+  }
+
+  private async look(fileId: string): Promise<RemoteFile | undefined> {
+    const answer = await this.session.call("GET", `/api/files/${fileId}`);
+    return answer.status === 404 ? undefined : remoteFile(answer.expect(200).at("data"), answer);
+  }
+
+  /** Between any two steps the app may die. */
+  private step(): void {
+    if (this.random.chance(this.options.crashes)) throw new PhoneCrashed(`${this.name} died`);
+  }
+}
+
+/** A change as it is sent. */
+function wireChange(change: Change): Record<string, unknown> {
+  const { key: _key, path: _path, ...wire } = change;
+  return wire;
+}
+
+/** The same list from another place on, so that not always the same comes first. */
+function rotated<T>(list: T[], by: number): T[] {
+  return [...list.slice(by), ...list.slice(0, by)];
+}
+
+function listOf(data: unknown, path: string): unknown[] {
+  const list = valueAt(data, path);
+  if (!Array.isArray(list)) throw new Error(`${path} is no list in ${JSON.stringify(data)}`);
+  return list;
+}
+
+function remoteFile(record: unknown, answer: Answer): RemoteFile {
+  const size = valueAt(record, "size");
+  if (typeof size !== "number") throw answer.unexpected("an entry without a size");
+  return {
+    id: textOf(record, "id"),
+    path: joinPath(textOf(record, "folder"), textOf(record, "name")),
+    checksum: textOf(record, "checksum"),
+    size,
+  };
+}

@@ -1,0 +1,165 @@
+// A phone's sign-in: its tokens, how it renews them, and every request it makes.
+import type { PhoneDisk } from "./disk.ts";
+import { type Answer, LineDown, type SeenAnswer, send } from "./http.ts";
+import type { Random } from "./random.ts";
+
+/** Thrown where the app dies. What was not saved is lost. */
+export class PhoneCrashed extends Error {
+  override readonly name = "PhoneCrashed";
+}
+
+/** Who signs in on a phone. */
+export interface Credentials {
+  email: string;
+  password: string;
+}
+
+/** What surrounds a phone. */
+export interface PhoneWorld {
+  credentials: Credentials;
+  random: Random;
+  /** Address of the server, as the phone reaches it. */
+  url: string;
+  onAnswer?: (answer: SeenAnswer) => void;
+}
+
+/** How often an answer to a refresh is lost on purpose. */
+const lostRefreshShare = 0.3;
+
+/** How long after its first use a refresh token may be used again (contract §7), with room for a slow machine. */
+const graceMs = 25_000;
+
+/** How often a refresh token may be used: once, and once more where the answer was lost. */
+const triesMax = 2;
+
+/** Requests with the device's token. */
+export class PhoneSession {
+  /** How often the phone was signed out though it kept the rules. */
+  signOutCount = 0;
+
+  constructor(
+    private readonly disk: PhoneDisk,
+    private readonly world: PhoneWorld,
+  ) {}
+
+  /** An absolute address. */
+  urlOf(path: string): string {
+    return this.world.url + path;
+  }
+
+  get accessToken(): string {
+    return this.disk.state.accessToken ?? "";
+  }
+
+  /** Registers the phone, with its user's password. */
+  async register(pushToken?: string): Promise<Answer> {
+    const { state } = this.disk;
+    const answer = await this.open("/api/mobile/auth/register", {
+      ...this.world.credentials,
+      deviceInfo: {
+        deviceId: state.deviceId,
+        platform: "android",
+        model: "Test Phone",
+        osVersion: "16",
+        appVersion: "1.0.0",
+        ...(pushToken === undefined ? {} : { pushToken }),
+      },
+    });
+    this.keepTokens(answer.expect(200));
+    return answer;
+  }
+
+  /** Signs a registered phone in again. */
+  async signIn(): Promise<void> {
+    const answer = await this.open("/api/mobile/auth", {
+      ...this.world.credentials,
+      deviceId: this.disk.state.deviceId,
+    });
+    this.keepTokens(answer.expect(200));
+  }
+
+  /** A fresh pair of tokens. Now and then the answer is lost, and the phone asks again with the token that it has. */
+  async refresh(): Promise<void> {
+    const { state } = this.disk;
+    state.refreshingSinceMs ??= Date.now();
+    if (this.world.random.chance(lostRefreshShare)) await this.tryRefresh();
+    const answer = await this.tryRefresh();
+    if (answer.status === 401) {
+      const isInTime = Date.now() - state.refreshingSinceMs < graceMs;
+      if (isInTime && (state.refreshTries ?? 0) <= triesMax) this.signOutCount += 1;
+      await this.signIn();
+      return;
+    }
+    this.keepTokens(answer.expect(200));
+  }
+
+  /** A request with the token; an ended token is renewed once. */
+  async call(method: string, path: string, json?: unknown): Promise<Answer> {
+    const first = await this.attempt(method, path, json);
+    if (first.status !== 401) return first;
+    await this.refresh();
+    const second = await this.attempt(method, path, json);
+    if (second.status === 401) throw second.unexpected("a fresh token is refused");
+    return second;
+  }
+
+  /** Sends anything, and notes the answer. */
+  async send(
+    method: string,
+    url: string,
+    headers: Record<string, string>,
+    body?: Uint8Array<ArrayBuffer>,
+  ): Promise<Answer> {
+    return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.world.onAnswer);
+  }
+
+  private async attempt(method: string, path: string, json?: unknown): Promise<Answer> {
+    return send(
+      {
+        method,
+        url: this.urlOf(path),
+        headers: { authorization: `Bearer ${this.accessToken}` },
+        ...(json === undefined ? {} : { json }),
+      },
+      this.world.onAnswer,
+    );
+  }
+
+  private async open(path: string, json: unknown): Promise<Answer> {
+    return send({ method: "POST", url: this.urlOf(path), json }, this.world.onAnswer);
+  }
+
+  private async tryRefresh(): Promise<Answer> {
+    const { state } = this.disk;
+    const { refreshToken, deviceId } = state;
+    state.refreshTries = (state.refreshTries ?? 0) + 1;
+    this.disk.save();
+    return this.open("/api/mobile/auth/refresh", { refreshToken, deviceId });
+  }
+
+  private keepTokens(answer: Answer): void {
+    const { state } = this.disk;
+    state.accessToken = answer.text("tokens.accessToken");
+    state.refreshToken = answer.text("tokens.refreshToken");
+    delete state.refreshingSinceMs;
+    delete state.refreshTries;
+    this.disk.save();
+  }
+}
+
+/** Tries again while the line is down. */
+export async function untilHeard<T>(ask: () => Promise<T>, triesMax = 200): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof LineDown) || tries === triesMax) throw error;
+      await Bun.sleep(Math.min(20 * tries, 200));
+    }
+  }
+}
+
+/** Whether an error only says that the phone must try again later. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof LineDown || error instanceof PhoneCrashed;
+}

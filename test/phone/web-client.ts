@@ -1,0 +1,186 @@
+// The account's owner at a browser, while the phones come and go: uploads, renames, moves whole folders, deletes, replaces.
+import { type Answer, type PhoneRequest, type SeenAnswer, LineDown, checksumOf, send, textOf } from "./http.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Random } from "./random.ts";
+
+/** What surrounds the browser. */
+export interface WebOptions {
+  url: string;
+  token: string;
+  random: Random;
+  ledger: Ledger;
+  onAnswer?: (answer: SeenAnswer) => void;
+}
+
+/** A file as a listing shows it. */
+export interface ListedFile {
+  id: string;
+  name: string;
+  folder: string;
+  checksum: string;
+}
+
+/** Everything that the account has, by the listing of all files. */
+export async function listFiles(get: (path: string) => Promise<Answer>): Promise<ListedFile[]> {
+  const files: ListedFile[] = [];
+  for (let page = 1; ; page++) {
+    const answer = (await get(`/api/files?recursive=true&type=file&limit=100&page=${page}`)).expect(200);
+    for (const record of answer.records("data.files"))
+      files.push({
+        id: textOf(record, "id"),
+        name: textOf(record, "name"),
+        folder: textOf(record, "folder"),
+        checksum: textOf(record, "checksum"),
+      });
+    if (answer.at("data.pagination.hasNext") !== true) return files;
+  }
+}
+
+/** One browser. */
+export class WebClient {
+  constructor(private readonly options: WebOptions) {}
+
+  /** A request with the session's token. */
+  async call(
+    method: string,
+    path: string,
+    more: Pick<PhoneRequest, "json" | "body" | "headers"> = {},
+  ): Promise<Answer> {
+    const { url, token, onAnswer } = this.options;
+    return send(
+      { method, url: url + path, ...more, headers: { authorization: `Bearer ${token}`, ...more.headers } },
+      onAnswer,
+    );
+  }
+
+  async files(): Promise<ListedFile[]> {
+    return listFiles((path) => this.call("GET", path));
+  }
+
+  /** One thing that a person does. */
+  async use(): Promise<void> {
+    const { random } = this.options;
+    const deed = random.fraction();
+    if (deed < 0.3) await this.upload();
+    else if (deed < 0.45) await this.changePlace();
+    else if (deed < 0.6) await this.replace();
+    else if (deed < 0.75) await this.moveFolder();
+    else if (deed < 0.87) await this.delete();
+    else if (deed < 0.92) await this.deleteFolder();
+    else await this.copy();
+  }
+
+  /** Uploads a file that nobody else has. */
+  async upload(
+    folder = this.anyFolder(),
+    name = `web-${this.options.random.between(1, 1_000_000)}.bin`,
+  ): Promise<string> {
+    const { random, ledger } = this.options;
+    const content = random.bytes(random.between(1, 20_000) + 8);
+    const checksum = checksumOf(content);
+    ledger.made(checksum, "the web uploaded it");
+    const form = new FormData();
+    form.append("folder", folder);
+    form.append("file", new File([content], name));
+    const answer = await this.unlessUnheard(checksum, () => this.call("POST", "/api/files/upload", { body: form }));
+    const id = answer.expect(201).text("data.id");
+    ledger.stored(checksum, id);
+    return id;
+  }
+
+  /** Deletes a file on purpose. */
+  async deleteFile(id: string): Promise<void> {
+    this.options.ledger.willDelete(id, "web");
+    (await this.call("DELETE", `/api/files/${id}`)).expect(200, 404);
+  }
+
+  private async replace(): Promise<void> {
+    const { random, ledger } = this.options;
+    const file = random.pick(await this.files());
+    if (file === undefined) return;
+    const content = random.bytes(random.between(1, 20_000) + 8);
+    const checksum = checksumOf(content);
+    ledger.made(checksum, `the web put it in place of ${file.name}`);
+    const answer = await this.unlessUnheard(checksum, () =>
+      this.call("PUT", `/api/files/${file.id}/content`, {
+        body: content,
+        headers: { "content-type": "application/octet-stream" },
+      }),
+    );
+    if (answer.expect(200, 404).status === 200) ledger.stored(checksum, file.id);
+    else ledger.givenUp(checksum, "its file was deleted before");
+  }
+
+  private async changePlace(): Promise<void> {
+    const { random } = this.options;
+    const file = random.pick(await this.files());
+    if (file === undefined) return;
+    const change = random.chance(0.5)
+      ? { name: `renamed-${random.between(1, 1_000_000)}` }
+      : { folder: this.anyFolder() };
+    (await this.call("PUT", `/api/files/${file.id}`, { json: change })).expect(200, 404, 409);
+  }
+
+  private async moveFolder(): Promise<void> {
+    const { random } = this.options;
+    const folder = await this.anyExistingFolder();
+    if (folder === undefined) return;
+    const json = random.chance(0.5)
+      ? { name: `Folder ${random.between(1, 20)}` }
+      : { path: random.choose("/", "/Archive", "/Albums") };
+    // Into itself is 400.
+    (await this.call("PUT", `/api/files/folders/${folder}`, { json })).expect(200, 400, 404, 409);
+  }
+
+  private async deleteFolder(): Promise<void> {
+    const { ledger } = this.options;
+    const folder = await this.anyExistingFolder();
+    if (folder === undefined) return;
+    const window = { fromMs: Date.now() - 1000, toMs: Number.MAX_SAFE_INTEGER };
+    ledger.folderDeletions.push(window);
+    try {
+      (await this.call("DELETE", `/api/files/folders/${folder}?recursive=true`)).expect(200, 404);
+    } finally {
+      window.toMs = Date.now() + 1000;
+    }
+  }
+
+  private async delete(): Promise<void> {
+    const file = this.options.random.pick(await this.files());
+    if (file !== undefined) await this.deleteFile(file.id);
+  }
+
+  private async copy(): Promise<void> {
+    const { random, ledger } = this.options;
+    const file = random.pick(await this.files());
+    if (file === undefined) return;
+    ledger.doubledOnPurpose.add(file.checksum);
+    const json = { fileIds: [file.id], destinationFolder: this.anyFolder() };
+    const answer = (await this.call("POST", "/api/files/copy", { json })).expect(201, 404);
+    if (answer.status === 201)
+      for (const copy of answer.records("data.copied")) {
+        ledger.doubledOnPurpose.add(textOf(copy, "checksum"));
+        ledger.stored(textOf(copy, "checksum"), textOf(copy, "id"));
+      }
+  }
+
+  private async anyExistingFolder(): Promise<string | undefined> {
+    const answer = (await this.call("GET", "/api/files?recursive=true&type=folder&limit=100")).expect(200);
+    const folder = this.options.random.pick(answer.records("data.files"));
+    return folder === undefined ? undefined : textOf(folder, "id");
+  }
+
+  private anyFolder(): string {
+    return this.options.random.choose("/", "/Camera", "/Albums", "/Albums/Summer", "/Shared", "/Web/Deep/Down");
+  }
+
+  /** What was never answered is owed to nobody. */
+  private async unlessUnheard(checksum: string, ask: () => Promise<Answer>): Promise<Answer> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (error instanceof LineDown) this.options.ledger.givenUp(checksum, "the web never got an answer");
+      throw error;
+    }
+  }
+}

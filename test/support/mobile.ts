@@ -1,0 +1,65 @@
+// Phones of a test: registered over HTTP, each with its own token.
+import { randomBytes } from "node:crypto";
+import { type Account, type Answer, Client, type Target } from "./client.ts";
+
+/** A registered device as a test holds it. */
+export interface TestDevice {
+  /** A client that carries the device's access token. */
+  client: Client;
+  deviceId: string;
+  tokens: { accessToken: string; refreshToken: string };
+}
+
+/** An id that no other device has. */
+export function freshDeviceId(): string {
+  return `phone-${randomBytes(8).toString("hex")}`;
+}
+
+/** POST /api/mobile/auth/register, whatever it answers. @param extra further fields of deviceInfo */
+export async function tryRegister(
+  target: Target,
+  account: Pick<Account, "email" | "password">,
+  deviceId: string,
+  extra: Record<string, unknown> = {},
+): Promise<Answer> {
+  const { email, password } = account;
+  const deviceInfo = {
+    deviceId,
+    platform: "android",
+    model: "Pixel 9",
+    osVersion: "16",
+    appVersion: "1.0.0",
+    ...extra,
+  };
+  return new Client(target).post("/api/mobile/auth/register", { email, password, deviceInfo });
+}
+
+/** The device that an answer to register, mobile/auth or refresh signed in. */
+export function deviceIn(target: Target, answer: Answer): TestDevice {
+  if (answer.status !== 200) throw new Error(`the device was not signed in: ${answer.status} ${answer.text}`);
+  const accessToken = answer.string("tokens.accessToken");
+  return {
+    client: new Client(target, accessToken),
+    deviceId: answer.string("device.id"),
+    tokens: { accessToken, refreshToken: answer.string("tokens.refreshToken") },
+  };
+}
+
+/**
+ * Registers a device of an account, which must succeed.
+ *
+ * @param extra further fields of deviceInfo, such as platform or pushToken
+ */
+export async function registerDevice(
+  target: Target,
+  account: Pick<Account, "email" | "password">,
+  deviceId = freshDeviceId(),
+  extra: Record<string, unknown> = {},
+): Promise<TestDevice> {
+  return deviceIn(target, await tryRegister(target, account, deviceId, extra));
+}
+
+/** POST /api/mobile/auth/refresh, whatever it answers. */
+export async function tryRefresh(target: Target, refreshToken: string, deviceId: string): Promise<Answer> {
+  return new Client(target).post("/api/mobile/auth/refresh", { refreshToken, deviceId });
+}

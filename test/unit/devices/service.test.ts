@@ -1,0 +1,219 @@
+import { describe, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import { Writer } from "../../../src/db/transaction.ts";
+import type { EventName } from "../../../src/events/catalogue.ts";
+import { Events } from "../../../src/events/events.ts";
+import { PasswordHasher } from "../../../src/features/auth/passwords.ts";
+import { AuthService } from "../../../src/features/auth/service.ts";
+import { TokenSigner } from "../../../src/features/auth/tokens.ts";
+import { DeviceService } from "../../../src/features/devices/service.ts";
+import { buildPlans } from "../../../src/features/plans/plans.ts";
+import { UserService } from "../../../src/features/users/service.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+
+const START_MS = Date.UTC(2026, 0, 1);
+const DAY_MS = 24 * 60 * 60 * 1000;
+const CLIENT = { address: "192.0.2.1", userAgent: undefined };
+const PHONE = { deviceId: "phone", platform: "android", model: "Pixel 9" };
+
+/** One user of the plan free, and a clock to be moved. */
+async function setUp() {
+  const db = openDatabase(":memory:");
+  migrate(db.sqlite, silentLog);
+  const writer = new Writer(db.sqlite, silentLog);
+  const clock = { ms: START_MS, nowMs: () => clock.ms };
+  const passwords = new PasswordHasher();
+  const users = new UserService({ db, writer, clock, passwords, createRoot: () => 1 });
+  const auth = new AuthService({
+    db,
+    writer,
+    clock,
+    users,
+    passwords,
+    tokens: new TokenSigner({ kid: "test", secret: crypto.getRandomValues(new Uint8Array(32)) }),
+    tokenLifetimeMs: DAY_MS,
+    signup: "open",
+    defaultPlan: "free",
+  });
+  const events = new Events();
+  const heard: string[] = [];
+  const listened: EventName[] = ["device.registered", "device.removed", "security.token_reused"];
+  for (const name of listened) events.on(name, () => void heard.push(name));
+  const pushed: string[] = [];
+  const pushTokens = {
+    checkPushToken: async (token: string) => {
+      if (token === "bad") throw new Error("refused");
+    },
+    registerPushToken: (_tx: unknown, _accountId: number, device: { publicId: string }, token: string) => {
+      pushed.push(`${device.publicId} ${token}`);
+    },
+  };
+  const devices = new DeviceService({
+    db,
+    writer,
+    clock,
+    log: silentLog,
+    users,
+    auth,
+    events,
+    plans: buildPlans(),
+    pushTokens,
+  });
+  const user = await users.add({ email: "ada@example.org", password: "correct horse", role: "user", plan: "free" });
+  const count = (table: string) =>
+    db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
+  const refresh = (token: string) => devices.refresh(token, "phone", CLIENT);
+  return { db, clock, users, auth, devices, user, heard, pushed, count, refresh };
+}
+
+/** The reason of the refusal. */
+async function reasonOf(outcome: Promise<unknown>): Promise<unknown> {
+  return outcome.then(
+    () => "none",
+    (error: unknown) => Reflect.get(Object(error), "reason"),
+  );
+}
+
+describe("a refresh token", () => {
+  test("gives a fresh one once more for 30 seconds, to the millisecond", async () => {
+    const { devices, user, clock, refresh, heard } = await setUp();
+    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    await refresh(tokens.refreshToken);
+    clock.ms += 30_000;
+    const fresh = await refresh(tokens.refreshToken);
+    const next = await refresh(fresh.tokens.refreshToken);
+    clock.ms += 30_001;
+    expect(heard).toEqual(["device.registered"]);
+    expect(await reasonOf(refresh(fresh.tokens.refreshToken))).toBe("revoked_token");
+    expect(heard).toEqual(["device.registered", "security.token_reused"]);
+    expect(await reasonOf(refresh(next.tokens.refreshToken))).toBe("invalid_token");
+  });
+
+  test("whose lost successor comes after all is refused, which harms the fresh one only once that was used", async () => {
+    const { devices, user, refresh, heard } = await setUp();
+    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const lost = await refresh(tokens.refreshToken);
+    const fresh = await refresh(tokens.refreshToken);
+    expect(await reasonOf(refresh(lost.tokens.refreshToken))).toBe("revoked_token");
+    const next = await refresh(fresh.tokens.refreshToken);
+    expect(heard).toEqual(["device.registered"]);
+    // Two hold tokens of this device now, and both use them.
+    expect(await reasonOf(refresh(lost.tokens.refreshToken))).toBe("revoked_token");
+    expect(heard).toEqual(["device.registered", "security.token_reused"]);
+    expect(await reasonOf(refresh(next.tokens.refreshToken))).toBe("invalid_token");
+  });
+
+  test("lasts 90 days, and the next one 90 more", async () => {
+    const { devices, user, clock, refresh } = await setUp();
+    const first = await devices.register(user, PHONE, CLIENT);
+    clock.ms += 90 * DAY_MS - 1;
+    const second = await refresh(first.tokens.refreshToken);
+    clock.ms += 90 * DAY_MS;
+    expect(await reasonOf(refresh(second.tokens.refreshToken))).toBe("expired_token");
+  });
+
+  test("is stored as a hash alone", async () => {
+    const { devices, user, db } = await setUp();
+    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const row = db.sqlite.query<Record<string, unknown>, []>("SELECT * FROM refresh_tokens").get();
+    const digest = new Bun.CryptoHasher("sha256").update(tokens.refreshToken).digest("hex");
+    expect(Buffer.from(row?.["token_hash"] as Uint8Array).toString("hex")).toBe(digest);
+    expect(JSON.stringify(row)).not.toContain(tokens.refreshToken);
+  });
+
+  test("that has expired is swept, and the session of one that has not stays listed", async () => {
+    const { devices, auth, user, clock, refresh, count } = await setUp();
+    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const second = await refresh(tokens.refreshToken);
+    clock.ms += 8 * DAY_MS;
+    await auth.sweepSessions(100);
+    expect(count("sessions")).toBe(1);
+    expect(count("refresh_tokens")).toBe(2);
+    const [listed] = auth.listSessions(user.id);
+    expect(listed?.expiresAtMs).toBe(START_MS + 90 * DAY_MS);
+    // A lost phone can be signed out by this entry long after its access token has expired.
+    await auth.endSession(user.id, listed?.publicId ?? "");
+    expect(await reasonOf(refresh(second.tokens.refreshToken))).toBe("invalid_token");
+    await devices.register(user, PHONE, CLIENT);
+    clock.ms += 90 * DAY_MS;
+    await auth.sweepSessions(100);
+    expect(count("sessions")).toBe(0);
+    expect(count("refresh_tokens")).toBe(0);
+  });
+});
+
+describe("a device", () => {
+  test("is told of when it is new or comes back, not when it is renewed", async () => {
+    const { devices, user, heard, pushed } = await setUp();
+    await devices.register(user, PHONE, CLIENT);
+    await devices.register(user, { ...PHONE, pushToken: "one" }, CLIENT);
+    expect(heard).toEqual(["device.registered"]);
+    await devices.remove(user.id, "phone");
+    await devices.register(user, PHONE, CLIENT);
+    expect(heard).toEqual(["device.registered", "device.removed", "device.registered"]);
+    expect(pushed).toEqual(["phone one"]);
+  });
+
+  test("whose push token is refused is not registered", async () => {
+    const { devices, user, count } = await setUp();
+    expect(devices.register(user, { ...PHONE, pushToken: "bad" }, CLIENT)).rejects.toThrow("refused");
+    expect(count("devices")).toBe(0);
+  });
+
+  test("keeps its number and name after its removal", async () => {
+    const { devices, user } = await setUp();
+    const { device } = await devices.register(user, PHONE, CLIENT);
+    expect(devices.findById(device.id)).toEqual({ publicId: "phone", name: "Pixel 9" });
+    await devices.remove(user.id, "phone");
+    expect(devices.find(user.id, "phone")).toBeUndefined();
+    expect(devices.findById(device.id)).toEqual({ publicId: "phone", name: "Pixel 9" });
+    const again = await devices.register(user, { ...PHONE, model: "Pixel 10" }, CLIENT);
+    expect(again.device.id).toBe(device.id);
+    expect(devices.findById(device.id)?.name).toBe("Pixel 10");
+    expect(devices.findById(999)).toBeUndefined();
+  });
+
+  test("of an account that was disabled since the password was given is not registered", async () => {
+    const { devices, users, user, count } = await setUp();
+    await users.update(user.id, { isDisabled: true });
+    expect(await reasonOf(devices.register(user, PHONE, CLIENT))).toBe("account_disabled");
+    expect(count("devices")).toBe(0);
+    expect(count("sessions")).toBe(0);
+  });
+
+  test("was last active when it last asked, exact to a minute", async () => {
+    const { devices, auth, user, clock } = await setUp();
+    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const lastActiveAt = () => devices.find(user.id, "phone")?.lastActiveAtMs;
+    clock.ms += 59_999;
+    await auth.identify(tokens.accessToken);
+    clock.ms += 1;
+    await auth.identify(tokens.accessToken);
+    // Written behind: another deed, and it is there.
+    await devices.changeSettings(user.id, "phone", {});
+    expect(lastActiveAt()).toBe(START_MS + 60_000);
+    clock.ms += 59_999;
+    await auth.identify(tokens.accessToken);
+    await devices.changeSettings(user.id, "phone", {});
+    expect(lastActiveAt()).toBe(START_MS + 60_000);
+  });
+
+  test("tells when it last synced, exact at once, before and after it is written", async () => {
+    const { devices, user, clock, db } = await setUp();
+    const { device } = await devices.register(user, PHONE, CLIENT);
+    const stored = () => db.sqlite.query<{ at: number | null }, []>("SELECT last_sync_at AS at FROM devices").get()?.at;
+    expect(devices.lastSyncAt(device.id)).toBeUndefined();
+    devices.noteSync(device.id, START_MS + 5);
+    expect(devices.lastSyncAt(device.id)).toBe(START_MS + 5);
+    expect(stored()).toBeNull();
+    await devices.flush();
+    expect(stored()).toBe(START_MS + 5);
+    expect(devices.lastSyncAt(device.id)).toBe(START_MS + 5);
+    devices.noteSync(device.id, START_MS + 9);
+    await devices.remove(user.id, "phone");
+    clock.ms += 10;
+    await devices.register(user, PHONE, CLIENT);
+    expect(devices.lastSyncAt(device.id)).toBeUndefined();
+  });
+});

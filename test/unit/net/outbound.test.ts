@@ -1,0 +1,378 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { createServer as createSocketServer, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { AppError } from "../../../src/errors.ts";
+import { CidrList, isPublicAddress } from "../../../src/lib/cidr.ts";
+import { ANSWER_BYTES_MAX, Outbound, OutboundError, type OutboundRequest } from "../../../src/net/outbound.ts";
+import { deadPort, tlsCertificate, tlsKey } from "../../support/push-services.ts";
+
+const HERE = CidrList.parse(["127.0.0.1"]);
+const NOWHERE = CidrList.parse([]);
+const POST: OutboundRequest = { method: "POST", headers: { "Content-Type": "text/plain" }, body: Buffer.from("hello") };
+
+interface Heard {
+  readonly host: string | undefined;
+  readonly url: string | undefined;
+  readonly body: string;
+}
+
+const heard: Heard[] = [];
+let tls: Server;
+let plain: Server;
+let tlsPort = 0;
+let plainPort = 0;
+
+beforeAll(async () => {
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on("end", () => {
+      heard.push({ host: request.headers.host, url: request.url, body });
+      if (request.url === "/away") response.writeHead(302, { location: `http://127.0.0.1:${plainPort}/caught` });
+      else response.setHeader("retry-after", "7");
+      response.end("fine");
+    });
+  };
+  tls = createTlsServer({ key: tlsKey, cert: tlsCertificate }, answer).listen(0, "127.0.0.1");
+  plain = createServer({}, answer).listen(0, "127.0.0.1");
+  await Promise.all([once(tls, "listening"), once(plain, "listening")]);
+  tlsPort = portOf(tls);
+  plainPort = portOf(plain);
+});
+
+afterAll(() => {
+  tls.close();
+  plain.close();
+});
+
+/** An outbound whose name server knows what the test says, and how often it was asked. */
+function outbound(names: Record<string, readonly string[]> = {}, allow = HERE, timeoutMs = 10_000) {
+  const asked: string[] = [];
+  const resolve = async (hostname: string) => {
+    asked.push(hostname);
+    const found = names[hostname];
+    if (found === undefined) throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
+    return found;
+  };
+  return { outbound: new Outbound({ allow, resolve, ca: tlsCertificate, timeoutMs }), asked };
+}
+
+async function refusal(work: Promise<unknown>): Promise<AppError | OutboundError> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof AppError || error instanceof OutboundError) return error;
+    throw error;
+  }
+  throw new Error("not refused");
+}
+
+async function failureOf(work: Promise<unknown>): Promise<string> {
+  const error = await refusal(work);
+  return error instanceof OutboundError ? error.failure : error.reason;
+}
+
+describe("isPublicAddress", () => {
+  test.each([
+    ["0.0.0.0"],
+    ["0.1.2.3"],
+    ["10.1.2.3"],
+    ["100.64.0.1"],
+    ["100.100.100.200"],
+    ["127.0.0.1"],
+    ["127.255.255.254"],
+    ["169.254.169.254"],
+    ["172.16.0.1"],
+    ["172.31.255.255"],
+    ["192.0.0.192"],
+    ["192.0.2.1"],
+    ["192.88.99.1"],
+    ["192.168.1.1"],
+    ["198.18.0.1"],
+    ["198.51.100.1"],
+    ["203.0.113.1"],
+    ["224.0.0.1"],
+    ["240.0.0.1"],
+    ["255.255.255.255"],
+    ["::"],
+    ["::1"],
+    ["::7f00:1"],
+    ["::ffff:127.0.0.1"],
+    ["::ffff:7f00:1"],
+    ["::ffff:0:7f00:1"],
+    ["64:ff9b::7f00:1"],
+    ["64:ff9b::808:808"],
+    ["64:ff9b:1::1"],
+    ["100::1"],
+    ["2001::1"],
+    ["2001:2::1"],
+    ["2001:10::1"],
+    ["2001:db8::1"],
+    ["2002:7f00:1::"],
+    ["3fff::1"],
+    ["4000::1"],
+    ["5f00::1"],
+    ["fc00::1"],
+    ["fd00:ec2::254"],
+    ["fe80::1"],
+    ["fe80::1%eth0"],
+    ["fec0::1"],
+    ["ff02::1"],
+    ["0177.0.0.1"],
+    ["2130706433"],
+    ["localhost"],
+    [""],
+  ])("%s is none of the open internet", (address) => {
+    expect(isPublicAddress(address)).toBe(false);
+  });
+
+  test.each([["8.8.8.8"], ["172.32.0.1"], ["100.128.0.1"], ["::ffff:8.8.8.8"], ["2606:4700::1111"], ["2a00:1450::1"]])(
+    "%s is one",
+    (address) => {
+      expect(isPublicAddress(address)).toBe(true);
+    },
+  );
+});
+
+describe("a target (D59)", () => {
+  test.each([
+    ["http://example.org/"],
+    ["ftp://example.org/"],
+    ["file:///etc/passwd"],
+    ["javascript:alert(1)"],
+    ["/relative"],
+    ["https://"],
+    ["https://user@example.org/"],
+    ["https://user:password@example.org/"],
+    ["https://127.0.0.1/"],
+    ["https://127.1/"],
+    ["https://0x7f.0.0.1/"],
+    ["https://0177.0.0.1/"],
+    ["https://2130706433/"],
+    ["https://0/"],
+    ["https://10.0.0.1:8443/"],
+    ["https://169.254.169.254/latest/meta-data"],
+    ["https://[::1]/"],
+    ["https://[::]/"],
+    ["https://[::ffff:127.0.0.1]/"],
+    ["https://[64:ff9b::a00:1]/"],
+    ["https://[fd00::1]/"],
+    ["https://[fe80::1]/"],
+    ["https://localhost/"],
+    ["https://LOCALHOST./"],
+    ["https://a.localhost/"],
+    ["https://printer.local/"],
+    ["https://metadata.google.internal/"],
+    ["https://router.home.arpa/"],
+    ["https://inside.test/"],
+    ["https://١٢٧.٠.٠.١/"],
+    [`https://example.org/${"a".repeat(5000)}`],
+  ])("%s is refused, and nothing is sent there", async (address) => {
+    const { outbound: strict } = outbound({ "inside.test": ["192.168.1.5", "fd00::5"] }, NOWHERE);
+    const error = await refusal(strict.checkTarget(address, "pushToken"));
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({ reason: "forbidden_target", details: { field: "pushToken" } });
+    // A private name that no name server knows is told at registration only.
+    expect(["forbidden", "unreachable"]).toContain(await failureOf(strict.send(address, POST)));
+  });
+
+  test.each([
+    ["https://example.org/x?y=z"],
+    ["https://8.8.8.8/"],
+    ["https://unknown.test/"],
+    ["https://[2606:4700::1]/"],
+  ])("%s is taken", async (address) => {
+    const { outbound: strict } = outbound({ "example.org": ["93.184.216.34"] }, NOWHERE);
+    expect(await strict.checkTarget(address, "url")).toBeUndefined();
+  });
+
+  test("may be private, and plain http, where the operator lists it", async () => {
+    const { outbound: listed } = outbound({ "inside.test": ["127.0.0.1"], "outside.test": ["93.184.216.34"] });
+    for (const address of ["http://127.0.0.1:80/", "https://127.0.0.1/", "http://inside.test/", "http://localhost/"]) {
+      expect(await listed.checkTarget(address, "url")).toBeUndefined();
+    }
+    for (const address of ["http://127.0.0.2/", "https://10.0.0.1/", "http://outside.test/", "http://93.184.216.34/"]) {
+      expect(await failureOf(listed.checkTarget(address, "url"))).toBe("forbidden_target");
+    }
+  });
+
+  test("whose name can't be resolved in time passes, for each request looks again", async () => {
+    const waiting = new Outbound({ allow: NOWHERE, resolve: () => Promise.reject(new Error("no name server")) });
+    expect(await waiting.checkTarget("https://later.test/", "url")).toBeUndefined();
+  });
+});
+
+describe("a request", () => {
+  test("goes to the address that was checked, with the name in Host and certificate", async () => {
+    const { outbound: sender, asked } = outbound({ "push.test": ["127.0.0.1"] });
+    const answer = await sender.send(`https://push.test:${tlsPort}/a%20b?c=d`, POST);
+    expect([answer.status, answer.header("retry-after"), answer.body.toString()]).toEqual([200, "7", "fine"]);
+    expect(heard.at(-1)).toEqual({ host: `push.test:${tlsPort}`, url: "/a%20b?c=d", body: "hello" });
+    expect(asked).toEqual(["push.test"]);
+  });
+
+  test("is not misled by a name server that answers otherwise the second time", async () => {
+    let asked = 0;
+    const rebinding = new Outbound({
+      allow: HERE,
+      ca: tlsCertificate,
+      resolve: async () => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.9"]),
+    });
+    expect((await rebinding.send(`https://push.test:${tlsPort}/`, POST)).status).toBe(200);
+    expect(asked).toBe(1);
+  });
+
+  test("is refused when the name leads inside by now", async () => {
+    const count = heard.length;
+    const { outbound: strict } = outbound({ "push.test": ["127.0.0.1", "::1", "169.254.169.254"] }, NOWHERE);
+    expect(await failureOf(strict.send(`https://push.test:${tlsPort}/`, POST))).toBe("forbidden");
+    expect(heard.length).toBe(count);
+  });
+
+  test("takes of several addresses only those that are permitted, and the next one where nobody listens", async () => {
+    const { outbound: sender } = outbound(
+      { "push.test": ["10.255.255.1", "127.0.0.7", "127.0.0.1"] },
+      CidrList.parse(["127.0.0.0/8"]),
+    );
+    expect((await sender.send(`https://push.test:${tlsPort}/`, POST)).status).toBe(200);
+  });
+
+  test("trusts no certificate of another name, nor one that nobody vouches for", async () => {
+    const { outbound: sender } = outbound({ "other.test": ["127.0.0.1"] });
+    expect(await failureOf(sender.send(`https://other.test:${tlsPort}/`, POST))).toBe("unreachable");
+    const usual = new Outbound({ allow: HERE, resolve: async () => ["127.0.0.1"] });
+    expect(await failureOf(usual.send(`https://push.test:${tlsPort}/`, POST))).toBe("unreachable");
+  });
+
+  test("follows no redirect", async () => {
+    const { outbound: sender } = outbound({ "push.test": ["127.0.0.1"] });
+    expect((await sender.send(`https://push.test:${tlsPort}/away`, POST)).status).toBe(302);
+    expect(heard.some(({ url }) => url === "/caught")).toBe(false);
+  });
+
+  test("takes no proxy of the environment", async () => {
+    const script = `
+      import { Outbound } from ${JSON.stringify(`${import.meta.dir}/../../../src/net/outbound.ts`)};
+      import { CidrList } from ${JSON.stringify(`${import.meta.dir}/../../../src/lib/cidr.ts`)};
+      const outbound = new Outbound({ allow: CidrList.parse(["127.0.0.1"]) });
+      const answer = await outbound.send("http://127.0.0.1:${plainPort}/direct", { method: "POST", headers: {} });
+      console.log(answer.status);`;
+    const proxy = `http://127.0.0.1:${await deadPort()}`;
+    const child = Bun.spawn([process.execPath, "-e", script], {
+      env: { ...process.env, HTTP_PROXY: proxy, http_proxy: proxy, HTTPS_PROXY: proxy, https_proxy: proxy },
+      stdout: "pipe",
+    });
+    expect((await new Response(child.stdout).text()).trim()).toBe("200");
+  });
+});
+
+describe("an answer", () => {
+  test("without end is read to 64 KiB, then the connection is closed", async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = await listen((socket) => {
+      socket.on("close", () => closed.resolve());
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      pour(socket, Buffer.alloc(65_536));
+    });
+    const { body, status } = await outbound().outbound.send(url, POST);
+    expect([status, body.byteLength]).toEqual([200, ANSWER_BYTES_MAX]);
+    await closed.promise;
+  });
+
+  test("that is compressed is not unpacked", async () => {
+    const packed = gzipSync(Buffer.alloc(50_000_000));
+    const url = await listen((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.byteLength}\r\n\r\n`);
+      socket.end(packed);
+    });
+    expect((await outbound().outbound.send(url, POST)).body.byteLength).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
+  });
+
+  test("that breaks off counts for what it said", async () => {
+    const url = await listen((socket) => socket.end("HTTP/1.1 410 Gone\r\nContent-Length: 100\r\n\r\nabc"));
+    expect((await outbound().outbound.send(url, POST)).status).toBe(410);
+  });
+
+  test.each([
+    ["that is no HTTP is garbage", "This is something else\r\n\r\n", "garbage"],
+    ["that is nothing at all is a broken connection", "", "unreachable"],
+  ])("%s", async (_, text, failure) => {
+    const url = await listen((socket) => socket.end(text));
+    expect(await failureOf(outbound().outbound.send(url, POST))).toBe(failure);
+  });
+
+  test("with endless headers is refused", async () => {
+    const url = await listen((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      pour(socket, Buffer.from(`X-Filler: ${"a".repeat(10_000)}\r\n`));
+    });
+    expect(await failureOf(outbound().outbound.send(url, POST))).toBe("garbage");
+  });
+
+  test("that doesn't come is given up after the time, and by the signal", async () => {
+    const silent = await listen(() => {});
+    expect(await failureOf(outbound({}, HERE, 50).outbound.send(silent, POST))).toBe("timeout");
+    const never = new Outbound({ allow: HERE, resolve: () => new Promise(() => {}), timeoutMs: 50 });
+    expect(await failureOf(never.send("https://push.test/", POST))).toBe("timeout");
+    const giveUp = new AbortController();
+    const url = await listen(() => giveUp.abort());
+    expect(await failureOf(outbound().outbound.send(url, { ...POST, signal: giveUp.signal }))).toBe("aborted");
+    expect(await failureOf(outbound().outbound.send(url, { ...POST, signal: AbortSignal.abort() }))).toBe("aborted");
+  });
+
+  test("that drips is given up after the time", async () => {
+    const url = await listen((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      const drip = setInterval(() => socket.write("."), 10);
+      socket.on("close", () => clearInterval(drip));
+    });
+    expect(await failureOf(outbound({}, HERE, 100).outbound.send(url, POST))).toBe("timeout");
+  });
+});
+
+test("an error tells neither address nor content", async () => {
+  const error = await refusal(
+    outbound().outbound.send(`https://127.0.0.1:${await deadPort()}/secret-topic`, {
+      ...POST,
+      headers: { Authorization: "secret-key" },
+    }),
+  );
+  expect(error.message).toBe("no connection (ECONNREFUSED)");
+  expect(error.cause).toBeUndefined();
+});
+
+const listeners: { close(): unknown }[] = [];
+afterAll(() => {
+  for (const listener of listeners) listener.close();
+});
+
+/** A server that does what the test says once a request has begun. @returns its address */
+async function listen(act: (socket: Socket) => void): Promise<string> {
+  const server = createSocketServer((socket) => {
+    // Clients break off in the middle here.
+    socket.on("error", () => {});
+    socket.once("data", () => act(socket));
+  }).listen(0, "127.0.0.1");
+  listeners.push(server);
+  await once(server, "listening");
+  return `http://127.0.0.1:${portOf(server)}/`;
+}
+
+function pour(socket: Socket, bytes: Buffer): void {
+  const write = () => {
+    while (socket.writable && socket.write(bytes));
+  };
+  socket.on("drain", write);
+  write();
+}
+
+function portOf(server: { address(): ReturnType<Server["address"]> }): number {
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server doesn't listen");
+  return address.port;
+}

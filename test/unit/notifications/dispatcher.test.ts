@@ -1,0 +1,357 @@
+import { expect, test } from "bun:test";
+import { notificationBench } from "./support.ts";
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+test("a message goes to every device of the account and to nobody else", async () => {
+  const bench = notificationBench();
+  const [ann, bob] = [bench.account("ann"), bench.account("bob")];
+  await bench.reachable(ann, "phone");
+  await bench.reachable(ann, "tablet");
+  await bench.reachable(bob, "other");
+  bench.dispatcher.start();
+  const { publicId } = await bench.push(ann, "hello");
+  await bench.channels.attempt(2);
+  await bench.idle();
+  expect(bench.channels.sent.toSorted()).toEqual(["phone: hello", "tablet: hello"]);
+  expect(bench.channels.attempts[0]?.message).toEqual({
+    id: publicId,
+    category: "uploads",
+    title: "t",
+    body: "hello",
+    data: {},
+  });
+  expect(bench.states()).toEqual(["delivered", "delivered"]);
+});
+
+test("a dead provider delays neither the request nor another device", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "dead");
+  await bench.reachable(ann, "alive");
+  bench.channels.reply = ({ token }) => (token === "dead" ? undefined : { state: "delivered" });
+  bench.dispatcher.start();
+  for (const body of ["one", "two", "three"]) await bench.push(ann, body);
+  await bench.channels.attempt(4);
+  expect(bench.channels.sent.filter((line) => line.startsWith("alive"))).toEqual([
+    "alive: one",
+    "alive: two",
+    "alive: three",
+  ]);
+  expect(bench.channels.sent.filter((line) => line.startsWith("dead"))).toEqual(["dead: one"]);
+  await bench.dispatcher.close();
+});
+
+test("a host that hangs takes only a few places, however many devices use it", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  for (let i = 0; i < 80; i++) await bench.reachable(ann, `https://hangs.example/${i}`);
+  await bench.reachable(ann, "https://works.example/topic");
+  bench.channels.reply = ({ token }) => (token.includes("hangs") ? undefined : { state: "delivered" });
+  bench.dispatcher.start();
+  await bench.push(ann, "hello");
+  await bench.channels.attempt(9);
+  expect(bench.channels.sent).toContain("https://works.example/topic: hello");
+  expect(bench.channels.sent.filter((line) => line.includes("hangs"))).toHaveLength(8);
+  await bench.dispatcher.close();
+});
+
+test("messages reach a device one after the other, in their order", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = () => undefined;
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.push(ann, "two");
+  const first = await bench.channels.attempt(1);
+  expect(bench.channels.attempts).toHaveLength(1);
+  first.answer({ state: "delivered" });
+  const second = await bench.channels.attempt(2);
+  expect([first.message.body, second.message.body]).toEqual(["one", "two"]);
+  second.answer({ state: "delivered" });
+  await bench.idle();
+  expect(bench.states()).toEqual(["delivered", "delivered"]);
+});
+
+test("a failed attempt is made again, later and later, before what came after it", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = () => ({ state: "retry", why: "503" });
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.push(ann, "two");
+  await bench.idle();
+  expect(bench.channels.sent).toEqual(["phone: one"]);
+  bench.clock.ms += 10_000;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.channels.sent).toEqual(["phone: one", "phone: one"]);
+  // The second pause is ten to twenty seconds long.
+  bench.clock.ms += 9_000;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.channels.sent).toHaveLength(2);
+  bench.channels.reply = () => ({ state: "delivered" });
+  bench.clock.ms += 11_000;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.channels.sent).toEqual(["phone: one", "phone: one", "phone: one", "phone: two"]);
+});
+
+test("a push service that asks for patience gets it", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = () => ({ state: "retry", why: "429", afterMs: 2 * HOUR_MS });
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.idle();
+  bench.clock.ms += 2 * HOUR_MS - 1;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.channels.attempts).toHaveLength(1);
+  bench.clock.ms += 1;
+  bench.dispatcher.wake();
+  await bench.channels.attempt(2);
+});
+
+test("after two days it is given up, and the next one has its turn", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  const phone = await bench.reachable(ann, "phone");
+  bench.channels.reply = (_target, { body }) =>
+    body === "one" ? { state: "retry", why: "503" } : { state: "delivered" };
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.push(ann, "two");
+  await bench.idle();
+  bench.clock.ms += 48 * HOUR_MS;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.states()).toEqual(["failed", "queued"]);
+  bench.clock.ms += HOUR_MS;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.states()).toEqual(["failed", "delivered"]);
+  expect(bench.inbox(ann, phone)).toEqual(["two", "one"]);
+});
+
+test("what the push service refuses is not sent again, and stops nothing", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = (_target, { body }) =>
+    body === "one" ? { state: "rejected", why: "400" } : { state: "delivered" };
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.push(ann, "two");
+  await bench.idle();
+  expect(bench.states()).toEqual(["failed", "delivered"]);
+});
+
+test("a token that is gone is dropped with all that waits for it", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = () => ({ state: "gone", why: "410" });
+  await bench.push(ann, "one");
+  await bench.push(ann, "two");
+  bench.dispatcher.start();
+  await bench.idle();
+  expect(bench.channels.attempts).toHaveLength(1);
+  expect(bench.states()).toEqual(["gone", "gone"]);
+  const { deliveries } = await bench.push(ann, "three");
+  expect(deliveries).toEqual([{ deviceId: "phone", status: "inbox_only", provider: null, deliverAtMs: null }]);
+});
+
+test("a token registered while the former one is found to be gone stays, and gets the message", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = () => undefined;
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  const old = await bench.channels.attempt(1);
+  await bench.notifications.register(ann, { deviceId: "phone", pushToken: "fresh" });
+  old.answer({ state: "gone", why: "410" });
+  const fresh = await bench.channels.attempt(2);
+  expect(fresh.target.token).toBe("fresh");
+  fresh.answer({ state: "delivered" });
+  await bench.idle();
+  expect(bench.states()).toEqual(["delivered"]);
+});
+
+test("an attempt without an end is given up in time and made again", async () => {
+  const bench = notificationBench({ attemptMs: 1 });
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = () => undefined;
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  const hanging = await bench.channels.attempt(1);
+  await bench.idle();
+  expect(hanging.signal.aborted).toBe(true);
+  bench.clock.ms += 10_000;
+  bench.channels.reply = () => ({ state: "delivered" });
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.states()).toEqual(["delivered"]);
+});
+
+test("what waits is sent after a restart, also what was under way, under the same id", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.channels.reply = () => undefined;
+  bench.dispatcher.start();
+  const { publicId } = await bench.push(ann, "one");
+  await bench.push(ann, "two");
+  const cut = await bench.channels.attempt(1);
+  bench.channels.reply = () => ({ state: "delivered" });
+  await bench.restart();
+  expect(cut.signal.aborted).toBe(true);
+  await bench.idle();
+  expect(bench.channels.sent).toEqual(["phone: one", "phone: one", "phone: two"]);
+  expect(bench.channels.attempts.slice(0, 2).map(({ message }) => message.id)).toEqual([publicId, publicId]);
+});
+
+test("a message in quiet hours is held, and delivered when they end", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  const phone = await bench.reachable(ann, "phone");
+  bench.clock.ms = Date.parse("2026-01-10T22:30:00Z");
+  const quietHours = { enabled: true, start: "22:00", end: "07:00", timezone: "UTC" };
+  await bench.notifications.register(ann, { deviceId: "phone", preferences: { quietHours } });
+  bench.dispatcher.start();
+  const { deliveries } = await bench.push(ann, "one");
+  const endMs = Date.parse("2026-01-11T07:00:00Z");
+  expect(deliveries).toEqual([{ deviceId: "phone", status: "held", provider: "fcm", deliverAtMs: endMs }]);
+  expect(bench.inbox(ann, phone)).toEqual(["one"]);
+  bench.clock.ms = endMs - 1;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.channels.attempts).toHaveLength(0);
+  bench.clock.ms = endMs;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.channels.sent).toEqual(["phone: one"]);
+});
+
+test("preferences that change meanwhile are honoured: sooner, later, or not at all", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.clock.ms = Date.parse("2026-01-10T22:30:00Z");
+  const register = (preferences: object) => bench.notifications.register(ann, { deviceId: "phone", preferences });
+  await register({ quietHours: { enabled: true, start: "22:00", end: "07:00", timezone: "UTC" } });
+  bench.dispatcher.start();
+  await bench.push(ann, "later");
+  await register({ quietHours: { end: "09:00" } });
+  bench.clock.ms = Date.parse("2026-01-11T08:00:00Z");
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.states()).toEqual(["held"]);
+  await register({ uploads: false });
+  await bench.idle();
+  bench.clock.ms = Date.parse("2026-01-11T09:00:00Z");
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.states()).toEqual(["dropped"]);
+  bench.clock.ms = Date.parse("2026-01-11T23:00:00Z");
+  await register({ uploads: true });
+  await bench.push(ann, "sooner");
+  await register({ quietHours: { enabled: false } });
+  await bench.idle();
+  expect(bench.channels.sent).toEqual(["phone: sooner"]);
+});
+
+test("quiet hours that begin while a message is retried hold it", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.clock.ms = Date.parse("2026-01-10T21:59:59Z");
+  const quietHours = { enabled: true, start: "22:00", end: "07:00", timezone: "UTC" };
+  await bench.notifications.register(ann, { deviceId: "phone", preferences: { quietHours } });
+  bench.channels.reply = () => ({ state: "retry", why: "503" });
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.push(ann, "two");
+  await bench.idle();
+  bench.clock.ms += MINUTE_MS;
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.states()).toEqual(["held", "held"]);
+  expect(bench.channels.attempts).toHaveLength(1);
+  bench.channels.reply = () => ({ state: "delivered" });
+  bench.clock.ms = Date.parse("2026-01-11T07:00:00Z");
+  bench.dispatcher.wake();
+  await bench.idle();
+  expect(bench.channels.sent.slice(1)).toEqual(["phone: one", "phone: two"]);
+});
+
+test("nothing is sent to a device that was removed, to a disabled account, or to who is signed out", async () => {
+  const bench = notificationBench();
+  const [ann, bob, eve] = [bench.account("ann"), bench.account("bob"), bench.account("eve")];
+  const gone = await bench.reachable(ann, "gone");
+  await bench.reachable(bob, "disabled");
+  await bench.reachable(eve, "out");
+  for (const who of [ann, bob, eve]) await bench.push(who, "secret");
+  await bench.deed((tx) => {
+    bench.triggers.deviceRemoved(tx, { accountId: ann.user.id, device: gone });
+    bench.db.sqlite.run("UPDATE users SET disabled_at = 1 WHERE name = 'bob'");
+    bench.db.sqlite.run("DELETE FROM sessions WHERE user_id = 3");
+  });
+  bench.dispatcher.start();
+  await bench.idle();
+  expect(bench.channels.attempts).toHaveLength(0);
+  expect(bench.states()).toEqual(["dropped", "dropped", "dropped"]);
+});
+
+test("who is signed out still hears that the password was changed", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  bench.db.sqlite.run("DELETE FROM sessions");
+  await bench.deed((tx) =>
+    bench.triggers.credentialsChanged(tx, { accountId: ann.user.id, what: "password", deviceId: null }),
+  );
+  bench.dispatcher.start();
+  expect((await bench.channels.attempt(1)).message).toMatchObject({ category: "security", title: "Password changed" });
+});
+
+test("at most a hundred messages wait at a device; the oldest are in the inbox alone", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  const phone = await bench.reachable(ann, "phone");
+  for (let i = 1; i <= 103; i++) await bench.push(ann, String(i));
+  expect(bench.states().filter((state) => state === "queued")).toHaveLength(100);
+  expect(bench.states().slice(0, 4)).toEqual(["dropped", "dropped", "dropped", "queued"]);
+  expect(bench.notifications.list(ann, phone, 1, 1).total).toBe(103);
+});
+
+test("a database that can't be written doesn't make a delivered message go out again", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  await bench.push(ann, "one");
+  bench.channels.reply = () => undefined;
+  bench.dispatcher.start();
+  const attempt = await bench.channels.attempt(1);
+  // As when another program holds the database for too long.
+  let failures = 0;
+  const original = bench.writer.run.bind(bench.writer);
+  bench.writer.run = (...given) => {
+    failures++;
+    bench.writer.run = original;
+    void given;
+    return Promise.reject(new Error("database is busy"));
+  };
+  attempt.answer({ state: "delivered" });
+  await bench.idle();
+  expect(failures).toBe(1);
+  expect(bench.channels.attempts).toHaveLength(1);
+  expect(bench.states()).toEqual(["delivered"]);
+});
