@@ -20,6 +20,7 @@ CREATE TABLE `conflicts` (
 CREATE UNIQUE INDEX `conflicts_public` ON `conflicts` (`public_id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `conflicts_change` ON `conflicts` (`device_id`,`fingerprint`);--> statement-breakpoint
 CREATE INDEX `conflicts_open` ON `conflicts` (`device_id`,`file_id`) WHERE resolved_at IS NULL;--> statement-breakpoint
+CREATE INDEX `conflicts_awaiting` ON `conflicts` (`device_id`) WHERE awaits_content = 1;--> statement-breakpoint
 CREATE INDEX `conflicts_resolved` ON `conflicts` (`resolved_at`) WHERE resolved_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `applied_changes` (
 	`device_id` integer NOT NULL,

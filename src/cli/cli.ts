@@ -99,6 +99,7 @@ function newProgram({ terminal }: CommandContext): Command {
   const program = new Command("larder")
     .description("Files of a home or small office on its own machine, reached through one HTTP API.")
     .helpCommand(false)
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.out(text), writeErr: (text) => terminal.error(text) })
     .addHelpText(

@@ -63,7 +63,6 @@ export function base(options: BaseOptions) {
         log.debug("The client went away.", { requestId, method: request.method, path: withoutTokens(path) });
         return;
       }
-      options.onFailure?.();
       const answer = answerError(known, requestId);
       if (answer.status === 500) {
         log.error("A request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
@@ -74,6 +73,7 @@ export function base(options: BaseOptions) {
       if (request.method === "OPTIONS" && answer.status === 405) {
         return new Response(null, { status: 204 });
       }
+      options.onFailure?.();
       if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
         set.headers["content-type"] = "text/html; charset=utf-8";
         return options.renderErrorPage(answer.status, answer.body.error.message);

@@ -407,7 +407,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     sender,
     devices,
     /** Uploads of a device (by row id) that are under way. */
-    pendingUploadsOf: (_deviceId: number) => 0,
+    pendingUploadsOf: pendingUploads(db),
     usageOf,
     uploads,
     brake,
@@ -488,6 +488,14 @@ function openOwnDatabase(paths: DataPaths, log: Log, busyTimeoutMs: number | und
 function overrideOf(plan: PlanConfig): PlanOverride {
   const { maxFileSizeBytes, quotaBytes, devices, limit } = plan;
   return { maxFileSizeBytes, quotaBytes, devices, limits: limit };
+}
+
+/** Index uploads_open. */
+function pendingUploads(db: Db): (deviceId: number) => number {
+  const count = db.sqlite.prepare<{ count: number }, [number]>(
+    "SELECT count(*) AS count FROM uploads WHERE device_id = ?1 AND ended_at IS NULL",
+  );
+  return (deviceId) => count.get(deviceId)?.count ?? 0;
 }
 
 function thumbnailFailures(db: Db, clock: Clock): FailureStore {

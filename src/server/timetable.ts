@@ -20,7 +20,7 @@ export const REAP_JOB = "reap-deleted";
 
 /** The jobs of this server. */
 export function timetable(services: Omit<Services, "close">): Job[] {
-  const { conflicts, localChanges, holds, auth, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
+  const { auth, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
   return [
     {
       name: "gc",
@@ -119,6 +119,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "*/20 * * * *",
       description: "Goes on with confirmed changes of devices, and forgets conflicts and repetitions of long ago.",
       async run() {
+        const { holds, conflicts, localChanges } = services;
         const resumed = await holds.resume();
         const removed = await writer.run(
           () => holds.sweep() + conflicts.sweep(SWEEP_ROWS) + localChanges.sweep(SWEEP_ROWS),

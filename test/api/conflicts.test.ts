@@ -63,6 +63,20 @@ async function resolved(device: TestDevice, conflict: object): Promise<Resolved>
   return result;
 }
 
+/** Sends a file as phones do: init, its bytes, complete. */
+async function uploadAs(device: TestDevice, file: object): Promise<void> {
+  const init = await device.client.post("/api/mobile/upload/init", { files: [file] });
+  expectStatus(init, 200);
+  const [plan] = init.list("data.files") as { uploadId: string; uploadUrl: string }[];
+  const { pathname, search } = new URL(plan?.uploadUrl ?? "");
+  const sent = await device.client.request("PUT", pathname + search, {
+    body: mine,
+    headers: { "content-type": "application/octet-stream" },
+  });
+  expectStatus(sent, 200);
+  expectStatus(await device.client.post("/api/mobile/upload/complete", { uploadId: plan?.uploadId }), 200);
+}
+
 /** Ids of the conflicts that a device still has. */
 async function openOf(device: TestDevice): Promise<string[]> {
   return (await device.client.post("/api/mobile/sync/files", { localChanges: [] })).strings(
@@ -131,7 +145,11 @@ describe("keep_local of a changed file", () => {
 
   test("asks for the content where it is not held, and ends when the device sends it", async () => {
     const { account, device, fileId, conflictId } = await quarrel();
-    const request = { conflictId, resolution: "keep_local", localData: { name: "a.txt", modifiedAt: "2026-01-02T03:04:05Z" } };
+    const request = {
+      conflictId,
+      resolution: "keep_local",
+      localData: { name: "a.txt", modifiedAt: "2026-01-02T03:04:05Z" },
+    };
     for (let times = 0; times < 2; times++) {
       expect(await resolved(device, request)).toEqual({ conflictId, status: "upload_required", fileId });
       expect(await openOf(device)).toEqual([conflictId]);
@@ -143,6 +161,15 @@ describe("keep_local of a changed file", () => {
     expect(await openOf(device)).toEqual([]);
     expect(await versionsOf(account, fileId)).toEqual([4, checksumOf(mine)]);
     expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
+  });
+
+  test("ends by an upload in chunks that names the file and its base", async () => {
+    const { account, device, fileId, conflictId } = await quarrel();
+    const needed = await resolved(device, { conflictId, resolution: "keep_local" });
+    const file = { name: "a.txt", folder: "/", size: mine.length, checksum: checksumOf(mine), mimeType: "text/plain" };
+    await uploadAs(device, { ...file, localId: "l1", fileId: needed.fileId, baseChecksum: checksumOf(theirs) });
+    expect(await openOf(device)).toEqual([]);
+    expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
   });
 
   test("that was zero bytes asks for them like for any others (D11)", async () => {
@@ -222,7 +249,10 @@ describe("keep_local of a deleted file", () => {
 
   test("is dropped by keep_remote", async () => {
     const { account, device, conflictId } = await deleted();
-    expect(await resolved(device, { conflictId, resolution: "keep_remote" })).toEqual({ conflictId, status: "resolved" });
+    expect(await resolved(device, { conflictId, resolution: "keep_remote" })).toEqual({
+      conflictId,
+      status: "resolved",
+    });
     expect(await account.client.names("/docs")).toEqual([]);
   });
 });
@@ -253,7 +283,11 @@ describe("a taken name", () => {
 
   test("keep_local under another name keeps both", async () => {
     const { account, device, fileId, conflictId } = await clash();
-    const result = await resolved(device, { conflictId, resolution: "keep_local", localData: { name: "a (phone).txt" } });
+    const result = await resolved(device, {
+      conflictId,
+      resolution: "keep_local",
+      localData: { name: "a (phone).txt" },
+    });
     expect(result.status).toBe("resolved");
     expect(result.fileId).not.toBe(fileId);
     expect(await account.client.names()).toEqual(["aside", "a (phone).txt", "a.txt"]);
@@ -266,7 +300,10 @@ describe("a taken name", () => {
     await account.client.stored("1", { name: "a.txt" });
     const fileId = await account.client.storedId("2", { name: "b.txt" });
     const conflictId = await conflictOf(device, { action: "rename", localId: "l1", fileId, name: "a.txt" });
-    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({ status: "resolved", fileId });
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({
+      status: "resolved",
+      fileId,
+    });
     expect(await account.client.names()).toEqual(["a (1).txt", "a.txt"]);
   });
 
@@ -327,6 +364,17 @@ describe("conflicts/resolve", () => {
     expect(answer.at("data.conflicts.0.local.checksum")).toBe(checksumOf("later"));
   });
 
+  test("a conflict ends when the device does the like after all", async () => {
+    const { account, device, fileId, conflictId } = await quarrel({ action: "delete" });
+    const answer = await device.client.post("/api/mobile/sync/files", {
+      localChanges: [{ action: "delete", localId: "l1", fileId, baseChecksum: checksumOf(theirs) }],
+    });
+    expect(answer.at("data.results.0.status")).toBe("applied");
+    expect(answer.list("data.conflicts")).toEqual([]);
+    expectRefusal(await account.client.get(`/api/files/${fileId}`), 404);
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({ status: "resolved" });
+  });
+
   test("is shown by sync/status until it is resolved", async () => {
     const { device, conflictId } = await quarrel();
     const status = await device.client.get("/api/mobile/sync/status");
@@ -343,7 +391,12 @@ describe("conflicts/resolve", () => {
     expectRefusal(await account.client.post(path, body), 401);
     const viewer = await registerDevice(server(), await server().addUser(["--role", "viewer"]));
     expectRefusal(await viewer.client.post(path, body), 403, "role");
-    for (const bad of [{}, { conflicts: [] }, { conflicts: [{ conflictId }] }, { conflicts: [{ conflictId, resolution: "both" }] }]) {
+    for (const bad of [
+      {},
+      { conflicts: [] },
+      { conflicts: [{ conflictId }] },
+      { conflicts: [{ conflictId, resolution: "both" }] },
+    ]) {
       expectRefusal(await device.client.post(path, bad), 400, "invalid_field");
     }
     const many = { conflicts: Array(1001).fill(body.conflicts[0]) };

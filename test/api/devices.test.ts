@@ -208,6 +208,17 @@ describe("POST /api/mobile/auth", () => {
     expectStatus(await deviceIn(server(), answer).client.get("/api/mobile/devices"), 200);
   });
 
+  test("tells how many uploads of this device are under way", async () => {
+    const account = await server().signUp();
+    const { client, deviceId } = await registerDevice(server(), account);
+    await registerDevice(server(), account);
+    const file = (localId: string) => ({ localId, name: localId, size: 5, mimeType: "text/plain", folder: "/" });
+    expectStatus(await client.post("/api/mobile/upload/init", { files: [file("a"), file("b")] }), 200);
+    expect((await trySignIn(account, deviceId)).number("syncData.pendingUploads")).toBe(2);
+    const other = await tryRegister(server(), account, freshDeviceId());
+    expect(other.number("syncData.pendingUploads")).toBe(0);
+  });
+
   test("knows no unknown or removed device, and tells so to the right password alone", async () => {
     const account = await server().signUp();
     const other = await registerDevice(server(), await server().signUp());

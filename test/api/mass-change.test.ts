@@ -100,9 +100,9 @@ describe("a device that deletes far more than usual (D12)", () => {
     ]);
     expect(upload?.status).toBe("applied");
     expectStatus(await here.device.client.upload("entirely new", { name: "new2.txt" }), 201);
-    expect((await send(here.device, [{ action: "rename", localId: "r", fileId: here.ids[7], name: "r.txt" }]))[0]?.status).toBe(
-      "applied",
-    );
+    expect(
+      (await send(here.device, [{ action: "rename", localId: "r", fileId: here.ids[7], name: "r.txt" }]))[0]?.status,
+    ).toBe("applied");
   });
 
   test("is not stopped below the share, nor by what others do", async () => {
@@ -127,17 +127,37 @@ describe("a device that deletes far more than usual (D12)", () => {
 
   test("tells the person, once for each stop", async () => {
     const here = await stock(9);
-    await send(here.device, here.ids.map(remove));
-    await eventually("a message about it", async () => {
-      const inbox = await here.device.client.get("/api/mobile/notifications");
-      return inbox.list("data.notifications").length > 0;
-    });
+    const holdId = holdOf(await send(here.device, here.ids.map(remove)));
     await send(here.device, here.ids.map(remove));
     const inbox = await here.device.client.get("/api/mobile/notifications");
-    const security = inbox
-      .list("data.notifications")
-      .filter((message) => JSON.stringify(message).includes(holdOf([{ status: "", error: { details: { reason: "", holdId: "hold_" } } }])));
-    expect(security.length).toBeLessThanOrEqual(1);
+    const about = inbox.list("data.notifications").filter((message) => JSON.stringify(message).includes(holdId));
+    expect(about).toHaveLength(1);
+    expect(about[0]).toMatchObject({ category: "security" });
+  });
+
+  test("is stopped in its offline queue and its uploads alike", async () => {
+    const here = await stock(10);
+    expect(reasons(await send(here.device, here.ids.slice(0, 5).map(remove)))).toEqual(Array(5).fill("applied"));
+    const operation = { id: "q1", type: "delete", priority: "high", createdAt: "2026-01-02T03:04:05.678Z" };
+    expectStatus(
+      await here.device.client.post("/api/mobile/queue/add", { operations: [{ ...operation, fileId: here.ids[5] }] }),
+      200,
+    );
+    await eventually("the deletion is held", async () => (await holds(here)).length === 1);
+    const entry = { name: "f6.txt", size: 3, checksum: checksumOf("new"), folder: "/" };
+    const files = [
+      { ...entry, localId: "u1", fileId: here.ids[6], baseChecksum: checksumOf("content 6") },
+      { ...entry, localId: "u2", name: "entirely-new.txt" },
+    ];
+    const init = await here.device.client.post("/api/mobile/upload/init", { files });
+    expectStatus(init, 200);
+    expect(init.text).toContain("confirmation_required");
+    expect(init.text).toContain(holdOf(await send(here.device, [remove(here.ids[7])])));
+    expectStatus(await here.account.client.get(`/api/files/${here.ids[5]}`), 200);
+    const [hold] = (await holds(here)) as { holdId: string }[];
+    expectStatus(await decide(here, hold?.holdId ?? "", true), 200);
+    for (const at of [5, 7]) expectRefusal(await here.account.client.get(`/api/files/${here.ids[at]}`), 404);
+    expectStatus(await here.account.client.get(`/api/files/${here.ids[6]}`), 200);
   });
 });
 

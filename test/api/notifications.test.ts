@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Account, Answer, Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
-import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
 /** An ntfy server on this machine: takes what is posted to it. */
@@ -206,6 +206,19 @@ describe("POST /api/mobile/push", () => {
     expectRefusal(await phone.client.post("/api/mobile/push", { ...body, deviceId: "unknown" }), 404, "not_found");
   });
 
+  test("goes no more to a device that was removed, which begins anew when it comes back", async () => {
+    const { account, phone, tablet } = await household();
+    await register(tablet, { pushToken: topic("removed"), preferences: { uploads: false } });
+    expectStatus(await phone.client.delete("/api/mobile/devices/tablet"), 200);
+    const push = { title: "After", body: "x" };
+    expect((await phone.client.post("/api/mobile/push", push)).strings("data.deliveries", "deviceId")).toEqual([
+      "phone",
+    ]);
+    expectRefusal(await phone.client.post("/api/mobile/push", { ...push, deviceId: "tablet" }), 404, "not_found");
+    const again = await registerDevice(server(), account, "tablet");
+    expect((await register(again, {})).at("data")).toMatchObject({ provider: null, preferences: defaults });
+  });
+
   test("is for the caller's own devices", async () => {
     const [mine, others] = [await household(), await household()];
     await mine.phone.client.post("/api/mobile/push", { title: "Private", body: "x" });
@@ -323,6 +336,54 @@ describe("the inbox", () => {
       data: { fileName: "IMG_1.jpg", folder: "/", deviceId: "phone" },
     });
     expect(await titles(phone)).not.toContain("File uploaded");
+  });
+
+  test("tells of many uploads in one message", async () => {
+    const { phone, tablet } = await household();
+    for (const name of ["1.jpg", "2.jpg", "3.jpg"]) {
+      const form = new FormData();
+      form.append("file", new File([name], name));
+      expectStatus(await phone.client.request("POST", "/api/mobile/upload", { body: form }), 201);
+    }
+    const answer = await tablet.client.get("/api/mobile/notifications");
+    expect(answer.strings("data.notifications", "category").filter((category) => category === "uploads")).toHaveLength(
+      1,
+    );
+    expect(answer.at("data.notifications.0")).toMatchObject({
+      title: "Files uploaded",
+      body: "3 files were uploaded from Pixel 9. The last one is 3.jpg.",
+      data: { fileName: "3.jpg", files: "3" },
+    });
+  });
+
+  test("tells of an upload that was given up", async () => {
+    const { phone, tablet } = await household();
+    const files = [{ localId: "1", name: "IMG_2.jpg", size: 10, mimeType: "image/jpeg", folder: "/" }];
+    const begun = await phone.client.post("/api/mobile/upload/init", { files });
+    expectStatus(begun, 200);
+    const uploadId = begun.string("data.files.0.uploadId");
+    const report = { uploadId, completedChunks: [], bytesUploaded: 0, status: "failed" };
+    expectStatus(await phone.client.post("/api/mobile/upload/progress", report), 200);
+    const answer = await tablet.client.get("/api/mobile/notifications");
+    expect(answer.at("data.notifications.0")).toMatchObject({
+      category: "uploads",
+      title: "Upload failed",
+      data: { fileName: "IMG_2.jpg", uploadId, deviceId: "phone" },
+    });
+  });
+
+  test("tells that a refresh token was used twice", async () => {
+    const { phone, tablet } = await household();
+    const stolen = phone.tokens.refreshToken;
+    const next = (await tryRefresh(server(), stolen, "phone")).string("tokens.refreshToken");
+    expectStatus(await tryRefresh(server(), next, "phone"), 200);
+    expectRefusal(await tryRefresh(server(), stolen, "phone"), 401);
+    const answer = await tablet.client.get("/api/mobile/notifications");
+    expect(answer.at("data.notifications.0")).toMatchObject({
+      category: "security",
+      title: "A device was signed out",
+      data: { deviceId: "phone" },
+    });
   });
 
   test("tells when storage runs out, the highest mark only", async () => {

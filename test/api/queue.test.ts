@@ -3,7 +3,7 @@ import type { Answer, Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { sharedServer } from "../support/server.ts";
+import { sharedServer, withServer } from "../support/server.ts";
 
 // The brake has tests of its own; here it would hold what the tests delete.
 const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
@@ -291,6 +291,34 @@ test("a removed device's queue is dropped: registered again, it has nothing wait
   const { client: again } = await registerDevice(server(), account, deviceId);
   await web.stored("x", { name: "a" });
   expect(await statuses(again)).toEqual({});
+});
+
+test("what the brake holds stays queued until it is confirmed (D12)", async () => {
+  await withServer({ env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" } }, async (own) => {
+    const account = await own.signUp();
+    const { client: device } = await registerDevice(own, account);
+    const ids: string[] = [];
+    for (let index = 0; index < 20; index++) ids.push(await account.client.storedId("x", { name: `${index}` }));
+    await added(device, ...ids.slice(0, 12).map((id) => deleteOf(id)));
+    const countOf = async (status: string) =>
+      (await device.get(`/api/mobile/queue?status=${status}`)).number("data.pagination.total");
+    const reasons = async () => {
+      const list = await device.get("/api/mobile/queue?status=queued");
+      return list.list("data.operations").map((_, index) => list.at(`data.operations.${index}.error.details.reason`));
+    };
+    await eventually("the brake holds what is left", async () => (await reasons()).every(Boolean));
+    expect(await reasons()).toEqual(Array.from({ length: 7 }, () => "confirmation_required"));
+    expect(await countOf("completed")).toBe(5);
+    // Uploads go on.
+    await added(device, uploadTo("/new"));
+    await device.stored("new", { name: "new" });
+    expect(await countOf("completed")).toBe(6);
+
+    const hold = (await account.client.get("/api/users/holds")).string("data.holds.0.holdId");
+    expectStatus(await account.client.post(`/api/users/holds/${hold}`, { accept: true }), 200);
+    await eventually("all is done", async () => (await countOf("completed")) === 13);
+    expect(await account.client.names()).toHaveLength(9);
+  });
 });
 
 test("viewers and whoever is no device are refused", async () => {

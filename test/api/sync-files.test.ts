@@ -99,7 +99,10 @@ const updateOf = (fileId: string, content: string, more: object = {}) => ({
 describe("an upload", () => {
   test("of new bytes asks for them, and of what is there says where", async () => {
     const { account, a } = await household();
-    expect(await resultOf(a, uploadOf("1", "new.txt", "new bytes"))).toEqual({ localId: "1", status: "upload_required" });
+    expect(await resultOf(a, uploadOf("1", "new.txt", "new bytes"))).toEqual({
+      localId: "1",
+      status: "upload_required",
+    });
     const fileId = await account.client.storedId("new bytes", { name: "new.txt" });
     expect(await resultOf(a, uploadOf("1", "new.txt", "new bytes"))).toEqual({
       localId: "1",
@@ -401,7 +404,11 @@ describe("a delete and the same bytes anew in one call", () => {
     const fileId = await account.client.storedId("one", { name: "a.txt" });
     const token = await tokenOf(a);
     expectStatus(await b.client.put(`/api/files/${fileId}`, { name: "c.txt" }), 200);
-    const outcome = await results(a, [{ action: "delete", localId: "1", fileId }, uploadOf("2", "b.txt", "one")], token);
+    const outcome = await results(
+      a,
+      [{ action: "delete", localId: "1", fileId }, uploadOf("2", "b.txt", "one")],
+      token,
+    );
     expect(outcome.map(({ status }) => status)).toEqual(["conflict", "applied"]);
     expect((await account.client.names()).sort()).toEqual(["b.txt", "c.txt"]);
   });
@@ -504,6 +511,63 @@ describe("a call", () => {
   });
 });
 
+/** Numbers from 0 up to `below` that come again with the same seed (mulberry32). */
+function numbersFrom(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+test("whatever two phones send, sent again it changes nothing and gets the same answer", async () => {
+  const seed = Number(process.env["LARDER_TEST_SEED"] ?? Date.now() % 1_000_000);
+  console.info(`seed ${seed}`);
+  const pick = numbersFrom(seed);
+  const { account, a, b } = await household();
+  const contents = ["one", "two", "three", "four"];
+  const ids: string[] = [];
+  for (const [at, content] of contents.entries()) ids.push(await account.client.storedId(content, { name: `n${at}` }));
+  const content = () => contents[pick(contents.length)] ?? "";
+  const change = () => {
+    const fileId = ids[pick(ids.length)] ?? "";
+    const base = pick(2) === 0 ? {} : { baseChecksum: checksumOf(content()) };
+    const name = `n${pick(8)}`;
+    const folder = ["/", "/x", "/y/z"][pick(3)] ?? "/";
+    const localId = `l${pick(12)}`;
+    switch (pick(6)) {
+      case 0:
+        return { action: "rename", localId, fileId, name, ...base };
+      case 1:
+        return { action: "move", localId, fileId, folder, ...base };
+      case 2:
+        return { action: "delete", localId, fileId, ...base };
+      case 3:
+        return { ...updateOf(fileId, content()), localId, ...base };
+      default:
+        return uploadOf(localId, name, content(), { folder, automatic: pick(4) === 0 });
+    }
+  };
+  const tokens = new Map<TestDevice, string | undefined>();
+  for (let round = 0; round < 120; round++) {
+    const [device, other] = pick(2) === 0 ? [a, b] : [b, a];
+    if (pick(3) === 0) tokens.set(device, await tokenOf(device));
+    const changes = Array.from({ length: 1 + pick(4) }, change);
+    const first = await send(device, changes, tokens.get(device));
+    expectStatus(first, 200);
+    const before = await tokenOf(other);
+    const again = await send(device, changes, tokens.get(device));
+    const where = `seed ${seed}, round ${round}: ${JSON.stringify(changes)}`;
+    expect({ where, results: again.list("data.results") }).toEqual({ where, results: first.list("data.results") });
+    expect(await tokenOf(other)).toBe(before);
+    for (const { status, fileId } of first.list("data.results") as Result[]) {
+      if (status === "applied" && fileId !== undefined && !ids.includes(fileId)) ids.push(fileId);
+    }
+  }
+});
+
 describe("who may", () => {
   test("bring changes: devices of accounts that may write", async () => {
     const account = await server().signUp();
@@ -524,7 +588,9 @@ test("what devices do is noted as theirs: their own changes are no conflict to t
   const { a, b, account } = lastCall;
   const fileId = await account.client.storedId("one", { name: "mine.txt" });
   const [tokenA, tokenB] = [await tokenOf(a), await tokenOf(b)];
-  expect((await resultOf(a, { action: "rename", localId: "1", fileId, name: "ours.txt" }, tokenA)).status).toBe("applied");
+  expect((await resultOf(a, { action: "rename", localId: "1", fileId, name: "ours.txt" }, tokenA)).status).toBe(
+    "applied",
+  );
   expect((await resultOf(a, { action: "move", localId: "1", fileId, folder: "/x" }, tokenA)).status).toBe("applied");
   expect((await resultOf(b, { action: "delete", localId: "1", fileId }, tokenB)).status).toBe("conflict");
   expect((await resultOf(a, { action: "delete", localId: "1", fileId }, tokenA)).status).toBe("applied");

@@ -127,6 +127,22 @@ describe("config", () => {
   });
 });
 
+describe("config rotate-secrets", () => {
+  // It took --data for an option of `config`, and looked into ./data.
+  test("replaces the keys in the directory that --data names, and only those asked for", async () => {
+    await withServer({}, async (own) => {
+      const read = async () => {
+        const names = ["jwt", "link", "vapid"];
+        return Promise.all(names.map((name) => Bun.file(join(own.dataDir, "secrets", `${name}.json`)).text()));
+      };
+      const before = await read();
+      expect((await runLarder(["config", "rotate-secrets", "--push", "--data", own.dataDir])).code).toBe(0);
+      const after = await read();
+      expect(after.map((key, index) => key === before[index])).toEqual([false, true, false]);
+    });
+  });
+});
+
 describe("a bad setting", () => {
   const bad: [string, string, RegExp][] = [
     ["a key with a typo", "# first\nprot = 9000\n", /(?=[\s\S]*\b2\b)(?=[\s\S]*prot)(?=[\s\S]*\bport\b)/],

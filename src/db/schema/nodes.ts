@@ -126,7 +126,7 @@ export const tombstones = sqliteTable(
     createdSeq: integer("created_seq").notNull(),
     deletedAt: integer("deleted_at").notNull(),
   },
-  (table) => [primaryKey({ columns: [table.accountId, table.seq] })],
+  (table) => [primaryKey({ columns: [table.accountId, table.seq] }), index("tombstones_public").on(table.publicId)],
 );
 
 /** Labels of an account and how many files carry each. `key` is `fold(name)`. */

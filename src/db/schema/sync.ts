@@ -40,6 +40,7 @@ export const conflicts = sqliteTable(
     uniqueIndex("conflicts_public").on(table.publicId),
     uniqueIndex("conflicts_change").on(table.deviceId, table.fingerprint),
     index("conflicts_open").on(table.deviceId, table.fileId).where(sql`resolved_at IS NULL`),
+    index("conflicts_awaiting").on(table.deviceId).where(sql`awaits_content = 1`),
     index("conflicts_resolved").on(table.resolvedAt).where(sql`resolved_at IS NOT NULL`),
     check("conflicts_type", sql`${table.type} IN ('modified','deleted','name')`),
   ],

@@ -13,6 +13,12 @@ export const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
 /** How long a lost answer may be asked for again (contract §7). */
 export const LOST_ANSWER_MS = 30_000;
 
+/**
+ * Used tokens of one device that are remembered, so that their return is noticed. Years for a phone that refreshes once in
+ * a while; and a device that does so in a loop fills no table.
+ */
+const REMEMBERED_MAX = 1_000;
+
 /** Where a refresh token belongs. */
 export interface RefreshTokenOwner {
   /** Row id of the device. */
@@ -67,6 +73,7 @@ export class RefreshTokens {
     if (row.successorId === null) {
       const next = this.#insert(row.deviceId, sessionId);
       this.#statements.markUsed.run(row.id, next.id, nowMs);
+      this.#statements.forgetOld.run(row.deviceId, REMEMBERED_MAX);
       return { outcome: "exchanged", token: next.token, lostSessionId: undefined };
     }
     const successor = this.#statements.byId.get(row.successorId);
@@ -131,6 +138,11 @@ function statements(sqlite: Database) {
     ),
     markUsed: sqlite.prepare<void, [number, number, number]>(
       "UPDATE refresh_tokens SET successor_id = ?2, used_at = ?3 WHERE id = ?1",
+    ),
+    /** Index refresh_tokens_device: the oldest go first, so that no token outlives its successor. */
+    forgetOld: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM refresh_tokens WHERE device_id = ?1 AND id <=
+         (SELECT id FROM refresh_tokens WHERE device_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
     ),
     replace: sqlite.prepare<void, [number, number]>("UPDATE refresh_tokens SET successor_id = ?2 WHERE id = ?1"),
     /** Index refresh_tokens_device. */

@@ -6,6 +6,8 @@ import type { TreeReader } from "../tree/reader.ts";
 
 /** A content that can be named anew. */
 export interface HeldContent {
+  /** Public id of a file that has it. */
+  readonly fileId: string;
   readonly blob: BlobRef;
   readonly mediaType: string;
 }
@@ -25,7 +27,11 @@ export function findHeldContent(
   const blob = file && tree.findBlob(digest);
   if (file === undefined || blob === undefined || blob.damagedAtMs !== null) return undefined;
   if (sizeBytes !== undefined && sizeBytes !== blob.sizeBytes) return undefined;
-  return { blob: { digest, sizeBytes: blob.sizeBytes, crc32: blob.crc32 }, mediaType: file.mediaType };
+  return {
+    fileId: file.publicId,
+    blob: { digest, sizeBytes: blob.sizeBytes, crc32: blob.crc32 },
+    mediaType: file.mediaType,
+  };
 }
 
 /** Says in a refusal for the quota which plan it comes from (contract §1); any other error is given back as it is. */

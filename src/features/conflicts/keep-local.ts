@@ -87,7 +87,8 @@ export class KeepLocal {
     if (held === undefined) return { needsContent: true, fileId: file.publicId };
     this.#options.treeWriter.replaceContent(tx, {
       file,
-      ...held,
+      blob: held.blob,
+      mediaType: held.mediaType,
       createdBy: user.id,
       quotaBytes: this.#options.limitsOf(user).quotaBytes,
       fileModifiedAt: change.lastModified,
@@ -99,7 +100,8 @@ export class KeepLocal {
     const held = this.#held(user, change);
     if (held === undefined) return { needsContent: true, fileId: null };
     const { file } = this.#options.treeWriter.createFile(tx, {
-      ...held,
+      blob: held.blob,
+      mediaType: held.mediaType,
       accountId: user.id,
       createdBy: user.id,
       folderPath: change.folder ?? ROOT_PATH,
@@ -124,7 +126,8 @@ export class KeepLocal {
     for (let number = 0; number <= NUMBER_MAX; number++) {
       const name = number === 0 ? wanted : numberedName(wanted, number);
       const holder = tree.findFileNamed(file.accountId, folder, name);
-      const isFree = holder === undefined && tree.findFolderByPath(file.accountId, joinPath(folder, name)) === undefined;
+      const isFree =
+        holder === undefined && tree.findFolderByPath(file.accountId, joinPath(folder, name)) === undefined;
       if (isFree || holder?.id === file.id) return name;
     }
     throw nameTaken(wanted);

@@ -41,6 +41,8 @@ export function conflictQueries(sqlite: Database) {
     open: sqlite.prepare<ConflictRow, [number, number]>(
       `${CONFLICT} WHERE c.device_id = ?1 AND c.resolved_at IS NULL ORDER BY c.id LIMIT ?2`,
     ),
+    /** Index conflicts_awaiting. */
+    awaiting: sqlite.prepare<ConflictRow, [number]>(`${CONFLICT} WHERE c.device_id = ?1 AND c.awaits_content = 1`),
     /** Index conflicts_open. */
     openOfFile: sqlite.prepare<ConflictRow, [number, string]>(
       `${CONFLICT} WHERE c.device_id = ?1 AND c.file_id = ?2 AND c.resolved_at IS NULL`,

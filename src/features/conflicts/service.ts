@@ -10,7 +10,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import type { DeviceRef } from "../auth/principal.ts";
 import { fingerprintOf } from "../mass-change/fingerprint.ts";
-import type { LocalChange } from "../mass-change/types.ts";
+import type { ChangeAction, LocalChange } from "../mass-change/types.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
@@ -73,6 +73,16 @@ export class ConflictService {
   /** Ends an open conflict whose change could be carried out after all; a deed. Nothing happens where it has ended. */
   settle(_tx: Transaction, conflict: Conflict, fileId: string): void {
     this.#end(conflict.id, fileId);
+  }
+
+  /**
+   * Ends what a device had open about a file, now that it could do the like with it: a deletion ends all, anything else
+   * what was of its kind. A deed.
+   */
+  settleAll(_tx: Transaction, deviceId: number, fileId: string, action: ChangeAction): void {
+    for (const row of this.#queries.openOfFile.all(deviceId, fileId)) {
+      if (action === "delete" || toConflict(row).change.action === action) this.#end(row.id, fileId);
+    }
   }
 
   /** Lets an open conflict end when its device's content arrives; a deed. */
@@ -138,8 +148,7 @@ export class ConflictService {
   onFileCreated(_tx: Transaction, event: EventOf<"file.created">): void {
     const { deviceId, file } = event;
     if (deviceId === null) return;
-    for (const row of this.#queries.open.all(deviceId, LISTED_MAX)) {
-      if (row.awaitsContent === 0) continue;
+    for (const row of this.#queries.awaiting.all(deviceId)) {
       const { digest, name, folder } = toConflict(row).change;
       const isIt = digest === undefined ? name === file.name && folder === file.folder : digest === file.digest;
       if (isIt) this.#end(row.id, file.publicId);

@@ -44,8 +44,8 @@ export class AccountWorld implements World, PairingWorld {
     return this.#options.tree.findFolderByPath(this.#options.accountId, joinPath(folder, name)) !== undefined;
   }
 
-  isHeld(digest: Digest, sizeBytes: number | undefined): boolean {
-    return findHeldContent(this.#options.tree, this.#options.accountId, digest, sizeBytes) !== undefined;
+  findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined {
+    return findHeldContent(this.#options.tree, this.#options.accountId, digest, sizeBytes)?.fileId;
   }
 
   wasDeleted(digest: Digest): boolean {

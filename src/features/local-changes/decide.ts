@@ -20,8 +20,8 @@ export interface World {
   wasFile(fileId: string): boolean;
   findFileNamed(folder: string, name: string): KnownFile | undefined;
   hasFolder(folder: string, name: string): boolean;
-  /** Whether the account holds this content and a file can be made of it. */
-  isHeld(digest: Digest, sizeBytes: number | undefined): boolean;
+  /** Public id of a file of the account that has this content, where another can be made of it. */
+  findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined;
   /** Whether the account deleted the last file with this content. */
   wasDeleted(digest: Digest): boolean;
   /** Whether anybody but the device changed the file after this journal number. */
@@ -79,9 +79,13 @@ function decideUpload(change: LocalChange, world: World): Decision {
   }
   const tooMuch = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
-  if (holder !== undefined) return nameConflict(holder.publicId, holder);
-  if (world.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
-  if (digest !== undefined && world.isHeld(digest, sizeBytes)) return { do: "create", digest, folder, name };
+  const held = digest && world.findHolder(digest, sizeBytes);
+  if (holder !== undefined) {
+    if (change.isAutomatic !== true) return nameConflict(holder.publicId, holder);
+    // Cameras give a name again and again: a backup's picture is stored once, beside the other, under a numbered name.
+    if (held !== undefined) return { do: "nothing", status: "already_stored", fileId: held };
+  } else if (world.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
+  else if (digest !== undefined && held !== undefined) return { do: "create", digest, folder, name };
   if (digest !== undefined && change.isAutomatic === true && world.wasDeleted(digest)) {
     return { do: "reject", error: deletedByYou() };
   }
@@ -100,7 +104,9 @@ function decideUpdate(change: LocalChange, world: World): Decision {
   // A content that became nothing is more often a fault of the device than a wish (D11).
   const isEmptied = file.sizeBytes > 0 && (sizeBytes === 0 || digest === EMPTY_DIGEST);
   if (isEmptied || isChanged(change, file, world)) return conflict("modified", file);
-  if (digest !== undefined && world.isHeld(digest, sizeBytes)) return { do: "replace", file, digest };
+  if (digest !== undefined && world.findHolder(digest, sizeBytes) !== undefined) {
+    return { do: "replace", file, digest };
+  }
   const overQuota = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, true);
   return overQuota === undefined ? { do: "ask", fileId: file.publicId } : { do: "reject", error: overQuota };
 }

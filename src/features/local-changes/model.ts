@@ -64,7 +64,10 @@ export const SyncFilesRecord = {
             type: "string",
             enum: ["applied", "upload_required", "already_stored", "conflict", "rejected"],
           },
-          fileId: { type: "string", description: "The file that it made or changed, or that the content is to be sent for" },
+          fileId: {
+            type: "string",
+            description: "The file that it made or changed, or that the content is to be sent for",
+          },
           conflictId: { type: "string" },
           error: ItemError,
         },

@@ -40,7 +40,9 @@ export async function findOthersChanges(
     const parameters = [accountId, sinceSeq, headSeq, deviceId, JSON.stringify(nodeIds)] as const;
     const found =
       headSeq - sinceSeq <= READ_IN_PLACE_MAX
-        ? sqlite.query<{ nodeId: number }, [number, number, number, number, string]>(CHANGED_BY_OTHERS).all(...parameters)
+        ? sqlite
+            .query<{ nodeId: number }, [number, number, number, number, string]>(CHANGED_BY_OTHERS)
+            .all(...parameters)
         : (await reader.read([rows<{ nodeId: number }>(CHANGED_BY_OTHERS, parameters)]))[0];
     for (const { nodeId } of found) changed.add(nodeId);
   }

@@ -231,7 +231,7 @@ export class LocalChangeService {
     const before = earlier && this.#outcomeOf(call, change, earlier);
     if (before !== undefined) return before;
     const outcome = this.#execute(tx, call, change, decide(change, call.world), isAccepted);
-    if (earlier?.resolution === null) this.#followUp(tx, earlier, outcome);
+    this.#followUp(tx, call, change, earlier, outcome);
     return outcome;
   }
 
@@ -265,22 +265,22 @@ export class LocalChangeService {
     return isThere || change.action === "delete" ? applied(change, outcomeFileId) : undefined;
   }
 
-  /** A change that once was in conflict, and is none any more or waits for its content. */
-  #followUp(tx: Transaction, conflict: Conflict, { status, fileId }: ChangeOutcome): void {
+  /** Conflicts that the outcome of a change ends, or lets end when its content arrives. */
+  #followUp(
+    tx: Transaction,
+    { device }: Call,
+    { action }: LocalChange,
+    earlier: Conflict | undefined,
+    { status, fileId }: ChangeOutcome,
+  ): void {
     const { conflicts } = this.#options;
-    if (status === "upload_required") conflicts.awaitContent(tx, conflict);
-    else if (status !== "conflict" && status !== "rejected" && fileId !== undefined) {
-      conflicts.settle(tx, conflict, fileId);
-    }
+    if (status === "upload_required" && earlier?.resolution === null) conflicts.awaitContent(tx, earlier);
+    if ((status !== "applied" && status !== "already_stored") || fileId === undefined) return;
+    if (earlier?.resolution === null) conflicts.settle(tx, earlier, fileId);
+    conflicts.settleAll(tx, device.id, fileId, action);
   }
 
-  #execute(
-    tx: Transaction,
-    call: Call,
-    change: LocalChange,
-    decision: Decision,
-    isAccepted: boolean,
-  ): ChangeOutcome {
+  #execute(tx: Transaction, call: Call, change: LocalChange, decision: Decision, isAccepted: boolean): ChangeOutcome {
     const { localId } = change;
     const { user, device } = call;
     const { treeWriter, conflicts } = this.#options;
@@ -355,10 +355,10 @@ export class LocalChangeService {
     return applied(change, replaced.publicId);
   }
 
-  #contentOf({ user }: Call, { digest, sizeBytes }: LocalChange): HeldContent {
+  #contentOf({ user }: Call, { digest, sizeBytes }: LocalChange): Omit<HeldContent, "fileId"> {
     const held = digest && findHeldContent(this.#options.tree, user.id, digest, sizeBytes);
     invariant(held !== undefined, "a content that was just found held is there");
-    return held;
+    return { blob: held.blob, mediaType: held.mediaType };
   }
 
   /**

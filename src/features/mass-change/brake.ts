@@ -85,13 +85,7 @@ export class MassChangeBrake {
   }
 
   /** The hold that the changes go into, if they may not go through. */
-  #findOrBegin(
-    tx: Transaction,
-    device: DeviceFacts,
-    accountId: number,
-    added: Added,
-    nowMs: number,
-  ): Hold | undefined {
+  #findOrBegin(tx: Transaction, device: DeviceFacts, accountId: number, added: Added, nowMs: number): Hold | undefined {
     if (this.#queries.acceptedSince.get(device.id, nowMs - ALLOWANCE_MS) !== null) return undefined;
     // What follows a stop waits as well: a device that has gone wrong would otherwise go on at the pace of the window.
     const open = this.#queries.openHold.get(device.id, nowMs);

@@ -65,7 +65,7 @@ export function holdQueries(sqlite: Database) {
     ),
     /** Index holds_expiry. */
     outdated: sqlite.prepare<{ id: number }, [number, number]>(
-      `SELECT id FROM holds WHERE expires_at < ?2 OR (expires_at < ?1 AND decided_at IS NULL) LIMIT 10`,
+      `SELECT id FROM holds WHERE expires_at < ?2 OR (expires_at <= ?1 AND decided_at IS NULL) LIMIT 10`,
     ),
     /** Index held_changes_hold. */
     dropHeld: sqlite.prepare<undefined, [number, number]>(

@@ -2,14 +2,7 @@ import { Elysia } from "elysia";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
-import {
-  DecideBody,
-  DecisionRecord,
-  DeviceHoldParams,
-  DeviceParams,
-  HoldParams,
-  HoldsRecord,
-} from "./model.ts";
+import { DecideBody, DecisionRecord, DeviceHoldParams, DeviceParams, HoldParams, HoldsRecord } from "./model.ts";
 import { presentDecision, presentHold } from "./present.ts";
 import type { HoldService } from "./service.ts";
 

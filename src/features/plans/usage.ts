@@ -9,6 +9,8 @@ export interface AccountTotals {
   /** Of earlier versions. */
   readonly versionBytes: number;
   readonly trashBytes: number;
+  /** Promised to uploads that are under way (D16). */
+  readonly reservedBytes?: number;
 }
 
 /** Files of one media type in an account. */
@@ -49,12 +51,12 @@ export interface AccountUsage {
 }
 
 /**
- * An account's usage. `used` is all that counts against the quota: files, earlier versions and trash;
+ * An account's usage. `used` is all that counts against the quota: files, earlier versions, trash, uploads under way;
  * `files` and `folders` are numbers of entries, `versions` and `trash` bytes. Types come largest first.
  */
 export function accountUsage(input: UsageInput): AccountUsage {
   const { totals, byType, transfers, devices, plan } = input;
-  const used = totals.fileBytes + totals.versionBytes + totals.trashBytes;
+  const used = totals.fileBytes + totals.versionBytes + totals.trashBytes + (totals.reservedBytes ?? 0);
   const quota = input.quotaBytes === undefined ? plan.quotaBytes : input.quotaBytes;
   return {
     storage: {

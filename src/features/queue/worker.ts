@@ -6,8 +6,8 @@ import type { Log } from "../../lib/log.ts";
 import type { QueueService } from "./service.ts";
 
 /** Operations that share one commit: about three milliseconds. */
-const SLICE = 16;
-const REST_MS = 2;
+const SLICE = 32;
+const REST_MS = 4;
 /** Where the server can do nothing at present (a full disk), it is tried again after this, and each time twice as late. */
 const PAUSE_MS = 1_000;
 /** How often it is looked whether somebody decided on what is held. */

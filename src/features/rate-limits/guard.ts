@@ -93,7 +93,8 @@ export class RateGate {
       return { taken: 0, refusal: undefined };
     }
     const { taken, verdict } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, wanted);
-    this.#show(verdict, headers);
+    // Whether to try again later is for the error to say, where that is what the call fails with.
+    this.#show({ ...verdict, allowed: true }, headers);
     return { taken, refusal: taken < wanted ? rateLimited(verdict, clock.nowMs()) : undefined };
   }
 

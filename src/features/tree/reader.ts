@@ -12,6 +12,7 @@ import type {
 import type { Digest } from "../../blobs/digest.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import type { BlobRow } from "./blob-rows.ts";
+import { type ChangePage, type ChangePosition, ChangeReader } from "./changes.ts";
 import { Lister } from "./list.ts";
 import { recountAccount, recountBlobs } from "./recount.ts";
 import { Finder } from "./search.ts";
@@ -28,12 +29,19 @@ export class TreeReader {
   readonly #store: TreeStore;
   readonly #lister: Lister;
   readonly #finder: Finder;
+  readonly #changes: ChangeReader;
+  readonly #cutOff;
   readonly #holders;
 
   constructor(store: TreeStore) {
     this.#store = store;
     this.#lister = new Lister(store);
     this.#finder = new Finder(store);
+    this.#changes = new ChangeReader(store);
+    this.#cutOff = store.sqlite.prepare<{ id: number }, [number]>(
+      `SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/'
+         AND account_id = ?1 LIMIT 1`,
+    );
     this.#holders = store.sqlite.prepare<{ id: number }, [number, number, number]>(
       "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
     );
@@ -140,6 +148,26 @@ export class TreeReader {
   /** Compares the references of all contents with what counting gives; empty when all is right. Repairs nothing. */
   recountBlobs(): Promise<Drift[]> {
     return recountBlobs(this.#store.reader);
+  }
+
+  /** What has changed since a place in the account's journal. In place; some milliseconds for 500 changes. */
+  changesSince(accountId: number, from: ChangePosition, limit: number, wantsFolders: boolean): ChangePage {
+    return this.#changes.read(accountId, from, limit, wantsFolders);
+  }
+
+  /** Deletions up to this number are remembered no more: who knows less must begin anew. */
+  floorOf(accountId: number): number {
+    return this.#changes.floorOf(accountId);
+  }
+
+  /** The journal number before the first change at or after an instant; the head where there is none. */
+  seqBefore(accountId: number, atMs: number): number {
+    return this.#changes.seqBefore(accountId, atMs);
+  }
+
+  /** Whether something that was deleted is still being taken apart: its tombstones are not all there yet. */
+  isReaping(accountId: number): boolean {
+    return this.#cutOff.get(accountId) !== null;
   }
 
   /** Forgets what is kept in memory. To be called where `db.changedElsewhere()` says that another process wrote. */

@@ -1,4 +1,5 @@
 import type { Transaction, Writer } from "../../db/transaction.ts";
+import { sweepJournal } from "./changes.ts";
 import { copy, copyLarge } from "./copy.ts";
 import { createFile, createFolder } from "./create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./delete.ts";
@@ -169,6 +170,14 @@ export class TreeWriter {
    */
   reapSome(_tx: Transaction, limit = 20): number {
     return reapSome(this.#store, limit);
+  }
+
+  /**
+   * Forgets deletions and superseded journal rows older than the time, a bounded step of one account.
+   * @returns where to go on, 0 at the end
+   */
+  sweepJournal(_tx: Transaction, accountId: number, olderThanMs: number, afterSeq: number): number {
+    return sweepJournal(this.#store.sqlite, accountId, olderThanMs, afterSeq);
   }
 
   /**

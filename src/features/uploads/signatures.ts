@@ -27,7 +27,12 @@ export class UploadSigner {
     signature: string,
   ): boolean {
     const given = Buffer.from(signature, "base64url");
-    return given.length === SIGNATURE_BYTES && timingSafeEqual(given, this.#bytes(upload, scope));
+    // Base64 can be written in more ways than one; only what was given out counts.
+    return (
+      given.toString("base64url") === signature &&
+      given.length === SIGNATURE_BYTES &&
+      timingSafeEqual(given, this.#bytes(upload, scope))
+    );
   }
 
   #bytes({ publicId, nonce }: { publicId: string; nonce: Uint8Array }, scope: UploadScope): Buffer {

@@ -49,7 +49,18 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
       )
       .all();
     for (const { id } of gone) {
-      for (const table of ["journal", "tombstones", "deleted_contents", "tags", "usage_types", "transfers", "uploads", "upload_sessions", "idempotency_keys", "notifications"]) {
+      for (const table of [
+        "journal",
+        "tombstones",
+        "deleted_contents",
+        "tags",
+        "usage_types",
+        "transfers",
+        "uploads",
+        "upload_sessions",
+        "idempotency_keys",
+        "notifications",
+      ]) {
         db.sqlite.query(`DELETE FROM ${table} WHERE account_id = ?1`).run(id);
       }
       db.sqlite.query("DELETE FROM users WHERE id = ?1").run(id);

@@ -113,6 +113,24 @@ describe("a refresh token", () => {
     expect(await reasonOf(refresh(second.tokens.refreshToken))).toBe("expired_token");
   });
 
+  test("is remembered when used, up to a bound", async () => {
+    const { devices, auth, user, count, refresh, db } = await setUp();
+    const { tokens, device } = await devices.register(user, PHONE, CLIENT);
+    db.sqlite.run(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+       INSERT INTO refresh_tokens (id, device_id, token_hash, session_id, created_at, expires_at, used_at, successor_id)
+       SELECT -i, ?1, randomblob(32), 'ses', 0, ?2, 0, 1 - i FROM n`,
+      [device.id, START_MS + DAY_MS],
+    );
+    const next = await refresh(tokens.refreshToken);
+    expect(count("refresh_tokens")).toBe(1_000);
+    await refresh(next.tokens.refreshToken);
+    expect(count("refresh_tokens")).toBe(1_000);
+    expect(await reasonOf(refresh(tokens.refreshToken))).toBe("revoked_token");
+    expect(count("refresh_tokens")).toBe(0);
+    expect(auth.listSessions(user.id)).toEqual([]);
+  });
+
   test("is stored as a hash alone", async () => {
     const { devices, user, db } = await setUp();
     const { tokens } = await devices.register(user, PHONE, CLIENT);

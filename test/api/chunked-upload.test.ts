@@ -1,0 +1,787 @@
+import { describe, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Account, type Answer, Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { httpChunk, RawConnection } from "../support/raw-http.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+import { complete, partOf, planIn, planUpload, putBytes, sendChunks, stateOf, tryInit } from "../support/uploads.ts";
+
+const server = sharedServer();
+const kibibyte = 1024;
+
+/** A new account with a phone. */
+async function newPhone(target = server()): Promise<{ account: Account; phone: TestDevice; client: Client }> {
+  const account = await target.signUp();
+  const phone = await registerDevice(target, account);
+  return { account, phone, client: phone.client };
+}
+
+/** Bytes held and used by the account, as it is told. */
+async function usedBytes({ client }: Account): Promise<number> {
+  return (await client.get("/api/users/usage")).number("data.storage.used");
+}
+
+/** The content of the file that an answer describes. */
+async function contentOf(client: Client, answer: Answer): Promise<string> {
+  return digestOf((await client.get(`/api/files/${answer.string("data.id")}/download`)).bytes);
+}
+
+/** Content-Digest of some bytes (RFC 9530). */
+function contentDigest(bytes: Uint8Array): string {
+  return `sha-256=:${Buffer.from(digestOf(bytes), "hex").toString("base64")}:`;
+}
+
+describe("upload/init", () => {
+  test("answers with a session and a plan", async () => {
+    const { client } = await newPhone();
+    const answer = await client.post("/api/mobile/upload/init", {
+      files: [
+        {
+          localId: "local-7",
+          name: "IMG_1.JPG",
+          size: 2500,
+          mimeType: "image/jpeg",
+          folder: "/camera",
+          checksum: checksumOf("x"),
+          priority: "high",
+        },
+      ],
+      uploadOptions: { wifiOnly: true, chunkSize: 1024, maxRetries: 5 },
+    });
+    expectStatus(answer, 200);
+    const id = answer.string("data.files.0.uploadId");
+    expect(id).toMatch(/^upl_/);
+    expect(answer.json).toEqual({
+      success: true,
+      data: {
+        uploadSession: expect.stringMatching(/^ups_/),
+        expiresAt: expect.stringMatching(timestampPattern),
+        uploadOptions: { wifiOnly: true, chunkSize: 1024, maxRetries: 5, automatic: false },
+        files: [
+          {
+            localId: "local-7",
+            uploadId: id,
+            uploadUrl: expect.stringContaining(`${server().url}/api/mobile/upload/${id}/`),
+            totalChunks: 3,
+            chunkSize: 1024,
+            alreadyStored: false,
+            chunks: [
+              { index: 0, start: 0, end: 1023, uploadUrl: expect.stringContaining(server().url) },
+              { index: 1, start: 1024, end: 2047, uploadUrl: expect.stringContaining(server().url) },
+              { index: 2, start: 2048, end: 2499, uploadUrl: expect.stringContaining(server().url) },
+            ],
+          },
+        ],
+      },
+    });
+    const inHours = (Date.parse(answer.string("data.expiresAt")) - Date.now()) / 3_600_000;
+    expect(Math.round(inHours)).toBe(24);
+  });
+
+  test("takes 8 MiB, 3 tries and any network where nothing else is said", async () => {
+    const { client } = await newPhone();
+    const answer = await tryInit(client, { size: 20 * 1024 * kibibyte }, {});
+    expect(answer.at("data.uploadOptions")).toEqual({
+      wifiOnly: false,
+      chunkSize: 8 * 1024 * kibibyte,
+      maxRetries: 3,
+      automatic: false,
+    });
+    expect(answer.number("data.files.0.totalChunks")).toBe(3);
+  });
+
+  test("plans each file by itself: an error in place of a plan, the others go on", async () => {
+    const { client } = await newPhone();
+    const answer = await client.post("/api/mobile/upload/init", {
+      files: [
+        { localId: "a", name: "good.bin", size: 10 },
+        { localId: "b", name: "../bad", size: 10 },
+        { localId: "c", name: "x", size: 10, folder: "relative" },
+        { localId: "d", name: "x", size: 10, checksum: "md5:1" },
+        { localId: "e", name: "x", size: 10, fileId: "file_unknown" },
+        { localId: "f", name: "large", size: 11_000 * kibibyte },
+        { localId: "g", name: "also good.bin", size: 0 },
+      ],
+      uploadOptions: { chunkSize: kibibyte },
+    });
+    expectStatus(answer, 200);
+    const reasons = answer.list("data.files").map((_, index) => answer.at(`data.files.${index}.error.details.reason`));
+    expect(reasons).toEqual([
+      undefined,
+      "invalid_path",
+      "invalid_path",
+      "invalid_field",
+      "not_found",
+      "chunk_size",
+      undefined,
+    ]);
+    expect(answer.strings("data.files", "localId")).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
+    expect(answer.number("data.files.5.error.details.min")).toBe(Math.ceil((11_000 * kibibyte) / 10_000));
+  });
+
+  test("fails with the first error where no file could be planned", async () => {
+    const { client } = await newPhone();
+    expectRefusal(await tryInit(client, { size: 1, name: "a/b" }), 400, "invalid_path");
+    expectRefusal(await tryInit(client, { size: 1, fileId: "file_x" }), 404, "not_found");
+  });
+
+  test("refuses what is no request", async () => {
+    const { client } = await newPhone();
+    const init = (body: unknown) => client.post("/api/mobile/upload/init", body);
+    expectRefusal(await init({ files: [] }), 400, "invalid_field", "files");
+    expectRefusal(await init({ files: [{ localId: "1", name: "x" }] }), 400, "invalid_field", "files.0.size");
+    for (const size of [-1, 1.5, "10", null, 2 ** 60]) {
+      expectRefusal(await tryInit(client, { size }), 400, "invalid_field", "files.0.size");
+    }
+    for (const chunkSize of [0, 1023, 64 * 1024 * kibibyte + 1, -5]) {
+      expectRefusal(await tryInit(client, { size: 1 }, { chunkSize }), 400, "chunk_size");
+    }
+    for (const maxRetries of [-1, 21])
+      expectRefusal(await tryInit(client, { size: 1 }, { maxRetries }), 400, "invalid_field");
+    const many = Array.from({ length: 1001 }, (_, index) => ({ localId: `${index}`, name: `${index}`, size: 1 }));
+    expectRefusal(await init({ files: many }), 400, "invalid_field", "files");
+    expectStatus(await init({ files: many.slice(1) }), 200);
+  });
+
+  test("is for devices that may write", async () => {
+    const { account } = await newPhone();
+    expectRefusal(await tryInit(server().visitor, { size: 1 }), 401, "missing_token");
+    expectRefusal(await tryInit(account.client, { size: 1 }), 401, "invalid_token");
+    const viewer = await server().addUser(["--role", "viewer"]);
+    const device = await registerDevice(server(), viewer);
+    expectRefusal(await tryInit(device.client, { size: 1 }), 403, "role");
+  });
+
+  test("says where the account holds the content already, and then completes without a byte (D25)", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(3000);
+    await account.client.stored(content, { name: "there.bin" });
+    const init = await tryInit(client, { size: 3000, checksum: checksumOf(content), name: "again.bin" });
+    expect(init.at("data.files.0.alreadyStored")).toBe(true);
+    const done = await complete(client, init.string("data.files.0.uploadId"));
+    expectStatus(done, 200);
+    expect(await contentOf(client, done)).toBe(digestOf(content));
+    // What another account holds is never told.
+    const other = await newPhone();
+    const foreign = await tryInit(other.client, { size: 3000, checksum: checksumOf(content) });
+    expect(foreign.at("data.files.0.alreadyStored")).toBe(false);
+    expectRefusal(await complete(other.client, foreign.string("data.files.0.uploadId")), 409, "upload_state");
+    // A size that does not fit the digest is another content.
+    const wrong = await tryInit(client, { size: 2999, checksum: checksumOf(content) });
+    expect(wrong.at("data.files.0.alreadyStored")).toBe(false);
+  });
+
+  test("tells an automatic backup what its user deleted; a person's own upload goes through (D24, D25)", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(2000);
+    const id = await account.client.storedId(content);
+    expectStatus(await account.client.delete(`/api/files/${id}`), 200);
+    const file = { size: 2000, checksum: checksumOf(content) };
+    expectRefusal(await tryInit(client, { ...file, automatic: true }), 409, "deleted_by_you");
+    expectRefusal(await tryInit(client, file, { automatic: true }), 409, "deleted_by_you");
+    expectStatus(await tryInit(client, file), 200);
+  });
+});
+
+describe("a chunk", () => {
+  test("counts once it is there, in any order, by token or by signature alone", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content);
+    const [first, second, third] = plan.chunks;
+    if (first === undefined || second === undefined || third === undefined) throw new Error("three chunks");
+    const one = await putBytes(server().visitor, third.path, partOf(content, third));
+    expect(one.at("data")).toEqual({
+      uploadId: plan.uploadId,
+      index: 2,
+      completedChunks: [2],
+      bytesUploaded: 452,
+      totalChunks: 3,
+    });
+    const [bare = ""] = first.path.split("?");
+    expectStatus(await putBytes(client, bare, partOf(content, first)), 200);
+    const state = await stateOf(client, plan.uploadId);
+    expect(state.at("data")).toEqual({
+      uploadId: plan.uploadId,
+      status: "uploading",
+      completedChunks: [0, 2],
+      missingChunks: [1],
+      bytesUploaded: 1476,
+      totalBytes: 2500,
+      totalChunks: 3,
+      percentage: 59.04,
+      expiresAt: expect.stringMatching(timestampPattern),
+    });
+    expectStatus(await putBytes(server().visitor, second.path, partOf(content, second)), 200);
+    const done = await complete(client, plan.uploadId, { checksum: checksumOf(content) });
+    expectStatus(done, 200);
+    expect(await contentOf(client, done)).toBe(digestOf(content));
+  });
+
+  test("comes in parallel with all others", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(40 * kibibyte + 7);
+    const plan = await planUpload(client, content);
+    const shuffled = plan.chunks.toSorted(() => Math.random() - 0.5);
+    const answers = await Promise.all(shuffled.map((chunk) => putBytes(client, chunk.path, partOf(content, chunk))));
+    expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
+    const done = await complete(client, plan.uploadId);
+    expect(done.string("data.checksum")).toBe(checksumOf(content));
+    expect(await contentOf(client, done)).toBe(digestOf(content));
+  });
+
+  test("may be sent again: the last whole one counts (D14)", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(3 * kibibyte);
+    const plan = await planUpload(client, content);
+    const [, middle] = plan.chunks;
+    if (middle === undefined) throw new Error("three chunks");
+    await sendChunks(client, plan, content);
+    // The same bytes, other bytes from the first one on, and other bytes at the very end.
+    await sendChunks(client, plan, content, [1, 1]);
+    const other = randomContent(kibibyte);
+    expectStatus(await putBytes(client, middle.path, other), 200);
+    const last = other.slice();
+    last[kibibyte - 1] = ((last[kibibyte - 1] ?? 0) + 1) % 256;
+    const again = await putBytes(client, middle.path, last);
+    expect(again.at("data.completedChunks")).toEqual([0, 1, 2]);
+    expect(again.number("data.bytesUploaded")).toBe(3 * kibibyte);
+    const expected = content.slice();
+    expected.set(last, kibibyte);
+    const done = await complete(client, plan.uploadId, { checksum: checksumOf(expected) });
+    expectStatus(done, 200);
+    expect(await contentOf(client, done)).toBe(digestOf(expected));
+  });
+
+  test("that is sent again with other bytes and cut leaves the acknowledged one as it was", async () => {
+    const { client, phone } = await newPhone();
+    const content = randomContent(3 * kibibyte);
+    const plan = await planUpload(client, content);
+    await sendChunks(client, plan, content);
+    const connection = await RawConnection.open(server().port);
+    await connection.write(
+      `PUT ${plan.chunks[1]?.path} HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${phone.tokens.accessToken}\r\n` +
+        "Content-Length: 1024\r\n\r\n",
+    );
+    await connection.write(randomContent(700));
+    await stateOf(client, plan.uploadId);
+    connection.cut();
+    // Too short a one is refused whole, too.
+    const chunked = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(randomContent(1000));
+        controller.close();
+      },
+    });
+    expectRefusal(await client.request("PUT", plan.chunks[1]?.path ?? "", { body: chunked }), 400, "chunk_size");
+    const done = await complete(client, plan.uploadId, { checksum: checksumOf(content) });
+    expectStatus(done, 200);
+    expect(await contentOf(client, done)).toBe(digestOf(content));
+  });
+
+  test("of the wrong length is refused, whether it says so or not, and does not count", async () => {
+    const { client, phone } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content);
+    const path = plan.chunks[0]?.path ?? "";
+    for (const length of [0, 1, 1023, 1025, 5000]) {
+      expectRefusal(await putBytes(client, path, randomContent(length)), 400, "chunk_size");
+    }
+    for (const length of [10, 1023, 1025, 300_000]) {
+      const connection = await RawConnection.open(server().port);
+      await connection.write(
+        `PUT ${path} HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${phone.tokens.accessToken}\r\n` +
+          "Transfer-Encoding: chunked\r\n\r\n",
+      );
+      await connection.write(httpChunk(randomContent(length)));
+      await connection.write(httpChunk(new Uint8Array()));
+      expectRefusal(await connection.answer(), 400, "chunk_size");
+      connection.cut();
+    }
+    expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([]);
+    expect((await stateOf(client, plan.uploadId)).at("data.status")).toBe("pending");
+  });
+
+  test("that breaks off does not count (D14)", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content);
+    const connection = await RawConnection.open(server().port);
+    await connection.write(`PUT ${plan.chunks[0]?.path} HTTP/1.1\r\nHost: larder.test\r\nContent-Length: 1024\r\n\r\n`);
+    await connection.write(randomContent(1000));
+    await stateOf(client, plan.uploadId);
+    connection.cut();
+    expect((await stateOf(client, plan.uploadId)).at("data.missingChunks")).toEqual([0, 1, 2]);
+    await sendChunks(client, plan, content);
+    expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
+  });
+
+  test("is taken over by a second request at once (D15)", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content);
+    const path = plan.chunks[0]?.path ?? "";
+    const silent = await RawConnection.open(server().port);
+    await silent.write(`PUT ${path} HTTP/1.1\r\nHost: larder.test\r\nContent-Length: 1024\r\n\r\n`);
+    await silent.write(randomContent(500));
+    await stateOf(client, plan.uploadId);
+    await sendChunks(client, plan, content, [0]);
+    // What the first one still has to say is not taken any more.
+    await silent.write(randomContent(524));
+    expectRefusal(await silent.answer(), 409, "upload_state");
+    silent.cut();
+    await sendChunks(client, plan, content, [1, 2]);
+    expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
+  });
+
+  test("is held against Content-Digest", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(2000);
+    const plan = await planUpload(client, content);
+    const path = plan.chunks[0]?.path ?? "";
+    const part = content.slice(0, 1024);
+    const put = (digest: string) => putBytes(client, path, part, { "content-digest": digest });
+    expectRefusal(await put(contentDigest(randomContent(5))), 400, "checksum_mismatch", "Content-Digest");
+    expectRefusal(await put("sha-256=:abc:"), 400, "invalid_field", "Content-Digest");
+    expectRefusal(await put("sha-256=abc"), 400, "invalid_field", "Content-Digest");
+    expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([]);
+    expectStatus(await put(contentDigest(part)), 200);
+    expectStatus(await put(`sha-512=:AAAA:, ${contentDigest(part)}`), 200);
+    expectStatus(await put("sha-512=:AAAA:"), 200);
+  });
+
+  test("with an unknown index, or of an unknown or foreign upload, is not found", async () => {
+    const { client } = await newPhone();
+    const other = await newPhone();
+    const plan = await planUpload(client, randomContent(2000));
+    for (const index of ["2", "99999999", "-1", "x", "1e0"]) {
+      const path = `/api/mobile/upload/${plan.uploadId}/chunks/${index}`;
+      expectRefusal(await putBytes(client, path, randomContent(1024)), 404, "not_found");
+    }
+    const path = `/api/mobile/upload/${plan.uploadId}/chunks/0`;
+    expectRefusal(await putBytes(other.client, path, randomContent(1024)), 404, "not_found");
+    expectRefusal(await putBytes(client, "/api/mobile/upload/upl_no/chunks/0", randomContent(1)), 404, "not_found");
+  });
+
+  test("needs a device's token or the right signature", async () => {
+    const { account, client } = await newPhone();
+    const plan = await planUpload(client, randomContent(2000));
+    const [first, second] = plan.chunks;
+    if (first === undefined || second === undefined) throw new Error("two chunks");
+    const [bare = "", signature = ""] = first.path.split("?sig=");
+    const bytes = randomContent(1024);
+    const visitor = server().visitor;
+    expectRefusal(await putBytes(visitor, bare, bytes), 401, "missing_token");
+    expectRefusal(await putBytes(account.client, bare, bytes), 401, "invalid_token");
+    for (const wrong of ["", "x", "A".repeat(32), `${signature}A`, signature.slice(1)]) {
+      expectRefusal(await putBytes(visitor, `${bare}?sig=${wrong}`, bytes), 401, "invalid_token");
+    }
+    // A signature opens its own chunk of its own upload, and nothing else.
+    const [secondBare = ""] = second.path.split("?");
+    expectRefusal(await putBytes(visitor, `${secondBare}?sig=${signature}`, bytes), 401, "invalid_token");
+    const [wholeBare = ""] = plan.path.split("?");
+    expectRefusal(await putBytes(visitor, `${wholeBare}?sig=${signature}`, bytes), 401, "invalid_token");
+    const next = await planUpload(client, randomContent(2000));
+    const foreign = `/api/mobile/upload/${next.uploadId}/chunks/0?sig=${signature}`;
+    expectRefusal(await putBytes(visitor, foreign, bytes), 401, "invalid_token");
+    expectRefusal(await visitor.get(`/api/mobile/upload/${plan.uploadId}?sig=${signature}`), 401, "missing_token");
+    // A token that is worth nothing does no harm where the signature holds.
+    const stale = new Client(server(), "not a token");
+    expectStatus(await putBytes(stale, first.path, bytes), 200);
+  });
+
+  test("its address lives on with a new token, and dies with sign-out or removal of the device (D19)", async () => {
+    const { account, phone, client } = await newPhone();
+    const content = randomContent(3000);
+    const plan = await planUpload(client, content);
+    const refreshed = await server().visitor.post("/api/mobile/auth/refresh", {
+      refreshToken: phone.tokens.refreshToken,
+      deviceId: phone.deviceId,
+    });
+    expectStatus(refreshed, 200);
+    expectStatus(await putBytes(server().visitor, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 200);
+    const fresh = new Client(server(), refreshed.string("tokens.accessToken"));
+    expectStatus(await fresh.post("/api/auth/signout", {}), 200);
+    expectRefusal(
+      await putBytes(server().visitor, plan.chunks[1]?.path ?? "", content.slice(1024, 2048)),
+      401,
+      "invalid_token",
+    );
+
+    const second = await registerDevice(server(), account);
+    const used = await usedBytes(account);
+    const other = await planUpload(second.client, content);
+    expect(await usedBytes(account)).toBe(used + 3000);
+    expectStatus(await account.client.delete(`/api/mobile/devices/${second.deviceId}`), 401);
+    const third = await registerDevice(server(), account);
+    expectStatus(await third.client.delete(`/api/mobile/devices/${second.deviceId}`), 200);
+    expectRefusal(
+      await putBytes(server().visitor, other.chunks[0]?.path ?? "", content.slice(0, 1024)),
+      401,
+      "invalid_token",
+    );
+    // What it had begun is cancelled, and its quota is free again.
+    expect(await usedBytes(account)).toBe(used);
+    expect((await stateOf(third.client, other.uploadId)).at("data.status")).toBe("cancelled");
+  });
+});
+
+describe("a whole file on one address", () => {
+  test("counts chunk by chunk", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(10 * kibibyte + 5);
+    const plan = await planUpload(client, content);
+    const answer = await putBytes(server().visitor, plan.path, content, { "content-digest": contentDigest(content) });
+    expectStatus(answer, 200);
+    expect(answer.at("data.index")).toBeNull();
+    expect(answer.list("data.completedChunks")).toHaveLength(11);
+    expect(answer.number("data.bytesUploaded")).toBe(content.length);
+    const done = await complete(client, plan.uploadId, { checksum: checksumOf(content) });
+    expect(await contentOf(client, done)).toBe(digestOf(content));
+  });
+
+  test("that breaks off keeps what is whole", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(10 * kibibyte);
+    const plan = await planUpload(client, content);
+    const connection = await RawConnection.open(server().port);
+    await connection.write(
+      `PUT ${plan.path} HTTP/1.1\r\nHost: larder.test\r\nContent-Length: ${content.length}\r\n\r\n`,
+    );
+    await connection.write(content.slice(0, 4 * kibibyte + 100));
+    for (;;) {
+      const state = await stateOf(client, plan.uploadId);
+      if (state.list("data.completedChunks").length === 4) break;
+    }
+    connection.cut();
+    await sendChunks(client, plan, content, [4, 5, 6, 7, 8, 9]);
+    expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
+  });
+
+  test("of the wrong length or digest is refused", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(3000);
+    const plan = await planUpload(client, content);
+    expectRefusal(await putBytes(client, plan.path, content.slice(1)), 400, "chunk_size");
+    const wrong = { "content-digest": contentDigest(content.slice(1)) };
+    expectRefusal(await putBytes(client, plan.path, content, wrong), 400, "checksum_mismatch");
+    expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([]);
+    expectStatus(await putBytes(client, plan.path, content), 200);
+    expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
+  });
+});
+
+describe("progress", () => {
+  test("answers with the truth, whatever the client claims", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content);
+    const answer = await client.post("/api/mobile/upload/progress", {
+      uploadId: plan.uploadId,
+      completedChunks: [0, 1, 2],
+      bytesUploaded: 2500,
+      status: "uploading",
+    });
+    expectStatus(answer, 200);
+    expect(answer.at("data")).toMatchObject({
+      status: "uploading",
+      completedChunks: [],
+      bytesUploaded: 0,
+      percentage: 0,
+    });
+  });
+
+  test("lets the client pause, fail, go on and cancel, and nothing else", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content);
+    const claim = (status: string) => client.post("/api/mobile/upload/progress", { uploadId: plan.uploadId, status });
+    expect((await claim("paused")).at("data.status")).toBe("paused");
+    await sendChunks(client, plan, content, [0]);
+    expect((await stateOf(client, plan.uploadId)).at("data.status")).toBe("uploading");
+    expect((await claim("failed")).at("data.status")).toBe("failed");
+    expect((await stateOf(client, plan.uploadId)).at("data.completedChunks")).toEqual([0]);
+    expect((await claim("uploading")).at("data.status")).toBe("uploading");
+    for (const status of ["pending", "completed", "expired", "done", ""]) {
+      expectRefusal(await claim(status), 400, "invalid_field", "status");
+    }
+    expect((await claim("cancelled")).at("data.status")).toBe("cancelled");
+    expect((await claim("uploading")).at("data.status")).toBe("cancelled");
+    expect(await usedBytes(account)).toBe(0);
+  });
+
+  test("of an unknown or foreign upload is not found", async () => {
+    const { client } = await newPhone();
+    const other = await newPhone();
+    const plan = await planUpload(client, "x");
+    for (const uploadId of [plan.uploadId, "upl_unknown"]) {
+      expectRefusal(await other.client.post("/api/mobile/upload/progress", { uploadId }), 404, "not_found");
+      expectRefusal(await stateOf(other.client, uploadId), 404, "not_found");
+      expectRefusal(await other.client.delete(`/api/mobile/upload/${uploadId}`), 404, "not_found");
+      expectRefusal(await complete(other.client, uploadId), 404, "not_found");
+    }
+  });
+});
+
+describe("cancelling", () => {
+  test("frees quota, addresses and bytes", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(5000);
+    const plan = await planUpload(client, content);
+    await sendChunks(client, plan, content, [0, 1]);
+    expect(await usedBytes(account)).toBe(5000);
+    const answer = await client.delete(`/api/mobile/upload/${plan.uploadId}`);
+    expect(answer.at("data")).toMatchObject({ status: "cancelled", completedChunks: [], bytesUploaded: 0 });
+    expect(await usedBytes(account)).toBe(0);
+    const path = plan.chunks[2]?.path ?? "";
+    expectRefusal(await putBytes(server().visitor, path, content.slice(2048, 3072)), 401, "invalid_token");
+    expectRefusal(await putBytes(client, path, content.slice(2048, 3072)), 409, "upload_state");
+    expectRefusal(await complete(client, plan.uploadId), 409, "upload_state");
+    expectStatus(await client.delete(`/api/mobile/upload/${plan.uploadId}`), 200);
+    const left = await readdir(join(server().dataDir, "uploads"));
+    expect(left.filter((name) => name.startsWith(plan.uploadId))).toEqual([]);
+  });
+
+  test("of a completed upload changes nothing", async () => {
+    const { client } = await newPhone();
+    const plan = await planUpload(client, "");
+    const done = await complete(client, plan.uploadId);
+    const answer = await client.delete(`/api/mobile/upload/${plan.uploadId}`);
+    expect(answer.at("data.status")).toBe("completed");
+    expectStatus(await client.get(`/api/files/${done.string("data.id")}`), 200);
+  });
+});
+
+describe("complete", () => {
+  test("answers with the file's record, with place and time of the photo", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(1500);
+    const plan = await planUpload(client, content, {
+      name: "IMG_7.HEIC",
+      folder: "/camera/2026",
+      mimeType: "image/heic",
+    });
+    await sendChunks(client, plan, content);
+    const done = await complete(client, plan.uploadId, {
+      checksum: checksumOf(content),
+      metadata: { location: "48.2082,16.3738", capturedAt: "2026-07-01T12:30:00+02:00" },
+    });
+    expectStatus(done, 200);
+    expect(done.at("data")).toMatchObject({
+      name: "IMG_7.HEIC",
+      originalName: "IMG_7.HEIC",
+      mimeType: "image/heic",
+      size: 1500,
+      folder: "/camera/2026",
+      checksum: checksumOf(content),
+      version: 1,
+      metadata: { location: "48.2082,16.3738", capturedAt: "2026-07-01T12:30:00+02:00" },
+      capturedAt: "2026-07-01T12:30:00+02:00",
+    });
+    expect((await stateOf(client, plan.uploadId)).at("data")).toMatchObject({
+      status: "completed",
+      completedChunks: [0, 1],
+      missingChunks: [],
+      percentage: 100,
+      fileId: done.string("data.id"),
+    });
+  });
+
+  test("refuses while chunks are missing, and says which", async () => {
+    const { client } = await newPhone();
+    const content = randomContent(3500);
+    const plan = await planUpload(client, content);
+    await sendChunks(client, plan, content, [0, 2]);
+    const answer = await complete(client, plan.uploadId);
+    expectRefusal(answer, 409, "upload_state");
+    expect(answer.at("error.details.missingChunks")).toEqual([1, 3]);
+  });
+
+  test("refuses other bytes than were announced, at init or now, and goes on from there", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content, { checksum: checksumOf(content) });
+    const wrong = content.slice();
+    wrong[0] = ((wrong[0] ?? 0) + 1) % 256;
+    await sendChunks(client, plan, wrong);
+    expectRefusal(await complete(client, plan.uploadId), 400, "checksum_mismatch");
+    expectRefusal(await complete(client, plan.uploadId, { checksum: checksumOf(wrong) }), 400, "checksum_mismatch");
+    expect((await stateOf(client, plan.uploadId)).at("data.missingChunks")).toEqual([]);
+    expect(await usedBytes(account)).toBe(2500);
+    await sendChunks(client, plan, content, [0]);
+    expectRefusal(await complete(client, plan.uploadId, { checksum: checksumOf("x") }), 400, "checksum_mismatch");
+    expectStatus(await complete(client, plan.uploadId, { checksum: checksumOf(content) }), 200);
+    expect(await usedBytes(account)).toBe(2500);
+  });
+
+  test("twice, also at the same time, gives the same file", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(2500);
+    const plan = await planUpload(client, content);
+    await sendChunks(client, plan, content);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => complete(client, plan.uploadId)));
+    answers.push(await complete(client, plan.uploadId));
+    expect(new Set(statusesOf(answers))).toEqual(new Set([200]));
+    expect(new Set(answers.map((answer) => answer.string("data.id"))).size).toBe(1);
+    expect(await client.names()).toEqual(["photo.bin"]);
+    expect(await usedBytes(account)).toBe(2500);
+    expectRefusal(await putBytes(client, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 409, "upload_state");
+  });
+
+  test("makes an empty file of no chunk", async () => {
+    const { client } = await newPhone();
+    const plan = await planUpload(client, "", { name: "empty.txt" });
+    expect(plan.chunks).toEqual([]);
+    const done = await complete(client, plan.uploadId, { checksum: checksumOf("") });
+    expectStatus(done, 200);
+    expect(done.at("data")).toMatchObject({ size: 0, checksum: checksumOf("") });
+    expect((await client.get(`/api/files/${done.string("data.id")}/download`)).bytes).toHaveLength(0);
+  });
+
+  test("keeps a content that is there already once, and shows both files", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(2500);
+    await account.client.stored(content, { name: "one.bin" });
+    const plan = await planUpload(client, content, { name: "two.bin" });
+    await sendChunks(client, plan, content);
+    const done = await complete(client, plan.uploadId);
+    expect(await contentOf(client, done)).toBe(digestOf(content));
+    expect(await client.names()).toEqual(["one.bin", "two.bin"]);
+  });
+
+  test("obeys onConflict", async () => {
+    const { client } = await newPhone();
+    const make = async (onConflict?: string) => {
+      const content = randomContent(100);
+      const plan = await planUpload(client, content, {
+        name: "a.txt",
+        ...(onConflict !== undefined && { onConflict }),
+      });
+      await sendChunks(client, plan, content);
+      return complete(client, plan.uploadId);
+    };
+    const first = await make();
+    expect((await make()).string("data.name")).toBe("a (1).txt");
+    const version = await make("version");
+    expect([version.string("data.id"), version.number("data.version")]).toEqual([first.string("data.id"), 2]);
+    expectRefusal(await make("error"), 409, "name_taken");
+  });
+
+  test("becomes the next version of a file, unless that has changed meanwhile", async () => {
+    const { account, client } = await newPhone();
+    const id = await account.client.storedId("first", { name: "doc.txt" });
+    const make = async (base: string) => {
+      const content = randomContent(1500);
+      const plan = await planUpload(client, content, {
+        name: "ignored.txt",
+        fileId: id,
+        baseChecksum: checksumOf(base),
+      });
+      await sendChunks(client, plan, content);
+      return { content, plan, answer: await complete(client, plan.uploadId) };
+    };
+    const { answer, content } = await make("first");
+    expectStatus(answer, 200);
+    expect(answer.at("data")).toMatchObject({ id, name: "doc.txt", version: 2, checksum: checksumOf(content) });
+    const { answer: refused, plan } = await make("first");
+    expectRefusal(refused, 409, "version_conflict");
+    expect(refused.at("error.details.checksum")).toBe(checksumOf(content));
+    expect((await stateOf(client, plan.uploadId)).at("data.status")).toBe("uploading");
+    expect(await contentOf(client, answer)).toBe(digestOf(content));
+  });
+
+  test("refuses what is no place, time or digest", async () => {
+    const { client } = await newPhone();
+    const plan = await planUpload(client, "");
+    const refuse = async (fields: Record<string, unknown>, field: string) =>
+      expectRefusal(await complete(client, plan.uploadId, fields), 400, "invalid_field", field);
+    for (const location of ["here", "91,0", "0,181", "1", "1,2,3"])
+      await refuse({ metadata: { location } }, "metadata.location");
+    for (const capturedAt of ["yesterday", "2026-01-02", "2026-13-01T00:00:00Z"]) {
+      await refuse({ metadata: { capturedAt } }, "metadata.capturedAt");
+    }
+    await refuse({ checksum: "sha256:x" }, "checksum");
+    await refuse({ metadata: { location: 5 } }, "metadata.location");
+  });
+});
+
+test("quota is reserved at init, freed on cancel, settled at the end, and never overrun by many at once (D22)", async () => {
+  await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "100000" } }, async (own) => {
+    const { account, client } = await newPhone(own);
+    const content = randomContent(30_000);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => tryInit(client, { size: 30_000 })));
+    expect(statusesOf(answers)).toEqual([200, 200, 200, 413, 413, 413, 413, 413]);
+    expect(await usedBytes(account)).toBe(90_000);
+    const refused = answers.find((answer) => answer.status === 413);
+    expect(refused?.at("error.details")).toMatchObject({
+      reason: "quota_exceeded",
+      limit: 100_000,
+      plan: "enterprise",
+    });
+    const [first, second] = answers.filter((answer) => answer.status === 200).map((answer) => planIn(answer));
+    if (first === undefined || second === undefined) throw new Error("three plans");
+    // An ordinary upload is held against what is promised, too.
+    expectRefusal(await account.client.upload(randomContent(20_000)), 413, "quota_exceeded");
+    await client.delete(`/api/mobile/upload/${first.uploadId}`);
+    expect(await usedBytes(account)).toBe(60_000);
+    await sendChunks(client, second, content);
+    expectStatus(await complete(client, second.uploadId), 200);
+    expect(await usedBytes(account)).toBe(60_000);
+    // Within one call, too: what fits is planned, the rest is told.
+    const mixed = await client.post("/api/mobile/upload/init", {
+      files: [20_000, 15_000, 15_000, 5_000].map((size, index) => ({ localId: `${index}`, name: `m${index}`, size })),
+    });
+    const reasons = [0, 1, 2, 3].map((index) => mixed.at(`data.files.${index}.error.details.reason`));
+    expect(reasons).toEqual([undefined, undefined, "quota_exceeded", undefined]);
+    expect(await usedBytes(account)).toBe(100_000);
+  });
+});
+
+test("a file beyond the plan's size is refused before anything is reserved", async () => {
+  await withServer({ env: { LARDER_DEFAULT_PLAN: "free", LARDER_PLANS_FREE_MAX_FILE_SIZE: "50000" } }, async (own) => {
+    const { account, client } = await newPhone(own);
+    const answer = await tryInit(client, { size: 50_001 });
+    expectRefusal(answer, 413, "file_too_large");
+    expect(answer.at("error.details")).toMatchObject({ limit: 50_000, plan: "free" });
+    expect(await usedBytes(account)).toBe(0);
+  });
+});
+
+test("init counts once per file it plans, as uploads; chunks and the rest count as general", async () => {
+  const env = { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free", LARDER_PLANS_FREE_LIMIT_UPLOADS: "5" };
+  await withServer({ env }, async (own) => {
+    const { client } = await newPhone(own);
+    const init = (count: number, name = "x") =>
+      client.post("/api/mobile/upload/init", {
+        files: Array.from({ length: count }, (_, index) => ({ localId: `${index}`, name, size: 10 })),
+      });
+    const first = await init(3);
+    expectStatus(first, 200);
+    expect(first.header("x-ratelimit-resource")).toBe("uploads");
+    expect(first.header("x-ratelimit-remaining")).toBe("2");
+    // What plans nothing is not an upload.
+    const none = await init(2, "a/b");
+    expectRefusal(none, 400, "invalid_path");
+    expect(none.header("x-ratelimit-resource")).toBe("general");
+    const malformed = await client.post("/api/mobile/upload/init", { files: 5 });
+    expect(malformed.header("x-ratelimit-resource")).toBe("general");
+    const second = await init(4);
+    expectStatus(second, 200);
+    const reasons = [0, 1, 2, 3].map((index) => second.at(`data.files.${index}.error.details.reason`));
+    expect(reasons).toEqual([undefined, undefined, "rate_limited", "rate_limited"]);
+    const third = await init(1);
+    expectRefusal(third, 429, "rate_limited");
+    expect(third.header("x-ratelimit-resource")).toBe("uploads");
+    const chunk = await putBytes(client, planIn(first).chunks[0]?.path ?? "", randomContent(10));
+    expect(chunk.header("x-ratelimit-resource")).toBe("general");
+    const before = Number(chunk.header("x-ratelimit-remaining"));
+    // By the signature alone it counts as its owner's.
+    const signed = await putBytes(own.visitor, planIn(first, 1).chunks[0]?.path ?? "", randomContent(10));
+    expect(Number(signed.header("x-ratelimit-remaining"))).toBe(before - 1);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,112 @@
+// Uploads in chunks as a phone makes them.
+import type { Answer, Client } from "./client.ts";
+import { bytesOf } from "./client.ts";
+import { objectOf } from "./openapi.ts";
+
+/** One chunk of a plan. */
+export interface PlannedChunk {
+  index: number;
+  start: number;
+  /** Inclusive. */
+  end: number;
+  /** Path and query of its address. */
+  path: string;
+}
+
+/** A file as upload/init planned it. */
+export interface PlannedUpload {
+  uploadId: string;
+  /** Path and query of the address that takes the whole file. */
+  path: string;
+  chunks: PlannedChunk[];
+}
+
+/** POST upload/init for one file, whatever it answers. @param options uploadOptions */
+export async function tryInit(
+  client: Client,
+  file: Record<string, unknown>,
+  options: Record<string, unknown> = { chunkSize: 1024 },
+): Promise<Answer> {
+  return client.post("/api/mobile/upload/init", {
+    files: [{ localId: "1", name: "photo.bin", ...file }],
+    uploadOptions: options,
+  });
+}
+
+/** The plan of one file of an answer to upload/init. */
+export function planIn(answer: Answer, index = 0): PlannedUpload {
+  const pathOf = (url: string) => {
+    const { pathname, search } = new URL(url);
+    return pathname + search;
+  };
+  const at = `data.files.${index}`;
+  return {
+    uploadId: answer.string(`${at}.uploadId`),
+    path: pathOf(answer.string(`${at}.uploadUrl`)),
+    chunks: answer.list(`${at}.chunks`).map((chunk, position) => ({
+      index: answer.number(`${at}.chunks.${position}.index`),
+      start: answer.number(`${at}.chunks.${position}.start`),
+      end: answer.number(`${at}.chunks.${position}.end`),
+      path: pathOf(String(objectOf(chunk)?.["uploadUrl"])),
+    })),
+  };
+}
+
+/** Plans a file, which must succeed. */
+export async function planUpload(
+  client: Client,
+  content: string | Uint8Array,
+  file: Record<string, unknown> = {},
+  options: Record<string, unknown> = { chunkSize: 1024 },
+): Promise<PlannedUpload> {
+  const answer = await tryInit(client, { size: bytesOf(content).length, ...file }, options);
+  if (answer.status !== 200) throw new Error(`init refused: ${answer.status} ${answer.text}`);
+  return planIn(answer);
+}
+
+/** PUT of raw bytes to an address of a plan. The client's token goes along, if it has one. */
+export async function putBytes(
+  client: Client,
+  path: string,
+  bytes: Uint8Array | string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return client.request("PUT", path, {
+    body: bytesOf(bytes),
+    headers: { "content-type": "application/octet-stream", ...headers },
+  });
+}
+
+/** The bytes of one chunk. */
+export function partOf(content: Uint8Array, chunk: PlannedChunk): Uint8Array {
+  return content.slice(chunk.start, chunk.end + 1);
+}
+
+/** Sends the chunks with these indexes (all of them by default), one after the other; each must be taken. */
+export async function sendChunks(
+  client: Client,
+  plan: PlannedUpload,
+  content: Uint8Array,
+  indexes = plan.chunks.map((chunk) => chunk.index),
+): Promise<void> {
+  for (const index of indexes) {
+    const chunk = plan.chunks[index];
+    if (chunk === undefined) throw new Error(`the plan has no chunk ${index}`);
+    const answer = await putBytes(client, chunk.path, partOf(content, chunk));
+    if (answer.status !== 200) throw new Error(`chunk ${index} refused: ${answer.status} ${answer.text}`);
+  }
+}
+
+/** POST upload/complete, whatever it answers. */
+export async function complete(
+  client: Client,
+  uploadId: string,
+  fields: Record<string, unknown> = {},
+): Promise<Answer> {
+  return client.post("/api/mobile/upload/complete", { uploadId, ...fields });
+}
+
+/** GET of an upload's state, whatever it answers. */
+export async function stateOf(client: Client, uploadId: string): Promise<Answer> {
+  return client.get(`/api/mobile/upload/${uploadId}`);
+}
