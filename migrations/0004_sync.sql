@@ -35,6 +35,14 @@ CREATE TABLE `applied_changes` (
 --> statement-breakpoint
 CREATE INDEX `applied_changes_file` ON `applied_changes` (`device_id`,`file_id`);--> statement-breakpoint
 CREATE INDEX `applied_changes_age` ON `applied_changes` (`applied_at`);--> statement-breakpoint
+CREATE TABLE `last_calls` (
+	`device_id` integer PRIMARY KEY NOT NULL,
+	`fingerprint` blob NOT NULL,
+	`head_seq` integer NOT NULL,
+	`outcomes` text NOT NULL,
+	FOREIGN KEY (`device_id`) REFERENCES `devices`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `change_counts` (
 	`device_id` integer NOT NULL,
 	`at` integer NOT NULL,

@@ -7,6 +7,7 @@ import { deviceRoutes } from "../features/devices/routes.ts";
 import { durabilityRoutes } from "../features/durability/routes.ts";
 import { fileRoutes } from "../features/files/routes.ts";
 import { folderRoutes } from "../features/folders/routes.ts";
+import { localChangeRoutes } from "../features/local-changes/routes.ts";
 import { holdRoutes } from "../features/mass-change/routes.ts";
 import { queueRoutes } from "../features/queue/routes.ts";
 import { notificationRoutes } from "../features/notifications/routes.ts";
@@ -14,6 +15,7 @@ import { rateLimitGuard } from "../features/rate-limits/guard.ts";
 import { setupRoutes } from "../features/setup/routes.ts";
 import { publicRoutes } from "../features/shares/routes.ts";
 import { eraseAccount } from "../features/users/erase-account.ts";
+import { syncRoutes } from "../features/sync/routes.ts";
 import { uploadRoutes } from "../features/uploads/routes.ts";
 import { userRoutes } from "../features/users/routes.ts";
 import { base, gate } from "../http/base.ts";
@@ -139,6 +141,15 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         rateGate,
         pendingUploadsOf: (deviceId) => services.pendingUploadsOf(deviceId),
         fileBytesOf: (accountId) => tree.usage(accountId).fileBytes,
+      }),
+    )
+    .use(syncRoutes({ sync: services.sync, conflicts: services.conflicts, guard, hasThumbnail }))
+    .use(
+      localChangeRoutes({
+        localChanges: services.localChanges,
+        conflicts: services.conflicts,
+        tokens: services.syncTokens,
+        guard,
       }),
     )
     .use(conflictRoutes({ conflicts: services.conflicts, guard }))

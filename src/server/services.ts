@@ -42,6 +42,8 @@ import { RateGate } from "../features/rate-limits/guard.ts";
 import { RateLimiter } from "../features/rate-limits/limiter.ts";
 import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
 import { LinkDownloads } from "../features/shares/link-downloads.ts";
+import { SyncTokens } from "../features/sync/cursor.ts";
+import { SyncService } from "../features/sync/service.ts";
 import { PublicLinks } from "../features/shares/public-links.ts";
 import { type FailureStore, ThumbnailService } from "../features/thumbnails/service.ts";
 import { openTree } from "../features/tree/tree.ts";
@@ -270,6 +272,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     limitsOf,
     onDeleted,
   });
+  const syncTokens = new SyncTokens(secrets.link.secret);
   const localChanges = new LocalChangeService({
     sqlite: db.sqlite,
     reader,
@@ -360,6 +363,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     plans,
     pushTokens: notifications,
   });
+  const sync = new SyncService({ tree, tokens: syncTokens, clock, devices, hurryDeletions: () => onDetached.wake() });
 
   const usageOf = (user: User) =>
     accountUsage({
@@ -413,6 +417,8 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     brake,
     conflicts,
     localChanges,
+    sync,
+    syncTokens,
     holds,
     queue,
     durability,

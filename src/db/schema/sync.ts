@@ -67,6 +67,18 @@ export const appliedChanges = sqliteTable(
   ],
 );
 
+/** The last call of each device that brought changes: a phone that missed the answer sends the same again. */
+export const lastCalls = sqliteTable("last_calls", {
+  deviceId: integer("device_id")
+    .primaryKey()
+    .references(() => devices.id, { onDelete: "cascade" }),
+  fingerprint: blob("fingerprint", { mode: "buffer" }).notNull(),
+  /** Where the account's journal ended after it. */
+  headSeq: integer("head_seq").notNull(),
+  /** JSON: an outcome for each change; null for one that was refused. */
+  outcomes: text("outcomes").notNull(),
+});
+
 /** How many files a device deleted and replaced, by the second; what the mass-change brake counts. */
 export const changeCounts = sqliteTable(
   "change_counts",

@@ -70,6 +70,11 @@ export class ConflictService {
     return row === null ? undefined : toConflict(row);
   }
 
+  /** Whether a device still has to resolve this conflict. */
+  isOpen(deviceId: number, conflictId: string): boolean {
+    return this.#queries.byPublicId.get(deviceId, conflictId)?.resolution === null;
+  }
+
   /** Ends an open conflict whose change could be carried out after all; a deed. Nothing happens where it has ended. */
   settle(_tx: Transaction, conflict: Conflict, fileId: string): void {
     this.#end(conflict.id, fileId);

@@ -43,6 +43,13 @@ export function localChangeQueries(sqlite: Database) {
       "SELECT 1 AS found FROM journal WHERE account_id = ?1 AND seq > ?2 AND seq <= ?3 AND device_id IS NOT ?4 LIMIT 1",
     ),
     /** Primary key. */
+    lastCall: sqlite.prepare<{ fingerprint: Uint8Array; headSeq: number; outcomes: string }, [number]>(
+      "SELECT fingerprint, head_seq AS headSeq, outcomes FROM last_calls WHERE device_id = ?1",
+    ),
+    keepCall: sqlite.prepare<undefined, [number, Uint8Array, number, string]>(
+      "INSERT OR REPLACE INTO last_calls (device_id, fingerprint, head_seq, outcomes) VALUES (?1, ?2, ?3, ?4)",
+    ),
+    /** Primary key. */
     device: sqlite.prepare<{ id: number; publicId: string; name: string }, [number]>(
       "SELECT id, public_id AS publicId, name FROM devices WHERE id = ?1",
     ),

@@ -5,26 +5,16 @@ import { ok } from "../../http/envelope.ts";
 import { type authGuard, deviceOf, takesJson } from "../auth/guard.ts";
 import { presentConflict } from "../conflicts/present.ts";
 import type { ConflictService } from "../conflicts/service.ts";
+import type { SyncTokens } from "../sync/cursor.ts";
 import { readChange, SyncFilesBody, SyncFilesRecord } from "./model.ts";
 import { presentOutcome } from "./present.ts";
 import type { LocalChangeService, ReadChange } from "./service.ts";
-
-/** Sync tokens, as far as needed here: a place in an account's journal that its devices carry as a text. */
-export interface JournalTokens {
-  /**
-   * The journal number that a token stands for.
-   * @throws AppError invalid_field for one that is not ours, or of another account
-   */
-  parse(accountId: number, text: string): { readonly seq: number };
-  /** The token of a place in the journal. */
-  issue(accountId: number, cursor: { readonly seq: number }): string;
-}
 
 /** What the routes of local changes work with. */
 export interface LocalChangeRoutesOptions {
   readonly localChanges: LocalChangeService;
   readonly conflicts: ConflictService;
-  readonly tokens: JournalTokens;
+  readonly tokens: SyncTokens;
   readonly guard: ReturnType<typeof authGuard>;
 }
 
@@ -45,14 +35,13 @@ export function localChangeRoutes({ localChanges, conflicts, tokens, guard }: Lo
           return { localId: item.localId, error };
         }
       });
-      const outcomes = await localChanges.apply(user, device, changes, sinceSeq);
-      const stand = localChanges.standAfter(user, device.id, sinceSeq ?? 0);
+      const { outcomes, standSeq = 0 } = await localChanges.apply(user, device, changes, sinceSeq);
       // Where it stays at its place, so does the token itself, with all that it says of a run under way.
-      const isMoved = syncToken === undefined || stand !== sinceSeq;
+      const isAsBefore = syncToken !== undefined && standSeq === sinceSeq;
       return ok({
         results: outcomes.map(presentOutcome),
         conflicts: conflicts.listOpen(device.id).map(presentConflict),
-        nextSyncToken: isMoved ? tokens.issue(user.id, { seq: stand }) : syncToken,
+        nextSyncToken: isAsBefore ? syncToken : tokens.issue(user.id, { seq: standSeq }),
       });
     },
     {

@@ -26,7 +26,7 @@ import type { User } from "../users/types.ts";
 import { AccountWorld } from "./account-world.ts";
 import { type Decision, decide, isChanged } from "./decide.ts";
 import { findOthersChanges } from "./others.ts";
-import { pairMoves } from "./pair-moves.ts";
+import { pairMoves, type Unit } from "./pair-moves.ts";
 import { type AppliedChange, localChangeQueries } from "./queries.ts";
 import type { ChangeOutcome } from "./types.ts";
 
@@ -52,8 +52,6 @@ export type ReadChange = LocalChange | { readonly localId: string; readonly erro
 /** Deeds queued at once; between two such lots everybody else's deeds have their turn. */
 const LOT = 50;
 const APPLIED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
-/** So much of the journal is looked at to move a device's token on; with more it keeps its place, which is as right. */
-const OWN_STRETCH_MAX = 20_000;
 
 /** One request of a device. */
 interface Call {
@@ -62,6 +60,27 @@ interface Call {
   readonly device: DeviceFacts;
   readonly limits: StorageLimits;
   readonly world: AccountWorld;
+}
+
+/** What became of a call. */
+export interface AppliedCall {
+  /** Of each change, in their order. */
+  readonly outcomes: readonly ChangeOutcome[];
+  /**
+   * Where the device stands in the journal now. It is moved on over what it did itself, where it stood at the head when
+   * the call began and nobody else came between; in any other case it stays, so that the device misses nothing, not even
+   * what it did before it was set up anew or restored from a backup.
+   */
+  readonly standSeq: number | undefined;
+}
+
+/** What a device was told of its last call. */
+interface KeptCall {
+  readonly standSeq?: number | undefined;
+  /** Null for what was refused. */
+  readonly outcomes: readonly (ChangeOutcome | null)[];
+  /** The conflicts among them that were not ended by another change of the same call. */
+  readonly open: readonly string[];
 }
 
 /** Says within a deed that the two halves of a move have to be done one by one. */
@@ -78,7 +97,7 @@ export class LocalChangeService {
   }
 
   /**
-   * Carries out changes; durable on return. Each has an outcome, in their order.
+   * Carries out changes; durable on return.
    * @param sinceSeq where the device stands in the journal; undefined where it does not tell
    * @throws AppError disk_full | database_busy | database_error: then some may have been carried out, and all can be sent again
    */
@@ -87,33 +106,26 @@ export class LocalChangeService {
     device: DeviceFacts,
     changes: readonly ReadChange[],
     sinceSeq: number | undefined,
-  ): Promise<ChangeOutcome[]> {
-    const read = changes.map((change) => ("error" in change ? undefined : { ...change, sinceSeq }));
+  ): Promise<AppliedCall> {
+    const headSeq = this.#options.tree.headOf(user.id);
+    const fingerprint = new Bun.CryptoHasher("sha256").update(JSON.stringify([changes, sinceSeq])).digest();
+    const { outcomes: known, standSeq = sinceSeq } = this.#recall(user, device, fingerprint) ?? { outcomes: [] };
+    const read = changes.map((change, index) =>
+      "error" in change || (known[index] ?? null) !== null ? undefined : { ...change, sinceSeq },
+    );
+    const outcomes = changes.map(
+      ({ localId, ...rest }, index): ChangeOutcome =>
+        known[index] ?? { localId, status: "rejected", ...("error" in rest && { error: rest.error }) },
+    );
+    if (!read.some((change) => change !== undefined)) return { outcomes, standSeq };
     const call = await this.#begin(user, device, read);
-    const outcomes: ChangeOutcome[] = changes.map(({ localId, ...rest }) => ({
-      localId,
-      status: "rejected",
-      ...("error" in rest && { error: rest.error }),
-    }));
     const units = pairMoves(read, call.world);
     for (let from = 0; from < units.length; from += LOT) {
-      await Promise.all(
-        units.slice(from, from + LOT).map(async (unit) => {
-          if (unit.kind === "single") {
-            const change = read[unit.index];
-            if (change !== undefined) outcomes[unit.index] = await this.#applyOne(call, change);
-            return;
-          }
-          const [upload, deletion] = [read[unit.upload], read[unit.deletion]];
-          invariant(upload !== undefined && deletion !== undefined, "only changes that could be read are paired");
-          const isUploadFirst = unit.upload < unit.deletion;
-          const [first, second] = await this.#applyMove(call, upload, deletion, isUploadFirst);
-          outcomes[unit.upload] = isUploadFirst ? first : second;
-          outcomes[unit.deletion] = isUploadFirst ? second : first;
-        }),
-      );
+      await Promise.all(units.slice(from, from + LOT).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
     }
-    return outcomes;
+    const applied: AppliedCall = { outcomes, standSeq: this.#standAfter(user, device, standSeq, headSeq) };
+    await this.#keepCall(user, device, fingerprint, applied);
+    return applied;
   }
 
   /** Carries out changes that a person accepted (D12). @see ApplyReleased */
@@ -137,19 +149,71 @@ export class LocalChangeService {
     }
   }
 
-  /**
-   * Where the device stands in the journal after its call: at the head, where nobody else changed anything since;
-   * otherwise where it stood, so that it misses nothing.
-   */
-  standAfter(user: User, deviceId: number, sinceSeq: number): number {
-    const headSeq = this.#options.tree.headOf(user.id);
-    if (headSeq - sinceSeq > OWN_STRETCH_MAX) return sinceSeq;
-    return this.#queries.anyByOthers.get(user.id, sinceSeq, headSeq, deviceId) === null ? headSeq : sinceSeq;
-  }
-
   /** Forgets what was carried out a month ago, so many at most; a deed. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - APPLIED_KEPT_MS, limit).changes;
+  }
+
+  /**
+   * What the device was told of this very call, where it was its last one and nothing has happened in the account since:
+   * one change of a call may bear on another, so that only all of it together is the same again. Refusals are not kept:
+   * what stood in their way may have gone.
+   */
+  #recall(user: User, device: DeviceFacts, fingerprint: Uint8Array): KeptCall | undefined {
+    const last = this.#queries.lastCall.get(device.id);
+    const isSame =
+      last !== null &&
+      Buffer.compare(last.fingerprint, fingerprint) === 0 &&
+      last.headSeq === this.#options.tree.headOf(user.id);
+    if (!isSame) return undefined;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `#keepCall` wrote it
+    const kept = JSON.parse(last.outcomes) as KeptCall;
+    const { conflicts } = this.#options;
+    return kept.open.every((conflictId) => conflicts.isOpen(device.id, conflictId)) ? kept : undefined;
+  }
+
+  async #keepCall(
+    user: User,
+    device: DeviceFacts,
+    fingerprint: Uint8Array,
+    { outcomes, standSeq }: AppliedCall,
+  ): Promise<void> {
+    const { writer, tree, conflicts } = this.#options;
+    await writer.run(() => {
+      const found = outcomes.flatMap(({ conflictId }) => (conflictId === undefined ? [] : [conflictId]));
+      const kept: KeptCall = {
+        outcomes: outcomes.map((outcome) => (outcome.status === "rejected" ? null : outcome)),
+        standSeq,
+        open: found.filter((conflictId) => conflicts.isOpen(device.id, conflictId)),
+      };
+      this.#queries.keepCall.run(device.id, fingerprint, tree.headOf(user.id), JSON.stringify(kept));
+    });
+  }
+
+  /** @param headSeq the head when the call began @see AppliedCall.standSeq */
+  #standAfter(user: User, device: DeviceFacts, sinceSeq: number | undefined, headSeq: number): number | undefined {
+    if (sinceSeq === undefined || sinceSeq < headSeq) return sinceSeq;
+    const nowSeq = this.#options.tree.headOf(user.id);
+    return this.#queries.anyByOthers.get(user.id, sinceSeq, nowSeq, device.id) === null ? nowSeq : sinceSeq;
+  }
+
+  async #applyUnit(
+    call: Call,
+    unit: Unit,
+    read: readonly (LocalChange | undefined)[],
+    outcomes: ChangeOutcome[],
+  ): Promise<void> {
+    if (unit.kind === "single") {
+      const change = read[unit.index];
+      if (change !== undefined) outcomes[unit.index] = await this.#applyOne(call, change);
+      return;
+    }
+    const [upload, deletion] = [read[unit.upload], read[unit.deletion]];
+    invariant(upload !== undefined && deletion !== undefined, "only changes that could be read are paired");
+    const isUploadFirst = unit.upload < unit.deletion;
+    const [first, second] = await this.#applyMove(call, upload, deletion, isUploadFirst);
+    outcomes[unit.upload] = isUploadFirst ? first : second;
+    outcomes[unit.deletion] = isUploadFirst ? second : first;
   }
 
   async #begin(user: User, device: DeviceFacts, changes: readonly (LocalChange | undefined)[]): Promise<Call> {
@@ -230,8 +294,12 @@ export class LocalChangeService {
     const earlier = this.#options.conflicts.findByChange(call.device.id, fingerprint);
     const before = earlier && this.#outcomeOf(call, change, earlier);
     if (before !== undefined) return before;
-    const outcome = this.#execute(tx, call, change, decide(change, call.world), isAccepted);
-    this.#followUp(tx, call, change, earlier, outcome);
+    const decision = decide(change, call.world);
+    const outcome = this.#execute(tx, call, change, decision, isAccepted);
+    this.#followUp(tx, earlier, outcome);
+    if (outcome.status === "applied" && "file" in decision) {
+      this.#options.conflicts.settleAll(tx, call.device.id, decision.file.publicId, change.action);
+    }
     return outcome;
   }
 
@@ -265,19 +333,13 @@ export class LocalChangeService {
     return isThere || change.action === "delete" ? applied(change, outcomeFileId) : undefined;
   }
 
-  /** Conflicts that the outcome of a change ends, or lets end when its content arrives. */
-  #followUp(
-    tx: Transaction,
-    { device }: Call,
-    { action }: LocalChange,
-    earlier: Conflict | undefined,
-    { status, fileId }: ChangeOutcome,
-  ): void {
+  /** A change that once was in conflict, and is none any more or waits for its content. */
+  #followUp(tx: Transaction, conflict: Conflict | undefined, { status, fileId }: ChangeOutcome): void {
+    if (conflict === undefined || conflict.resolution !== null) return;
     const { conflicts } = this.#options;
-    if (status === "upload_required" && earlier?.resolution === null) conflicts.awaitContent(tx, earlier);
-    if ((status !== "applied" && status !== "already_stored") || fileId === undefined) return;
-    if (earlier?.resolution === null) conflicts.settle(tx, earlier, fileId);
-    conflicts.settleAll(tx, device.id, fileId, action);
+    const isDone = status === "applied" || status === "already_stored";
+    if (status === "upload_required") conflicts.awaitContent(tx, conflict);
+    else if (isDone && fileId !== undefined) conflicts.settle(tx, conflict, fileId);
   }
 
   #execute(tx: Transaction, call: Call, change: LocalChange, decision: Decision, isAccepted: boolean): ChangeOutcome {

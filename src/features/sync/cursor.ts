@@ -1,0 +1,73 @@
+/**
+ * Sync tokens: a place in an account's journal as a device carries it. Opaque, bound to the account, and signed, so that
+ * one that is not ours is known as such instead of losing somebody's changes. A token never expires by itself.
+ */
+import { timingSafeEqual } from "node:crypto";
+import { invalidField } from "../../errors.ts";
+import { type ChangePosition, knownUpTo } from "../tree/changes.ts";
+
+const SIGNATURE_BYTES = 12;
+
+/** What a token holds: the numbers of a {@link ChangePosition}, and where it is within the row of a moved folder. */
+type Payload = readonly [
+  seq: number,
+  knownSeq?: number,
+  runHeadSeq?: number,
+  rowSeq?: number,
+  folderId?: number,
+  sortKey?: string,
+  name?: string,
+];
+
+/** Makes and reads sync tokens. */
+export class SyncTokens {
+  readonly #key: Uint8Array;
+
+  /** @param secret from which the key is derived; with another one all tokens are void */
+  constructor(secret: Uint8Array) {
+    this.#key = new Bun.CryptoHasher("sha256", secret).update("larder sync tokens").digest();
+  }
+
+  /**
+   * The place that a token stands for.
+   * @throws AppError invalid_field for one that is not ours, or of another account
+   */
+  parse(accountId: number, text: string): ChangePosition {
+    const [body = "", signature = ""] = text.split(".", 2);
+    const given = Buffer.from(signature, "base64url");
+    const expected = this.#sign(accountId, body);
+    if (given.length !== expected.length || !timingSafeEqual(given, expected) || text.split(".").length !== 2) {
+      throw invalidField(
+        "syncToken",
+        "This sync token is not one of this account. Send the last nextSyncToken, or none to begin anew.",
+      );
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed by us: `issue` made it
+    const payload = JSON.parse(Buffer.from(body, "base64url").toString()) as Payload;
+    const [seq, knownSeq, runHeadSeq, rowSeq, folderId, sortKey, name] = payload;
+    if (knownSeq === undefined || runHeadSeq === undefined) return knownUpTo(seq);
+    const file = sortKey === undefined || name === undefined ? null : { sortKey, name };
+    const within = rowSeq === undefined || folderId === undefined ? null : { rowSeq, folderId, file };
+    return { seq, within, knownSeq, runHeadSeq };
+  }
+
+  /** The token of a place. @param cursor with its number alone: everything up to it is known */
+  issue(accountId: number, cursor: ChangePosition | { readonly seq: number }): string {
+    const body = Buffer.from(JSON.stringify(payloadOf(cursor))).toString("base64url");
+    return `${body}.${this.#sign(accountId, body).toString("base64url")}`;
+  }
+
+  #sign(accountId: number, body: string): Buffer {
+    const hasher = new Bun.CryptoHasher("sha256", this.#key).update(`${accountId}:${body}`);
+    return Buffer.from(hasher.digest()).subarray(0, SIGNATURE_BYTES);
+  }
+}
+
+function payloadOf(cursor: ChangePosition | { readonly seq: number }): Payload {
+  if (!("knownSeq" in cursor)) return [cursor.seq];
+  const { seq, within, knownSeq, runHeadSeq } = cursor;
+  if (within === null) return knownSeq === seq && runHeadSeq === seq ? [seq] : [seq, knownSeq, runHeadSeq];
+  const { rowSeq, folderId, file } = within;
+  const place = [seq, knownSeq, runHeadSeq, rowSeq, folderId] as const;
+  return file === null ? place : [...place, file.sortKey, file.name];
+}

@@ -1,0 +1,107 @@
+/** What has changed since a device asked last (contract §7, "Sync is by a per-account change journal"). */
+import type { Clock } from "../../lib/clock.ts";
+import type { ChangeEntry, ChangePosition } from "../tree/changes.ts";
+import { knownUpTo } from "../tree/changes.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { SyncTokens } from "./cursor.ts";
+
+/** What {@link SyncService} works with. */
+export interface SyncServiceOptions {
+  readonly tree: TreeReader;
+  readonly tokens: SyncTokens;
+  readonly clock: Clock;
+  /** When a device asked last, and that it asks now; written behind. */
+  readonly devices: {
+    lastSyncAt(deviceId: number): number | undefined;
+    noteSync(deviceId: number, atMs: number): void;
+  };
+  /** Takes what was deleted apart sooner, so that its tombstones can be told. */
+  readonly hurryDeletions: () => void;
+}
+
+/** Where a device says that it stands; neither: nowhere, it wants everything. */
+export interface SyncRequest {
+  readonly accountId: number;
+  readonly deviceId: number;
+  readonly syncToken: string | undefined;
+  /** Server time, inclusive. */
+  readonly lastSyncMs: number | undefined;
+  /** Entries of one answer. */
+  readonly limit: number;
+  readonly wantsFolders: boolean;
+}
+
+/** An answer. With `mustReset` there are no changes: the device begins anew, without a token. */
+export interface SyncAnswer {
+  readonly lastSyncAtMs: number | undefined;
+  readonly entries: readonly ChangeEntry[];
+  readonly nextSyncToken: string;
+  readonly hasMore: boolean;
+  readonly mustReset: boolean;
+}
+
+/** How long an answer waits for large deletions to be taken apart; what is left then is told by the next one. */
+const DELETIONS_WAIT_MS = 1_000;
+const DELETIONS_LOOK_MS = 10;
+
+/** See the head of this file. */
+export class SyncService {
+  readonly #options: SyncServiceOptions;
+
+  constructor(options: SyncServiceOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError invalid_field for a token that is not ours, or of another account */
+  async changes(request: SyncRequest): Promise<SyncAnswer> {
+    const { tree, tokens, clock, devices } = this.#options;
+    const { accountId, deviceId, limit, wantsFolders } = request;
+    const from = this.#placeOf(request);
+    const lastSyncAtMs = devices.lastSyncAt(deviceId);
+    devices.noteSync(deviceId, clock.nowMs());
+    if (this.#isForgotten(accountId, from)) {
+      const nextSyncToken = tokens.issue(accountId, { seq: 0 });
+      return { lastSyncAtMs, entries: [], nextSyncToken, hasMore: false, mustReset: true };
+    }
+    const isReaping = await this.#awaitDeletions(accountId);
+    const page = tree.changesSince(accountId, from, limit, wantsFolders);
+    return {
+      lastSyncAtMs,
+      entries: page.entries,
+      nextSyncToken: tokens.issue(accountId, page.next),
+      // What is deleted and not yet taken apart has no tombstones to tell of: they follow.
+      hasMore: page.hasMore || isReaping,
+      mustReset: false,
+    };
+  }
+
+  #placeOf({ accountId, syncToken, lastSyncMs }: SyncRequest): ChangePosition {
+    const { tree, tokens } = this.#options;
+    if (syncToken !== undefined) return tokens.parse(accountId, syncToken);
+    return knownUpTo(lastSyncMs === undefined ? 0 : tree.seqBefore(accountId, lastSyncMs));
+  }
+
+  /**
+   * Whether changes after this place are not all known any more: deletions were forgotten, or the database is older than
+   * the token, because it was restored from a backup.
+   */
+  #isForgotten(accountId: number, from: ChangePosition): boolean {
+    const { tree } = this.#options;
+    const head = tree.headOf(accountId);
+    if (from.seq > head || from.runHeadSeq > head) return true;
+    // Who knows nothing misses no deletion, as long as nothing was told in this run before.
+    return from.runHeadSeq > 0 && from.runHeadSeq < tree.floorOf(accountId);
+  }
+
+  /** @returns whether some deletion is still being taken apart */
+  async #awaitDeletions(accountId: number): Promise<boolean> {
+    const { tree, hurryDeletions } = this.#options;
+    if (!tree.isReaping(accountId)) return false;
+    hurryDeletions();
+    for (let waitedMs = 0; waitedMs < DELETIONS_WAIT_MS; waitedMs += DELETIONS_LOOK_MS) {
+      await Bun.sleep(DELETIONS_LOOK_MS);
+      if (!tree.isReaping(accountId)) return false;
+    }
+    return true;
+  }
+}
