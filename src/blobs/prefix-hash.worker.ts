@@ -12,7 +12,13 @@ import { crc32 } from "node:zlib";
  */
 export type PrefixRequest =
   | { readonly kind: "ahead"; readonly key: string; readonly path: string; readonly toBytes: number }
-  | { readonly kind: "whole"; readonly key: string; readonly path: string; readonly toBytes: number; readonly id: number }
+  | {
+      readonly kind: "whole";
+      readonly key: string;
+      readonly path: string;
+      readonly toBytes: number;
+      readonly id: number;
+    }
   | { readonly kind: "forget"; readonly key: string };
 
 /** Digest (64 hex digits) and CRC-32 of a whole file; or why there are none. `ready` comes once, first. */
@@ -95,7 +101,8 @@ function takeTurn(job: Job): boolean {
     if (prefix.bytes < job.toBytes) return false;
     if (job.ids.length > 0) {
       const digest = prefix.hasher.copy().digest("hex");
-      for (const id of job.ids) self.postMessage({ kind: "done", id, digest, crc32: prefix.crc32 } satisfies PrefixReply);
+      for (const id of job.ids)
+        self.postMessage({ kind: "done", id, digest, crc32: prefix.crc32 } satisfies PrefixReply);
     }
   } catch (error) {
     // What was read is not known any more: from the start the next time.

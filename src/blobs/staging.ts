@@ -115,15 +115,7 @@ export class Staging {
     const path = this.pathOf(`${process.pid}-${++this.#sides}.part`);
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const disk = this.#disk;
-    let fd: number | undefined;
-    const attempt = <T>(deed: () => T): T => {
-      try {
-        return deed();
-      } catch (error) {
-        throw translateDiskError(error);
-      }
-    };
-    fd = attempt(() => disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW));
+    let fd: number | undefined = attempt(() => disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW));
     const close = () => {
       if (fd !== undefined) disk.close(fd);
       fd = undefined;
@@ -243,6 +235,15 @@ export class Staging {
 
   #keyOf(name: string): string {
     return `${name}.${this.#generations.get(name) ?? 0}`;
+  }
+}
+
+/** Carries out a call to the disk, and says in our words what is wrong. */
+function attempt<T>(deed: () => T): T {
+  try {
+    return deed();
+  } catch (error) {
+    throw translateDiskError(error);
   }
 }
 

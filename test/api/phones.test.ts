@@ -13,6 +13,7 @@ import { joinPath } from "../phone/local-folder.ts";
 import { Phone } from "../phone/phone.ts";
 import { Random, seedsToRun } from "../phone/random.ts";
 import { isPassing } from "../phone/session.ts";
+import { usualHabits } from "../phone/uploader.ts";
 import { WebClient } from "../phone/web-client.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
@@ -103,6 +104,7 @@ describe("a phone that goes wrong", () => {
         clockSkewMs: 0,
         crashes: 0,
         acceptsHolds: false,
+        habits: { ...usualHabits, crash: 0 },
       });
       await phone.session.register();
       for (let photos = 0; photos < 130; photos++) phone.takePhoto(random.between(1, 200));

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf, randomContent } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -442,6 +442,46 @@ describe("a call", () => {
       ["9", "rejected", "invalid_field"],
       ["10", "rejected", "not_a_folder"],
     ]);
+  });
+
+  test("that is sent again while it is still being done does nothing twice", async () => {
+    const { account, a } = await household();
+    const content = randomContent(100);
+    const moved = await account.client.storedId(content, { name: "old.bin" });
+    const renamed = await account.client.storedId("one", { name: "a.txt" });
+    const changes = [
+      ...Array.from({ length: 60 }, (_, at) => uploadOf(`c${at}`, `c${at}.txt`, "one", { folder: "/copies" })),
+      { action: "delete", localId: "1", fileId: moved },
+      uploadOf("2", "new.bin", content),
+      { action: "rename", localId: "3", fileId: renamed, name: "b.txt" },
+    ];
+    const answers = await Promise.all(Array.from({ length: 4 }, () => results(a, changes)));
+    for (const answer of answers) expect(answer).toEqual(answers[0] ?? []);
+    expect(await account.client.names()).toEqual(["copies", "b.txt", "new.bin"]);
+    expect(await account.client.names("/copies")).toHaveLength(60);
+  });
+
+  test("that a crash cuts short is finished by sending it again", async () => {
+    const { account, a } = await household();
+    await account.client.stored("seed", { name: "seed.txt" });
+    const changes = Array.from({ length: 1000 }, (_, at) =>
+      uploadOf(String(at), `n${at}.txt`, "seed", { folder: "/c" }),
+    );
+    const cut = send(a, changes).then(
+      () => "answered",
+      () => "cut",
+    );
+    await eventually("some of it is done", async () => {
+      const listing = await account.client.get("/api/files?folder=/c");
+      return listing.status === 200 && listing.number("data.pagination.total") > 0;
+    });
+    await server().kill9();
+    await cut;
+    await server().start();
+    const outcome = await results(a, changes);
+    expect(outcome.every(({ status }) => status === "applied")).toBe(true);
+    const listing = await account.client.get("/api/files?folder=/c");
+    expect(listing.number("data.pagination.total")).toBe(1000);
   });
 
   test("takes a thousand changes, and no more", async () => {

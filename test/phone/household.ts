@@ -155,7 +155,7 @@ export class Household {
   async faults(): Promise<string[]> {
     const files = await untilHeard(() => this.web.files());
     const onServer = new Map(files.map((file) => [pathOf(file), file.checksum]));
-    const faults = this.handsets.flatMap(({ phone }) => differences(phone.name, phone.contents(), onServer));
+    const faults = this.handsets.flatMap(({ phone }) => differences(phone, onServer));
     faults.push(...(await this.damagedFiles(files)), ...this.doubled(files), ...this.lost(files));
     for (const handset of this.handsets) {
       handset.collect();
@@ -322,21 +322,31 @@ export async function liveThrough(
     if (faults.length > 0) throw new Error(faults.slice(0, 20).join("\n"));
     return { conflictCount: household.conflictCount };
   } catch (error) {
-    const notes = household.ledger.lines.slice(-40).join("\n");
-    throw new Error(`${told}: ${error instanceof Error ? error.message : String(error)}\n${notes}`, { cause: error });
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`${told}: ${message}\n${notesOn(message, household.ledger)}`, { cause: error });
   } finally {
     await household.close();
   }
+}
+
+/** What was noted about the files that a message names. */
+function notesOn(message: string, { lines }: Ledger): string {
+  const ids = message.match(/file_\w+|sha256:[0-9a-f]{13}/g) ?? [];
+  const fitting = lines.filter((line) => ids.some((id) => line.includes(id)));
+  return (ids.length === 0 ? lines.slice(-30) : fitting).map((line) => line.slice(0, 3000)).join("\n");
 }
 
 function pathOf({ folder, name }: ListedFile): string {
   return folder === "/" ? `/${name}` : `${folder}/${name}`;
 }
 
-function differences(who: string, here: Map<string, string>, there: Map<string, string>): string[] {
+function differences(phone: Phone, there: Map<string, string>): string[] {
+  const here = phone.contents();
   const faults: string[] = [];
   for (const [path, checksum] of there)
-    if (here.get(path) !== checksum) faults.push(`${who} ${here.has(path) ? "has other bytes at" : "lacks"} ${path}`);
-  for (const path of here.keys()) if (!there.has(path)) faults.push(`${who} has ${path}, the server has not`);
+    if (here.get(path) !== checksum)
+      faults.push(`${phone.name} ${here.has(path) ? "has other bytes at" : "lacks"} ${path}`);
+  for (const file of phone.folder.files)
+    if (!there.has(file.path)) faults.push(`${phone.name} has what the server has not: ${JSON.stringify(file)}`);
   return faults;
 }

@@ -56,6 +56,11 @@ export class LocalFolder {
     file.modifiedAt = modifiedAt;
   }
 
+  /** Gives an edit up: the content is again the one that the server last told of. */
+  revert(file: LocalFile): void {
+    if (file.base !== undefined) file.checksum = file.base.checksum;
+  }
+
   /** Another place for a file; whatever stood there makes room. */
   place(file: LocalFile, path: string): void {
     if (file.path === path) return;

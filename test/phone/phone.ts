@@ -192,6 +192,7 @@ export class Phone {
       for (const result of answer.records("data.results")) {
         const change = batch.find(({ localId }) => localId === result["localId"]);
         if (change === undefined) throw answer.unexpected("a result for nothing that was sent");
+        this.ledger.note(`${this.name} offers ${JSON.stringify(change)}: ${JSON.stringify(result)}`);
         await this.settleChange(change, result, conflicts, answer);
         state.changes = state.changes.filter((other) => other !== change);
         this.disk.save();
@@ -250,6 +251,7 @@ export class Phone {
       answer.expect(200);
       this.step();
       const data = answer.at(isShort ? "data" : "syncData");
+      this.ledger.note(`${this.name} reads ${state.syncToken ?? "anew"}: ${JSON.stringify(data)}`);
       if (valueAt(data, "resetRequired") === true) {
         delete state.syncToken;
         state.metSinceBegin = [];
@@ -549,6 +551,7 @@ export class Phone {
   private settleUpload(upload: PendingUpload, end: UploadEnd): void {
     const { state } = this.disk;
     state.uploads = state.uploads.filter((other) => other !== upload);
+    this.ledger.note(`${this.name} sent ${JSON.stringify({ ...upload, chunks: [] })}: ${JSON.stringify(end)}`);
     if (end.kind === "stored") {
       this.settleStored(upload.key, end.fileId, end);
       for (const operation of state.operations)
@@ -630,11 +633,14 @@ export class Phone {
       this.folder.drop(file);
       return;
     }
-    if (change.action === "update") this.loseUnlessSent(file, "kept the other one");
+    if (change.action === "update") {
+      this.loseUnlessSent(file, "kept the other one");
+      this.folder.revert(file);
+    }
     await this.refetch(file, change.fileId ?? "");
   }
 
-  /** Makes a local file exactly as the server has it, whatever was done here. */
+  /** Puts a local file where the server has it, with the content from there unless it was edited here. */
   private async refetch(file: LocalFile, fileId: string): Promise<void> {
     const remote = await this.look(fileId);
     if (remote === undefined) {
@@ -645,11 +651,14 @@ export class Phone {
       } else this.folder.drop(file);
       return;
     }
-    if (!(await this.fetch(remote))) return;
+    const known = file.base?.checksum;
+    const isEdited = this.folder.isEdited(file) && file.checksum !== remote.checksum;
+    if (!isEdited && !(await this.fetch(remote))) return;
     this.yieldId(fileId, file);
     this.folder.place(file, remote.path);
-    this.folder.write(file, remote.checksum, remote.size, this.now());
-    this.folder.settle(file, fileId, { path: remote.path, checksum: remote.checksum });
+    if (!isEdited) this.folder.write(file, remote.checksum, remote.size, this.now());
+    const checksum = isEdited && known !== undefined ? known : remote.checksum;
+    this.folder.settle(file, fileId, { path: remote.path, checksum });
   }
 
   private async look(fileId: string): Promise<RemoteFile | undefined> {

@@ -78,13 +78,16 @@ function offsetBySatellite(local: string, tags: Tags): string | undefined {
   if (date === undefined || typeof time !== "string") return undefined;
   const [, hour, minute, second] = /^(\d{1,2}):(\d{1,2}):(\d{1,2})/.exec(time) ?? [];
   if (second === undefined) return undefined;
-  const pad = (text = "") => text.padStart(2, "0");
   const utcMs = Date.parse(`${date}T${pad(hour)}:${pad(minute)}:${pad(second)}Z`);
   const quarters = Math.round((Date.parse(`${local}Z`) - utcMs) / QUARTER_MS);
   if (Number.isNaN(quarters) || Math.abs(quarters) > OFFSET_QUARTERS_MAX) return undefined;
   const minutes = Math.abs(quarters) * 15;
   const hours = String(Math.floor(minutes / 60));
   return `${quarters < 0 ? "-" : "+"}${pad(hours)}:${pad(String(minutes % 60))}`;
+}
+
+function pad(text = ""): string {
+  return text.padStart(2, "0");
 }
 
 function locationOf(tags: Tags): string | undefined {

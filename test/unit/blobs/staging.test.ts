@@ -19,7 +19,8 @@ let syncQueue: SyncQueue;
 let staging: Staging;
 
 const open = (disk: Disk = realDisk) => new Staging({ directory: folder, syncQueue, log: silentLog, disk });
-const bytesOf = (sizeBytes: number, seed = 1) => Buffer.from(Array.from({ length: sizeBytes }, (_, at) => (at * seed) % 251));
+const bytesOf = (sizeBytes: number, seed = 1) =>
+  Buffer.from(Array.from({ length: sizeBytes }, (_, at) => (at * seed) % 251));
 const sumsOf = (bytes: Buffer) => ({
   digest: toDigest(createHash("sha256").update(bytes).digest("hex")),
   crc32: crc32(bytes),
@@ -45,11 +46,11 @@ describe("Staging", () => {
     await file.sync();
     expect(fs.readFileSync(staging.pathOf("a"), "latin1")).toBe("0123456789");
     expect(fs.statSync(staging.pathOf("a")).mode & 0o777).toBe(0o600);
-    expect([file.holds(Buffer.from("345"), 3), file.holds(Buffer.from("346"), 3), file.holds(Buffer.from("99"), 9)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
+    expect([
+      file.holds(Buffer.from("345"), 3),
+      file.holds(Buffer.from("346"), 3),
+      file.holds(Buffer.from("99"), 9),
+    ]).toEqual([true, false, false]);
     expect(file.read(3, 2).toString()).toBe("234");
     file.release();
     expect(staging.list()).toEqual(["a"]);

@@ -43,7 +43,9 @@ describe("readCapture", () => {
   test("finds a missing offset by the satellites' clock, and otherwise takes the camera's as UTC", async () => {
     const IFD2 = { DateTimeOriginal: "2026:07:01 12:30:05" };
     const IFD3 = { GPSDateStamp: "2026:07:01", GPSTimeStamp: "7/1 0/1 3/1" };
-    expect((await readCapture(await pictureWith({ IFD2, IFD3 }), "image/jpeg")).capturedAt).toBe("2026-07-01T12:30:05+05:30");
+    expect((await readCapture(await pictureWith({ IFD2, IFD3 }), "image/jpeg")).capturedAt).toBe(
+      "2026-07-01T12:30:05+05:30",
+    );
     expect((await readCapture(await pictureWith({ IFD2 }), "image/jpeg")).capturedAt).toBe("2026-07-01T12:30:05Z");
     const unlikely = { GPSDateStamp: "2026:07:20", GPSTimeStamp: "7/1 0/1 3/1" };
     const picture = await pictureWith({ IFD2, IFD3: unlikely });

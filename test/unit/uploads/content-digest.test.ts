@@ -11,7 +11,13 @@ test("Content-Digest names a sha256, alone or among others (RFC 9530)", () => {
   expect(readContentDigest(`sha-512=:AAAA:,  SHA-256=:${base64}:, md5=:AA==:`)).toBe(digest);
   expect(readContentDigest(null)).toBeUndefined();
   expect(readContentDigest("sha-512=:AAAA:")).toBeUndefined();
-  for (const bad of [`sha-256=${base64}`, "sha-256=::", "sha-256=:AAAA:", `sha-256=:${base64}`, `sha-256=:${base64}:x`]) {
+  for (const bad of [
+    `sha-256=${base64}`,
+    "sha-256=::",
+    "sha-256=:AAAA:",
+    `sha-256=:${base64}`,
+    `sha-256=:${base64}:x`,
+  ]) {
     expect(() => readContentDigest(bad)).toThrow("Content-Digest");
   }
 });
