@@ -15,4 +15,19 @@ CREATE TABLE `deleted_contents` (
 UPDATE `accounts` SET changed_at = (SELECT ifnull(max(n.modified_at), 0) FROM nodes n WHERE n.account_id = accounts.id);--> statement-breakpoint
 UPDATE `journal` SET at = (SELECT changed_at FROM accounts WHERE accounts.id = journal.account_id);--> statement-breakpoint
 DROP INDEX `nodes_blob`;--> statement-breakpoint
-CREATE INDEX `nodes_blob` ON `nodes` (`blob_id`,`account_id`) WHERE blob_id IS NOT NULL;
+CREATE INDEX `nodes_blob` ON `nodes` (`blob_id`,`account_id`) WHERE blob_id IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `undo` (
+	`account_id` integer NOT NULL,
+	`device_id` integer NOT NULL,
+	`seq` integer NOT NULL,
+	`at` integer NOT NULL,
+	`node_id` integer NOT NULL,
+	`public_id` text NOT NULL,
+	`kind` integer NOT NULL,
+	`what` text NOT NULL,
+	`before` text NOT NULL,
+	`rewound` integer DEFAULT 0 NOT NULL,
+	PRIMARY KEY(`account_id`, `device_id`, `seq`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `undo_node` ON `undo` (`node_id`);

@@ -20,6 +20,8 @@ function takeNumbers(): number {
 export interface LoadPlan extends Omit<Job, "host" | "port" | "firstNumber"> {
   /** Gives way to others on the CPU: for load whose own latency isn't measured, beside one whose latency is. */
   isBackground?: boolean;
+  /** Begins with the first template, whose order counts; contents are then not new to a server that saw such a load. */
+  isInOrder?: boolean;
 }
 
 export interface Loaded extends Outcome {
@@ -43,8 +45,8 @@ export async function load(server: Server, plan: LoadPlan): Promise<Loaded> {
 
 /** As load, but requests may fail; `failures` tells how many. */
 export async function loadLeniently(server: Server, plan: LoadPlan): Promise<Loaded> {
-  const { isBackground = false, ...rest } = plan;
-  const job: Job = { ...rest, host: server.host, port: server.port, firstNumber: takeNumbers() };
+  const { isBackground = false, isInOrder = false, ...rest } = plan;
+  const job: Job = { ...rest, host: server.host, port: server.port, firstNumber: isInOrder ? 0 : takeNumbers() };
   const before = cpuSeconds(server.pid);
   const command = [process.execPath, join(import.meta.dir, "generator.ts")];
   const output = await run(isBackground ? ["nice", "-n", "5", ...command] : command, JSON.stringify(job));

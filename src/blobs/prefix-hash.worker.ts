@@ -61,7 +61,7 @@ self.onmessage = (event: MessageEvent<PrefixRequest>) => {
   const request = event.data;
   const { key } = request;
   if (request.kind === "forget") {
-    prefixes.delete(key);
+    forget(key);
     return;
   }
   const job = jobs.get(key) ?? { key, path: request.path, toBytes: 0, ids: [], fd: undefined };
@@ -114,6 +114,15 @@ function takeTurn(job: Job): boolean {
   }
   if (job.fd !== undefined) fs.closeSync(job.fd);
   return true;
+}
+
+/** What is read only in advance of need is not read on. */
+function forget(key: string): void {
+  prefixes.delete(key);
+  const job = jobs.get(key);
+  if (job === undefined || job.ids.length > 0) return;
+  jobs.delete(key);
+  if (job.fd !== undefined) fs.closeSync(job.fd);
 }
 
 function prefixOf(key: string): Prefix {

@@ -56,7 +56,7 @@ export class PrefixHasher {
 
   #thread(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const worker = new Worker(new URL("./prefix-hash.worker.ts", import.meta.url).href);
+    const worker = new Worker(new URL("./prefix-hash.worker.ts", import.meta.url).href, { smol: true });
     worker.onmessage = (event: MessageEvent<PrefixReply>) => this.#settle(event.data);
     worker.onerror = (event) => {
       if (this.#worker === worker) this.#worker = undefined;

@@ -21,7 +21,10 @@ export interface DeviceFacts {
 
 /** What each event carries besides the account it belongs to (`users.id`). */
 export interface EventCatalogue {
-  /** `tree`: a file was made, by upload or copy. `deviceId`: the device whose request did it, where it was one. */
+  /**
+   * `tree`: a file was made, by upload or copy. `deviceId`: the device whose request did it, where it was one. What is
+   * copied with its folder is not told one by one.
+   */
   "file.created": { readonly file: FileFacts; readonly deviceId: number | null };
   /** `tree`: a file got its next content. */
   "file.updated": { readonly file: FileFacts; readonly deviceId: number | null };
@@ -39,6 +42,8 @@ export interface EventCatalogue {
   "security.token_reused": { readonly device: DeviceFacts };
   /** `users`: password or e-mail was changed; `deviceId` is the device that did it, where it was one. */
   "security.credentials_changed": { readonly what: "password" | "email"; readonly deviceId: number | null };
+  /** `users`: a user changed which notifications they want, for devices that registered no preferences. */
+  "settings.notifications_changed": {};
   /** `sync`: a device deletes or replaces far more than it is wont to; what it asked for is held (D12). */
   "security.mass_change": { readonly device: DeviceFacts; readonly holdId: string; readonly changes: number };
   /** `uploads`: a device's upload became a file. */

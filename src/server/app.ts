@@ -9,6 +9,7 @@ import { fileRoutes } from "../features/files/routes.ts";
 import { folderRoutes } from "../features/folders/routes.ts";
 import { localChangeRoutes } from "../features/local-changes/routes.ts";
 import { holdRoutes } from "../features/mass-change/routes.ts";
+import { rewindRoutes } from "../features/rewind/routes.ts";
 import { queueRoutes } from "../features/queue/routes.ts";
 import { notificationRoutes } from "../features/notifications/routes.ts";
 import { rateLimitGuard } from "../features/rate-limits/guard.ts";
@@ -154,6 +155,9 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     )
     .use(conflictRoutes({ conflicts: services.conflicts, guard }))
     .use(holdRoutes({ holds: services.holds, guard }))
+    .use(
+      rewindRoutes({ rewinds: services.rewinds, guard, allowLong: (request) => host.allowLong(request) }),
+    )
     .use(queueRoutes({ queue: services.queue, guard }))
     .use(
       durabilityRoutes({

@@ -94,10 +94,9 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     void scheduler.answerRequests();
     services.pushDispatcher.wake();
   };
-  const originals = new WeakMap<Request, Request>();
   const host: AppHost = {
-    peerOf: (request) => server.requestIP(originals.get(request) ?? request)?.address ?? "local",
-    allowLong: (request) => server.timeout(originals.get(request) ?? request, 0),
+    peerOf: (request) => server.requestIP(request)?.address ?? "local",
+    allowLong: (request) => server.timeout(request, 0),
     isDraining: () => isDraining,
     isOverloaded: () => server.pendingRequests > config.maxRequests,
     noticeChanges,
@@ -127,10 +126,9 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
     fetch(request) {
       const url = routableUrl(request.url, basePath);
-      if (url === request.url) return app.fetch(request);
-      const routable = new Request(url, request);
-      originals.set(routable, request);
-      return app.fetch(routable);
+      // In place: a new Request made of this one would read the whole body into memory, however fast it comes.
+      if (url !== request.url) Object.defineProperty(request, "url", { value: url });
+      return app.fetch(request);
     },
     error(error) {
       log.error("An answer could not be made.", { error });

@@ -40,6 +40,7 @@ import { QueueService } from "../features/queue/service.ts";
 import { DownloadLedger } from "../features/rate-limits/download-ledger.ts";
 import { RateGate } from "../features/rate-limits/guard.ts";
 import { RateLimiter } from "../features/rate-limits/limiter.ts";
+import { RewindService } from "../features/rewind/service.ts";
 import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
 import { LinkDownloads } from "../features/shares/link-downloads.ts";
 import { SyncTokens } from "../features/sync/cursor.ts";
@@ -271,6 +272,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     treeWriter,
     limitsOf,
     onDeleted,
+    brake,
   });
   const syncTokens = new SyncTokens(secrets.link.secret);
   const localChanges = new LocalChangeService({
@@ -327,7 +329,10 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     thumbnails: thumbnailer,
     limitsOf,
     contents: {
-      isStored: (accountId, digest, sizeBytes) => tree.findFileWithContent(accountId, digest)?.sizeBytes === sizeBytes,
+      // Content that failed its last check is to be sent again (D10).
+      isStored: (accountId, digest, sizeBytes) =>
+        tree.findFileWithContent(accountId, digest)?.sizeBytes === sizeBytes &&
+        tree.findBlob(digest)?.damagedAtMs === null,
       wasDeleted: (accountId, digest) => tree.wasDeleted(accountId, digest),
     },
     admitReplacement: (tx, device, { accountId, ...change }) => {
@@ -350,7 +355,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   });
   rateGate.setOwnerOfSigned((path, query) => ownerOfSigned(uploads, path, query));
 
-  subscribe({ events, notifications: triggers, uploads, conflicts, queue });
+  subscribe({ events, notifications: triggers, uploads, conflicts, holds, queue });
 
   const devices = new DeviceService({
     db,
@@ -362,6 +367,16 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     events,
     plans,
     pushTokens: notifications,
+  });
+  const rewinds = new RewindService({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    deviceIdOf: (accountId, publicId) => devices.getId(accountId, publicId),
+    limitsOf,
+    onDeleted,
   });
   const sync = new SyncService({ tree, tokens: syncTokens, clock, devices, hurryDeletions: () => onDetached.wake() });
 
@@ -422,6 +437,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     holds,
     queue,
     durability,
+    rewinds,
     onDetached,
     reserve,
     /** Writes what waits in memory and closes everything. No request may be running any more. */

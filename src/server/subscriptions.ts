@@ -1,6 +1,7 @@
 /** Which feature hears which event. Listeners run in the order given here, in the deed that emits. */
 import type { Events } from "../events/events.ts";
 import type { ConflictService } from "../features/conflicts/service.ts";
+import type { HoldService } from "../features/mass-change/service.ts";
 import type { NotificationTriggers } from "../features/notifications/triggers.ts";
 import { pathOfFile, type QueueService } from "../features/queue/service.ts";
 import type { UploadService } from "../features/uploads/service.ts";
@@ -10,12 +11,13 @@ export interface Subscribers {
   readonly events: Events;
   readonly notifications: NotificationTriggers;
   readonly conflicts: ConflictService;
+  readonly holds: HoldService;
   readonly queue: QueueService;
   readonly uploads: UploadService;
 }
 
 /** Lets each feature hear what concerns it; once per server, before anything is done. */
-export function subscribe({ events, conflicts, notifications, queue, uploads }: Subscribers): void {
+export function subscribe({ events, conflicts, holds, notifications, queue, uploads }: Subscribers): void {
   // Uploads of offline queues wait for files that come to their paths, however they come.
   for (const name of ["file.created", "file.updated", "file.moved"] as const) {
     events.on(name, (tx, { accountId, file }) => queue.noteArrival(tx, accountId, () => pathOfFile(file)));
@@ -24,6 +26,8 @@ export function subscribe({ events, conflicts, notifications, queue, uploads }: 
   events.on("file.updated", (tx, event) => conflicts.onFileUpdated(tx, event));
   events.on("file.created", (tx, event) => conflicts.onFileCreated(tx, event));
   events.on("device.removed", (tx, { device }) => queue.dropDevice(tx, device.id));
+  events.on("device.removed", (tx, { device }) => conflicts.dropDevice(tx, device.id));
+  events.on("device.removed", (tx, { device }) => holds.dropDevice(tx, device.id));
   events.on("device.removed", (tx, { device }) => uploads.cancelOfDevice(tx, device.id));
   // Who owns the files is told, in the inbox and by a push (contract §7, Triggers).
   events.on("upload.completed", (tx, event) => notifications.uploadCompleted(tx, event));
@@ -32,6 +36,7 @@ export function subscribe({ events, conflicts, notifications, queue, uploads }: 
   events.on("storage.grown", (tx, event) => notifications.storageGrown(tx, event));
   events.on("device.registered", (tx, event) => notifications.deviceRegistered(tx, event));
   events.on("device.removed", (tx, event) => notifications.deviceRemoved(tx, event));
+  events.on("settings.notifications_changed", (tx, event) => notifications.preferencesChanged(tx, event));
   events.on("security.token_reused", (tx, event) => notifications.tokenReused(tx, event));
   events.on("security.credentials_changed", (tx, event) => notifications.credentialsChanged(tx, event));
   events.on("security.mass_change", (tx, event) => notifications.massChange(tx, event));

@@ -1,5 +1,6 @@
 /** Every scheduled job on one page: name, schedule, what it calls. Each does a bounded piece and may be killed at any point. */
 import { rows } from "../db/reader.ts";
+import { UNDO_MS } from "../features/tree/undo.ts";
 import { sweepErased } from "../features/users/erase-account.ts";
 import { readSettings } from "../features/users/settings.ts";
 import type { Job } from "../jobs/scheduler.ts";
@@ -8,6 +9,8 @@ import type { Services } from "./services.ts";
 const SWEEP_ROWS = 1_000;
 const VERSION_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 const REAP_REST_MS = 5;
+/** A device that was away for longer begins anew (contract, section 7). */
+const JOURNAL_AGE_MS = 90 * 24 * 60 * 60 * 1000;
 const FIRST_BYTES = 256;
 /** Folders of the store looked through per run for files without a row; the whole store in a week of nights. */
 const FOLDERS_PER_RUN = 37;
@@ -91,6 +94,25 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       },
     },
     {
+      name: "journal",
+      schedule: "27 4 * * *",
+      description: "Forgets deletions of more than 90 days ago, and changes that later ones have superseded.",
+      async run({ signal }) {
+        const olderThanMs = clock.nowMs() - JOURNAL_AGE_MS;
+        let looked = 0;
+        for (const { id } of users.list()) {
+          let afterSeq = 0;
+          do {
+            afterSeq = await writer.run((tx) => treeWriter.sweepJournal(tx, id, olderThanMs, afterSeq));
+            looked++;
+            await Bun.sleep(REAP_REST_MS);
+          } while (afterSeq > 0 && !signal.aborted);
+          if (signal.aborted) break;
+        }
+        return `${looked} steps`;
+      },
+    },
+    {
       name: "sessions",
       schedule: "23 * * * *",
       description: "Removes sign-ins and refresh tokens that have expired.",
@@ -144,6 +166,21 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "*/10 * * * *",
       description: "Ends uploads whose time is over, and frees what they held.",
       run: async ({ signal }) => `${await services.uploads.sweep(signal)} uploads ended`,
+    },
+    {
+      name: "undo",
+      schedule: "43 4 * * *",
+      description: "Forgets what devices did more than 30 days ago.",
+      async run({ signal }) {
+        let removed = 0;
+        for (const { id } of users.list()) {
+          for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
+            some = await writer.run((tx) => treeWriter.sweepUndo(tx, id, clock.nowMs() - UNDO_MS, SWEEP_ROWS));
+            await Bun.sleep(REAP_REST_MS);
+          }
+        }
+        return `${removed} rows removed`;
+      },
     },
     {
       name: "disk-reserve",

@@ -509,7 +509,9 @@ describe("progress", () => {
       expectRefusal(await claim(status), 400, "invalid_field", "status");
     }
     expect((await claim("cancelled")).at("data.status")).toBe("cancelled");
-    expect((await claim("uploading")).at("data.status")).toBe("cancelled");
+    // A late report changes nothing; a wish that can't be fulfilled is no success (D24).
+    for (const late of ["uploading", "cancelled"]) expect((await claim(late)).at("data.status")).toBe("cancelled");
+    for (const wish of ["paused", "failed"]) expectRefusal(await claim(wish), 409, "upload_state");
     expect(await usedBytes(account)).toBe(0);
   });
 
@@ -545,12 +547,18 @@ describe("cancelling", () => {
     expect(left.filter((name) => name.startsWith(plan.uploadId))).toEqual([]);
   });
 
-  test("of a completed upload changes nothing", async () => {
+  test("of a completed upload is refused", async () => {
     const { client } = await newPhone();
     const plan = await planUpload(client, "");
     const done = await complete(client, plan.uploadId);
-    const answer = await client.delete(`/api/mobile/upload/${plan.uploadId}`);
-    expect(answer.at("data.status")).toBe("completed");
+    expectRefusal(await client.delete(`/api/mobile/upload/${plan.uploadId}`), 409, "upload_state");
+    const report = { uploadId: plan.uploadId, status: "uploading" };
+    expect((await client.post("/api/mobile/upload/progress", report)).at("data.status")).toBe("completed");
+    expectRefusal(
+      await client.post("/api/mobile/upload/progress", { ...report, status: "cancelled" }),
+      409,
+      "upload_state",
+    );
     expectStatus(await client.get(`/api/files/${done.string("data.id")}`), 200);
   });
 });

@@ -77,6 +77,15 @@ async function uploadAs(device: TestDevice, file: object): Promise<void> {
   expectStatus(await device.client.post("/api/mobile/upload/complete", { uploadId: plan?.uploadId }), 200);
 }
 
+/** The update of {@link quarrel} once more. */
+async function sendAgain(device: TestDevice, fileId: string): Promise<Answer> {
+  const change = { action: "update", localId: "l1", fileId, name: "a.txt", folder: "/", size: mine.length };
+  const digests = { checksum: checksumOf(mine), baseChecksum: checksumOf("the beginning") };
+  const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [{ ...change, ...digests }] });
+  expectStatus(answer, 200);
+  return answer;
+}
+
 /** Ids of the conflicts that a device still has. */
 async function openOf(device: TestDevice): Promise<string[]> {
   return (await device.client.post("/api/mobile/sync/files", { localChanges: [] })).strings(
@@ -172,6 +181,35 @@ describe("keep_local of a changed file", () => {
     expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
   });
 
+  test("does not end by the same bytes in another file: the file itself has them not yet", async () => {
+    // It ended, and the change sent again was told applied with the other file's id.
+    const { account, device, fileId, conflictId } = await quarrel();
+    await resolve(device, { conflictId, resolution: "keep_local" });
+    await device.client.stored(mine, { name: "elsewhere.txt" });
+    expect(await openOf(device)).toEqual([conflictId]);
+    expect((await sendAgain(device, fileId)).at("data.results.0")).toEqual({
+      localId: "l1",
+      status: "applied",
+      fileId,
+    });
+    expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
+    expect(await openOf(device)).toEqual([]);
+  });
+
+  test("is what the same change meets when it is sent again before its content", async () => {
+    // It became an open conflict again, as if nothing had been decided.
+    const { account, device, fileId, conflictId } = await quarrel();
+    await resolve(device, { conflictId, resolution: "keep_local" });
+    for (let times = 0; times < 2; times++) {
+      const answer = await sendAgain(device, fileId);
+      expect(answer.at("data.results.0")).toEqual({ localId: "l1", status: "upload_required", fileId, conflictId });
+      expect(answer.at("data.conflicts.0")).toMatchObject({ conflictId, awaitsContent: true });
+    }
+    expectStatus(await device.client.putContent(fileId, mine), 200);
+    expect((await sendAgain(device, fileId)).at("data.results.0")).toMatchObject({ status: "applied", fileId });
+    expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
+  });
+
   test("that was zero bytes asks for them like for any others (D11)", async () => {
     const { device, fileId, conflictId } = await quarrel({ size: 0, checksum: checksumOf("") });
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({
@@ -198,6 +236,23 @@ describe("keep_local of a changed file", () => {
     const result = await resolved(gone.device, { conflictId: gone.conflictId, resolution: "keep_local" });
     expect(result).toEqual({ conflictId: gone.conflictId, status: "resolved", fileId: gone.fileId });
     expectRefusal(await gone.account.client.get(`/api/files/${gone.fileId}`), 404);
+  });
+
+  test("does not delete a content that came after the conflict was found, unless told so again", async () => {
+    // Nobody who chose to delete had seen it, and no version of a deleted file is left.
+    const { account, device, fileId, conflictId } = await quarrel({ action: "delete" });
+    await Bun.sleep(2);
+    expectStatus(await account.client.putContent(fileId, "even newer"), 200);
+    const request = { conflictId, resolution: "keep_local" };
+    const answer = await resolve(device, request);
+    expect(answer.at("data.results.0")).toMatchObject({
+      status: "rejected",
+      error: { details: { reason: "version_conflict" } },
+    });
+    expect(answer.at("data.conflicts.0")).toMatchObject({ remote: { checksum: checksumOf("even newer") } });
+    expectStatus(await account.client.get(`/api/files/${fileId}`), 200);
+    expect(await resolved(device, request)).toEqual({ conflictId, status: "resolved", fileId });
+    expectRefusal(await account.client.get(`/api/files/${fileId}`), 404);
   });
 });
 
@@ -247,6 +302,14 @@ describe("keep_local of a deleted file", () => {
     });
   });
 
+  test("shows a remote side whose fields are null", async () => {
+    // It was null itself, and clients that read remote.checksum fell over it.
+    const { device, fileId } = await deleted();
+    const answer = await device.client.get("/api/mobile/sync/status");
+    const nothing = { name: null, folder: null, size: null, checksum: null, modifiedAt: null, deviceId: null };
+    expect(answer.at("data.conflicts.0")).toMatchObject({ type: "deleted", remote: { fileId, ...nothing } });
+  });
+
   test("is dropped by keep_remote", async () => {
     const { account, device, conflictId } = await deleted();
     expect(await resolved(device, { conflictId, resolution: "keep_remote" })).toEqual({
@@ -291,6 +354,42 @@ describe("a taken name", () => {
     expect(result.status).toBe("resolved");
     expect(result.fileId).not.toBe(fileId);
     expect(await account.client.names()).toEqual(["aside", "a (phone).txt", "a.txt"]);
+    expect(await versionsOf(account, fileId)).toEqual([1, checksumOf(theirs)]);
+  });
+
+  test("is dropped by keep_remote for as long as the other file is there", async () => {
+    // A photo that was nowhere on the server any more was refused for a month.
+    const { account, device, fileId, conflictId } = await clash();
+    await resolve(device, { conflictId, resolution: "keep_remote" });
+    const change = { action: "upload", localId: "l1", name: "a.txt", folder: "/" };
+    const body = { localChanges: [{ ...change, size: mine.length, checksum: checksumOf(mine) }] };
+    const refused = await device.client.post("/api/mobile/sync/files", body);
+    expect(refused.at("data.results.0")).toMatchObject({ status: "rejected", conflictId });
+    expectStatus(await account.client.delete(`/api/files/${fileId}`), 200);
+    const taken = await device.client.post("/api/mobile/sync/files", body);
+    expect(taken.at("data.results.0")).toMatchObject({ status: "applied" });
+  });
+
+  test("by two local files is a conflict of each", async () => {
+    // The second took the place of the first, whose local file was never resolved.
+    const { account, device, fileId, conflictId } = await clash();
+    const second = await conflictOf(device, {
+      action: "upload",
+      localId: "l2",
+      name: "a.txt",
+      folder: "/",
+      size: 5,
+      checksum: checksumOf("other"),
+    });
+    expect(second).not.toBe(conflictId);
+    expect(await openOf(device)).toEqual([conflictId, second]);
+    const localData = { name: "a (phone).txt" };
+    await resolve(device, { conflictId, resolution: "keep_local", localData });
+    await device.client.stored("other", { name: "held too.txt" });
+    await resolve(device, { conflictId: second, resolution: "keep_local", localData: { name: "a (two).txt" } });
+    expect((await account.client.names()).sort()).toEqual(
+      ["a (phone).txt", "a (two).txt", "a.txt", "aside", "held too.txt"].sort(),
+    );
     expect(await versionsOf(account, fileId)).toEqual([1, checksumOf(theirs)]);
   });
 
@@ -373,6 +472,15 @@ describe("conflicts/resolve", () => {
     expect(answer.list("data.conflicts")).toEqual([]);
     expectRefusal(await account.client.get(`/api/files/${fileId}`), 404);
     expect(await resolved(device, { conflictId, resolution: "keep_local" })).toMatchObject({ status: "resolved" });
+  });
+
+  test("go with their device when it is removed", async () => {
+    // An app that was set up anew was shown conflicts about files of which it knew nothing.
+    const { account, device } = await quarrel();
+    expectStatus(await account.client.delete(`/api/mobile/devices/${device.deviceId}`), 401);
+    const other = await registerDevice(server(), account);
+    expectStatus(await other.client.delete(`/api/mobile/devices/${device.deviceId}`), 200);
+    expect(await openOf(await registerDevice(server(), account, device.deviceId))).toEqual([]);
   });
 
   test("is shown by sync/status until it is resolved", async () => {

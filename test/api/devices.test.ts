@@ -87,6 +87,10 @@ describe("POST /api/mobile/auth/register", () => {
     await refused({ deviceId: "a", platform: " " }, "deviceInfo.platform");
     await refused({ deviceId: "a", platform: 7 }, "deviceInfo.platform");
     await refused({ deviceId: "a", platform: "ios", model: "a\u0000b" }, "deviceInfo.model");
+    await refused({ deviceId: "a", platform: "ios", pushToken: "x".repeat(5_000) }, "deviceInfo.pushToken");
+    const inside = { platform: "ios", pushToken: "https://10.0.0.1/topic" };
+    const forbidden = await tryRegister(server(), account, "a", inside);
+    expectRefusal(forbidden, 400, "forbidden_target", "deviceInfo.pushToken");
     for (const deviceId of ["", ".a", "-a", "a b", "a/b", "ü", "a\n", "a".repeat(129), 7])
       await refused({ deviceId, platform: "ios" }, "deviceInfo.deviceId");
     for (const deviceId of ["a", "A.b_c:d-e", "0".repeat(128)])

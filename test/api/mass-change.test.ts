@@ -135,6 +135,36 @@ describe("a device that deletes far more than usual (D12)", () => {
     expect(about[0]).toMatchObject({ category: "security" });
   });
 
+  test("is stopped where it settles its conflicts so, too", async () => {
+    // A device that takes its own side of every conflict went past the brake.
+    const here = await stock(10);
+    for (const id of here.ids) expectStatus(await here.account.client.putContent(id ?? "", `newer ${id}`), 200);
+    const stale = here.ids.map((id, at) => ({ ...remove(id), baseChecksum: checksumOf(`content ${at}`) }));
+    expect(reasons(await send(here.device, stale))).toEqual(Array(10).fill("conflict"));
+    const resolveAll = async (): Promise<Answer> => {
+      const open = (await here.device.client.get("/api/mobile/sync/status")).strings("data.conflicts", "conflictId");
+      const conflicts = open.map((conflictId) => ({ conflictId, resolution: "keep_local" }));
+      return here.device.client.post("/api/mobile/conflicts/resolve", { conflicts });
+    };
+    const outcomes = (await resolveAll()).list("data.results") as Result[];
+    expect(reasons(outcomes)).toEqual([...Array(5).fill("resolved"), ...Array(5).fill("confirmation_required")]);
+    expect(await here.account.client.names()).toHaveLength(5);
+    expectStatus(await decide(here, holdOf(outcomes), true), 200);
+    expect(await here.account.client.names()).toHaveLength(0);
+    expect((await here.device.client.get("/api/mobile/sync/status")).list("data.conflicts")).toEqual([]);
+  });
+
+  test("waits no longer once it was removed", async () => {
+    // What a stolen phone had asked for could still be confirmed, long after its removal.
+    const here = await stock(8);
+    const holdId = holdOf(await send(here.device, here.ids.map(remove)));
+    const other = await registerDevice(server(), here.account);
+    expectStatus(await other.client.delete(`/api/mobile/devices/${here.device.deviceId}`), 200);
+    expect((await here.account.client.get("/api/users/holds")).list("data.holds")).toEqual([]);
+    expectRefusal(await decide(here, holdId, true), 404);
+    expect(await here.account.client.names()).toHaveLength(3);
+  });
+
   test("is stopped in its offline queue and its uploads alike", async () => {
     const here = await stock(10);
     expect(reasons(await send(here.device, here.ids.slice(0, 5).map(remove)))).toEqual(Array(5).fill("applied"));

@@ -183,6 +183,23 @@ describe("POST /api/mobile/push", () => {
     expect(received.filter(({ path }) => phoneTopic.endsWith(path))).toHaveLength(1);
   });
 
+  test("held by the user's settings is delivered when these change, to a device without preferences of its own", async () => {
+    const { account, phone, tablet } = await household();
+    const [phoneTopic, tabletTopic] = [topic("follows"), topic("decides")];
+    const now = Date.now();
+    const [start, end] = [-60, -120].map((minutes) => new Date(now + minutes * 60_000).toISOString().slice(11, 16));
+    const quietHours = { enabled: true, start, end, timezone: "UTC" };
+    await register(phone, { pushToken: phoneTopic });
+    await register(tablet, { pushToken: tabletTopic, preferences: { quietHours } });
+    expectStatus(await account.client.put("/api/users/settings", { notifications: { quietHours } }), 200);
+    const answer = await phone.client.post("/api/mobile/push", { title: "Hello", body: "from afar" });
+    expect(answer.strings("data.deliveries", "status")).toEqual(["held", "held"]);
+    const change = { notifications: { quietHours: { enabled: false } } };
+    expectStatus(await account.client.put("/api/users/settings", change), 200);
+    await eventually("the phone is told", () => received.some(({ path }) => phoneTopic.endsWith(path)));
+    expect(received.some(({ path }) => tabletTopic.endsWith(path))).toBe(false);
+  });
+
   test("survives a restart on its way", async () => {
     const { phone } = await household();
     const pushToken = topic("restart");

@@ -230,7 +230,7 @@ describe("an upload operation", () => {
 
   test("with a path that is none is told so by itself, and can be sent again", async () => {
     const { device } = await phone();
-    const answer = await add(device, uploadTo("/a/../b", { id: "1" }), uploadTo("/p/", { id: "2" }), uploadTo("/ok"));
+    const answer = await add(device, uploadTo("/a/../b", { id: "1" }), uploadTo("/", { id: "2" }), uploadTo("/ok"));
     expect(answer.at("data.results.0")).toMatchObject({
       status: "failed",
       error: { code: "VALIDATION_ERROR", details: { reason: "invalid_path", field: "remotePath" } },
@@ -238,6 +238,14 @@ describe("an upload operation", () => {
     expect(answer.at("data.results.1")).toMatchObject({ status: "failed" });
     expect(await added(device, uploadTo("/b", { id: "1" }))).toEqual({ 1: "queued" });
     expect(await statuses(device)).toEqual({ 1: "queued", "upload /ok": "queued" });
+  });
+
+  test("waits for its path in the one form that paths have", async () => {
+    // A trailing slash was refused, which every other path may have (contract §4).
+    const { device } = await phone();
+    await added(device, uploadTo("/p/cafe\u0301.jpg/", { id: "1" }));
+    await device.stored("x", { name: "caf\u00e9.jpg", fields: { folder: "/p/" } });
+    expect(await statuses(device)).toEqual({ 1: "completed" });
   });
 
   test("holds nothing up", async () => {

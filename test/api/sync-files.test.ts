@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Account, type Answer, checksumOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
@@ -158,6 +160,41 @@ describe("an upload", () => {
     expect(conflict?.detectedAt).toMatch(timestampPattern);
   });
 
+  test("that names the content it came from is an update of the file at its place", async () => {
+    // It was a clash of names: the page's clients know no other action than upload.
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("one", { name: "a.txt" });
+    const change = uploadOf("1", "a.txt", "two", { baseChecksum: checksumOf("one") });
+    expect(await resultOf(a, change)).toEqual({ localId: "1", status: "upload_required", fileId });
+    await account.client.stored("two", { name: "b.txt" });
+    for (let times = 0; times < 2; times++) {
+      expect(await resultOf(a, change)).toEqual({ localId: "1", status: "applied", fileId });
+    }
+    expect((await info(account, fileId)).at("data.version")).toBe(2);
+    const answer = await send(a, [uploadOf("1", "a.txt", "three", { baseChecksum: checksumOf("one") })]);
+    expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
+    expect(conflictsIn(answer)[0]).toMatchObject({ type: "modified", remote: { checksum: checksumOf("two") } });
+  });
+
+  test("of bytes that the server found damaged asks for them again (D10)", async () => {
+    // It was told already_stored, so that the only whole copy was never sent.
+    const { account, a } = await household();
+    const content = randomContent(700);
+    const hex = checksumOf(content).slice("sha256:".length);
+    const fileId = await account.client.storedId(content, { name: "photo.jpg" });
+    const change = uploadOf("1", "photo.jpg", content);
+    expect((await resultOf(a, change)).status).toBe("already_stored");
+    await writeFile(join(server().dataDir, "blobs", "sha256", hex.slice(0, 2), hex.slice(2, 4), hex), randomContent(700));
+    await account.client.get(`/api/files/${fileId}/checksum`);
+    expect(await resultOf(a, change)).toEqual({ localId: "1", status: "upload_required", fileId });
+    const update = { ...change, action: "update", fileId };
+    expect(await resultOf(a, update)).toEqual({ localId: "1", status: "upload_required", fileId });
+    expectStatus(await a.client.putContent(fileId, content), 200);
+    expect((await resultOf(a, change)).status).toBe("already_stored");
+    expect((await account.client.get(`/api/files/${fileId}/download`)).bytes).toEqual(content);
+    expect(await account.client.names()).toEqual(["photo.jpg"]);
+  });
+
   test("by a backup is not taken again after its user deleted it (D24, D25)", async () => {
     const { account, a } = await household();
     const content = randomContent(300);
@@ -248,7 +285,7 @@ describe("an update", () => {
     await account.client.delete(`/api/files/${fileId}`);
     const answer = await send(a, [updateOf(fileId, "two", { name: "a.txt", baseChecksum: checksumOf("one") })]);
     expect(answer.list("data.results")[0]).toMatchObject({ status: "conflict", fileId });
-    expect(conflictsIn(answer)[0]).toMatchObject({ type: "deleted", fileId, remote: null });
+    expect(conflictsIn(answer)[0]).toMatchObject({ type: "deleted", fileId, remote: { fileId, checksum: null } });
     const foreign = await theirs.account.client.storedId("other", { name: "o.txt" });
     for (const id of ["file_never", foreign]) {
       const refused = await resultOf(a, updateOf(id, "two"));

@@ -20,6 +20,7 @@ async function uploadLarge(
   server: TestServer,
   token: string,
   sizeMiB: number,
+  host: string,
 ): Promise<{ id: string; digest: string }> {
   const piece = randomContent(mebibyte);
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="large.bin"\r\n\r\n`;
@@ -27,7 +28,7 @@ async function uploadLarge(
   const hash = createHash("sha256");
   const connection = await RawConnection.open(server.port);
   await connection.write(
-    `POST /api/files/upload HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${formType}\r\n` +
+    `POST /api/files/upload HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${formType}\r\n` +
       `Content-Length: ${head.length + sizeMiB * mebibyte + tail.length}\r\n\r\n${head}`,
   );
   for (let index = 0; index < sizeMiB; index++) {
@@ -42,15 +43,16 @@ async function uploadLarge(
   return { id: answer.string("data.id"), digest: hash.digest("hex") };
 }
 
-test.skipIf(process.platform !== "linux")(
-  "memory does not grow with the size of a file, up or down (D20)",
-  async () => {
+// "x": a host too short for the router, whose requests took another way once and were held whole in memory.
+test.skipIf(process.platform !== "linux").each(["larder.test", "x"])(
+  "memory does not grow with the size of a file, up or down (D20), asked as %s",
+  async (host) => {
     await withServer({}, async (server) => {
       const { token } = await server.signUp();
-      await uploadLarge(server, token, 16);
+      await uploadLarge(server, token, 16, host);
       const idle = await memory(server, "VmRSS");
       await writeFile(`/proc/${server.pid}/clear_refs`, "5");
-      const { id, digest } = await uploadLarge(server, token, 400);
+      const { id, digest } = await uploadLarge(server, token, 400, host);
       expect((await memory(server, "VmHWM")) - idle).toBeLessThan(64 * mebibyte);
 
       await writeFile(`/proc/${server.pid}/clear_refs`, "5");

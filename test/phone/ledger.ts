@@ -51,6 +51,7 @@ export class Ledger {
   /** Said before the request is sent: its answer may be lost. */
   willDelete(fileId: string, who: string): void {
     this.deletedFiles.set(fileId, who);
+    this.note(`${who} deletes ${fileId}`);
   }
 
   acknowledgeChunk(uploadId: string, index: number): void {
@@ -59,7 +60,7 @@ export class Ledger {
   }
 
   note(line: string): void {
-    this.lines.push(line);
+    this.lines.push(`${Date.now()} ${line}`);
   }
 
   /** Whether a content must be found in the end. */

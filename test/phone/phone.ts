@@ -18,6 +18,8 @@ export interface PhoneOptions extends PhoneWorld {
   habits?: UploadHabits;
   /** What its user says when asked whether a mass change is meant; yes where it isn't given. */
   acceptsHolds?: boolean;
+  /** Everything goes in one call of sync/files, and nothing by the queue. */
+  sendsAtOnce?: boolean;
 }
 
 /** An entry of a sync answer. */
@@ -92,13 +94,15 @@ export class Phone {
   }
 
   /** A new picture or note, that nobody else has. */
-  takePhoto(sizeBytes = this.random.between(1, 30_000)): LocalFile {
+  takePhoto(sizeBytes = this.random.between(1, 30_000), wished?: string): LocalFile {
     const checksum = this.disk.keep(this.random.bytes(sizeBytes + 8));
     this.ledger.made(checksum, `${this.name} made it`);
     // Some names everybody uses.
-    const path = this.random.chance(0.25)
-      ? joinPath("/Shared", this.random.pick(sharedNames) ?? "note.txt")
-      : joinPath(this.anyFolder(), this.newName());
+    const path =
+      wished ??
+      (this.random.chance(0.25)
+        ? joinPath("/Shared", this.random.pick(sharedNames) ?? "note.txt")
+        : joinPath(this.anyFolder(), this.newName()));
     const file = this.folder.create(this.folder.freePath(path), checksum, sizeBytes + 8, this.now());
     if (this.random.chance(0.2)) this.note({ type: "upload", localPath: "/DCIM/1.jpg", remotePath: file.path });
     this.disk.save();
@@ -120,7 +124,8 @@ export class Phone {
     if (fileId === undefined) return;
     this.ledger.willDelete(fileId, this.name);
     const gone = this.folder.goneById(fileId);
-    if (gone !== undefined && this.random.chance(0.4)) gone.operationId = this.note({ type: "delete", fileId });
+    const isQueued = this.options.sendsAtOnce !== true && this.random.chance(0.4);
+    if (gone !== undefined && isQueued) gone.operationId = this.note({ type: "delete", fileId });
   }
 
   /** Notes an operation for the queue. @returns its id */
@@ -180,7 +185,7 @@ export class Phone {
     }
     let count = 0;
     while (state.changes.length > 0) {
-      const batch = state.changes.slice(0, this.random.between(1, 20));
+      const batch = state.changes.slice(0, this.options.sendsAtOnce === true ? 1000 : this.random.between(1, 20));
       const answer = await this.session.call("POST", "/api/mobile/sync/files", {
         syncToken: state.syncToken,
         localChanges: batch.map((change) => wireChange(change)),
@@ -397,9 +402,8 @@ export class Phone {
       // Where it is comes before what it is: once the content is another, the base is outdated.
       const from = splitPath(base.path);
       const to = splitPath(path);
-      const place = { ...common, ...known, checksum: base.checksum };
-      if (to.folder !== from.folder) add({ ...place, action: "move" });
-      if (to.name !== from.name) add({ ...place, action: "rename" });
+      if (to.folder !== from.folder) add({ ...common, ...known, action: "move" });
+      if (to.name !== from.name) add({ ...common, ...known, action: "rename" });
       if (this.folder.isEdited(file)) add({ ...common, ...known, action: "update" });
     }
     return this.random.chance(0.5) ? changes : rotated(changes, this.random.between(0, changes.length));
@@ -481,7 +485,9 @@ export class Phone {
 
   private expectUpload(change: Change, known: { fileId: string | undefined; baseChecksum: string | undefined }): void {
     const { localId, key, path, checksum, size, automatic } = change;
-    this.disk.state.uploads.push({
+    const { state } = this.disk;
+    state.uploads = state.uploads.filter((upload) => upload.key !== key);
+    state.uploads.push({
       localId,
       key,
       path,
@@ -501,6 +507,10 @@ export class Phone {
         // Deleted by somebody else: what was only moved here goes as well; what was edited is offered anew.
         if (change.action === "delete") this.folder.forget(change.fileId ?? "");
         else if (file !== undefined) await this.refetch(file, change.fileId ?? "");
+        return;
+      case "version_conflict":
+        // The conflict was resolved before, and its answer was lost.
+        await this.keepRemote(change, file);
         return;
       case "name_taken":
         if (file !== undefined)
@@ -534,26 +544,29 @@ export class Phone {
     let count = 0;
     const unplanned = state.uploads.filter(({ uploadId }) => uploadId === undefined);
     if (unplanned.length > 0) {
-      for (const [upload, end] of await this.uploader.plan(unplanned)) this.settleUpload(upload, end);
+      for (const [upload, end] of await this.uploader.plan(unplanned)) await this.settleUpload(upload, end);
       this.step();
     }
     for (const upload of this.random.shuffled(state.uploads)) {
       if (upload.uploadId === undefined) continue;
       const end = await this.uploader.finish(upload);
       this.step();
-      this.settleUpload(upload, end);
+      await this.settleUpload(upload, end);
       this.step();
       count += 1;
     }
     return count;
   }
 
-  private settleUpload(upload: PendingUpload, end: UploadEnd): void {
+  private async settleUpload(upload: PendingUpload, end: UploadEnd): Promise<void> {
     const { state } = this.disk;
     state.uploads = state.uploads.filter((other) => other !== upload);
     this.ledger.note(`${this.name} sent ${JSON.stringify({ ...upload, chunks: [] })}: ${JSON.stringify(end)}`);
     if (end.kind === "stored") {
-      this.settleStored(upload.key, end.fileId, end);
+      this.settleStored(upload.key, end.fileId, { path: end.path, checksum: upload.checksum });
+      const file = this.folder.byKey(upload.key);
+      // It was completed before, unheard, and somebody has changed it since.
+      if (end.checksum !== upload.checksum && file !== undefined) await this.refetch(file, end.fileId);
       for (const operation of state.operations)
         if (operation.remotePath === end.path && operation.status !== undefined) operation.isFulfilled = true;
     }
@@ -628,12 +641,15 @@ export class Phone {
       return;
     }
     if (file === undefined) return;
+    // What was edited once more since it was offered is another matter: it is offered by the next sync.
+    const isAsOffered = file.checksum === change.checksum;
     if (change.action === "upload") {
+      if (!isAsOffered) return;
       this.ledger.givenUp(change.checksum, `${this.name} kept the other one`);
       this.folder.drop(file);
       return;
     }
-    if (change.action === "update") {
+    if (change.action === "update" && isAsOffered) {
       this.loseUnlessSent(file, "kept the other one");
       this.folder.revert(file);
     }

@@ -2,12 +2,13 @@
 import type { ChunkPlan, PendingUpload, PhoneDisk } from "./disk.ts";
 import { type Answer, UnexpectedAnswer, maybeText, sendCut, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
-import { splitPath } from "./local-folder.ts";
+import { joinPath, splitPath } from "./local-folder.ts";
 import type { Random } from "./random.ts";
 import { PhoneCrashed, type PhoneSession } from "./session.ts";
 
 /** How an offered content ended (D24). */
 export type UploadEnd =
+  /** `checksum` is of the file as it is now: another one where it was completed before and changed since. */
   | { kind: "stored"; fileId: string; path: string; checksum: string }
   | { kind: "refused"; reason: string; details: unknown }
   /** The server forgot the upload (expired, cancelled): it is to be planned anew. */
@@ -123,12 +124,10 @@ export class Uploader {
   private noteStored(upload: PendingUpload, answer: Answer): UploadEnd {
     const fileId = answer.text("data.id");
     const checksum = answer.text("data.checksum");
-    const { folder } = { folder: answer.text("data.folder") };
-    const name = answer.text("data.name");
-    if (checksum !== upload.checksum || answer.at("data.size") !== upload.size)
+    if (checksum !== upload.checksum && answer.at("data.version") === 1)
       throw answer.unexpected("another content than was sent");
-    this.ledger.stored(checksum, fileId);
-    return { kind: "stored", fileId, path: folder === "/" ? `/${name}` : `${folder}/${name}`, checksum };
+    this.ledger.stored(upload.checksum, fileId);
+    return { kind: "stored", fileId, path: joinPath(answer.text("data.folder"), answer.text("data.name")), checksum };
   }
 
   private async complete(upload: PendingUpload): Promise<Answer> {

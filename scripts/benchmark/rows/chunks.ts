@@ -84,7 +84,7 @@ async function sendChunks(larder: Larder, sizeBytes: number): Promise<{ chunksMs
   const parts = at(planned, "data", "files", 0, "chunks");
   if (!Array.isArray(parts)) throw new Error("the plan has no chunks");
   const templates = parts.map((part: unknown) => chunkTemplate(larder, device, part));
-  const sent = await load(larder, { connections: CONNECTIONS, count: templates.length, templates });
+  const sent = await load(larder, { connections: CONNECTIONS, count: templates.length, templates, isInOrder: true });
   const startedAt = performance.now();
   await call(larder, "/api/mobile/upload/complete", device, { uploadId });
   return { chunksMs: sent.elapsedMs, completeMs: performance.now() - startedAt };

@@ -22,8 +22,12 @@ export const nodes = sqliteTable(
     sortKey: text("sort_key").notNull(),
     createdAt: integer("created_at").notNull(),
     modifiedAt: integer("modified_at").notNull(),
-    /** Journal number of its last change, and of its making. */
+    /** Journal number of its last change. */
     seq: integer("seq").notNull(),
+    /**
+     * Journal number of its making. Negative for what was made below the copy of a large folder before that was to be
+     * seen: minus the id of the copy, at whose number it appeared.
+     */
     createdSeq: integer("created_seq").notNull(),
     /** 0 for folders, so that they too have a place in the sort by size. */
     sizeBytes: integer("size_bytes").notNull(),
@@ -158,4 +162,31 @@ export const deletedContents = sqliteTable(
     deletedAt: integer("deleted_at").notNull(),
   },
   (table) => [primaryKey({ columns: [table.accountId, table.digest] })],
+);
+
+/** What devices changed and how it was before, so that it can be undone (rewind). Kept for 30 days. */
+export const undo = sqliteTable(
+  "undo",
+  {
+    accountId: integer("account_id").notNull(),
+    deviceId: integer("device_id").notNull(),
+    /** Journal number of the change. */
+    seq: integer("seq").notNull(),
+    /** When, by the account's own clock; for what lay in a deleted folder, when that was deleted. */
+    at: integer("at").notNull(),
+    nodeId: integer("node_id").notNull(),
+    publicId: text("public_id").notNull(),
+    /** As in `nodes`. */
+    kind: integer("kind").notNull(),
+    /** create, change, content, delete, reap or restore; see `features/tree/undo.ts`. */
+    what: text("what").notNull(),
+    /** JSON: what was before and what came of it. */
+    before: text("before").notNull(),
+    /** 1 for what was rewound, and for changes of the rewind itself. */
+    rewound: integer("rewound").notNull().default(0),
+  },
+  (table) => [
+    primaryKey({ columns: [table.accountId, table.deviceId, table.seq] }),
+    index("undo_node").on(table.nodeId),
+  ],
 );

@@ -65,10 +65,10 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
       "/signin",
       async ({ body, request, set }) => {
         const email = parseEmail(body.email);
-        const user = await rateGate.guardSignIn(request, set.headers, email, () =>
+        const checked = await rateGate.guardSignIn(request, set.headers, email, () =>
           auth.checkPassword(email, body.password),
         );
-        const signedIn = await auth.startSession(user, "web", clientOf(request));
+        const signedIn = await auth.signIn(checked, clientOf(request));
         if (body.cookie === true) set.headers["set-cookie"] = cookieFor(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },

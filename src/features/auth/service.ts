@@ -1,7 +1,7 @@
 import { and, desc, eq, isNull, lt, ne, notInArray, sql } from "drizzle-orm";
 import type { Db } from "../../db/open.ts";
 import { devices, refreshTokens } from "../../db/schema/devices.ts";
-import { invites, sessions } from "../../db/schema/users.ts";
+import { invites, sessions, users as userRows } from "../../db/schema/users.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -34,6 +34,12 @@ export interface SignedIn {
   readonly user: User;
   readonly token: string;
   readonly expiresAtMs: number;
+}
+
+/** Somebody who has just given the right password, and the hash that it was checked against. */
+export interface CheckedUser {
+  readonly user: User;
+  readonly passwordHash: string;
 }
 
 /** A session that is not begun yet, and the token that will name it. Signing takes a moment, which no deed may wait. */
@@ -115,7 +121,7 @@ export class AuthService {
       },
       invite && ((tx) => this.#useInvite(tx, invite.id)),
     );
-    return this.startSession(user, "web", client);
+    return this.#startSession(user, "web", client);
   }
 
   /**
@@ -123,23 +129,44 @@ export class AuthService {
    * and give the same error; that an account is disabled is told to the right password alone.
    * @throws AppError bad_credentials | account_disabled | overloaded
    */
-  async checkPassword(email: string, password: string): Promise<User> {
+  async checkPassword(email: string, password: string): Promise<CheckedUser> {
     const found = this.#options.users.findCredentials(email);
     const isRight = await this.#options.passwords.verify(password, found?.passwordHash);
-    if (!isRight || found === undefined) {
-      throw new AppError("bad_credentials", "The e-mail or the password is wrong. Check both and try again.");
-    }
-    if (found.user.disabledAtMs !== null) {
-      throw new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
-    }
-    return found.user;
+    if (!isRight || found === undefined) throw badCredentials();
+    if (found.user.disabledAtMs !== null) throw accountDisabled();
+    return found;
   }
 
-  /** Signs a user in: a new session, and the token that names it. Durable on return. */
-  async startSession(user: User, kind: Session["kind"], client?: ClientInfo): Promise<SignedIn> {
+  /**
+   * The user as they stand in the caller's deed. Checking a password takes a while, and a deed may wait: whoever gave
+   * one that was replaced meanwhile gets no session that outlives the change.
+   * @throws AppError bad_credentials | account_disabled
+   */
+  confirm(_tx: Transaction, { user, passwordHash }: CheckedUser): User {
+    const { db, users } = this.#options;
+    const stored = db.orm
+      .select({ passwordHash: userRows.passwordHash })
+      .from(userRows)
+      .where(eq(userRows.id, user.id))
+      .get();
+    const present = users.findById(user.id);
+    if (present === undefined || stored?.passwordHash !== passwordHash) throw badCredentials();
+    if (present.disabledAtMs !== null) throw accountDisabled();
+    return present;
+  }
+
+  /**
+   * Signs a user in who has just given their password. Durable on return.
+   * @throws AppError bad_credentials | account_disabled where that changed meanwhile
+   */
+  async signIn(checked: CheckedUser, client: ClientInfo): Promise<SignedIn> {
     const { db, writer } = this.#options;
-    const { token, row } = await this.#prepare(user, kind, client);
-    await writer.run(() => db.orm.insert(sessions).values(row).run());
+    const { token, row } = await this.#prepare(checked.user, "web", client);
+    const user = await writer.run((tx) => {
+      const confirmed = this.confirm(tx, checked);
+      db.orm.insert(sessions).values(row).run();
+      return confirmed;
+    });
     return { user, token, expiresAtMs: row.expiresAt };
   }
 
@@ -199,7 +226,7 @@ export class AuthService {
 
   /** A token for scripts, as `larder user token` gives it. @param kind where it is shown in the list of sessions */
   async issueToken(user: User, kind: Session["kind"]): Promise<{ token: string; expiresAtMs: number }> {
-    return this.startSession(user, kind);
+    return this.#startSession(user, kind);
   }
 
   /** A new session in place of this one, whose token is dead at once. A device's stays the device's. */
@@ -354,6 +381,14 @@ export class AuthService {
     return this.#options.users.add({ ...input, role: "admin", plan }, (tx) => this.#useInvite(tx, invite.id));
   }
 
+  /** A new session, and the token that names it. */
+  async #startSession(user: User, kind: Session["kind"], client?: ClientInfo): Promise<SignedIn> {
+    const { db, writer } = this.#options;
+    const { token, row } = await this.#prepare(user, kind, client);
+    await writer.run(() => db.orm.insert(sessions).values(row).run());
+    return { user, token, expiresAtMs: row.expiresAt };
+  }
+
   async #identifyAnew(token: string): Promise<Principal> {
     const claims = await this.#options.tokens.read(token);
     if (claims === undefined) {
@@ -485,6 +520,14 @@ function isRefreshable() {
     eq(refreshTokens.sessionId, sessions.publicId),
     isNull(refreshTokens.successorId),
   );
+}
+
+function badCredentials(): AppError {
+  return new AppError("bad_credentials", "The e-mail or the password is wrong. Check both and try again.");
+}
+
+function accountDisabled(): AppError {
+  return new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
 }
 
 function expiredToken(): AppError {

@@ -3,8 +3,10 @@
  * gives way stays as an earlier version, a taken name is numbered, a deleted file is made again.
  */
 import type { Transaction } from "../../db/transaction.ts";
+import type { DeviceFacts } from "../../events/catalogue.ts";
 import { joinPath, ROOT_PATH } from "../../lib/path.ts";
-import type { LocalChange } from "../mass-change/types.ts";
+import type { MassChangeBrake } from "../mass-change/brake.ts";
+import type { ChangeAction, Hold, LocalChange } from "../mass-change/types.ts";
 import { nameTaken, numberedName } from "../tree/names.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode } from "../tree/types.ts";
@@ -19,14 +21,14 @@ export interface KeepLocalOptions {
   readonly treeWriter: TreeWriter;
   readonly limitsOf: (user: User) => { readonly quotaBytes: number | null };
   readonly onDeleted: (nodeId: number) => void;
+  readonly brake: Pick<MassChangeBrake, "admit">;
 }
 
-/** What came of it: the file, or, with `needsContent`, the file that the device's content is to be sent for. */
-export interface Kept {
-  readonly needsContent: boolean;
-  /** Null where a file is to be made, or there was none to delete. */
-  readonly fileId: string | null;
-}
+/**
+ * What came of it: the file, or, with `needsContent`, the file that the device's content is to be sent for; null where a
+ * file is to be made. Or the hold that it waits in, where nothing was done.
+ */
+export type Kept = { readonly needsContent: boolean; readonly fileId: string | null } | { readonly hold: Hold };
 
 /** Beyond that many equal names something is wrong; the name is refused. */
 const NUMBER_MAX = 1_000;
@@ -41,33 +43,48 @@ export class KeepLocal {
   }
 
   /** @throws AppError quota_exceeded | not_a_folder | name_taken */
-  keep(tx: Transaction, user: User, conflict: Conflict): Kept {
+  keep(tx: Transaction, user: User, device: DeviceFacts, conflict: Conflict): Kept {
     const { change, fileId } = conflict;
     const file = this.#options.tree.findFile(user.id, fileId);
     switch (change.action) {
       case "delete":
-        if (file !== undefined) this.#delete(tx, file);
-        return { needsContent: false, fileId };
+        return file === undefined ? { needsContent: false, fileId } : this.#delete(tx, device, file, change);
       case "rename":
       case "move":
         return file === undefined ? this.#make(tx, user, change) : this.#place(tx, file, conflict);
       case "update":
-        return file === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, file, change);
+        return file === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, device, file, change);
       case "upload":
-        return this.#keepUpload(tx, user, change);
+        return this.#keepUpload(tx, user, device, change);
     }
   }
 
   /** Under another name both stay; under the taken one the local file becomes the next version. */
-  #keepUpload(tx: Transaction, user: User, change: LocalChange): Kept {
+  #keepUpload(tx: Transaction, user: User, device: DeviceFacts, change: LocalChange): Kept {
     const { name = NAMELESS, folder = ROOT_PATH } = change;
     const holder = this.#options.tree.findFileNamed(user.id, folder, name);
-    return holder === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, holder, change);
+    return holder === undefined ? this.#make(tx, user, change) : this.#replace(tx, user, device, holder, change);
   }
 
-  #delete(tx: Transaction, file: FileNode): void {
+  #delete(tx: Transaction, device: DeviceFacts, file: FileNode, change: LocalChange): Kept {
+    const hold = this.#askBrake(tx, device, file, change, "delete");
+    if (hold !== undefined) return { hold };
     this.#options.treeWriter.deleteFile(tx, file);
     tx.afterCommit(() => this.#options.onDeleted(file.id));
+    return { needsContent: false, fileId: file.publicId };
+  }
+
+  /** A device that takes its own side of every conflict is held up like any other (D12). */
+  #askBrake(
+    tx: Transaction,
+    device: DeviceFacts,
+    file: FileNode,
+    change: LocalChange,
+    action: ChangeAction,
+  ): Hold | undefined {
+    // What is accepted later is to meet the file as it is now, which is what was decided about.
+    const decided = { ...change, action, fileId: file.publicId, baseDigest: file.digest, sinceSeq: undefined };
+    return this.#options.brake.admit(tx, device, file.accountId, [decided]);
   }
 
   #place(tx: Transaction, file: FileNode, { type, change }: Conflict): Kept {
@@ -81,10 +98,12 @@ export class KeepLocal {
     return { needsContent: false, fileId: file.publicId };
   }
 
-  #replace(tx: Transaction, user: User, file: FileNode, change: LocalChange): Kept {
+  #replace(tx: Transaction, user: User, device: DeviceFacts, file: FileNode, change: LocalChange): Kept {
     if (change.digest === file.digest) return { needsContent: false, fileId: file.publicId };
     const held = this.#held(user, change);
     if (held === undefined) return { needsContent: true, fileId: file.publicId };
+    const hold = this.#askBrake(tx, device, file, change, "update");
+    if (hold !== undefined) return { hold };
     this.#options.treeWriter.replaceContent(tx, {
       file,
       blob: held.blob,

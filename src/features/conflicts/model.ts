@@ -9,6 +9,14 @@ import type { ResolveRequest } from "./types.ts";
 const TextOrNull = t.Union([t.String(), t.Null()]);
 const SizeOrNull = t.Union([Type.Integer({ minimum: 0 }), t.Null()]);
 
+const SIDE = {
+  name: TextOrNull,
+  folder: TextOrNull,
+  size: SizeOrNull,
+  checksum: t.Union([Checksum, t.Null()]),
+  modifiedAt: t.Union([Timestamp, t.Null()]),
+};
+
 /** Records of this feature, by the name under which the OpenAPI document refers to them. */
 export const CONFLICT_SCHEMAS = {
   Conflict: t.Object({
@@ -18,30 +26,12 @@ export const CONFLICT_SCHEMAS = {
     action: t.Union(["upload", "update", "rename", "move", "delete"].map((action) => t.Literal(action))),
     localId: t.String(),
     local: t.Object(
-      {
-        name: TextOrNull,
-        folder: TextOrNull,
-        size: SizeOrNull,
-        checksum: t.Union([Checksum, t.Null()]),
-        modifiedAt: t.Union([Timestamp, t.Null()]),
-        deviceId: t.String(),
-      },
+      { ...SIDE, deviceId: t.String() },
       { description: "What the device wanted; null for what it did not tell" },
     ),
-    remote: t.Union(
-      [
-        t.Object({
-          fileId: t.String(),
-          name: t.String(),
-          folder: t.String(),
-          size: Type.Integer({ minimum: 0 }),
-          checksum: Checksum,
-          modifiedAt: Timestamp,
-          deviceId: TextOrNull,
-        }),
-        t.Null(),
-      ],
-      { description: "The other side as it stands now; null once it was deleted" },
+    remote: t.Object(
+      { fileId: t.String(), ...SIDE, deviceId: TextOrNull },
+      { description: "The other side as it stands now; null in all but fileId once it was deleted" },
     ),
     detectedAt: Timestamp,
     awaitsContent: t.Boolean({ description: "keep_local was chosen, and ends the conflict when the content arrives" }),

@@ -4,7 +4,7 @@ import { toTimestamp } from "../../lib/clock.ts";
 import type { ResolveOutcome } from "./service.ts";
 import type { OpenConflict } from "./types.ts";
 
-/** Contract §7, conflict record. `remote` is the other side as it stands now: null once it was deleted. */
+/** Contract §7, conflict record. `remote` is the other side as it stands now; all but its id is null once it is gone. */
 export function presentConflict(conflict: OpenConflict) {
   const { change, remote, remoteDeviceId } = conflict;
   return {
@@ -21,18 +21,15 @@ export function presentConflict(conflict: OpenConflict) {
       modifiedAt: change.lastModified === undefined ? null : toTimestamp(Date.parse(change.lastModified)),
       deviceId: conflict.devicePublicId,
     },
-    remote:
-      remote === undefined
-        ? null
-        : {
-            fileId: remote.publicId,
-            name: remote.name,
-            folder: remote.folder,
-            size: remote.sizeBytes,
-            checksum: toChecksum(remote.digest),
-            modifiedAt: toTimestamp(remote.modifiedAtMs),
-            deviceId: remoteDeviceId ?? null,
-          },
+    remote: {
+      fileId: conflict.remoteFileId,
+      name: remote?.name ?? null,
+      folder: remote?.folder ?? null,
+      size: remote?.sizeBytes ?? null,
+      checksum: remote === undefined ? null : toChecksum(remote.digest),
+      modifiedAt: remote === undefined ? null : toTimestamp(remote.modifiedAtMs),
+      deviceId: remoteDeviceId ?? null,
+    },
     detectedAt: toTimestamp(conflict.detectedAtMs),
     awaitsContent: conflict.awaitsContent,
   };

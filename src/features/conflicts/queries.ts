@@ -62,7 +62,16 @@ export function conflictQueries(sqlite: Database) {
       `UPDATE conflicts SET resolution = ?2, resolved_at = ?3, outcome_file_id = ?4, awaits_content = 0
        WHERE id = ?1 AND resolved_at IS NULL`,
     ),
+    findAgain: sqlite.prepare<undefined, [number, number]>("UPDATE conflicts SET detected_at = ?2 WHERE id = ?1"),
     forget: sqlite.prepare<undefined, [number]>("DELETE FROM conflicts WHERE id = ?1"),
+    /** Index conflicts_open. */
+    dropOpen: sqlite.prepare<undefined, [number]>(
+      "DELETE FROM conflicts WHERE device_id = ?1 AND resolved_at IS NULL",
+    ),
+    /** Index conflicts_open: whether a device has more of them than this. */
+    hasMoreOpen: sqlite.prepare<{ found: number }, [number, number]>(
+      "SELECT 1 AS found FROM conflicts WHERE device_id = ?1 AND resolved_at IS NULL LIMIT 1 OFFSET ?2",
+    ),
     /** Index conflicts_resolved. */
     sweep: sqlite.prepare<undefined, [number, number]>(
       `DELETE FROM conflicts WHERE id IN

@@ -5,17 +5,18 @@
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../errors.ts";
-import type { EventOf } from "../../events/catalogue.ts";
+import type { DeviceFacts, EventOf } from "../../events/catalogue.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import type { DeviceRef } from "../auth/principal.ts";
+import { confirmationRequired, type MassChangeBrake } from "../mass-change/brake.ts";
 import { fingerprintOf } from "../mass-change/fingerprint.ts";
-import type { ChangeAction, LocalChange } from "../mass-change/types.ts";
+import type { LocalChange } from "../mass-change/types.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
 import { withPlan } from "./held-content.ts";
-import { type Kept, KeepLocal } from "./keep-local.ts";
+import { KeepLocal } from "./keep-local.ts";
 import { type ConflictRow, conflictQueries, toConflict } from "./queries.ts";
 import type { Conflict, NewConflict, OpenConflict, ResolveRequest } from "./types.ts";
 
@@ -30,6 +31,7 @@ export interface ConflictServiceOptions {
   readonly limitsOf: (user: User) => { readonly plan: string; readonly quotaBytes: number | null };
   /** Told of each file that was deleted, after the commit. */
   readonly onDeleted: (nodeId: number) => void;
+  readonly brake: Pick<MassChangeBrake, "admit">;
 }
 
 /** How one of several resolutions went. */
@@ -39,6 +41,8 @@ export type ResolveOutcome =
 
 /** Conflicts shown at once, oldest first. */
 const LISTED_MAX = 1_000;
+/** What one device may have open. */
+const OPEN_MAX = 10_000;
 const RESOLVED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** See the head of this file. */
@@ -70,9 +74,10 @@ export class ConflictService {
     return row === null ? undefined : toConflict(row);
   }
 
-  /** Whether a device still has to resolve this conflict. */
-  isOpen(deviceId: number, conflictId: string): boolean {
-    return this.#queries.byPublicId.get(deviceId, conflictId)?.resolution === null;
+  /** Whether a device still has to say which side of this conflict it keeps. */
+  isUndecided(deviceId: number, conflictId: string): boolean {
+    const row = this.#queries.byPublicId.get(deviceId, conflictId);
+    return row !== null && row.resolution === null && row.awaitsContent === 0;
   }
 
   /** Ends an open conflict whose change could be carried out after all; a deed. Nothing happens where it has ended. */
@@ -84,9 +89,9 @@ export class ConflictService {
    * Ends what a device had open about a file, now that it could do the like with it: a deletion ends all, anything else
    * what was of its kind. A deed.
    */
-  settleAll(_tx: Transaction, deviceId: number, fileId: string, action: ChangeAction): void {
+  settleAll(_tx: Transaction, deviceId: number, fileId: string, change: LocalChange): void {
     for (const row of this.#queries.openOfFile.all(deviceId, fileId)) {
-      if (action === "delete" || toConflict(row).change.action === action) this.#end(row.id, fileId);
+      if (change.action === "delete" || isOfKind(toConflict(row).change, change)) this.#end(row.id, fileId);
     }
   }
 
@@ -97,7 +102,9 @@ export class ConflictService {
 
   /**
    * Notes a conflict, in the deed that found it. A later change of the same kind to the same file takes the place of an
-   * earlier one that is still open, under the same id: the device has but one state of a file. @returns its id
+   * earlier one that is still open, under the same id: the device has but one state of a file.
+   * @returns its id
+   * @throws AppError overloaded where the device has too many to resolve
    */
   record(_tx: Transaction, device: DeviceRef, accountId: number, found: NewConflict): string {
     const { type, fileId, remoteFileId, change } = found;
@@ -108,12 +115,14 @@ export class ConflictService {
     const told = { ...change, name: change.name ?? file?.name, folder: change.folder ?? file?.folder };
     const json = JSON.stringify(told);
     const same = this.#queries.byChange.get(device.id, fingerprint);
-    const earlier =
-      same?.resolvedAtMs === null ? same : this.#findOpen(device.id, fileId, ({ action }) => action === change.action);
+    const earlier = same?.resolvedAtMs === null ? same : this.#findOpen(device.id, fileId, change);
     if (same !== null && same.id !== earlier?.id) this.#queries.forget.run(same.id);
     if (earlier !== undefined) {
       this.#queries.supersede.run(earlier.id, fingerprint, type, fileId, remoteFileId, json);
       return earlier.publicId;
+    }
+    if (this.#queries.hasMoreOpen.get(device.id, OPEN_MAX - 1) !== null) {
+      throw new AppError("overloaded", `This device has ${OPEN_MAX} conflicts. Resolve some first.`);
     }
     const nowMs = clock.nowMs();
     const publicId = newId("cfl", nowMs);
@@ -136,25 +145,47 @@ export class ConflictService {
     );
   }
 
+  /** A device was removed: what it had open is dropped. Inside that deed. */
+  dropDevice(_tx: Transaction, deviceId: number): void {
+    this.#queries.dropOpen.run(deviceId);
+  }
+
+  /**
+   * Carries keep_local out, in a deed. Where the content is still to come, the conflict waits for it.
+   * @throws AppError quota_exceeded | not_a_folder | name_taken
+   */
+  keepLocal(tx: Transaction, user: User, device: DeviceFacts, conflict: Conflict): ResolveOutcome {
+    const { id, publicId: conflictId, change } = conflict;
+    const kept = this.#keepLocal.keep(tx, user, device, conflict);
+    if ("hold" in kept) return { conflictId, status: "rejected", error: confirmationRequired(kept.hold) };
+    const { fileId, needsContent } = kept;
+    if (needsContent) this.#queries.await.run(id, JSON.stringify(change));
+    else this.#end(id, fileId);
+    return { conflictId, status: needsContent ? "upload_required" : "resolved", fileId };
+  }
+
   /**
    * Hears that a file got its next content. Where its device sent it, that ends the device's conflicts about the file's
-   * content: it has seen what is on the other side, or was told to send its own.
+   * content: it has seen what is on the other side, or was told to send its own. Not so for another local file of that
+   * name, whose bytes these are not.
    */
   onFileUpdated(_tx: Transaction, event: EventOf<"file.updated">): void {
     const { deviceId, file } = event;
     if (deviceId === null) return;
     for (const row of this.#queries.openOfFile.all(deviceId, file.publicId)) {
-      const { action } = toConflict(row).change;
-      if (action === "update" || action === "upload") this.#end(row.id, file.publicId);
+      const { action, digest = file.digest } = toConflict(row).change;
+      const isIt = action === "update" || (action === "upload" && digest === file.digest);
+      if (isIt) this.#end(row.id, file.publicId);
     }
   }
 
-  /** Hears of a new file. Where it is the content that a resolution waits for, that ends the conflict. */
+  /** Hears of a new file. Where a resolution waits for that content and has no file for it yet, that ends the conflict. */
   onFileCreated(_tx: Transaction, event: EventOf<"file.created">): void {
-    const { deviceId, file } = event;
+    const { accountId, deviceId, file } = event;
     if (deviceId === null) return;
     for (const row of this.#queries.awaiting.all(deviceId)) {
-      const { digest, name, folder } = toConflict(row).change;
+      const { action, digest, name, folder } = toConflict(row).change;
+      if (action !== "upload" && this.#options.tree.findFile(accountId, row.fileId) !== undefined) continue;
       const isIt = digest === undefined ? name === file.name && folder === file.folder : digest === file.digest;
       if (isIt) this.#end(row.id, file.publicId);
     }
@@ -182,18 +213,25 @@ export class ConflictService {
       this.#queries.resolve.run(conflict.id, "keep_remote", this.#options.clock.nowMs(), fileId);
       return done(fileId);
     }
-    const change = withLocalData(conflict.change, request);
-    const kept: Kept = this.#keepLocal.keep(tx, user, { ...conflict, change });
-    if (kept.needsContent) {
-      this.#queries.await.run(conflict.id, JSON.stringify(change));
-      return { conflictId, status: "upload_required", fileId: kept.fileId };
-    }
-    this.#end(conflict.id, kept.fileId);
-    return done(kept.fileId);
+    const unseen = this.#findUnseen(user, conflict);
+    if (unseen !== undefined) return { conflictId, status: "rejected", error: unseen };
+    return this.keepLocal(tx, user, device, { ...conflict, change: withLocalData(conflict.change, request) });
   }
 
-  #findOpen(deviceId: number, fileId: string, fits: (change: LocalChange) => boolean): ConflictRow | undefined {
-    return this.#queries.openOfFile.all(deviceId, fileId).find((row) => fits(toConflict(row).change));
+  /**
+   * Why a deletion is not to be carried out yet: no version of a deleted file is left, and what came after the conflict was
+   * found may not have been seen by who decided. The next decision is taken for one that knows of it.
+   */
+  #findUnseen({ id: accountId }: User, { id, publicId, change, fileId, detectedAtMs }: Conflict): AppError | undefined {
+    const file = change.action === "delete" ? this.#options.tree.findFile(accountId, fileId) : undefined;
+    if (file === undefined || file.contentAtMs <= detectedAtMs) return undefined;
+    this.#queries.findAgain.run(id, file.contentAtMs);
+    const message = "The file was changed again since this conflict was found. Look at it, and decide once more.";
+    return new AppError("version_conflict", message, { conflictId: publicId });
+  }
+
+  #findOpen(deviceId: number, fileId: string, change: LocalChange): ConflictRow | undefined {
+    return this.#queries.openOfFile.all(deviceId, fileId).find((row) => isOfKind(toConflict(row).change, change));
   }
 
   #end(conflictId: number, fileId: string | null): void {
@@ -207,6 +245,11 @@ function checkFits(conflict: Conflict, { fileId }: ResolveRequest): void {
   throw invalidField("fileId", "This conflict is about another file. Send the conflict's own fileId, or none.", {
     expected: conflict.fileId,
   });
+}
+
+/** Whether two changes of one file stand for each other. Several local files may want one name. */
+function isOfKind(earlier: LocalChange, later: LocalChange): boolean {
+  return earlier.action === later.action && (later.action !== "upload" || earlier.localId === later.localId);
 }
 
 /** The change as its device tells it now. A name counts only where it decides where the file goes. */

@@ -24,6 +24,7 @@ export interface Conflict {
   readonly remoteFileId: string;
   /** What the device wanted, with name and folder where they were known. */
   readonly change: LocalChange;
+  /** When it was found, or when its device was last told of a content that it can't have known. */
   readonly detectedAtMs: number;
   /** Whether keep_local was chosen and the content is still to come. */
   readonly awaitsContent: boolean;

@@ -79,6 +79,14 @@ export class DeviceQueries {
     this.#statements.remove.run(id, nowMs);
   }
 
+  /**
+   * Deletes the rows of devices that were removed, but for the latest removed so many, and for those whose changes can
+   * still be undone. @returns their row ids
+   */
+  forgetRemoved(accountId: number, keep: number): number[] {
+    return this.#statements.forgetRemoved.all(accountId, keep).map(({ id }) => id);
+  }
+
   setSettings(id: number, json: string): void {
     this.#statements.setSettings.run(id, json);
   }
@@ -120,6 +128,14 @@ function statements(sqlite: Database) {
     ),
     touch: sqlite.prepare<void, [number, number]>("UPDATE devices SET last_active_at = ?2 WHERE id = ?1"),
     remove: sqlite.prepare<void, [number, number]>("UPDATE devices SET removed_at = ?2 WHERE id = ?1"),
+    /** Indexes devices_public and the primary key of `undo`. */
+    forgetRemoved: sqlite.prepare<{ id: number }, [number, number]>(
+      `DELETE FROM devices WHERE user_id = ?1 AND removed_at IS NOT NULL
+         AND id NOT IN (SELECT id FROM devices WHERE user_id = ?1 AND removed_at IS NOT NULL
+           ORDER BY removed_at DESC, id DESC LIMIT ?2)
+         AND NOT EXISTS (SELECT 1 FROM undo u WHERE u.account_id = ?1 AND u.device_id = devices.id)
+       RETURNING id`,
+    ),
     setSettings: sqlite.prepare<void, [number, string]>("UPDATE devices SET settings = ?2 WHERE id = ?1"),
     noteSync: sqlite.prepare<void, [number, number]>("UPDATE devices SET last_sync_at = ?2 WHERE id = ?1"),
   };

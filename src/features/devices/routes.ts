@@ -75,8 +75,8 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
       "/mobile/auth/register",
       async ({ body, request, set }) => {
         const info = readDeviceInfo(body.deviceInfo);
-        const user = await checkPassword(request, set.headers, body);
-        return answerSignIn(await devices.register(user, info, clientOf(request)));
+        const checked = await checkPassword(request, set.headers, body);
+        return answerSignIn(await devices.register(checked, info, clientOf(request)));
       },
       {
         ...takesJson("public", RegisterBody),
@@ -96,8 +96,8 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
     .post(
       "/mobile/auth",
       async ({ body, request, set }) => {
-        const user = await checkPassword(request, set.headers, body);
-        return answerSignIn(await devices.signIn(user, body.deviceId, clientOf(request)));
+        const checked = await checkPassword(request, set.headers, body);
+        return answerSignIn(await devices.signIn(checked, body.deviceId, clientOf(request)));
       },
       {
         ...takesJson("public", DeviceSignInBody),

@@ -5,7 +5,7 @@ import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ClientInfo, DeviceRef } from "../auth/principal.ts";
-import type { AuthService } from "../auth/service.ts";
+import type { AuthService, CheckedUser } from "../auth/service.ts";
 import type { Plans } from "../plans/plans.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
@@ -23,9 +23,10 @@ import type { Device, DeviceInfo, DeviceName, SignedInDevice } from "./types.ts"
 export interface PushTokens {
   /**
    * Whether messages could be sent to this token at all. Before the deed: it may look up addresses.
+   * @param field where in the request the token stands
    * @throws AppError invalid_field | forbidden_target
    */
-  checkPushToken(token: string, platform: string): Promise<void>;
+  checkPushToken(token: string, field: string): Promise<void>;
   /** Makes the token this device's, in the deed that registers it. */
   registerPushToken(tx: Transaction, accountId: number, device: DeviceRef, token: string, platform: string): void;
 }
@@ -45,6 +46,8 @@ export interface DeviceServiceOptions {
 
 /** Names that are remembered, so that lists that tell of devices cost no look-up each. */
 const NAMES_MAX = 1_000;
+/** Removed devices whose names an account can still be told; what the earlier ones did is told without. */
+const REMOVED_KEPT = 100;
 
 /**
  * Devices: registering, signing in and out, settings. A device is signed in as a whole: another sign-in, its removal, or
@@ -65,17 +68,18 @@ export class DeviceService {
   /**
    * Registers a device of a user who has just given their password, and signs it in; durable on return. One that is
    * registered already is renewed and takes no further place; one that was removed begins anew.
-   * @throws AppError device_limit | account_disabled | overloaded; what the push token's check throws
+   * @throws AppError device_limit | bad_credentials | account_disabled; what the push token's check throws
    */
-  async register(user: User, info: DeviceInfo, client: ClientInfo): Promise<SignedInDevice> {
+  async register(checked: CheckedUser, info: DeviceInfo, client: ClientInfo): Promise<SignedInDevice> {
     const { auth, writer, clock, pushTokens, events } = this.#options;
+    const { user } = checked;
     const { pushToken, platform } = info;
-    if (pushToken !== undefined) await pushTokens.checkPushToken(pushToken, platform);
+    if (pushToken !== undefined) await pushTokens.checkPushToken(pushToken, "deviceInfo.pushToken");
     const prepared = await auth.prepareDeviceSession(user, client);
     return writer.run((tx) => {
+      const owner = auth.confirm(tx, checked);
       const known = this.#queries.find(user.id, info.deviceId);
       const isNew = known === undefined || known.removedAtMs !== null;
-      const owner = this.#getOwner(user.id);
       if (isNew) this.#checkLimit(owner);
       const nowMs = clock.nowMs();
       const name = info.model ?? platform;
@@ -93,13 +97,14 @@ export class DeviceService {
 
   /**
    * Signs a registered device in, of a user who has just given their password; durable on return.
-   * @throws AppError not_found for unknown and removed devices; account_disabled | overloaded
+   * @throws AppError not_found for unknown and removed devices; bad_credentials | account_disabled
    */
-  async signIn(user: User, publicId: string, client: ClientInfo): Promise<SignedInDevice> {
+  async signIn(checked: CheckedUser, publicId: string, client: ClientInfo): Promise<SignedInDevice> {
     const { auth, writer, clock } = this.#options;
+    const { user } = checked;
     const prepared = await auth.prepareDeviceSession(user, client);
     return writer.run((tx) => {
-      const owner = this.#getOwner(user.id);
+      const owner = auth.confirm(tx, checked);
       const { id } = this.#get(user.id, publicId);
       this.#queries.touch(id, clock.nowMs());
       const refreshToken = auth.signInDevice(tx, id, prepared);
@@ -178,6 +183,13 @@ export class DeviceService {
     return found;
   }
 
+  /** Row id of an account's device, also of a removed one: what it did can still be undone. @throws AppError not_found */
+  getId(accountId: number, publicId: string): number {
+    const row = this.#queries.find(accountId, publicId);
+    if (row === undefined) throw new AppError("not_found", "This account has no such device. Check the id.");
+    return row.id;
+  }
+
   /**
    * Changes the settings of an account's device; durable on return.
    * @returns all of them
@@ -194,7 +206,7 @@ export class DeviceService {
 
   /**
    * Removes an account's device; durable on return. It is signed out at once and its place is free; what it did can
-   * still be told.
+   * still be told, of the latest removed {@link REMOVED_KEPT}.
    * @throws AppError not_found
    */
   async remove(accountId: number, publicId: string): Promise<{ device: Device; removedAtMs: number }> {
@@ -205,6 +217,10 @@ export class DeviceService {
       this.#queries.remove(device.id, removedAtMs);
       auth.endDevice(tx, device.id);
       events.emit(tx, "device.removed", { accountId, device });
+      const forgotten = this.#queries.forgetRemoved(accountId, REMOVED_KEPT);
+      tx.afterCommit(() => {
+        for (const id of forgotten) this.#names.delete(id);
+      });
       return { device, removedAtMs };
     });
   }
@@ -228,15 +244,6 @@ export class DeviceService {
   #begin(tx: Transaction, deviceId: number, nowMs: number): void {
     this.#queries.restore(deviceId, nowMs);
     tx.afterCommit(() => this.#syncTimes.forget(deviceId));
-  }
-
-  /** The account as it stands in this deed: it may have been disabled, or its plan changed, since the password was given. */
-  #getOwner(accountId: number): User {
-    const user = this.#options.users.findById(accountId);
-    if (user === undefined || user.disabledAtMs !== null) {
-      throw new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
-    }
-    return user;
   }
 
   /** @throws AppError device_limit */

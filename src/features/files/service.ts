@@ -295,7 +295,7 @@ export class FileService {
     } catch (error) {
       // More than one transaction should hold: in many short ones, attached at the end.
       if (!(error instanceof AppError) || error.reason !== "invalid_request") throw error;
-      const folder = await treeWriter.copyLarge(writer, ref, destinationPath, options);
+      const folder = await treeWriter.copyLarge(writer, ref, destinationPath, options, user.viaDeviceId);
       return writer.run(() => idempotency.once(request, () => folder));
     }
   }

@@ -48,6 +48,10 @@ export class AccountWorld implements World, PairingWorld {
     return findHeldContent(this.#options.tree, this.#options.accountId, digest, sizeBytes)?.fileId;
   }
 
+  isDamaged(digest: Digest): boolean {
+    return (this.#options.tree.findBlob(digest)?.damagedAtMs ?? null) !== null;
+  }
+
   wasDeleted(digest: Digest): boolean {
     return this.#options.tree.wasDeleted(this.#options.accountId, digest);
   }

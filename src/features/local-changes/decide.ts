@@ -22,6 +22,8 @@ export interface World {
   hasFolder(folder: string, name: string): boolean;
   /** Public id of a file of the account that has this content, where another can be made of it. */
   findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined;
+  /** Whether the server read this content again and found other bytes, or none. */
+  isDamaged(digest: Digest): boolean;
   /** Whether the account deleted the last file with this content. */
   wasDeleted(digest: Digest): boolean;
   /** Whether anybody but the device changed the file after this journal number. */
@@ -69,13 +71,14 @@ export function isChanged(change: LocalChange, file: KnownFile, world: World): b
 }
 
 function decideUpload(change: LocalChange, world: World): Decision {
-  const { name, folder = ROOT_PATH, digest, sizeBytes, fileId } = change;
+  const { name, folder = ROOT_PATH, digest, baseDigest, sizeBytes, fileId } = change;
   if (name === undefined) return missing("name");
   const holder = world.findFileNamed(folder, name);
   if (holder !== undefined) {
-    if (holder.digest === digest) return { do: "nothing", status: "already_stored", fileId: holder.publicId };
-    // The device knows the file that is there: what it sends is its next content.
-    if (holder.publicId === fileId) return decideUpdate(change, world);
+    if (holder.digest === digest) return stored(holder, world);
+    // The device knows the file that is there, by its id or by a content: what it sends is its next content.
+    const isKnown = fileId === undefined ? baseDigest !== undefined : fileId === holder.publicId;
+    if (isKnown) return decideUpdate({ ...change, fileId: holder.publicId }, world);
   }
   const tooMuch = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
@@ -98,7 +101,7 @@ function decideUpdate(change: LocalChange, world: World): Decision {
   const found = findFile(change, world);
   if ("do" in found) return found;
   const { file } = found;
-  if (file.digest === digest) return { do: "nothing", status: "already_stored", fileId: file.publicId };
+  if (file.digest === digest) return stored(file, world);
   const tooMuch = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
   // A content that became nothing is more often a fault of the device than a wish (D11).
@@ -146,6 +149,12 @@ function findFile({ fileId }: LocalChange, world: World): { readonly file: Known
   if (file !== undefined) return { file };
   if (world.wasFile(fileId)) return { do: "conflict", type: "deleted", fileId, remoteFileId: fileId };
   return { do: "reject", error: notFound("The file") };
+}
+
+/** The file has these bytes already. Where the server's copy of them was damaged, it needs the device's (D10). */
+function stored({ publicId, digest }: KnownFile, world: World): Decision {
+  if (world.isDamaged(digest)) return { do: "ask", fileId: publicId };
+  return { do: "nothing", status: "already_stored", fileId: publicId };
 }
 
 /** sha256 of no bytes. */

@@ -77,7 +77,7 @@ export interface AppliedCall {
 /** What a device was told of its last call. */
 interface KeptCall {
   readonly standSeq?: number | undefined;
-  /** Null for what was refused. */
+  /** Null for what is to be looked at anew. */
   readonly outcomes: readonly (ChangeOutcome | null)[];
   /** The conflicts among them that were not ended by another change of the same call. */
   readonly open: readonly string[];
@@ -169,7 +169,17 @@ export class LocalChangeService {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `#keepCall` wrote it
     const kept = JSON.parse(last.outcomes) as KeptCall;
     const { conflicts } = this.#options;
-    return kept.open.every((conflictId) => conflicts.isOpen(device.id, conflictId)) ? kept : undefined;
+    const isStill =
+      kept.open.every((conflictId) => conflicts.isUndecided(device.id, conflictId)) &&
+      !kept.outcomes.some((outcome) => outcome?.status === "already_stored" && this.#isDamaged(user, outcome.fileId));
+    return isStill ? kept : undefined;
+  }
+
+  /** Whether the content that a device was told to be there was found damaged since: the journal tells nothing of that. */
+  #isDamaged(user: User, fileId = ""): boolean {
+    const { tree } = this.#options;
+    const file = tree.findFile(user.id, fileId);
+    return file !== undefined && (tree.findBlob(file.digest)?.damagedAtMs ?? null) !== null;
   }
 
   async #keepCall(
@@ -182,9 +192,9 @@ export class LocalChangeService {
     await writer.run(() => {
       const found = outcomes.flatMap(({ conflictId }) => (conflictId === undefined ? [] : [conflictId]));
       const kept: KeptCall = {
-        outcomes: outcomes.map((outcome) => (outcome.status === "rejected" ? null : outcome)),
+        outcomes: outcomes.map((outcome) => (isLasting(outcome) ? outcome : null)),
         standSeq,
-        open: found.filter((conflictId) => conflicts.isOpen(device.id, conflictId)),
+        open: found.filter((conflictId) => conflicts.isUndecided(device.id, conflictId)),
       };
       this.#queries.keepCall.run(device.id, fingerprint, tree.headOf(user.id), JSON.stringify(kept));
     });
@@ -292,13 +302,14 @@ export class LocalChangeService {
     const record = this.#queries.applied.get(call.device.id, fingerprint);
     if (record !== null && this.#isRepetition(call, change, record)) return applied(change, record.fileId);
     const earlier = this.#options.conflicts.findByChange(call.device.id, fingerprint);
-    const before = earlier && this.#outcomeOf(call, change, earlier);
+    const before = earlier && this.#outcomeOf(tx, call, change, earlier);
     if (before !== undefined) return before;
     const decision = decide(change, call.world);
     const outcome = this.#execute(tx, call, change, decision, isAccepted);
     this.#followUp(tx, earlier, outcome);
-    if (outcome.status === "applied" && "file" in decision) {
-      this.#options.conflicts.settleAll(tx, call.device.id, decision.file.publicId, change.action);
+    const isDone = outcome.status === "applied" || outcome.status === "already_stored";
+    if (isDone && outcome.fileId !== undefined) {
+      this.#options.conflicts.settleAll(tx, call.device.id, outcome.fileId, change);
     }
     return outcome;
   }
@@ -317,20 +328,32 @@ export class LocalChangeService {
   }
 
   /** How a conflict that this change raised was resolved, if that still answers it. */
-  #outcomeOf(call: Call, change: LocalChange, conflict: Conflict): ChangeOutcome | undefined {
+  #outcomeOf(tx: Transaction, call: Call, change: LocalChange, conflict: Conflict): ChangeOutcome | undefined {
     const { resolution, outcomeFileId, publicId } = conflict;
-    if (resolution === null) return undefined;
+    if (resolution === null) return conflict.awaitsContent ? this.#keepLocal(tx, call, change, conflict) : undefined;
     // With a later token the device has seen the other side, and means it.
     const isNewWish = change.baseDigest === undefined && (change.sinceSeq ?? 0) > (conflict.change.sinceSeq ?? 0);
     if (isNewWish) return undefined;
+    const isThere = outcomeFileId !== null && this.#options.tree.findFile(call.user.id, outcomeFileId) !== undefined;
     if (resolution === "keep_remote") {
+      // What was kept has gone since: there is nothing left that the device's side could give way to.
+      if (outcomeFileId !== null && !isThere && change.action !== "delete") return undefined;
       const message = "You kept the server's side of this conflict. Take the file from the server.";
       const error = new AppError("version_conflict", message, { conflictId: publicId, resolution });
       return { ...rejected(change, error), fileId: outcomeFileId ?? undefined, conflictId: publicId };
     }
     if (outcomeFileId === null) return undefined;
-    const isThere = this.#options.tree.findFile(call.user.id, outcomeFileId) !== undefined;
     return isThere || change.action === "delete" ? applied(change, outcomeFileId) : undefined;
+  }
+
+  /** A change for which keep_local was chosen, sent again before its content. */
+  #keepLocal(tx: Transaction, call: Call, change: LocalChange, conflict: Conflict): ChangeOutcome {
+    const kept = this.#options.conflicts.keepLocal(tx, call.user, call.device, conflict);
+    if (kept.status === "rejected") return { ...rejected(change, kept.error), conflictId: conflict.publicId };
+    const { localId } = change;
+    const fileId = kept.fileId ?? undefined;
+    if (kept.status === "resolved") return { localId, status: "applied", fileId };
+    return { localId, status: "upload_required", fileId, conflictId: conflict.publicId };
   }
 
   /** A change that once was in conflict, and is none any more or waits for its content. */
@@ -432,6 +455,11 @@ export class LocalChangeService {
     const nowMs = this.#options.clock.nowMs();
     this.#queries.record.run(device.id, fingerprintOf(change), fileId, callId, seq, nowMs);
   }
+}
+
+/** Whether it holds for as long as the journal stands still: not a refusal, nor what waits for a conflict's content. */
+function isLasting({ status, conflictId }: ChangeOutcome): boolean {
+  return status !== "rejected" && !(status === "upload_required" && conflictId !== undefined);
 }
 
 function refOf(user: User, file: { readonly publicId: string }): { accountId: number; publicId: string } {

@@ -54,6 +54,10 @@ export function holdQueries(sqlite: Database) {
     decide: sqlite.prepare<undefined, [number, string, number]>(
       "UPDATE holds SET decision = ?2, decided_at = ?3 WHERE id = ?1",
     ),
+    /** Index holds_device. */
+    endOpen: sqlite.prepare<undefined, [number, number]>(
+      "UPDATE holds SET expires_at = ?2 WHERE device_id = ?1 AND decided_at IS NULL",
+    ),
     /** Index held_changes_hold. */
     held: sqlite.prepare<{ id: number; change: string }, [number, number]>(
       "SELECT id, change FROM held_changes WHERE hold_id = ?1 ORDER BY id LIMIT ?2",

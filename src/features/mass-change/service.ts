@@ -90,6 +90,11 @@ export class HoldService {
     return unfinished.length;
   }
 
+  /** A device was removed: what it asked for is dropped undone. Inside that deed. */
+  dropDevice(_tx: Transaction, deviceId: number): void {
+    this.#queries.endOpen.run(deviceId, this.#options.clock.nowMs());
+  }
+
   /** Forgets old counts and outdated holds, some at a time; a deed. @returns rows removed */
   sweep(): number {
     const nowMs = this.#options.clock.nowMs();

@@ -89,6 +89,7 @@ export class Dispatcher {
     try {
       const nowMs = clock.nowMs();
       while (this.#startSome(nowMs) > 0);
+      this.#startStrays(nowMs);
       const nextMs = outbox.nextDueMs(nowMs);
       if (nextMs !== undefined) this.#wakeIn(Math.min(nextMs - nowMs, LOOK_AGAIN_MS));
     } catch (error) {
@@ -110,6 +111,14 @@ export class Dispatcher {
       this.#begin(deviceId, lane);
     }
     return begun;
+  }
+
+  /** What was made while the clock was ahead must not wait until it comes there again. */
+  #startStrays(nowMs: number): void {
+    for (const deviceId of this.#options.outbox.strays(nowMs, SIDE_BY_SIDE_MAX)) {
+      if (this.#inFlight.size >= SIDE_BY_SIDE_MAX) return;
+      if (!this.#inFlight.has(deviceId)) this.#begin(deviceId, null);
+    }
   }
 
   #isFull(lane: string): boolean {
@@ -139,7 +148,7 @@ export class Dispatcher {
     const { outbox, clock } = this.#options;
     const nowMs = clock.nowMs();
     const head = outbox.head(deviceId, nowMs);
-    if (head === undefined) return this.#write(() => outbox.reschedule(deviceId));
+    if (head === undefined) return this.#write(() => outbox.pullIn(deviceId, nowMs));
     const plan = this.#planFor(head, nowMs);
     if (plan.is === "hold") return this.#write(() => outbox.hold(deviceId, plan.untilMs));
     if (plan.is === "drop") return this.#write(() => outbox.drop(deviceId, head.id, plan.why, nowMs));

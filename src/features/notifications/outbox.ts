@@ -25,6 +25,9 @@ export interface Pause {
   readonly isLast: boolean;
 }
 
+/** Nothing waits longer than this by itself: quiet hours end within a day, and no push service is granted more. */
+const WAIT_MS_MAX = 48 * 60 * 60_000;
+
 /** More than these don't wait at a device: the oldest go, and are found in the inbox. */
 export const WAITING_MAX = 100;
 
@@ -72,6 +75,18 @@ export class Outbox {
   /** Devices whose next message is due, the longest due first, but for these devices and lanes. */
   due(nowMs: number, exceptDevices: readonly number[], exceptLanes: readonly string[], limit: number): DueRow[] {
     return this.#rows.due.all(nowMs, JSON.stringify(exceptDevices), JSON.stringify(exceptLanes), limit);
+  }
+
+  /** Devices, so many at most, that are due later than anything is put off: the clock was set back since. */
+  strays(nowMs: number, limit: number): number[] {
+    return this.#rows.dueAfter.all(nowMs + WAIT_MS_MAX, limit).map(({ deviceId }) => deviceId);
+  }
+
+  /** Makes due now what is due at a device later than anything is put off. */
+  pullIn(deviceId: number, nowMs: number): void {
+    this.#rows.pullIn.run(deviceId, nowMs + WAIT_MS_MAX, nowMs);
+    this.#rows.unpause.run(deviceId, nowMs + WAIT_MS_MAX);
+    this.#rows.reschedule.run(deviceId);
   }
 
   /** When a device falls due next, later than now. */

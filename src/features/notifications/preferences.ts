@@ -4,6 +4,7 @@ import {
   mergeNotifications,
   type NotificationChange,
   type NotificationPreferences,
+  type QuietHours,
   readSettings,
 } from "../users/settings.ts";
 import type { PushCategory } from "./channels/channel.ts";
@@ -42,8 +43,18 @@ export function mergePreferences(stored: string | null, change: NotificationChan
 /** Whether a message of this category may be sent now. */
 export function wishOf(preferences: NotificationPreferences, category: PushCategory, nowMs: number): Wish {
   if (!preferences[category]) return { is: "muted" };
-  const untilMs = quietUntil(nowMs, preferences.quietHours);
+  const untilMs = quietUntilIfKnown(nowMs, preferences.quietHours);
   return untilMs === undefined ? { is: "wanted" } : { is: "held", untilMs };
+}
+
+/** A zone was known when it was given; should the machine not know it any more, better a message at night than none. */
+function quietUntilIfKnown(nowMs: number, quietHours: QuietHours): number | undefined {
+  try {
+    return quietUntil(nowMs, quietHours);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 function parse(stored: string): NotificationPreferences {

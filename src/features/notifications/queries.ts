@@ -216,6 +216,19 @@ export function outboxQueries(sqlite: Database) {
        ORDER BY next_at LIMIT ?4`,
     ),
     /** Index push_targets_next. */
+    dueAfter: sqlite.prepare<{ deviceId: number }, [number, number]>(
+      "SELECT device_id AS deviceId FROM push_targets WHERE next_at > ?1 LIMIT ?2",
+    ),
+    /** Index push_deliveries_waiting. */
+    pullIn: sqlite.prepare<void, [number, number, number]>(
+      `UPDATE push_deliveries INDEXED BY push_deliveries_waiting
+       SET state = 'queued', due_at = ?3, created_at = min(created_at, ?3)
+       WHERE device_id = ?1 AND finished_at IS NULL AND due_at > ?2`,
+    ),
+    unpause: sqlite.prepare<void, [number, number]>(
+      "UPDATE push_targets SET paused_until = 0 WHERE device_id = ?1 AND paused_until > ?2",
+    ),
+    /** Index push_targets_next. */
     nextAt: sqlite.prepare<{ nextAt: number | null }, [number]>(
       "SELECT min(next_at) AS nextAt FROM push_targets WHERE next_at > ?1",
     ),

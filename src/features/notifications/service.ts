@@ -89,7 +89,7 @@ export class NotificationService {
     const before = this.#getDevice(accountId, change.deviceId);
     const { pushToken, preferences } = change;
     const platform = change.platform ?? before.platform ?? before.devicePlatform;
-    if (pushToken !== undefined) await this.checkPushToken(pushToken, platform);
+    if (pushToken !== undefined) await this.checkPushToken(pushToken, "pushToken");
     return this.#options.writer.run((tx) => {
       // The device may have been removed while its token was looked at.
       const device = this.#getDevice(accountId, change.deviceId);
@@ -102,10 +102,11 @@ export class NotificationService {
 
   /**
    * Refuses a push token that can never be delivered to. To be called before {@link registerPushToken}, outside the deed.
+   * @param field where in the request the token stands
    * @throws AppError invalid_field | forbidden_target
    */
-  checkPushToken(token: string, platform: string): Promise<void> {
-    return this.#options.channels.checkToken(token, platform);
+  checkPushToken(token: string, field: string): Promise<void> {
+    return this.#options.channels.checkToken(token, field);
   }
 
   /** Gives a checked push token to a device, within the deed that registers it; whoever had it before has it no more. */
@@ -134,6 +135,16 @@ export class NotificationService {
     const { outbox, clock } = this.#options;
     outbox.dropAll(deviceId, "the device was removed", clock.nowMs());
     this.#targets.remove.run(deviceId);
+  }
+
+  /** Lets what is held at devices without preferences of their own be looked at anew, within the caller's deed. */
+  releaseFollowers(tx: Transaction, accountId: number): void {
+    const { outbox, clock, onQueued } = this.#options;
+    const nowMs = clock.nowMs();
+    for (const { id, preferences } of this.#targets.ofAccount.all(accountId, nowMs)) {
+      if (preferences === null) outbox.release(id, nowMs);
+    }
+    tx.afterCommit(onQueued);
   }
 
   /** A page of what the device finds in its inbox, newest first. */

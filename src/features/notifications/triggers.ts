@@ -132,6 +132,11 @@ export class NotificationTriggers {
     this.#options.notifications.forgetDevice(tx, device.id);
   }
 
+  /** What is held at devices that go by the user's settings is looked at anew. */
+  preferencesChanged(tx: Transaction, { accountId }: EventOf<"settings.notifications_changed">): void {
+    this.#options.notifications.releaseFollowers(tx, accountId);
+  }
+
   /** To everybody, the device itself included: it was signed out. */
   tokenReused(tx: Transaction, { accountId, device }: EventOf<"security.token_reused">): void {
     this.#notify(tx, accountId, {

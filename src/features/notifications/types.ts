@@ -72,6 +72,6 @@ export interface PushChannelSet {
   /** In base64url, as browsers take it. */
   readonly vapidPublicKey: string;
   pick(target: PushTarget): PushChannel | undefined;
-  /** @throws AppError invalid_field | forbidden_target */
-  checkToken(token: string, platform: string): Promise<void>;
+  /** @param field where in the request the token stands. @throws AppError invalid_field | forbidden_target */
+  checkToken(token: string, field: string): Promise<void>;
 }

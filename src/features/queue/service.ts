@@ -329,7 +329,7 @@ export class QueueService {
 /** The path of a file in its one stored form. @throws AppError invalid_path */
 function filePath(text: string): string {
   const path = normalizePath(text, "remotePath");
-  if (path === ROOT_PATH || text.endsWith("/")) {
+  if (path === ROOT_PATH) {
     throw new AppError("invalid_path", 'remotePath is the path of a file, as in "/photos/2026/IMG_1.jpg".', {
       field: "remotePath",
     });

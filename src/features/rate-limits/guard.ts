@@ -107,7 +107,7 @@ export class RateGate {
    * Runs a sign-in's check of the password, within the limits of sign-ins (contract §3).
    * @throws AppError rate_limited; what `check` throws
    */
-  async guardSignIn(request: Request, headers: HeaderBag, email: string, check: () => Promise<User>): Promise<User> {
+  async guardSignIn<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
     const { signins, findPlan } = this.#options;
     const account = emailKey(email);
     const gate = await signins.before(this.#addressKey(request), account, findPlan(email));
@@ -122,7 +122,7 @@ export class RateGate {
   }
 
   /** The same for a password that is asked elsewhere; the request itself counts in its own category. */
-  async guardPassword(request: Request, headers: HeaderBag, email: string, check: () => Promise<User>): Promise<User> {
+  async guardPassword<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
     const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
     // The request shows its own category, unless this is what refuses it.
     return this.#guard(gate, check, (verdict) => {
@@ -139,15 +139,15 @@ export class RateGate {
     });
   }
 
-  async #guard(gate: PasswordGate, check: () => Promise<User>, show: (verdict: Verdict) => void): Promise<User> {
+  async #guard<T>(gate: PasswordGate, check: () => Promise<T>, show: (verdict: Verdict) => void): Promise<T> {
     if (!gate.allowed) {
       show(gate.verdict);
       throw rateLimited(gate.verdict, this.#options.clock.nowMs());
     }
     try {
-      const user = await check();
+      const checked = await check();
       show(gate.attempt.succeeded());
-      return user;
+      return checked;
     } catch (error) {
       const reason = error instanceof AppError ? error.reason : undefined;
       if (reason === "bad_credentials") show(gate.attempt.failed());

@@ -4,15 +4,17 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import { invalidField } from "../../errors.ts";
-import { type ChangePosition, knownUpTo } from "../tree/changes.ts";
+import type { ChangePosition, Stretch } from "../tree/changes.ts";
 
 const SIGNATURE_BYTES = 12;
 
 /** What a token holds: the numbers of a {@link ChangePosition}, and where it is within the row of a moved folder. */
 type Payload = readonly [
   seq: number,
-  knownSeq?: number,
-  runHeadSeq?: number,
+  /** 1 where nothing was known when the run began. */
+  beganBlank?: number,
+  /** Two numbers for each stretch. */
+  stretches?: readonly number[],
   rowSeq?: number,
   folderId?: number,
   sortKey?: string,
@@ -44,11 +46,10 @@ export class SyncTokens {
     }
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- signed by us: `issue` made it
     const payload = JSON.parse(Buffer.from(body, "base64url").toString()) as Payload;
-    const [seq, knownSeq, runHeadSeq, rowSeq, folderId, sortKey, name] = payload;
-    if (knownSeq === undefined || runHeadSeq === undefined) return knownUpTo(seq);
+    const [seq, beganBlank = 0, stretches = [], rowSeq, folderId, sortKey, name] = payload;
     const file = sortKey === undefined || name === undefined ? null : { sortKey, name };
     const within = rowSeq === undefined || folderId === undefined ? null : { rowSeq, folderId, file };
-    return { seq, within, knownSeq, runHeadSeq };
+    return { seq, within, stretches: toStretches(stretches), beganBlank: beganBlank === 1 };
   }
 
   /** The token of a place. @param cursor with its number alone: everything up to it is known */
@@ -64,10 +65,21 @@ export class SyncTokens {
 }
 
 function payloadOf(cursor: ChangePosition | { readonly seq: number }): Payload {
-  if (!("knownSeq" in cursor)) return [cursor.seq];
-  const { seq, within, knownSeq, runHeadSeq } = cursor;
-  if (within === null) return knownSeq === seq && runHeadSeq === seq ? [seq] : [seq, knownSeq, runHeadSeq];
+  if (!("stretches" in cursor)) return [cursor.seq];
+  const { seq, within } = cursor;
+  const beganBlank = cursor.beganBlank ? 1 : 0;
+  const stretches = cursor.stretches.flatMap(({ fromSeq, headSeq }) => [fromSeq, headSeq]);
+  if (within === null) return stretches.length + beganBlank === 0 ? [seq] : [seq, beganBlank, stretches];
   const { rowSeq, folderId, file } = within;
-  const place = [seq, knownSeq, runHeadSeq, rowSeq, folderId] as const;
+  const place = [seq, beganBlank, stretches, rowSeq, folderId] as const;
   return file === null ? place : [...place, file.sortKey, file.name];
+}
+
+function toStretches(numbers: readonly number[]): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let at = 0; at < numbers.length; at += 2) {
+    const [fromSeq = 0, headSeq = 0] = numbers.slice(at, at + 2);
+    stretches.push({ fromSeq, headSeq });
+  }
+  return stretches;
 }

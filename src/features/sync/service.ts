@@ -1,7 +1,7 @@
 /** What has changed since a device asked last (contract §7, "Sync is by a per-account change journal"). */
 import type { Clock } from "../../lib/clock.ts";
 import type { ChangeEntry, ChangePosition } from "../tree/changes.ts";
-import { knownUpTo } from "../tree/changes.ts";
+import { knownUpTo, NOTHING_KNOWN, runHeadOf } from "../tree/changes.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { SyncTokens } from "./cursor.ts";
 
@@ -17,6 +17,8 @@ export interface SyncServiceOptions {
   };
   /** Takes what was deleted apart sooner, so that its tombstones can be told. */
   readonly hurryDeletions: () => void;
+  /** How long an answer waits for large deletions to be taken apart; what is left then is told by the next one. */
+  readonly deletionsWaitMs?: number;
 }
 
 /** Where a device says that it stands; neither: nowhere, it wants everything. */
@@ -40,7 +42,6 @@ export interface SyncAnswer {
   readonly mustReset: boolean;
 }
 
-/** How long an answer waits for large deletions to be taken apart; what is left then is told by the next one. */
 const DELETIONS_WAIT_MS = 1_000;
 const DELETIONS_LOOK_MS = 10;
 
@@ -60,7 +61,7 @@ export class SyncService {
     const lastSyncAtMs = devices.lastSyncAt(deviceId);
     devices.noteSync(deviceId, clock.nowMs());
     if (this.#isForgotten(accountId, from)) {
-      const nextSyncToken = tokens.issue(accountId, { seq: 0 });
+      const nextSyncToken = tokens.issue(accountId, NOTHING_KNOWN);
       return { lastSyncAtMs, entries: [], nextSyncToken, hasMore: false, mustReset: true };
     }
     const isReaping = await this.#awaitDeletions(accountId);
@@ -78,7 +79,7 @@ export class SyncService {
   #placeOf({ accountId, syncToken, lastSyncMs }: SyncRequest): ChangePosition {
     const { tree, tokens } = this.#options;
     if (syncToken !== undefined) return tokens.parse(accountId, syncToken);
-    return knownUpTo(lastSyncMs === undefined ? 0 : tree.seqBefore(accountId, lastSyncMs));
+    return lastSyncMs === undefined ? NOTHING_KNOWN : knownUpTo(tree.seqBefore(accountId, lastSyncMs));
   }
 
   /**
@@ -87,18 +88,20 @@ export class SyncService {
    */
   #isForgotten(accountId: number, from: ChangePosition): boolean {
     const { tree } = this.#options;
-    const head = tree.headOf(accountId);
-    if (from.seq > head || from.runHeadSeq > head) return true;
-    // Who knows nothing misses no deletion, as long as nothing was told in this run before.
-    return from.runHeadSeq > 0 && from.runHeadSeq < tree.floorOf(accountId);
+    const runHeadSeq = runHeadOf(from);
+    if (Math.max(from.seq, runHeadSeq) > tree.headOf(accountId)) return true;
+    const floorSeq = tree.floorOf(accountId);
+    if (!from.beganBlank) return from.seq < floorSeq;
+    // Who began with nothing misses only what was deleted after that.
+    return from.stretches.length > 0 && Math.max(from.seq, runHeadSeq) < floorSeq;
   }
 
   /** @returns whether some deletion is still being taken apart */
   async #awaitDeletions(accountId: number): Promise<boolean> {
-    const { tree, hurryDeletions } = this.#options;
+    const { tree, hurryDeletions, deletionsWaitMs = DELETIONS_WAIT_MS } = this.#options;
     if (!tree.isReaping(accountId)) return false;
     hurryDeletions();
-    for (let waitedMs = 0; waitedMs < DELETIONS_WAIT_MS; waitedMs += DELETIONS_LOOK_MS) {
+    for (let waitedMs = 0; waitedMs < deletionsWaitMs; waitedMs += DELETIONS_LOOK_MS) {
       await Bun.sleep(DELETIONS_LOOK_MS);
       if (!tree.isReaping(accountId)) return false;
     }

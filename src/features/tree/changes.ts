@@ -8,18 +8,21 @@
  * again; what moves on while it pages is met later. Nothing is met twice, nothing is passed over.
  *
  * The journal's rows that later ones have superseded are skipped in one indexed query; within an expanded row the
- * position is (folder, name), in orders that only shrink while others write.
+ * position is (folder, name); see moved-folders.ts.
  */
 import type { Database } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
+import { type ExpansionPosition, MovedFolders } from "./moved-folders.ts";
 import type { TreeStore } from "./store.ts";
 import type { TreeNode } from "./types.ts";
 
-/** A place within the expansion of a moved folder's row: after this folder itself, or after this file of it. */
-export interface ExpansionPosition {
-  readonly folderId: number;
-  /** Null: the folder itself was met, none of its files. */
-  readonly file: { readonly sortKey: string; readonly name: string } | null;
+/**
+ * A stretch of the journal that a reader went through in this run: from a number to where the next stretch begins, or to
+ * where it stands. The journal's head was `headSeq` at that time.
+ */
+export interface Stretch {
+  readonly fromSeq: number;
+  readonly headSeq: number;
 }
 
 /** How far a reader has come. */
@@ -28,10 +31,10 @@ export interface ChangePosition {
   readonly seq: number;
   /** Where in the expansion of the next row it stopped; that row's number is `seq + 1` or more. */
   readonly within: (ExpansionPosition & { readonly rowSeq: number }) | null;
-  /** What existed at this number was known when the run began. */
-  readonly knownSeq: number;
-  /** The journal's head when the run began: what has its place up to here was not met before in this run. */
-  readonly runHeadSeq: number;
+  /** What it went through in this run; empty where none has begun and all up to `seq` is known. */
+  readonly stretches: readonly Stretch[];
+  /** It knew nothing when the run began, so that there is nothing to be deleted but what it met in the run. */
+  readonly beganBlank: boolean;
 }
 
 /** What a reader meets. */
@@ -61,7 +64,6 @@ interface JournalRow {
   readonly pathSeq: number | null;
   readonly publicId: string | null;
   readonly deletedKind: number | null;
-  readonly deletedCreatedSeq: number | null;
   readonly deletedAtMs: number | null;
 }
 
@@ -70,25 +72,42 @@ interface FolderLink {
   readonly pathSeq: number;
 }
 
-interface BelowRow {
-  readonly id: number;
-  readonly sortKey: string;
-  readonly name: string;
-}
-
 /** What was met and where; without an entry only how far the walk has come. */
 interface Met {
   readonly entry?: ChangeEntry;
   readonly at: ChangePosition;
 }
 
+/** A node that was made since the run began, and where it is met now. */
+interface Moved {
+  readonly createdSeq: number;
+  readonly placeSeq: number;
+}
+
 const ROWS_AT_ONCE = 500;
+/** So far back from the journal's head it is looked up whether a node had moved on when the reader passed it. */
+const OWN_ROWS_LOOKED_AT = 50_000;
 /** So many rows of the journal are looked at for one page: where most have moved on, a page is short rather than late. */
-const ROWS_A_PAGE_MAX = 20_000;
+const ROWS_A_PAGE_MAX = 4_000;
+/** A stretch ends where others write between two pages; beyond this number the first ones are put together. */
+const STRETCHES_MAX = 12;
 
 /** Where a reader stands that knows everything up to a number. */
 export function knownUpTo(seq: number): ChangePosition {
-  return { seq, within: null, knownSeq: seq, runHeadSeq: seq };
+  return { seq, within: null, stretches: [], beganBlank: false };
+}
+
+/** Where a reader stands that knows nothing and wants everything. */
+export const NOTHING_KNOWN: ChangePosition = { seq: 0, within: null, stretches: [], beganBlank: true };
+
+/** The number up to which a reader knew everything when its run began. */
+function knownSeqOf({ seq, stretches: [first] }: ChangePosition): number {
+  return first?.fromSeq ?? seq;
+}
+
+/** The journal's head when a reader's run began. */
+export function runHeadOf({ seq, stretches: [first] }: ChangePosition): number {
+  return first?.headSeq ?? seq;
 }
 
 /** Reads changes. One for all accounts of a database. */
@@ -96,8 +115,7 @@ export class ChangeReader {
   readonly #store: TreeStore;
   readonly #rows;
   readonly #link;
-  readonly #foldersBelow;
-  readonly #filesOf;
+  readonly #moved;
   readonly #firstFrom;
   readonly #floor;
   readonly #ownSeqs;
@@ -105,9 +123,10 @@ export class ChangeReader {
   constructor(store: TreeStore) {
     this.#store = store;
     const { sqlite } = store;
+    this.#moved = new MovedFolders(sqlite);
     this.#rows = sqlite.prepare<JournalRow, [number, number, number]>(
       `SELECT j.seq, j.node_id AS nodeId, n.parent_id AS parentId, n.seq AS nodeSeq, n.created_seq AS createdSeq, n.kind, f.path_seq AS pathSeq,
-         t.public_id AS publicId, t.kind AS deletedKind, t.created_seq AS deletedCreatedSeq, t.deleted_at AS deletedAtMs
+         t.public_id AS publicId, t.kind AS deletedKind, t.deleted_at AS deletedAtMs
        FROM journal j LEFT JOIN nodes n ON n.id = j.node_id LEFT JOIN folders f ON f.node_id = j.node_id
          LEFT JOIN tombstones t ON t.account_id = j.account_id AND t.seq = j.seq
        WHERE j.account_id = ?1 AND j.seq > ?2 AND (n.seq = j.seq OR f.path_seq = j.seq OR t.seq IS NOT NULL)
@@ -116,15 +135,6 @@ export class ChangeReader {
     this.#link = sqlite.prepare<FolderLink, [number]>(
       `SELECT n.parent_id AS parentId, f.path_seq AS pathSeq FROM nodes n JOIN folders f ON f.node_id = n.id
        WHERE n.id = ?1`,
-    );
-    this.#foldersBelow = sqlite.prepare<{ id: number }, [number]>(
-      `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
-         SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)
-       SELECT id FROM s ORDER BY id`,
-    );
-    this.#filesOf = sqlite.prepare<BelowRow, [number, number, string, string, number]>(
-      `SELECT id, sort_key AS sortKey, name FROM nodes INDEXED BY nodes_name
-       WHERE parent_id = ?1 AND kind = 1 AND seq < ?2 AND (sort_key, name) > (?3, ?4) ORDER BY sort_key, name LIMIT ?5`,
     );
     this.#firstFrom = sqlite.prepare<{ seq: number; at: number }, [number, number]>(
       "SELECT seq, at FROM journal WHERE account_id = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
@@ -163,8 +173,7 @@ export class ChangeReader {
   /** The next changes after a place, at most `limit` of the wanted kinds. */
   read(accountId: number, from: ChangePosition, limit: number, wantsFolders: boolean): ChangePage {
     const head = this.#store.accounts.headOf(accountId);
-    const start = from.within === null && from.seq === from.runHeadSeq && from.seq === from.knownSeq;
-    const run = start ? { ...from, runHeadSeq: head } : from;
+    const run = { ...from, stretches: withHead(from, head) };
     const met: Met[] = [];
     for (const one of this.#walk(accountId, run, limit, wantsFolders)) {
       met.push(one);
@@ -188,7 +197,7 @@ export class ChangeReader {
       const rows = this.#rows.all(accountId, after, rowsAtOnce);
       const nodes = this.#nodesOf(rows, wantsFolders, links);
       for (const row of rows) {
-        yield* this.#meet(row, run, within?.rowSeq === row.seq ? within : null, wantsFolders, links, nodes);
+        yield* this.#meet(row, run, within?.rowSeq === row.seq ? within : null, wantsFolders, links, nodes, rowsAtOnce);
         within = null;
         after = row.seq;
       }
@@ -213,7 +222,8 @@ export class ChangeReader {
     within: ExpansionPosition | null,
     wantsFolders: boolean,
     links: Map<number, FolderLink | null>,
-    nodes: ReadonlyMap<number, TreeNode>,
+    placed: ReadonlyMap<number, TreeNode>,
+    count: number,
   ): Generator<Met> {
     const at = (position: ExpansionPosition | null): ChangePosition => ({
       ...run,
@@ -228,44 +238,33 @@ export class ChangeReader {
     // A folder that was never renamed or moved held nothing when it was made.
     const isExpanded = row.pathSeq === row.seq && row.pathSeq !== row.createdSeq;
     if (!isExpanded) {
-      const node = nodes.get(row.nodeId);
+      // Described after it was made: this row is still the one of its path, and its place is the later one.
+      const node = row.nodeSeq === row.seq ? placed.get(row.nodeId) : undefined;
       if (node !== undefined) yield { entry: { change: "updated", node }, at: at(null) };
       return;
     }
     if (this.#latestMoveAbove(row.nodeId, links) !== row.seq) return;
     if (this.#store.paths.pathOf(row.nodeId) === undefined) return;
-    for (const { id } of this.#foldersBelow.all(row.nodeId)) {
-      if (within !== null && id < within.folderId) continue;
-      if (this.#latestMoveAbove(id, links) !== row.seq) continue;
-      const isResumed = within !== null && id === within.folderId;
-      if (wantsFolders && !isResumed) {
-        const folder = this.#store.findById(id);
-        if (folder !== undefined && folder.seq <= row.seq) {
-          yield { entry: { change: "updated", node: folder }, at: at({ folderId: id, file: null }) };
-        }
-      }
-      let last = (isResumed ? within?.file : null) ?? { sortKey: "", name: "" };
-      for (;;) {
-        const files = this.#filesOf.all(id, row.seq, last.sortKey, last.name, ROWS_AT_ONCE);
-        const found = new Map(this.#store.findByIds(files.map((file) => file.id)).map((node) => [node.id, node]));
-        for (const { id: fileId, sortKey, name } of files) {
-          const node = found.get(fileId);
-          last = { sortKey, name };
-          if (node !== undefined) yield { entry: { change: "updated", node }, at: at({ folderId: id, file: last }) };
-        }
-        if (files.length < ROWS_AT_ONCE) break;
+    const isPlaced = (folderId: number) => this.#latestMoveAbove(folderId, links) === row.seq;
+    for (const piece of this.#moved.below(row.nodeId, row.seq, within, count, wantsFolders, isPlaced)) {
+      const wanted = piece.filter(({ fileId }) => wantsFolders || fileId !== null);
+      const found = this.#store.findByIds(wanted.map(({ fileId, at: { folderId } }) => fileId ?? folderId));
+      const nodes = new Map(found.map((node) => [node.id, node]));
+      for (const { fileId, at: position } of wanted) {
+        const node = nodes.get(fileId ?? position.folderId);
+        if (node !== undefined && node.seq <= row.seq) yield { entry: { change: "updated", node }, at: at(position) };
       }
     }
   }
 
-  /** A deletion, unless the reader can't know what was deleted. */
+  /**
+   * A deletion. One of a node that was made after the cursor is told, too: the device that made it knows it from its own
+   * request, before it met it here. Only who began with nothing needs none of those that were over by then.
+   */
   #deletion(row: JournalRow, run: ChangePosition): Extract<ChangeEntry, { change: "deleted" }> | undefined {
-    const { publicId, deletedKind, deletedCreatedSeq, deletedAtMs } = row;
-    invariant(publicId !== null && deletedCreatedSeq !== null && deletedAtMs !== null, "a tombstone is whole");
-    const wasKnown = deletedCreatedSeq <= run.knownSeq;
-    // Made and deleted since the run began: it may have been met in between.
-    const mayBeMet = deletedCreatedSeq <= run.seq && row.seq > run.runHeadSeq;
-    if (!wasKnown && !mayBeMet) return undefined;
+    const { publicId, deletedKind, deletedAtMs } = row;
+    invariant(publicId !== null && deletedAtMs !== null, "a tombstone is whole");
+    if (run.beganBlank && row.seq <= runHeadOf(run)) return undefined;
     return { change: "deleted", publicId, kind: deletedKind === 0 ? "folder" : "file", deletedAtMs };
   }
 
@@ -286,39 +285,55 @@ export class ChangeReader {
   }
 
   /**
-   * Tells what is new to the reader. What has its place within the journal as it was when the run began was not met
-   * before in this run; for what moved on since, its own earlier rows tell where the reader must have met it.
+   * Tells what is new to the reader: made after what it knew when the run began, and not met in the run. What has its place
+   * within the journal as it was then can't have been met; of what moved on since, its own earlier rows tell where it stood
+   * while the reader passed by.
+   *
+   * Promised: nothing that the reader knows is told as created. What it does not know is told as created, but for nodes
+   * that changed again after the run began: of those, one whose folder had been renamed or moved before the reader passed
+   * it is told as updated, since where it stood in between is not written down; and so are some of very long runs.
    */
   #settle(accountId: number, run: ChangePosition, page: readonly Met[]): ChangeEntry[] {
     const createdSeqs = this.#createdSeqs(page);
-    const moved: number[] = [];
+    const knownSeq = knownSeqOf(run);
+    const moved = new Map<number, Moved>();
     for (const { entry, at } of page) {
       if (entry === undefined || entry.change === "deleted") continue;
-      const place = at.within?.rowSeq ?? at.seq;
-      const created = createdSeqs.get(entry.node.id) ?? 0;
-      if (created > run.knownSeq && created <= run.seq && place > run.runHeadSeq) moved.push(entry.node.id);
+      const placeSeq = at.within?.rowSeq ?? at.seq;
+      const createdSeq = createdSeqs.get(entry.node.id) ?? 0;
+      if (createdSeq > knownSeq && createdSeq <= passedSeqOf(run) && placeSeq > runHeadOf(run)) {
+        moved.set(entry.node.id, { createdSeq, placeSeq });
+      }
     }
     const wereMet = this.#metBefore(accountId, run, moved);
     return page.flatMap(({ entry }): ChangeEntry[] => {
       if (entry === undefined) return [];
       if (entry.change === "deleted") return [entry];
-      const isKnown = (createdSeqs.get(entry.node.id) ?? 0) <= run.knownSeq || wereMet.has(entry.node.id);
+      const isKnown = (createdSeqs.get(entry.node.id) ?? 0) <= knownSeq || wereMet.has(entry.node.id);
       return [{ ...entry, change: isKnown ? "updated" : "created" }];
     });
   }
 
-  /** Which of these nodes, all made since the run began, had an earlier place that the reader has passed. */
-  #metBefore(accountId: number, run: ChangePosition, nodeIds: readonly number[]): Set<number> {
+  /**
+   * Which of these nodes, all made since the run began, the reader passed where they stood. That is so where at the end of
+   * some stretch no change of the node was ahead, up to what was the journal's head then.
+   */
+  #metBefore(accountId: number, run: ChangePosition, moved: ReadonlyMap<number, Moved>): Set<number> {
     const met = new Set<number>();
-    if (nodeIds.length === 0) return met;
-    const until = Math.max(run.runHeadSeq, run.seq);
-    const rows = this.#ownSeqs.all(accountId, run.knownSeq + 1, until, JSON.stringify(nodeIds));
-    const atRunHead = new Map<number, number>();
-    for (const { nodeId, seq } of rows) {
-      if (seq <= run.runHeadSeq) atRunHead.set(nodeId, seq);
-      else if (seq <= run.seq) met.add(nodeId);
+    if (moved.size === 0) return met;
+    const headSeq = run.stretches.at(-1)?.headSeq ?? run.seq;
+    const lookedFrom = Math.max(knownSeqOf(run) + 1, headSeq - OWN_ROWS_LOOKED_AT);
+    const rows = this.#ownSeqs.all(accountId, lookedFrom, headSeq, JSON.stringify([...moved.keys()]));
+    const seqs = Map.groupBy(rows, ({ nodeId }) => nodeId);
+    for (const [nodeId, { createdSeq, placeSeq }] of moved) {
+      const own = seqs.get(nodeId) ?? [];
+      const isMet = run.stretches.some((stretch, index) => {
+        const endSeq = run.stretches[index + 1]?.fromSeq ?? passedSeqOf(run);
+        if (createdSeq > endSeq || placeSeq <= stretch.headSeq) return false;
+        return endSeq < lookedFrom - 1 || !own.some(({ seq }) => seq > endSeq && seq <= stretch.headSeq);
+      });
+      if (isMet) met.add(nodeId);
     }
-    for (const [nodeId, seq] of atRunHead) if (seq <= run.seq) met.add(nodeId);
     return met;
   }
 
@@ -326,11 +341,28 @@ export class ChangeReader {
     const ids = page.flatMap(({ entry }) => (entry === undefined || entry.change === "deleted" ? [] : [entry.node.id]));
     const rows = this.#store.sqlite
       .query<{ id: number; createdSeq: number }, [string]>(
-        "SELECT n.id, n.created_seq AS createdSeq FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value",
+        `SELECT n.id, CASE WHEN n.created_seq >= 0 THEN n.created_seq
+           ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END AS createdSeq
+         FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value`,
       )
       .all(JSON.stringify(ids));
     return new Map(rows.map(({ id, createdSeq }) => [id, createdSeq]));
   }
+}
+
+/** How far a reader may have met things; of a moved folder's row the folder itself. */
+function passedSeqOf({ seq, within }: ChangePosition): number {
+  return within?.rowSeq ?? seq;
+}
+
+/** What a reader has gone through once it goes on with the journal's head where it is now. */
+function withHead(position: ChangePosition, headSeq: number): readonly Stretch[] {
+  const { stretches } = position;
+  if (stretches.at(-1)?.headSeq === headSeq) return stretches;
+  const all = [...stretches, { fromSeq: passedSeqOf(position), headSeq }];
+  const [first, , ...others] = all;
+  // The first two together: as if the head had been the earlier one all the time. That only takes more for met.
+  return all.length <= STRETCHES_MAX || first === undefined ? all : [first, ...others];
 }
 
 /** How much of a journal one step of the sweep looks at. */

@@ -25,6 +25,7 @@ const STEP = 100;
 /**
  * Copies everything below a folder into an empty copy of it, folder by folder, resting after every hundred nodes. Each
  * step runs inside a deed. Journal numbers and media types are written; the account's sums are the caller's.
+ * @param isStaged whether the copy is not to be seen before it is whole
  */
 export function* copyBelow(
   store: TreeStore,
@@ -32,8 +33,9 @@ export function* copyBelow(
   options: CopyOptions,
   sourceId: number,
   copyId: number,
+  isStaged = false,
 ): Generator<void> {
-  const copier = new RowCopier(store, accountId, options);
+  const copier = new RowCopier(store, accountId, options, isStaged ? -copyId : undefined);
   const waiting = [{ from: sourceId, into: copyId }];
   let copied = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -77,11 +79,13 @@ class RowCopier {
   readonly #store: TreeStore;
   readonly #accountId: number;
   readonly #options: CopyOptions;
+  readonly #createdSeq;
 
-  constructor(store: TreeStore, accountId: number, options: CopyOptions) {
+  constructor(store: TreeStore, accountId: number, options: CopyOptions, createdSeq: number | undefined) {
     this.#store = store;
     this.#accountId = accountId;
     this.#options = options;
+    this.#createdSeq = createdSeq;
   }
 
   /** @returns the row id of the copy, which its folder does not count yet */
@@ -93,7 +97,11 @@ class RowCopier {
     const id =
       source.kind === FILE
         ? this.#copyFile(source, parentId, metadata, nowMs, seq)
-        : store.nodes.insertUncounted({ ...folderRow(this.#accountId, parentId, source.name, nowMs, seq), metadata });
+        : store.nodes.insertUncounted({
+            ...folderRow(this.#accountId, parentId, source.name, nowMs, seq),
+            createdSeq: this.#createdSeq,
+            metadata,
+          });
     store.accounts.record(this.#accountId, seq, id);
     return id;
   }
@@ -112,6 +120,7 @@ class RowCopier {
       createdAtMs: nowMs,
       modifiedAtMs: nowMs,
       seq,
+      createdSeq: this.#createdSeq,
       sizeBytes,
       mediaType,
       blobId,

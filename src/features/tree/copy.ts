@@ -96,13 +96,16 @@ export async function copyLarge(
   ref: NodeRef,
   destinationPath: string,
   options: CopyOptions,
+  deviceId: number | null,
 ): Promise<FolderNode> {
-  const { folder, stageId } = await writer.run(() => stage(store, ref, destinationPath, options));
+  const run = <T>(step: (tx: Transaction) => T, runOptions?: { readonly isRepeatable: boolean }) =>
+    writer.run((tx) => store.by(deviceId, () => step(tx)), runOptions);
+  const { folder, stageId } = await run(() => stage(store, ref, destinationPath, options));
   try {
-    const steps = copyBelow(store, folder.accountId, options, folder.id, stageId);
+    const steps = copyBelow(store, folder.accountId, options, folder.id, stageId, true);
     // A step that was taken can't be taken again.
-    while ((await writer.run(() => steps.next(), { isRepeatable: false })).done !== true);
-    return await writer.run((tx) => attach(store, tx, folder, stageId, destinationPath, options));
+    while ((await run(() => steps.next(), { isRepeatable: false })).done !== true);
+    return await run((tx) => attach(store, tx, folder, stageId, destinationPath, options));
   } finally {
     // Where it was not attached, the reaper takes it apart.
     store.underConstruction.delete(stageId);
@@ -145,7 +148,10 @@ function attach(
   const { accountId } = folder;
   const { files, folders, fileBytes } = sumBelow(store, accountId, stageId);
   const { parentId, name } = destination(store, tx, folder, destinationPath, options);
-  const seq = store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes);
+  // Two numbers: it counts as made at the first, and the second is that of a move, at which readers meet all below it.
+  const numbers = 2;
+  const seq = store.accounts.take(accountId, { numbers, files, folders, fileBytes }, options.quotaBytes, tx);
+  store.nodes.setCreatedSeq(stageId, seq - 1);
   store.nodes.update(tx, store.nodes.get(stageId), {
     parentId,
     name,

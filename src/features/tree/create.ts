@@ -6,6 +6,7 @@ import { nameTaken } from "./names.ts";
 import { FILE, metadataToJson, tagsToJson } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileNode, FolderNode, NewFile, NewFolder, OnConflict } from "./types.ts";
+import { fingerprint, placeOf, subjectOf } from "./undo.ts";
 import { applyFileChanges, refuseLongPath } from "./update.ts";
 import { addVersion, type Content } from "./versions.ts";
 
@@ -76,6 +77,11 @@ export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacemen
   store.tags.add(accountId, id, input.tags);
   store.deletions.forget(accountId, content.blobId);
   const file = store.getFile(id);
+  store.undo.note(subjectOf(file, seq, "create"), () => ({
+    placeTo: placeOf(file),
+    labelsTo: fingerprint(file),
+    contentTo: file.version,
+  }));
   store.tell(tx, "file.created", file);
   return { file, isNew: true };
 }

@@ -6,11 +6,13 @@
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
+import { joinPath } from "../../lib/path.ts";
 import { ROOT_NAME } from "./folder-paths.ts";
 import type { StoredNode } from "./node-rows.ts";
 import { FILE, parseTags } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { DeletedNode, NodeRef, Precondition } from "./types.ts";
+import { type Removal, subjectOf } from "./undo.ts";
 import { dropVersions } from "./versions.ts";
 
 /** So many rows are taken apart within the deletion itself (some milliseconds). */
@@ -24,7 +26,7 @@ export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, prec
   store.tell(tx, "file.deleted", file);
   const row = store.nodes.get(file.id);
   const nowMs = store.clock.nowMs();
-  removeRow(store, row, nowMs, true);
+  removeRow(store, row, nowMs, true, file.folder);
   store.nodes.deleteName(row);
   store.nodes.childChanged(tx, file.parentId, FILE, row, undefined);
   store.names.freed(tx, file.parentId);
@@ -54,7 +56,9 @@ export function deleteFolder(
     fileBytes: -sums.fileBytes,
     versionBytes: -sums.versionBytes,
   });
-  store.nodes.cutOff(tx, store.nodes.get(folder.id), seq);
+  const row = store.nodes.get(folder.id);
+  store.undo.note(subjectOf(folder, seq, "delete"), () => store.undo.describe(row, folder.folder));
+  store.nodes.cutOff(tx, row, seq);
   store.accounts.record(folder.accountId, seq, folder.id);
   store.names.freed(tx, folder.parentId);
   store.paths.drop();
@@ -131,28 +135,29 @@ function takeApart(store: TreeStore, folderId: number, limit: number): number {
   const filesOf = store.sqlite.query<{ id: number }, [number, number]>(
     "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 1 LIMIT ?2",
   );
-  const folderIn = store.sqlite.query<{ id: number }, [number]>(
-    "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 0 LIMIT 1",
+  const folderIn = store.sqlite.query<{ id: number; name: string }, [number]>(
+    "SELECT id, name FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 0 LIMIT 1",
   );
   const nowMs = store.clock.nowMs();
-  const way = [folderId];
+  const removal = store.undo.findRemoval(folderId);
+  const way = [{ id: folderId, path: removal?.path ?? "" }];
   const gone: StoredNode[] = [];
-  const remove = (id: number) => {
+  const remove = (id: number, folder: string) => {
     const node = store.nodes.get(id);
-    removeRow(store, node, nowMs, false);
+    removeRow(store, node, nowMs, false, folder, removal);
     gone.push(node);
   };
   while (gone.length < limit) {
     const at = way.at(-1);
     if (at === undefined) break;
-    const files = filesOf.all(at, limit - gone.length);
-    for (const { id } of files) remove(id);
+    const files = filesOf.all(at.id, limit - gone.length);
+    for (const { id } of files) remove(id, at.path);
     if (gone.length >= limit) break;
-    const below = folderIn.get(at);
-    if (below !== null) way.push(below.id);
+    const below = folderIn.get(at.id);
+    if (below !== null) way.push({ id: below.id, path: joinPath(at.path, below.name) });
     else {
-      remove(at);
       way.pop();
+      remove(at.id, way.at(-1)?.path ?? "");
     }
   }
   // All at once: the index of names writes out what it has gathered whenever other tables are written in between.
@@ -163,9 +168,20 @@ function takeApart(store: TreeStore, folderId: number, limit: number): number {
 /**
  * Removes one node and leaves its tombstone. Its name and its folder's counts are the caller's.
  * @param isCounted whether the account's sums still have it
+ * @param folder path of the folder that it is in, or was
+ * @param removal in whose name, where it goes with a folder above it
  */
-function removeRow(store: TreeStore, node: StoredNode, nowMs: number, isCounted: boolean): void {
+function removeRow(
+  store: TreeStore,
+  node: StoredNode,
+  nowMs: number,
+  isCounted: boolean,
+  folder: string,
+  removal?: Removal,
+): void {
   const { account_id: accountId, kind, size_bytes: sizeBytes } = node;
+  // The folder that was cut off has its row already.
+  const undo = node.parent_id === null ? undefined : store.undo.recall(node, folder, removal);
   if (kind === FILE) {
     invariant(node.media_type !== null && node.blob_id !== null, "a file has a content and its type");
     store.tags.remove(accountId, node.id, parseTags(node.tags));
@@ -177,5 +193,10 @@ function removeRow(store: TreeStore, node: StoredNode, nowMs: number, isCounted:
   const sums = isCounted ? { files: -1, fileBytes: -sizeBytes, versionBytes: -versionBytes } : {};
   const seq = store.accounts.take(accountId, sums);
   store.accounts.bury(accountId, seq, node, nowMs);
+  if (undo !== undefined) {
+    const subject = { accountId, seq, nodeId: node.id, publicId: node.public_id, kind };
+    if (isCounted) store.undo.note({ ...subject, what: "delete" }, () => undo);
+    else if (removal !== undefined) store.undo.noteReaped(subject, undo, removal);
+  }
   store.nodes.deleteUncounted(node);
 }

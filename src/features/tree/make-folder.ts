@@ -4,8 +4,9 @@ import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { ROOT_NAME } from "./folder-paths.ts";
-import { FILE, FOLDER } from "./rows.ts";
+import { FILE, FOLDER, parseMetadata } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
+import { fingerprint } from "./undo.ts";
 
 /** Makes the root of a new account. @returns its row id */
 export function createAccountRoot(store: TreeStore, accountId: number): number {
@@ -56,8 +57,13 @@ export function insertFolder(
 ): number {
   const nowMs = store.clock.nowMs();
   const seq = store.accounts.take(accountId, { folders: 1 });
-  const id = store.nodes.insert(tx, { ...folderRow(accountId, parentId, name, nowMs, seq), metadata });
+  const row = { ...folderRow(accountId, parentId, name, nowMs, seq), metadata };
+  const id = store.nodes.insert(tx, row);
   store.accounts.record(accountId, seq, id);
+  store.undo.note({ accountId, seq, nodeId: id, publicId: row.publicId, kind: FOLDER, what: "create" }, () => ({
+    placeTo: { parentId, name },
+    labelsTo: fingerprint({ tags: [], metadata: parseMetadata(metadata), isPublic: false }),
+  }));
   store.paths.freeze();
   return id;
 }

@@ -18,6 +18,8 @@ export interface NewNodeRow {
   readonly createdAtMs: number;
   readonly modifiedAtMs: number;
   readonly seq: number;
+  /** Where it counts as made at another number than `seq`; see `nodes.createdSeq` in the schema. */
+  readonly createdSeq?: number | undefined;
   /** 0 for folders. */
   readonly sizeBytes: number;
   readonly mediaType: string | null;
@@ -79,6 +81,7 @@ export class NodeRows {
   readonly #setPathSeq;
   readonly #cutOff;
   readonly #setCounts;
+  readonly #setCreatedSeq;
 
   constructor(sqlite: Database, anchors: Anchors) {
     this.#anchors = anchors;
@@ -86,7 +89,7 @@ export class NodeRows {
       `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
          is_public, tags, metadata, content_device_id)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
        RETURNING id`,
     );
     this.#insertFolder = sqlite.prepare<undefined, [number, number]>(
@@ -125,6 +128,9 @@ export class NodeRows {
     this.#setCounts = sqlite.prepare<undefined, [number, number, number]>(
       "UPDATE folders SET child_folders = ?2, child_files = ?3 WHERE node_id = ?1",
     );
+    this.#setCreatedSeq = sqlite.prepare<undefined, [number, number]>(
+      "UPDATE nodes SET created_seq = ?2 WHERE id = ?1",
+    );
   }
 
   /** The row of a node; it must exist. */
@@ -161,6 +167,7 @@ export class NodeRows {
       node.tags,
       node.metadata,
       node.contentDeviceId,
+      node.createdSeq ?? node.seq,
     );
     invariant(row !== null, "an inserted node has an id");
     if (!isFile) this.#insertFolder.run(row.id, node.seq);
@@ -272,6 +279,11 @@ export class NodeRows {
   deleteUncounted(node: StoredNode): void {
     if (node.kind === FOLDER) this.#deleteFolder.run(node.id);
     this.#deleteNode.run(node.id);
+  }
+
+  /** Sets when a folder appeared that was not to be seen before. */
+  setCreatedSeq(id: number, seq: number): void {
+    this.#setCreatedSeq.run(id, seq);
   }
 
   /** Marks when a folder was renamed or moved last. */

@@ -40,7 +40,7 @@ export class TreeReader {
     this.#changes = new ChangeReader(store);
     this.#cutOff = store.sqlite.prepare<{ id: number }, [number]>(
       `SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/'
-         AND account_id = ?1 LIMIT 1`,
+         AND account_id = ?1`,
     );
     this.#holders = store.sqlite.prepare<{ id: number }, [number, number, number]>(
       "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
@@ -90,9 +90,10 @@ export class TreeReader {
     return undefined;
   }
 
-  /** Whether the account deleted a file with this content and has made none with it since (D25). */
+  /** Whether the account deleted a file with this content, has made none with it since, and holds no other (D25). */
   wasDeleted(accountId: number, digest: Digest): boolean {
-    return this.#store.deletions.find(accountId, digest) !== undefined;
+    if (this.#store.deletions.find(accountId, digest) === undefined) return false;
+    return this.findFileWithContent(accountId, digest) === undefined;
   }
 
   /** The top folder of an account, which exists. */
@@ -167,7 +168,8 @@ export class TreeReader {
 
   /** Whether something that was deleted is still being taken apart: its tombstones are not all there yet. */
   isReaping(accountId: number): boolean {
-    return this.#cutOff.get(accountId) !== null;
+    // A large copy that is being made is cut off, too.
+    return this.#cutOff.all(accountId).some(({ id }) => !this.#store.underConstruction.has(id));
   }
 
   /** Forgets what is kept in memory. To be called where `db.changedElsewhere()` says that another process wrote. */

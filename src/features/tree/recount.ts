@@ -26,6 +26,10 @@ const OF_ACCOUNT = [
      (SELECT ifnull(sum(v.size_bytes), 0) AS counted FROM versions v JOIN nodes n ON n.id = v.node_id
       WHERE n.parent_id IN (SELECT id FROM s)) c
    WHERE a.id = ?1 AND a.version_bytes <> c.counted`,
+  `SELECT 'accounts.reserved_bytes' AS counter, ?1 AS "of", a.reserved_bytes AS stored, c.counted FROM accounts a,
+     (SELECT ifnull(sum(reserved_bytes), 0) AS counted
+      FROM uploads INDEXED BY uploads_reserved WHERE account_id = ?1 AND reserved_bytes > 0) c
+   WHERE a.id = ?1 AND a.reserved_bytes <> c.counted`,
   `${IN_TREE} SELECT 'folders.child_folders' AS counter, f.node_id AS "of", f.child_folders AS stored,
      (SELECT count(*) FROM nodes INDEXED BY nodes_name WHERE parent_id = s.id AND kind = 0) AS counted
    FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored <> counted LIMIT ${FINDINGS_MAX}`,

@@ -16,6 +16,7 @@ import { Names } from "./names.ts";
 import { NodeRows } from "./node-rows.ts";
 import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "./rows.ts";
 import { Tags } from "./tags.ts";
+import { UndoLog } from "./undo.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "./types.ts";
 
 /** What the tree works with. */
@@ -56,9 +57,10 @@ export class TreeStore {
   readonly nodes: NodeRows;
   readonly paths: FolderPaths;
   readonly tags: Tags;
+  readonly undo: UndoLog;
   /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
   readonly underConstruction = new Set<number>();
-  /** The device whose request is being carried out; null for all others. Set by {@link TreeWriter.by} alone. */
+  /** The device whose request is being carried out; null for all others. Set by {@link by} alone. */
   actorDeviceId: number | null = null;
   readonly #known = new Map<string, { readonly generation: number; readonly node: TreeNode }>();
   readonly #byPublicId;
@@ -83,6 +85,7 @@ export class TreeStore {
     this.nodes = new NodeRows(sqlite, this.anchors);
     this.paths = new FolderPaths(sqlite);
     this.tags = new Tags(sqlite);
+    this.undo = new UndoLog(sqlite, () => this.actorDeviceId);
     const select = `SELECT ${NODE_COLUMNS} FROM nodes n`;
     this.#byPublicId = sqlite.prepare<NodeRow, [string]>(`${select} WHERE n.public_id = ?1`);
     this.#byId = sqlite.prepare<NodeRow, [number]>(`${select} WHERE n.id = ?1`);
@@ -147,6 +150,17 @@ export class TreeStore {
     const node = this.findById(id);
     invariant(node?.kind === "folder", "a folder that was just found or made is in the tree");
     return node;
+  }
+
+  /** Carries out a deed in the name of a device; null for nobody's. Synchronous, inside a deed. */
+  by<T>(deviceId: number | null, deed: () => T): T {
+    const before = this.actorDeviceId;
+    this.actorDeviceId = deviceId;
+    try {
+      return deed();
+    } finally {
+      this.actorDeviceId = before;
+    }
   }
 
   /** Tells what happened to a file, where anybody listens. Inside a deed. */

@@ -8,6 +8,7 @@ import { nameTaken } from "./names.ts";
 import { metadataToJson, tagsToJson } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileChanges, FileNode, FolderChanges, FolderNode, NodeRef, Precondition, TreeNode } from "./types.ts";
+import { changeOf, subjectOf } from "./undo.ts";
 
 const PATH_BYTES_MAX = 4_096;
 
@@ -57,6 +58,7 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
     store.tags.add(file.accountId, file.id, tags);
   }
   const changed = store.getFile(file.id);
+  store.undo.note(subjectOf(file, seq, "change"), () => changeOf(file, changed));
   if (!isPlaced) store.tell(tx, "file.moved", changed);
   return changed;
 }
@@ -98,7 +100,9 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
     store.paths.drop();
   }
   store.accounts.record(folder.accountId, seq, folder.id);
-  return store.getFolder(folder.id);
+  const changed = store.getFolder(folder.id);
+  store.undo.note(subjectOf(folder, seq, "change"), () => changeOf(folder, changed));
+  return changed;
 }
 
 /** @see TreeWriter.move */

@@ -4,6 +4,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { StoredNode } from "./node-rows.ts";
+import { FILE } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileNode, NewContent } from "./types.ts";
 
@@ -75,6 +76,8 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
   store.accounts.countType(accountId, oldType, -1, -oldBytes);
   store.accounts.countType(accountId, next.mediaType, 1, next.sizeBytes);
   store.deletions.forget(accountId, next.blobId);
+  const subject = { accountId, seq, nodeId: row.id, publicId: row.public_id, kind: FILE, what: "content" } as const;
+  store.undo.note(subject, () => ({ contentFrom: version, contentTo: version + 1 }));
   store.tell(tx, "file.updated", store.getFile(row.id));
 }
 

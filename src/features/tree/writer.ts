@@ -4,6 +4,15 @@ import { copy, copyLarge } from "./copy.ts";
 import { createFile, createFolder } from "./create.ts";
 import { deleteFile, deleteFolder, detachRoot, reapSome } from "./delete.ts";
 import { createAccountRoot, ensureFolderId } from "./make-folder.ts";
+import {
+  type LostFile,
+  type LostFolder,
+  type PutPlace,
+  putBack,
+  putContentBack,
+  remakeFile,
+  remakeFolder,
+} from "./put-back.ts";
 import type { TreeStore } from "./store.ts";
 import type {
   CopyOptions,
@@ -19,6 +28,7 @@ import type {
   Precondition,
   TreeNode,
 } from "./types.ts";
+import type { Labels } from "./undo.ts";
 import { move, updateFile, updateFolder } from "./update.ts";
 import { type PruneOptions, pruneVersions, replaceContent } from "./versions.ts";
 
@@ -40,14 +50,62 @@ export class TreeWriter {
    * Synchronous, inside a deed.
    */
   by<T>(deviceId: number | undefined, deed: () => T): T {
-    const store = this.#store;
-    const before = store.actorDeviceId;
-    store.actorDeviceId = deviceId ?? null;
+    return this.#store.by(deviceId ?? null, deed);
+  }
+
+  /**
+   * Carries out a deed that undoes what a device did: its changes are noted as that device's, not to be undone again.
+   * Whose name the journal has is said by {@link by}. Synchronous, inside a deed.
+   */
+  rewinding<T>(deviceId: number, deed: () => T): T {
+    const { undo } = this.#store;
+    undo.rewoundDeviceId = deviceId;
     try {
       return deed();
     } finally {
-      store.actorDeviceId = before;
+      undo.rewoundDeviceId = null;
     }
+  }
+
+  /**
+   * Puts a node back where it was and gives it its former labels, as far as given. A taken name is numbered, a missing
+   * folder made. Inside {@link rewinding}, as the following ones.
+   * @throws AppError not_found | not_a_folder; invalid_path for a folder into itself
+   */
+  putBack(tx: Transaction, node: TreeNode, place: PutPlace | undefined, labels: Labels | undefined): TreeNode {
+    return putBack(this.#store, tx, node, place, labels);
+  }
+
+  /**
+   * Makes an earlier version of a file its next content. Undefined where the file or that version is gone.
+   * @throws AppError quota_exceeded
+   */
+  putContentBack(
+    tx: Transaction,
+    file: NodeRef,
+    version: number,
+    by: { readonly createdBy: number; readonly quotaBytes: number | null },
+  ): FileNode | undefined {
+    return putContentBack(this.#store, tx, file, version, by);
+  }
+
+  /**
+   * Makes a deleted file again: a new node with the contents, labels and times of the former one. A taken name is
+   * numbered. Undefined where the content is not kept any more.
+   * @throws AppError quota_exceeded | not_a_folder
+   */
+  remakeFile(tx: Transaction, lost: LostFile): FileNode | undefined {
+    return remakeFile(this.#store, tx, lost);
+  }
+
+  /** Makes a deleted folder again; where one is at its path already, that is taken. @throws AppError not_a_folder */
+  remakeFolder(tx: Transaction, lost: LostFolder): FolderNode {
+    return remakeFolder(this.#store, tx, lost);
+  }
+
+  /** Forgets what devices did before the time: up to `limit` rows of each device of an account. @returns how many */
+  sweepUndo(_tx: Transaction, accountId: number, olderThanMs: number, limit: number): number {
+    return this.#store.undo.sweep(accountId, olderThanMs, limit);
   }
 
   /**
@@ -138,10 +196,17 @@ export class TreeWriter {
   /**
    * Copies a folder of any size in many short deeds, between which others write. The copy appears whole, at the end, or
    * not at all; what changes in the source meanwhile may be in it or not. Not inside a deed.
+   * @param deviceId the device in whose name it is done, as in {@link by}
    * @throws AppError as `copy` does
    */
-  copyLarge(writer: Writer, folder: NodeRef, destinationPath: string, options: CopyOptions): Promise<FolderNode> {
-    return copyLarge(this.#store, writer, folder, destinationPath, options);
+  copyLarge(
+    writer: Writer,
+    folder: NodeRef,
+    destinationPath: string,
+    options: CopyOptions,
+    deviceId?: number,
+  ): Promise<FolderNode> {
+    return copyLarge(this.#store, writer, folder, destinationPath, options, deviceId ?? null);
   }
 
   /** Removes a file with all its versions, for good. @throws AppError not_found; what the precondition throws */

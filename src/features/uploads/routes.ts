@@ -213,7 +213,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           access: "deviceWriter",
           takesJson: true,
           data: ProgressRecord,
-          errors: ["not_found"],
+          errors: ["not_found", "upload_state"],
         }),
       },
     )
@@ -285,10 +285,10 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         ...documented({
           tag: "Mobile",
           summary: "Cancel an upload",
-          description: "Frees what it holds. One that has ended already stays as it is.",
+          description: "Frees what it holds. One that was cancelled or has expired stays as it is.",
           access: "deviceWriter",
           data: ProgressRecord,
-          errors: ["not_found"],
+          errors: ["not_found", "upload_state"],
         }),
       },
     )

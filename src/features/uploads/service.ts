@@ -145,26 +145,36 @@ export class UploadService {
   }
 
   /**
-   * Takes over what a client says of its upload, where that is for the client to say. What has ended stays as it is.
+   * Takes over what a client says of its upload, where that is for the client to say. That it goes on is a mere report,
+   * which changes nothing of an upload that has ended.
    * @returns the upload as it is now
+   * @throws AppError upload_state where an upload that has ended should pause, fail, or be cancelled after all
    */
   async claim(upload: Upload, status: ClaimedStatus): Promise<Upload> {
     const { store } = this.#options;
     if (status === "cancelled") return this.cancel(upload);
     await store.writer.run((tx) => {
       const current = store.rows.get(upload.id);
-      if (current === undefined || !isOpen(current) || store.isExpired(current) || current.status === status) return;
+      if (current === undefined || current.status === status) return;
+      if (!isOpen(current) || store.isExpired(current)) {
+        if (status !== "uploading") throw hasEnded(current);
+        return;
+      }
       store.rows.setStatus(upload.id, status);
       if (status === "failed") store.tellFailure(tx, current, "reported by the device");
     });
     return this.#again(upload);
   }
 
-  /** Ends an upload and frees all that it holds. One that has ended already stays as it is. */
+  /**
+   * Ends an upload and frees all that it holds. One that was cancelled or has expired stays as it is.
+   * @throws AppError upload_state where it has become a file
+   */
   async cancel(upload: Upload): Promise<Upload> {
     const { store } = this.#options;
     await store.writer.run((tx) => {
       const current = store.rows.get(upload.id);
+      if (current?.status === "completed") throw hasEnded(current);
       if (current !== undefined && isOpen(current)) store.end(tx, current, "cancelled");
     });
     return this.#again(upload);
@@ -243,6 +253,14 @@ export class UploadService {
   #again(upload: Upload): Upload {
     return this.#options.store.rows.get(upload.id) ?? upload;
   }
+}
+
+function hasEnded({ status, fileId }: Upload): AppError {
+  const advice = status === "completed" ? "Delete the file if you don't want it." : "Begin a new one.";
+  return new AppError("upload_state", `This upload is ${status} already. ${advice}`, {
+    status,
+    ...(fileId !== undefined && { fileId }),
+  });
 }
 
 /** The upload that a staged file belongs to: `upl_…` itself, and `upl_….7.next` beside it. */

@@ -51,6 +51,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
     for (const { id } of gone) {
       for (const table of [
         "journal",
+        "undo",
         "tombstones",
         "deleted_contents",
         "tags",

@@ -1,4 +1,5 @@
 import { Elysia, t } from "elysia";
+import type { Transaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
@@ -105,7 +106,11 @@ export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eras
     .put(
       "/settings",
       async ({ principal, body }) => {
-        const json = await users.changeSettings(principal.user.id, (stored) => changeSettings(stored, body));
+        const { id: accountId } = principal.user;
+        const tell = (tx: Transaction) => {
+          if (body.notifications !== undefined) events.emit(tx, "settings.notifications_changed", { accountId });
+        };
+        const json = await users.changeSettings(accountId, (stored) => changeSettings(stored, body), tell);
         return ok(readSettings(json));
       },
       {

@@ -170,12 +170,20 @@ export class UserService {
     return this.#queries.settings.get({ id: userId })?.settings ?? "{}";
   }
 
-  /** Replaces the settings by what `merge` makes of the present ones; durable on return. */
-  async changeSettings(userId: number, merge: (json: string) => string): Promise<string> {
+  /**
+   * Replaces the settings by what `merge` makes of the present ones; durable on return.
+   * @param within runs afterwards in the same deed
+   */
+  async changeSettings(
+    userId: number,
+    merge: (json: string) => string,
+    within?: (tx: Transaction) => void,
+  ): Promise<string> {
     const { writer, db } = this.#options;
-    return writer.run(() => {
+    return writer.run((tx) => {
       const settings = merge(this.settingsJson(userId));
       db.orm.update(users).set({ settings }).where(eq(users.id, userId)).run();
+      within?.(tx);
       return settings;
     });
   }

@@ -8,6 +8,7 @@ import { PasswordHasher } from "../../../src/features/auth/passwords.ts";
 import { AuthService } from "../../../src/features/auth/service.ts";
 import { TokenSigner } from "../../../src/features/auth/tokens.ts";
 import { DeviceService } from "../../../src/features/devices/service.ts";
+import type { DeviceInfo } from "../../../src/features/devices/types.ts";
 import { buildPlans } from "../../../src/features/plans/plans.ts";
 import { UserService } from "../../../src/features/users/service.ts";
 import { silentLog } from "../../../src/lib/log.ts";
@@ -61,10 +62,12 @@ async function setUp() {
     pushTokens,
   });
   const user = await users.add({ email: "ada@example.org", password: "correct horse", role: "user", plan: "free" });
+  const checked = await auth.checkPassword("ada@example.org", "correct horse");
+  const register = (info: DeviceInfo) => devices.register(checked, info, CLIENT);
   const count = (table: string) =>
     db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()?.n ?? -1;
   const refresh = (token: string) => devices.refresh(token, "phone", CLIENT);
-  return { db, clock, users, auth, devices, user, heard, pushed, count, refresh };
+  return { db, clock, users, auth, devices, user, checked, register, heard, pushed, count, refresh };
 }
 
 /** The reason of the refusal. */
@@ -77,8 +80,8 @@ async function reasonOf(outcome: Promise<unknown>): Promise<unknown> {
 
 describe("a refresh token", () => {
   test("gives a fresh one once more for 30 seconds, to the millisecond", async () => {
-    const { devices, user, clock, refresh, heard } = await setUp();
-    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const { register, clock, refresh, heard } = await setUp();
+    const { tokens } = await register(PHONE);
     await refresh(tokens.refreshToken);
     clock.ms += 30_000;
     const fresh = await refresh(tokens.refreshToken);
@@ -91,8 +94,8 @@ describe("a refresh token", () => {
   });
 
   test("whose lost successor comes after all is refused, which harms the fresh one only once that was used", async () => {
-    const { devices, user, refresh, heard } = await setUp();
-    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const { register, refresh, heard } = await setUp();
+    const { tokens } = await register(PHONE);
     const lost = await refresh(tokens.refreshToken);
     const fresh = await refresh(tokens.refreshToken);
     expect(await reasonOf(refresh(lost.tokens.refreshToken))).toBe("revoked_token");
@@ -105,8 +108,8 @@ describe("a refresh token", () => {
   });
 
   test("lasts 90 days, and the next one 90 more", async () => {
-    const { devices, user, clock, refresh } = await setUp();
-    const first = await devices.register(user, PHONE, CLIENT);
+    const { register, clock, refresh } = await setUp();
+    const first = await register(PHONE);
     clock.ms += 90 * DAY_MS - 1;
     const second = await refresh(first.tokens.refreshToken);
     clock.ms += 90 * DAY_MS;
@@ -114,8 +117,8 @@ describe("a refresh token", () => {
   });
 
   test("is remembered when used, up to a bound", async () => {
-    const { devices, auth, user, count, refresh, db } = await setUp();
-    const { tokens, device } = await devices.register(user, PHONE, CLIENT);
+    const { register, auth, user, count, refresh, db } = await setUp();
+    const { tokens, device } = await register(PHONE);
     db.sqlite.run(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
        INSERT INTO refresh_tokens (id, device_id, token_hash, session_id, created_at, expires_at, used_at, successor_id)
@@ -132,8 +135,8 @@ describe("a refresh token", () => {
   });
 
   test("is stored as a hash alone", async () => {
-    const { devices, user, db } = await setUp();
-    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const { register, db } = await setUp();
+    const { tokens } = await register(PHONE);
     const row = db.sqlite.query<Record<string, unknown>, []>("SELECT * FROM refresh_tokens").get();
     const digest = new Bun.CryptoHasher("sha256").update(tokens.refreshToken).digest("hex");
     expect(Buffer.from(row?.["token_hash"] as Uint8Array).toString("hex")).toBe(digest);
@@ -141,8 +144,8 @@ describe("a refresh token", () => {
   });
 
   test("that has expired is swept, and the session of one that has not stays listed", async () => {
-    const { devices, auth, user, clock, refresh, count } = await setUp();
-    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const { register, auth, user, clock, refresh, count } = await setUp();
+    const { tokens } = await register(PHONE);
     const second = await refresh(tokens.refreshToken);
     clock.ms += 8 * DAY_MS;
     await auth.sweepSessions(100);
@@ -153,7 +156,7 @@ describe("a refresh token", () => {
     // A lost phone can be signed out by this entry long after its access token has expired.
     await auth.endSession(user.id, listed?.publicId ?? "");
     expect(await reasonOf(refresh(second.tokens.refreshToken))).toBe("invalid_token");
-    await devices.register(user, PHONE, CLIENT);
+    await register(PHONE);
     clock.ms += 90 * DAY_MS;
     await auth.sweepSessions(100);
     expect(count("sessions")).toBe(0);
@@ -163,46 +166,79 @@ describe("a refresh token", () => {
 
 describe("a device", () => {
   test("is told of when it is new or comes back, not when it is renewed", async () => {
-    const { devices, user, heard, pushed } = await setUp();
-    await devices.register(user, PHONE, CLIENT);
-    await devices.register(user, { ...PHONE, pushToken: "one" }, CLIENT);
+    const { register, devices, user, heard, pushed } = await setUp();
+    await register(PHONE);
+    await register({ ...PHONE, pushToken: "one" });
     expect(heard).toEqual(["device.registered"]);
     await devices.remove(user.id, "phone");
-    await devices.register(user, PHONE, CLIENT);
+    await register(PHONE);
     expect(heard).toEqual(["device.registered", "device.removed", "device.registered"]);
     expect(pushed).toEqual(["phone one"]);
   });
 
   test("whose push token is refused is not registered", async () => {
-    const { devices, user, count } = await setUp();
-    expect(devices.register(user, { ...PHONE, pushToken: "bad" }, CLIENT)).rejects.toThrow("refused");
+    const { register, count } = await setUp();
+    expect(register({ ...PHONE, pushToken: "bad" })).rejects.toThrow("refused");
     expect(count("devices")).toBe(0);
   });
 
   test("keeps its number and name after its removal", async () => {
-    const { devices, user } = await setUp();
-    const { device } = await devices.register(user, PHONE, CLIENT);
+    const { register, devices, user } = await setUp();
+    const { device } = await register(PHONE);
     expect(devices.findById(device.id)).toEqual({ publicId: "phone", name: "Pixel 9" });
     await devices.remove(user.id, "phone");
     expect(devices.find(user.id, "phone")).toBeUndefined();
     expect(devices.findById(device.id)).toEqual({ publicId: "phone", name: "Pixel 9" });
-    const again = await devices.register(user, { ...PHONE, model: "Pixel 10" }, CLIENT);
+    const again = await register({ ...PHONE, model: "Pixel 10" });
     expect(again.device.id).toBe(device.id);
     expect(devices.findById(device.id)?.name).toBe("Pixel 10");
     expect(devices.findById(999)).toBeUndefined();
   });
 
   test("of an account that was disabled since the password was given is not registered", async () => {
-    const { devices, users, user, count } = await setUp();
+    const { register, users, user, count } = await setUp();
     await users.update(user.id, { isDisabled: true });
-    expect(await reasonOf(devices.register(user, PHONE, CLIENT))).toBe("account_disabled");
+    expect(await reasonOf(register(PHONE))).toBe("account_disabled");
     expect(count("devices")).toBe(0);
     expect(count("sessions")).toBe(0);
   });
 
+  test("of a password that was replaced since it was given is neither registered nor signed in", async () => {
+    const { register, devices, auth, users, user, checked, count } = await setUp();
+    await register(PHONE);
+    const before = count("sessions");
+    await users.update(user.id, { password: "another horse" });
+    expect(await reasonOf(register({ ...PHONE, deviceId: "tablet" }))).toBe("bad_credentials");
+    expect(await reasonOf(register(PHONE))).toBe("bad_credentials");
+    expect(await reasonOf(devices.signIn(checked, "phone", CLIENT))).toBe("bad_credentials");
+    expect(await reasonOf(auth.signIn(checked, CLIENT))).toBe("bad_credentials");
+    expect(count("devices")).toBe(1);
+    expect(count("sessions")).toBe(before);
+  });
+
+  test("that was removed is forgotten after a hundred others, unless what it changed can still be undone", async () => {
+    const { register, devices, user, db, count } = await setUp();
+    const ids: number[] = [];
+    for (let number = 0; number < 104; number++) {
+      const { device } = await register({ ...PHONE, deviceId: `phone-${number}` });
+      ids.push(device.id);
+      if (number === 1) {
+        db.sqlite.run(
+          `INSERT INTO undo (account_id, device_id, seq, at, node_id, public_id, kind, what, before)
+           VALUES (${user.id}, ${device.id}, 1, 0, 1, 'file_1', 1, 'delete', '{}')`,
+        );
+      }
+      await devices.remove(user.id, `phone-${number}`);
+    }
+    const isKnown = (number: number) => devices.findById(ids[number] ?? 0) !== undefined;
+    expect([0, 1, 2, 3, 4, 103].filter(isKnown)).toEqual([1, 4, 103]);
+    expect(count("devices")).toBe(101);
+    expect(count("sessions")).toBe(0);
+  });
+
   test("was last active when it last asked, exact to a minute", async () => {
-    const { devices, auth, user, clock } = await setUp();
-    const { tokens } = await devices.register(user, PHONE, CLIENT);
+    const { register, devices, auth, user, clock } = await setUp();
+    const { tokens } = await register(PHONE);
     const lastActiveAt = () => devices.find(user.id, "phone")?.lastActiveAtMs;
     clock.ms += 59_999;
     await auth.identify(tokens.accessToken);
@@ -218,8 +254,8 @@ describe("a device", () => {
   });
 
   test("tells when it last synced, exact at once, before and after it is written", async () => {
-    const { devices, user, clock, db } = await setUp();
-    const { device } = await devices.register(user, PHONE, CLIENT);
+    const { register, devices, user, clock, db } = await setUp();
+    const { device } = await register(PHONE);
     const stored = () => db.sqlite.query<{ at: number | null }, []>("SELECT last_sync_at AS at FROM devices").get()?.at;
     expect(devices.lastSyncAt(device.id)).toBeUndefined();
     devices.noteSync(device.id, START_MS + 5);
@@ -231,7 +267,7 @@ describe("a device", () => {
     devices.noteSync(device.id, START_MS + 9);
     await devices.remove(user.id, "phone");
     clock.ms += 10;
-    await devices.register(user, PHONE, CLIENT);
+    await register(PHONE);
     expect(devices.lastSyncAt(device.id)).toBeUndefined();
   });
 });

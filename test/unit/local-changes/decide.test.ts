@@ -13,6 +13,7 @@ const other: KnownFile = { ...file, id: 2, publicId: "file_2", name: "b.txt", di
 
 interface Facts {
   isHeld?: boolean;
+  isDamaged?: boolean;
   wasDeleted?: boolean;
   isChanged?: boolean;
   hasFolder?: boolean;
@@ -28,6 +29,7 @@ function world(facts: Facts): World {
     findFileNamed: (folder, name) => files.find((one) => one.folder === folder && one.name === name),
     hasFolder: () => facts.hasFolder ?? false,
     findHolder: () => (facts.isHeld === true ? "file_9" : undefined),
+    isDamaged: () => facts.isDamaged ?? false,
     wasDeleted: () => facts.wasDeleted ?? false,
     isChangedByOthers: (known, since) => known.seq > since && (facts.isChanged ?? false),
     refusalOf: (size, isNew) => {

@@ -325,6 +325,13 @@ describe("an answer", () => {
     expect(await failureOf(outbound().outbound.send(url, { ...POST, signal: AbortSignal.abort() }))).toBe("aborted");
   });
 
+  test("that changes the protocol is none", async () => {
+    const url = await listen((socket) =>
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nabc"),
+    );
+    expect(await failureOf(outbound().outbound.send(url, POST))).toBe("garbage");
+  });
+
   test("that drips is given up after the time", async () => {
     const url = await listen((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n\r\n");

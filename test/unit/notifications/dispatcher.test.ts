@@ -268,6 +268,42 @@ test("preferences that change meanwhile are honoured: sooner, later, or not at a
   expect(bench.channels.sent).toEqual(["phone: sooner"]);
 });
 
+test("after the clock was set back, what waits doesn't wait for it to catch up", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  await bench.reachable(ann, "tablet");
+  const rightMs = bench.clock.ms;
+  bench.clock.ms += 365 * 24 * 60 * 60_000;
+  bench.channels.reply = ({ token }) => (token === "phone" ? { state: "retry", why: "busy" } : undefined);
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.channels.attempt(2);
+  await bench.dispatcher.close();
+  bench.clock.ms = rightMs;
+  bench.channels.attempts.length = 0;
+  bench.channels.reply = () => ({ state: "delivered" });
+  await bench.push(ann, "two");
+  await bench.restart();
+  const answered = [1, 2, 3, 4].map((count) => bench.channels.attempt(count));
+  await Promise.all(answered);
+  await bench.idle();
+  expect(bench.channels.sent.toSorted()).toEqual(["phone: one", "phone: two", "tablet: one", "tablet: two"]);
+});
+
+test("a time zone that is unknown by now holds nothing back", async () => {
+  const bench = notificationBench();
+  const ann = bench.account();
+  await bench.reachable(ann, "phone");
+  const quietHours = { enabled: true, start: "22:00", end: "07:00", timezone: "UTC" };
+  await bench.notifications.register(ann, { deviceId: "phone", preferences: { quietHours } });
+  bench.db.sqlite.run("UPDATE push_targets SET preferences = replace(preferences, 'UTC', 'Mars/Olympus')");
+  bench.dispatcher.start();
+  await bench.push(ann, "one");
+  await bench.idle();
+  expect(bench.channels.sent).toEqual(["phone: one"]);
+});
+
 test("quiet hours that begin while a message is retried hold it", async () => {
   const bench = notificationBench();
   const ann = bench.account();

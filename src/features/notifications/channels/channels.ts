@@ -61,8 +61,8 @@ export class PushChannels {
    * @param field where in the request the token stands
    * @throws AppError invalid_field where its form is wrong, forbidden_target where it leads to where it must not
    */
-  async checkToken(token: string, _platform: string, field = "pushToken"): Promise<void> {
-    const isPlain = token.trim() !== "" && !/\p{Cc}/u.test(token.replaceAll(/[\t\r\n]/g, ""));
+  async checkToken(token: string, field: string): Promise<void> {
+    const isPlain = token.trim() !== "" && !/\p{Cc}/u.test(withoutGaps(token));
     if (!isPlain || Buffer.byteLength(token) > TOKEN_BYTES_MAX) {
       throw invalidField(field, `${field} must be a push token of 1 to ${TOKEN_BYTES_MAX} bytes.`);
     }
@@ -78,7 +78,7 @@ export class PushChannels {
       await this.#parts.outbound.checkTarget(subscription.endpoint, field);
     } else if (looksLikeUrl(token)) {
       await this.#parts.outbound.checkTarget(token.trim(), field);
-    } else if (/^\s*[a-z][a-z0-9+.-]*:\/\//i.test(token)) {
+    } else if (/^[a-z][a-z0-9+.-]*:\/\//i.test(withoutGaps(token))) {
       throw new AppError("forbidden_target", `The address in ${field} must begin with https://.`, { field });
     }
   }
@@ -119,6 +119,12 @@ function subjectOf({ push, publicUrl, adminEmail }: PushChannelOptions["config"]
   return adminEmail === null ? "mailto:larder@example.org" : `mailto:${adminEmail}`;
 }
 
+/** Also what only a reader of URLs takes for one, such as `https:example.org`. No other token begins so. */
 function looksLikeUrl(token: string): boolean {
-  return /^\s*https?:\/\//i.test(token);
+  return /^https?:/i.test(withoutGaps(token));
+}
+
+/** A text as readers of URLs see its beginning: they pass over line breaks and tabs. */
+function withoutGaps(token: string): string {
+  return token.replaceAll(/[\t\r\n]/g, "").trim();
 }

@@ -97,7 +97,7 @@ describe("a token is", () => {
     ["a subscription in base64", subscription({}, { p256dh: browser.getPublicKey("base64") })],
     ["a topic of ntfy", "https://ntfy.example.org/mytopic"],
   ])("taken: %s", async (_, token) => {
-    expect(await (await open()).checkToken(token, "android")).toBeUndefined();
+    expect(await (await open()).checkToken(token, "pushToken")).toBeUndefined();
   });
 
   test.each([
@@ -123,9 +123,12 @@ describe("a token is", () => {
     ["a URL in the network", "https://192.168.1.2/topic", "forbidden_target"],
     ["a URL with a password", "https://me:secret@ntfy.example.org/topic", "forbidden_target"],
     ["a URL of another scheme", "gopher://127.0.0.1/", "forbidden_target"],
+    ["a URL in the network without slashes", "https:10.0.0.1/x", "forbidden_target"],
+    ["a URL in the network with a line break", "ht\ntps://10.0.0.1/x", "forbidden_target"],
+    ["a URL of another scheme with a tab", "go\tpher://127.0.0.1/", "forbidden_target"],
   ])("refused: %s", async (_, token, reason) => {
     const channels = await open();
-    const error = await channels.checkToken(token, "android").then(
+    const error = await channels.checkToken(token, "pushToken").then(
       () => undefined,
       (thrown: unknown) => thrown,
     );

@@ -1,0 +1,99 @@
+import type { Database } from "bun:sqlite";
+import { parseDetail, type UndoWhat } from "../tree/undo.ts";
+import type { TouchedNode, UndoEntry } from "./types.ts";
+
+interface UndoRow {
+  readonly seq: number;
+  readonly nodeId: number;
+  readonly publicId: string;
+  readonly kind: number;
+  readonly what: UndoWhat;
+  readonly before: string;
+  readonly rewound: number;
+}
+
+interface WalkedRow {
+  readonly seq: number;
+  readonly at: number;
+  readonly nodeId: number;
+  readonly publicId: string;
+  readonly what: UndoWhat;
+}
+
+const ROWS_AT_ONCE = 2_000;
+/** How often a node may have been made again within 30 days and still be followed. */
+const LIVES_MAX = 100;
+
+/** The statements about what devices did. The rows are written by the tree; here they are read, and marked as undone. */
+export class RewindQueries {
+  readonly #walk;
+  readonly #rowsOfNode;
+  readonly #restored;
+  readonly #settle;
+
+  constructor(sqlite: Database) {
+    this.#walk = sqlite.prepare<WalkedRow, [number, number, number, number]>(
+      `SELECT seq, at, node_id AS nodeId, public_id AS publicId, what FROM undo
+       WHERE account_id = ?1 AND device_id = ?2 AND seq < ?3 AND rewound = 0 ORDER BY seq DESC LIMIT ?4`,
+    );
+    this.#rowsOfNode = sqlite.prepare<UndoRow, [number, number, number, number]>(
+      `SELECT seq, node_id AS nodeId, public_id AS publicId, kind, what, before, rewound FROM undo INDEXED BY undo_node
+       WHERE node_id = ?1 AND account_id = ?2 AND device_id = ?3 AND at >= ?4 ORDER BY seq`,
+    );
+    this.#restored = sqlite.prepare<{ before: string }, [number, number]>(
+      `SELECT before FROM undo INDEXED BY undo_node WHERE node_id = ?1 AND account_id = ?2 AND what = 'restore'
+       ORDER BY seq DESC LIMIT 1`,
+    );
+    this.#settle = sqlite.prepare<undefined, [number, number, string]>(
+      `UPDATE undo SET rewound = 1 WHERE account_id = ?1 AND device_id = ?2
+         AND seq IN (SELECT value FROM json_each(?3)) AND rewound = 0`,
+    );
+  }
+
+  /** What the device changed since an instant and is not undone, the latest changed first; one more than `limit`, at most. */
+  listTouched(accountId: number, deviceId: number, sinceMs: number, limit: number): TouchedNode[] {
+    const nodes = new Map<number, TouchedNode>();
+    let belowSeq = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const rows = this.#walk.all(accountId, deviceId, belowSeq, ROWS_AT_ONCE);
+      for (const { seq, at, nodeId, publicId, what } of rows) {
+        belowSeq = seq;
+        if (at < sinceMs) {
+          // What went with a folder bears the time of the folder's deletion: earlier rows may be younger.
+          if (what === "reap") continue;
+          return [...nodes.values()];
+        }
+        nodes.set(nodeId, nodes.get(nodeId) ?? { nodeId, publicId });
+        if (nodes.size > limit) return [...nodes.values()];
+      }
+      if (rows.length < ROWS_AT_ONCE) return [...nodes.values()];
+    }
+  }
+
+  /** What the device did to a node since an instant, the oldest first, then to the one made in its place. */
+  listEntries(accountId: number, deviceId: number, sinceMs: number, nodeId: number): UndoEntry[] {
+    const entries: UndoEntry[] = [];
+    let next: number | undefined = nodeId;
+    for (let lives = 0; next !== undefined && lives < LIVES_MAX; lives++) {
+      const rows: UndoEntry[] = this.#rowsOfNode.all(next, accountId, deviceId, sinceMs).map(toEntry);
+      entries.push(...rows);
+      next = rows.findLast(({ restored }) => restored !== undefined)?.restored?.nodeId;
+    }
+    return entries;
+  }
+
+  /** The node that a rewind made in place of a deleted one. */
+  findRestored(accountId: number, nodeId: number): TouchedNode | undefined {
+    const row = this.#restored.get(nodeId, accountId);
+    return row === null ? undefined : parseDetail(row.before).restored;
+  }
+
+  /** Marks changes as undone. A deed. */
+  settle(accountId: number, deviceId: number, entries: readonly UndoEntry[]): void {
+    this.#settle.run(accountId, deviceId, JSON.stringify(entries.map(({ seq }) => seq)));
+  }
+}
+
+function toEntry({ kind, before, rewound, ...row }: UndoRow): UndoEntry {
+  return { ...row, ...parseDetail(before), isFolder: kind === 0, isRewound: rewound === 1 };
+}

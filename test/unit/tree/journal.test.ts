@@ -1,0 +1,338 @@
+/** What the tree writes along with each change: when, by whom, what was deleted, and whom it tells. */
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../../src/db/migrations.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import type { EventName } from "../../../src/events/catalogue.ts";
+import { knownUpTo } from "../../../src/features/tree/changes.ts";
+import type { FileNode, FolderNode } from "../../../src/features/tree/types.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { blobOf, TestTree } from "./support.ts";
+
+let tree: TestTree;
+let accountId: number;
+beforeEach(() => {
+  tree = new TestTree();
+  accountId = tree.addAccount();
+});
+afterEach(() => tree.close());
+
+const PHONE = 7;
+const copyOptions = { onConflict: "rename", preserveMetadata: true, createdBy: 1, quotaBytes: null } as const;
+const folderAt = (path: string): FolderNode => {
+  const folder = tree.read.findFolderByPath(accountId, path);
+  if (folder === undefined) throw new Error(`${path} is not there`);
+  return folder;
+};
+const replace = (file: FileNode, text: string) =>
+  tree.run((tx) =>
+    tree.write.replaceContent(tx, {
+      file,
+      blob: blobOf(text),
+      mediaType: "text/plain",
+      createdBy: accountId,
+      quotaBytes: null,
+    }),
+  );
+const asPhone = <T>(deed: () => T): T => tree.write.by(PHONE, deed);
+const removeFile = (file: FileNode) => tree.run((tx) => tree.write.deleteFile(tx, file));
+const removeFolder = (path: string) => tree.run((tx) => tree.write.deleteFolder(tx, folderAt(path)));
+const reapAll = () => {
+  while (tree.run((tx) => tree.write.reapSome(tx, 50)) > 0);
+};
+/** Fills a folder with so many files that copying it takes many deeds, and deleting it the reaper. */
+const fill = (folderPath: string, count: number) => {
+  for (let i = 0; i < count; i++) tree.addFile(accountId, folderPath, `f ${i}`);
+};
+const journal = () =>
+  tree.db.sqlite
+    .query<{ seq: number; at: number; deviceId: number | null }, [number]>(
+      "SELECT seq, at, device_id AS deviceId FROM journal WHERE account_id = ? ORDER BY seq",
+    )
+    .all(accountId);
+
+describe("a row of the journal", () => {
+  test("carries a time that never goes back, whatever the clock does", () => {
+    const start = tree.clock.nowMs();
+    for (const ms of [0, 500, -86_400_000, 10, 86_400_000]) {
+      tree.clock.advance(ms);
+      tree.addFile(accountId, "/", `at ${ms}`);
+    }
+    expect(journal().map(({ at }) => at - start)).toEqual([0, 500, 500, 500, 510]);
+    // Another account has a time of its own.
+    tree.clock.advance(-1_000_000);
+    const other = tree.addAccount();
+    tree.addFile(other, "/", "a");
+    const times = tree.db.sqlite.query<{ at: number }, [number]>("SELECT at FROM journal WHERE account_id = ?");
+    expect(times.all(other)).toEqual([{ at: tree.clock.nowMs() }]);
+  });
+
+  test("names the device in whose name it was done, and nobody after that", () => {
+    tree.addFile(accountId, "/", "web");
+    const file = asPhone(() => tree.addFile(accountId, "/new", "phone"));
+    expect(() =>
+      asPhone(() => {
+        throw new Error("refused");
+      }),
+    ).toThrow("refused");
+    tree.write.by(8, () => asPhone(() => tree.addFile(accountId, "/", "inner")));
+    tree.addFile(accountId, "/", "web too");
+    expect(journal().map(({ deviceId }) => deviceId)).toEqual([null, PHONE, PHONE, PHONE, null]);
+    expect(file.contentDeviceId).toBe(PHONE);
+  });
+
+  test("of a large copy names it in every deed, and in none of the others between them", async () => {
+    fill("/src", 250);
+    const before = tree.read.headOf(accountId);
+    const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions, PHONE);
+    const folder = { accountId, parentPath: "/", name: "meanwhile", metadata: {} };
+    const { seq: meanwhile } = await tree.writer.run((tx) => tree.write.createFolder(tx, folder));
+    const copy = await copying;
+    const rows = journal().filter(({ seq }) => seq > before);
+    expect([rows.length > 250, meanwhile < copy.seq]).toEqual([true, true]);
+    expect(rows.filter(({ deviceId }) => deviceId !== PHONE).map(({ seq }) => seq)).toEqual([meanwhile]);
+    expect(tree.read.findFileNamed(accountId, copy.path, "f 1")?.contentDeviceId).toBe(PHONE);
+  });
+
+  test("says who brought the content, not who renamed the file", () => {
+    const file = asPhone(() => tree.addFile(accountId, "/", "a"));
+    const renamed = tree.run((tx) => tree.write.updateFile(tx, file, { name: "b" }));
+    expect(renamed.contentDeviceId).toBe(PHONE);
+    expect(replace(renamed, "from the web").contentDeviceId).toBeNull();
+    expect(tree.write.by(9, () => replace(renamed, "from a tablet")).contentDeviceId).toBe(9);
+  });
+});
+
+test("what a large copy brought is new to who asked while it was made, also after a change", async () => {
+  fill("/src/deep", 250);
+  const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
+  await tree.writer.run(() => undefined);
+  const meanwhile = tree.read.headOf(accountId);
+  const copy = await copying;
+  const edited = tree.read.findFileNamed(accountId, "/to/src/deep", "f 9");
+  if (edited === undefined) throw new Error("the copy is whole");
+  const asked = tree.read.changesSince(accountId, knownUpTo(meanwhile), 1_000, true);
+  replace(edited, "changed");
+  const later = tree.read.changesSince(accountId, knownUpTo(meanwhile), 1_000, true);
+  for (const { entries } of [asked, later]) {
+    expect(entries.map(({ change }) => change)).toEqual(Array.from({ length: 253 }, () => "created"));
+  }
+  const last = tree.read.changesSince(accountId, asked.next, 1_000, true);
+  expect(last.entries.map(({ change }) => change)).toEqual(["updated"]);
+  expect(tree.read.changesSince(accountId, knownUpTo(copy.seq), 1_000, true).entries).toHaveLength(1);
+});
+
+test("a journal written before there were times gets those of its account", () => {
+  const database: Database = openDatabase(`${tree.directory}/old.db`).sqlite;
+  migrate(database, silentLog, MIGRATIONS.slice(0, 2));
+  database.run(
+    `INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
+     VALUES (1, 'u', 'u', 'u', 'U', 'user', 'free', '', 0), (2, 'v', 'v', 'v', 'V', 'user', 'free', '', 0)`,
+  );
+  database.run("INSERT INTO accounts (id, root_id, seq) VALUES (1, 1, 3), (2, 2, 0)");
+  const node = database.prepare<undefined, [number, number | null, number, string, number]>(
+    `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq,
+       created_seq, size_bytes) VALUES (?1, 'n' || ?1, ?3, ?2, 0, ?4, ?4, 5, ?5, 1, 1, 0)`,
+  );
+  node.run(1, null, 1, "/", 1);
+  node.run(2, null, 2, "/", 1);
+  node.run(3, 1, 1, "a", 900);
+  node.run(4, 1, 1, "b", 700);
+  database.run("INSERT INTO journal (account_id, seq, node_id) VALUES (1, 1, 3), (1, 2, 4), (1, 3, 3)");
+  migrate(database, silentLog);
+  const times = database.query<{ seq: number; at: number }, []>("SELECT seq, at FROM journal ORDER BY seq").all();
+  const heads = database.query<{ at: number }, []>("SELECT changed_at AS at FROM accounts ORDER BY id").all();
+  database.close();
+  expect(times.every(({ at }, index) => at >= 900 && at >= (times[index - 1]?.at ?? 0))).toBe(true);
+  // What is written next is not earlier than what is there.
+  expect(heads[0]?.at).toBeGreaterThanOrEqual(times.at(-1)?.at ?? Number.NaN);
+});
+
+describe("a deleted content", () => {
+  const wasDeleted = (text: string, account = accountId) => tree.read.wasDeleted(account, blobOf(text).digest);
+
+  test("is remembered for its account, and forgotten when a file with it is made (D25)", () => {
+    const other = tree.addAccount();
+    const file = tree.addFile(accountId, "/", "a", { blob: blobOf("x") });
+    tree.addFile(other, "/", "a", { blob: blobOf("y") });
+    expect(wasDeleted("x")).toBe(false);
+    removeFile(file);
+    expect([wasDeleted("x"), wasDeleted("x", other), wasDeleted("y")]).toEqual([true, false, false]);
+    const again = tree.addFile(accountId, "/", "b", { blob: blobOf("x") });
+    expect(wasDeleted("x")).toBe(false);
+    removeFile(again);
+    // As the next version of another file it is there again, too.
+    replace(tree.addFile(accountId, "/", "c"), "x");
+    expect(wasDeleted("x")).toBe(false);
+  });
+
+  test("is remembered also where its folder was deleted, once that is taken apart (D25)", () => {
+    fill("/big/deep", 150);
+    removeFolder("/big");
+    reapAll();
+    expect([wasDeleted("f 0"), wasDeleted("f 149"), wasDeleted("f 150")]).toEqual([true, true, false]);
+  });
+
+  test("counts as deleted only when the account holds it nowhere (D25)", () => {
+    const [first, second] = ["a", "b"].map((name) => tree.addFile(accountId, "/", name, { blob: blobOf("x") }));
+    if (first === undefined || second === undefined) throw new Error("both were made");
+    removeFile(first);
+    expect(wasDeleted("x")).toBe(false);
+    removeFile(second);
+    expect(wasDeleted("x")).toBe(true);
+  });
+
+  test("is not remembered where the deletion is undone with its deed", () => {
+    const file = tree.addFile(accountId, "/", "a", { blob: blobOf("x") });
+    expect(() =>
+      tree.run((tx) => {
+        tree.write.deleteFile(tx, file);
+        throw new Error("undone");
+      }),
+    ).toThrow("undone");
+    expect(tree.db.sqlite.query("SELECT * FROM deleted_contents").all()).toEqual([]);
+  });
+});
+
+describe("a file is found", () => {
+  test("by folder and name", () => {
+    const file = tree.addFile(accountId, "/a/b", "x");
+    tree.addFolder(accountId, "/a", "folder");
+    expect(tree.read.findFileNamed(accountId, "/a/b", "x")).toEqual(file);
+    for (const [folder, name] of [
+      ["/a", "x"],
+      ["/a", "folder"],
+      ["/none", "x"],
+      ["/a/b", "X"],
+    ] as const) {
+      expect(tree.read.findFileNamed(accountId, folder, name)).toBeUndefined();
+    }
+    expect(tree.read.findFileNamed(tree.addAccount(), "/a/b", "x")).toBeUndefined();
+  });
+
+  test("by its content, of the account alone, and not in what was deleted", () => {
+    const other = tree.addAccount();
+    tree.addFile(other, "/", "a", { blob: blobOf("x") });
+    const find = () => tree.read.findFileWithContent(accountId, blobOf("x").digest);
+    expect(find()).toBeUndefined();
+    fill("/big", 150);
+    tree.addFile(accountId, "/big", "a", { blob: blobOf("x") });
+    expect(find()?.folder).toBe("/big");
+    removeFolder("/big");
+    // Most of it is not taken apart yet.
+    expect(find()).toBeUndefined();
+    const file = tree.addFile(accountId, "/", "b", { blob: blobOf("x") });
+    expect(find()).toEqual(file);
+    replace(file, "y");
+    expect(find()).toBeUndefined();
+  });
+
+  test("by its content through an index, however many accounts hold it", () => {
+    const plan = tree.db.sqlite
+      .query<{ detail: string }, []>(
+        "EXPLAIN QUERY PLAN SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = 1 AND account_id = 2 LIMIT 3",
+      )
+      .all();
+    expect(plan.map(({ detail }) => detail).join()).toContain("nodes_blob (blob_id=? AND account_id=?)");
+  });
+});
+
+describe("events", () => {
+  const listen = (names: readonly EventName[]) => {
+    const heard: unknown[] = [];
+    for (const name of names) {
+      tree.store.events.on(name, (_tx, { accountId: account, ...event }) => heard.push([name, account, event]));
+    }
+    return heard;
+  };
+  const FILES = ["file.created", "file.updated", "file.moved", "file.deleted"] as const;
+  const factsOf = ({ publicId, name, folder, sizeBytes, mediaType, digest }: FileNode) => ({
+    publicId,
+    name,
+    folder,
+    sizeBytes,
+    mediaType,
+    digest,
+  });
+
+  test("tell of each change of a file as it is afterwards, and which device did it", () => {
+    const heard = listen(FILES);
+    const file = tree.addFile(accountId, "/a", "x");
+    const moved = asPhone(() => tree.run((tx) => tree.write.updateFile(tx, file, { name: "y", folderPath: "/b" })));
+    const updated = replace(moved, "longer than before");
+    tree.run((tx) => tree.write.updateFile(tx, file, { tags: ["t"] }));
+    const copy = tree.run((tx) => tree.write.copy(tx, updated, "/c", copyOptions)).node;
+    removeFile(updated);
+    if (copy.kind !== "file") throw new Error("a copied file is a file");
+    expect(heard).toEqual([
+      ["file.created", accountId, { file: factsOf(file), deviceId: null }],
+      ["file.moved", accountId, { file: factsOf(moved), deviceId: PHONE }],
+      ["file.updated", accountId, { file: factsOf(updated), deviceId: null }],
+      ["file.created", accountId, { file: factsOf(copy), deviceId: null }],
+      ["file.deleted", accountId, { file: factsOf(updated), deviceId: null }],
+    ]);
+  });
+
+  test("are heard inside the deed, and undone with it", () => {
+    tree.store.events.on("file.created", (_tx, event) => {
+      tree.db.sqlite.run("INSERT INTO tags (account_id, key, name, count) VALUES (?, ?, '', 0)", [
+        event.accountId,
+        event.file.name,
+      ]);
+      if (event.file.name === "bad") throw new Error("a listener refuses");
+    });
+    tree.addFile(accountId, "/", "good");
+    expect(() => tree.addFile(accountId, "/", "bad")).toThrow("a listener refuses");
+    expect(tree.read.findFileNamed(accountId, "/", "bad")).toBeUndefined();
+    expect(tree.db.sqlite.query("SELECT key FROM tags").all()).toEqual([{ key: "good" }]);
+  });
+
+  test("tell when what is stored grows, by files, versions and copies of any size, reservations left out", async () => {
+    const heard = listen(["storage.grown"]);
+    const grown = () => heard.splice(0);
+    const from = (usedBeforeBytes: number, usedAfterBytes: number) => [
+      ["storage.grown", accountId, { usedBeforeBytes, usedAfterBytes }],
+    ];
+    tree.run((tx) => tree.write.reserveBytes(tx, accountId, 1_000, null));
+    const file = tree.addFile(accountId, "/src", "a", { blob: blobOf("a", 100) });
+    expect(grown()).toEqual(from(0, 100));
+    replace(file, "four");
+    expect(grown()).toEqual(from(100, 104));
+    tree.run((tx) => tree.write.updateFile(tx, file, { name: "b" }));
+    tree.addFile(accountId, "/", "empty", { blob: blobOf("", 0) });
+    expect(grown()).toEqual([]);
+    tree.run((tx) => tree.write.copy(tx, folderAt("/src"), "/to", copyOptions));
+    expect(grown()).toEqual(from(104, 108));
+    await tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
+    expect(grown()).toEqual(from(108, 112));
+    removeFolder("/src");
+    expect(grown()).toEqual([]);
+  });
+});
+
+test("a recount compares what is reserved with the uploads under way (D22)", async () => {
+  const { sqlite } = tree.db;
+  sqlite.run(
+    "INSERT INTO upload_sessions (id, public_id, account_id, device_id, created_at, expires_at) VALUES (1, 's', ?, 1, 0, 0)",
+    [accountId],
+  );
+  for (const [id, status, bytes] of [
+    [1, "uploading", 30],
+    [2, "pending", 12],
+    [3, "completed", 0],
+  ] as const) {
+    sqlite.run(
+      `INSERT INTO uploads (public_id, session_id, account_id, device_id, local_id, name, folder_path, size_bytes,
+         chunk_size_bytes, total_chunks, status, reserved_bytes, on_conflict, nonce, created_at)
+       VALUES (?1, 1, ?2, 1, ?1, ?1, '/', ?4, 1, 1, ?3, ?4, 'rename', x'00', 0)`,
+      [`u${id}`, accountId, status, bytes],
+    );
+  }
+  tree.run((tx) => tree.write.reserveBytes(tx, accountId, 42, null));
+  expect(await tree.read.recount(accountId)).toEqual([]);
+  tree.run((tx) => tree.write.reserveBytes(tx, accountId, -2, null));
+  expect(await tree.read.recount(accountId)).toEqual([
+    { counter: "accounts.reserved_bytes", of: accountId, stored: 40, counted: 42 },
+  ]);
+});
