@@ -45,7 +45,7 @@ CREATE TABLE `uploads` (
 CREATE UNIQUE INDEX `uploads_public` ON `uploads` (`public_id`);--> statement-breakpoint
 CREATE INDEX `uploads_session` ON `uploads` (`session_id`);--> statement-breakpoint
 CREATE INDEX `uploads_account` ON `uploads` (`account_id`);--> statement-breakpoint
-CREATE INDEX `uploads_open` ON `uploads` (`device_id`) WHERE ended_at IS NULL;--> statement-breakpoint
+CREATE INDEX `uploads_open` ON `uploads` (`device_id`,`local_id`) WHERE ended_at IS NULL;--> statement-breakpoint
 CREATE INDEX `uploads_reserved` ON `uploads` (`account_id`,`reserved_bytes`) WHERE reserved_bytes > 0;--> statement-breakpoint
 CREATE TABLE `upload_chunks` (
 	`upload_id` integer NOT NULL,

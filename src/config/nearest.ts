@@ -13,7 +13,7 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /** How many letters must be put in, left out or changed to make `a` into `b` (Levenshtein). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

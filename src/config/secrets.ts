@@ -41,7 +41,7 @@ export interface Secrets {
 }
 
 /** Names of the secrets; each is the file `NAME.json`. */
-export const SECRET_NAMES = ["jwt", "link", "vapid"] as const;
+const SECRET_NAMES = ["jwt", "link", "vapid"] as const;
 
 /** One of {@link SECRET_NAMES}. */
 export type SecretName = (typeof SECRET_NAMES)[number];

@@ -36,6 +36,8 @@ export interface EventCatalogue {
   "storage.grown": { readonly usedBeforeBytes: number; readonly usedAfterBytes: number };
   /** `devices`: a device that the account did not have (or had removed) was registered. */
   "device.registered": { readonly device: DeviceFacts };
+  /** `devices`: a registered device is about to sign in. In the deed, while what it was signed in by still is as it was. */
+  "device.signing_in": { readonly device: DeviceFacts };
   /** `devices`: a device was removed; its tokens are dead. */
   "device.removed": { readonly device: DeviceFacts };
   /** `devices`: a refresh token came a second time, so that somebody has a copy of it; the device was signed out. */

@@ -129,7 +129,10 @@ export function documented(doc: Documentation) {
       responses: {
         [doc.status ?? 200]: success,
         ...Object.fromEntries(
-          Object.entries(doc.alsoAnswers ?? {}).map(([status, description]) => [status, { description, headers }]),
+          Object.entries(doc.alsoAnswers ?? {}).map(([status, description]) => [
+            status,
+            { ...(Number(status) < 300 && success), description, headers },
+          ]),
         ),
         ...errorResponses(doc, headers),
       },

@@ -5,10 +5,10 @@
  * in between changes nothing (D59). Redirects are not followed, proxies of the environment not used, answers read to
  * 64 KiB and 15 s at most. Only what the operator lists (`outboundAllow`) may be private, or plain http.
  */
-import { lookup } from "node:dns/promises";
 import { type IncomingMessage, type RequestOptions, request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
+import { dns } from "bun";
 import { AppError } from "../errors.ts";
 import { type CidrList, isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
 import { untilAborted } from "./until-aborted.ts";
@@ -136,7 +136,7 @@ export class Outbound {
     this.#checkScheme(url);
     try {
       const addresses = await untilAborted(this.#addressesOf(hostOf(url)), signal);
-      return await this.#sendToOneOf(this.#permitted(url, addresses), url, request, signal);
+      return await untilAborted(this.#sendToOneOf(this.#permitted(url, addresses), url, request, signal), signal);
     } catch (error) {
       if (error instanceof OutboundError) throw error;
       if (request.signal?.aborted) throw new OutboundError("aborted", "the request was given up");
@@ -202,8 +202,12 @@ export class Outbound {
   }
 }
 
+/**
+ * By the hosts file and the name servers of the machine. Not by the C library's resolver: that takes a thread for each
+ * name, of the few that read files and check passwords, and a name server may let it wait for many seconds.
+ */
 async function resolveByMachine(hostname: string): Promise<string[]> {
-  const found = await lookup(hostname, { all: true });
+  const found = await dns.lookup(hostname, { backend: "c-ares" });
   return found.map(({ address }) => address);
 }
 
@@ -263,6 +267,11 @@ function exchange(
         resolve({ status: incoming.statusCode ?? 0, header: (name) => headerOf(incoming, name), body: read });
       })
       .catch(reject);
+  });
+  // Nobody asked for another protocol; without this listener such an answer would never be heard of.
+  outgoing.on("upgrade", (_incoming, socket) => {
+    socket.destroy();
+    reject(new OutboundError("garbage", "the answer is no HTTP (it changes the protocol)"));
   });
   outgoing.on("error", reject);
   outgoing.end(body);

@@ -155,9 +155,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     )
     .use(conflictRoutes({ conflicts: services.conflicts, guard }))
     .use(holdRoutes({ holds: services.holds, guard }))
-    .use(
-      rewindRoutes({ rewinds: services.rewinds, guard, allowLong: (request) => host.allowLong(request) }),
-    )
+    .use(rewindRoutes({ rewinds: services.rewinds, guard, allowLong: (request) => host.allowLong(request) }))
     .use(queueRoutes({ queue: services.queue, guard }))
     .use(
       durabilityRoutes({

@@ -334,6 +334,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
         tree.findFileWithContent(accountId, digest)?.sizeBytes === sizeBytes &&
         tree.findBlob(digest)?.damagedAtMs === null,
       wasDeleted: (accountId, digest) => tree.wasDeleted(accountId, digest),
+      markWhole: (digest) => blobRows.markDamaged(digest, null),
     },
     admitReplacement: (tx, device, { accountId, ...change }) => {
       const hold = brake.admit(tx, device, accountId, [{ action: "update", ...change }]);

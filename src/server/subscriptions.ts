@@ -28,6 +28,7 @@ export function subscribe({ events, conflicts, holds, notifications, queue, uplo
   events.on("device.removed", (tx, { device }) => queue.dropDevice(tx, device.id));
   events.on("device.removed", (tx, { device }) => conflicts.dropDevice(tx, device.id));
   events.on("device.removed", (tx, { device }) => holds.dropDevice(tx, device.id));
+  events.on("device.signing_in", (tx, { device }) => uploads.onSignIn(tx, device.id));
   events.on("device.removed", (tx, { device }) => uploads.cancelOfDevice(tx, device.id));
   // Who owns the files is told, in the inbox and by a push (contract §7, Triggers).
   events.on("upload.completed", (tx, event) => notifications.uploadCompleted(tx, event));

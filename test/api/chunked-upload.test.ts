@@ -186,6 +186,102 @@ describe("upload/init", () => {
   });
 });
 
+describe("upload/init of a file that the device is sending already", () => {
+  const chunkSize = { chunkSize: 1024 };
+
+  test("goes on with that upload: same id, chunks and addresses kept, nothing promised twice (D14, D16)", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(3000);
+    const file = { folder: "/Camera", checksum: checksumOf(content), automatic: true };
+    const first = await planUpload(client, content, file);
+    await sendChunks(client, first, content, [0]);
+    const used = await usedBytes(account);
+    const again = await tryInit(client, { size: 3000, ...file });
+    expect(planIn(again)).toEqual(first);
+    expect(again.at("data.files.0.completedChunks")).toEqual([0]);
+    expect(again.string("data.uploadSession")).toMatch(/^ups_/);
+    expect(await usedBytes(account)).toBe(used);
+    expect((await stateOf(client, first.uploadId)).at("data")).toMatchObject({
+      completedChunks: [0],
+      expiresAt: again.string("data.expiresAt"),
+    });
+    await sendChunks(client, first, content, [1, 2]);
+    expectStatus(await complete(client, first.uploadId), 200);
+    expect(await client.names("/Camera")).toEqual(["photo.bin"]);
+  });
+
+  test("takes over what the device wants of it now", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(1000);
+    await account.client.stored("other", { name: "photo.bin" });
+    const file = { size: 1000, checksum: checksumOf(content) };
+    const first = planIn(await tryInit(client, { ...file, onConflict: "error" }));
+    await sendChunks(client, first, content);
+    expectRefusal(await complete(client, first.uploadId), 409, "name_taken");
+    expect(planIn(await tryInit(client, file)).uploadId).toBe(first.uploadId);
+    expect((await complete(client, first.uploadId)).string("data.name")).toBe("photo (1).bin");
+  });
+
+  test("in chunks of another size takes the place of that upload", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(3000);
+    const file = { size: 3000, checksum: checksumOf(content) };
+    const first = planIn(await tryInit(client, file, chunkSize));
+    await sendChunks(client, first, content, [0]);
+    const used = await usedBytes(account);
+    const second = await tryInit(client, file, { chunkSize: 2048 });
+    expect(second.string("data.files.0.uploadId")).not.toBe(first.uploadId);
+    expect(second.at("data.files.0.completedChunks")).toBeUndefined();
+    expect((await stateOf(client, first.uploadId)).at("data.status")).toBe("cancelled");
+    expect(await usedBytes(account)).toBe(used);
+  });
+
+  test("begins another one where anything that names the file differs, or no checksum tells what it is", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(3000);
+    const file = { localId: "1", name: "a.bin", folder: "/A", size: 3000, checksum: checksumOf(content) };
+    const id = await account.client.storedId("doc", { name: "doc.bin" });
+    const others = [
+      { localId: "2" },
+      { name: "b.bin" },
+      { folder: "/B" },
+      { size: 2999 },
+      { checksum: checksumOf("other") },
+      { checksum: undefined },
+      { checksum: undefined },
+      { fileId: id },
+    ];
+    const ids = new Set<string>();
+    for (const other of [{}, ...others]) ids.add(planIn(await tryInit(client, { ...file, ...other })).uploadId);
+    const neighbour = await registerDevice(server(), account);
+    ids.add(planIn(await tryInit(neighbour.client, file)).uploadId);
+    expect(ids.size).toBe(10);
+  });
+
+  test("lets a roll of 3 GB be offered again and again on an account of 5 GB", async () => {
+    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "5GB" } }, async (own) => {
+      const { account, client } = await newPhone(own);
+      const files = Array.from({ length: 30 }, (_, index) => ({
+        localId: `${index}`,
+        name: `IMG_${index}.heic`,
+        size: 100_000_000,
+        checksum: checksumOf(`photo ${index}`),
+        automatic: true,
+      }));
+      const offer = (chunk: number) =>
+        client.post("/api/mobile/upload/init", { files, uploadOptions: { chunkSize: chunk } });
+      const idsOf = (answer: Answer) => files.map((_, index) => answer.string(`data.files.${index}.uploadId`));
+      const first = await offer(8 << 20);
+      const second = await offer(8 << 20);
+      expect(idsOf(second)).toEqual(idsOf(first));
+      expect(await usedBytes(account)).toBe(3e9);
+      const third = await offer(4 << 20);
+      expect(new Set([...idsOf(first), ...idsOf(third)]).size).toBe(60);
+      expect(await usedBytes(account)).toBe(3e9);
+    });
+  });
+});
+
 describe("a chunk", () => {
   test("counts once it is there, in any order, by token or by signature alone", async () => {
     const { client } = await newPhone();
@@ -404,12 +500,22 @@ describe("a chunk", () => {
     expectStatus(refreshed, 200);
     expectStatus(await putBytes(server().visitor, plan.chunks[0]?.path ?? "", content.slice(0, 1024)), 200);
     const fresh = new Client(server(), refreshed.string("tokens.accessToken"));
-    expectStatus(await fresh.post("/api/auth/signout", {}), 200);
-    expectRefusal(
-      await putBytes(server().visitor, plan.chunks[1]?.path ?? "", content.slice(1024, 2048)),
-      401,
-      "invalid_token",
-    );
+    const { email, password } = account;
+    const signIn = () => server().visitor.post("/api/mobile/auth", { email, password, deviceId: phone.deviceId });
+    // Signed in again while it is signed in, it is the same life.
+    const renewed = await signIn();
+    expectStatus(renewed, 200);
+    expectStatus(await putBytes(server().visitor, plan.chunks[1]?.path ?? "", content.slice(1024, 2048)), 200);
+    expectRefusal(await fresh.get("/api/mobile/devices"), 401, "revoked_token");
+    const last = new Client(server(), renewed.string("tokens.accessToken"));
+    expectStatus(await last.post("/api/auth/signout", {}), 200);
+    const refused = () => putBytes(server().visitor, plan.chunks[2]?.path ?? "", content.slice(2048));
+    expectRefusal(await refused(), 401, "invalid_token");
+    // Signed in later, the old addresses stay dead; the upload itself goes on by the token.
+    const back = new Client(server(), (await signIn()).string("tokens.accessToken"));
+    expectRefusal(await refused(), 401, "invalid_token");
+    expectStatus(await putBytes(back, plan.chunks[2]?.path ?? "", content.slice(2048)), 200);
+    expectStatus(await complete(back, plan.uploadId), 200);
 
     const second = await registerDevice(server(), account);
     const used = await usedBytes(account);
@@ -660,6 +766,49 @@ describe("complete", () => {
     expect(await client.names()).toEqual(["one.bin", "two.bin"]);
   });
 
+  test("of what an automatic backup sends answers with the file that has it, wherever that is, and makes none", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(3000);
+    const file = { name: "IMG_1.jpg", folder: "/Camera", checksum: checksumOf(content) };
+    const first = await planUpload(client, content, { ...file, automatic: true });
+    await sendChunks(client, first, content);
+    const made = await complete(client, first.uploadId);
+    const id = made.string("data.id");
+    // Its answer was lost; and then its user moved it.
+    for (const folder of ["/Camera", "/Albums/Summer"]) {
+      expectStatus(await account.client.put(`/api/files/${id}`, { folder }), 200);
+      const again = await planUpload(client, content, file, { chunkSize: 1024, automatic: true });
+      const answer = await complete(client, again.uploadId);
+      expectStatus(answer, 200);
+      expect(answer.at("data")).toMatchObject({ id, folder, version: 1 });
+      expect((await stateOf(client, again.uploadId)).at("data")).toMatchObject({ status: "completed", fileId: id });
+    }
+    // Nobody said what it is: found only when all of it is there.
+    const unknown = await planUpload(client, content, { ...file, checksum: undefined, automatic: true });
+    await sendChunks(client, unknown, content);
+    expect((await complete(client, unknown.uploadId)).string("data.id")).toBe(id);
+    expect([await client.names("/Camera"), await client.names("/Albums/Summer")]).toEqual([[], ["IMG_1.jpg"]]);
+    expect(await usedBytes(account)).toBe(3000);
+  });
+
+  test("of what a person sends makes nothing only where name and bytes are there, and it would be renamed", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(2500);
+    const id = await account.client.storedId(content, { name: "one.bin", fields: { folder: "/A" } });
+    const send = async (file: Record<string, unknown>) => {
+      const plan = await planUpload(client, content, { name: "one.bin", folder: "/A", ...file });
+      await sendChunks(client, plan, content);
+      return complete(client, plan.uploadId);
+    };
+    expect((await send({})).string("data.id")).toBe(id);
+    expect((await send({ checksum: checksumOf(content) })).string("data.id")).toBe(id);
+    expectRefusal(await send({ onConflict: "error" }), 409, "name_taken");
+    for (const other of [{ folder: "/B" }, { name: "two.bin" }]) {
+      expect((await send(other)).string("data.id")).not.toBe(id);
+    }
+    expect([await client.names("/A"), await client.names("/B")]).toEqual([["one.bin", "two.bin"], ["one.bin"]]);
+  });
+
   test("obeys onConflict", async () => {
     const { client } = await newPhone();
     const make = async (onConflict?: string) => {
@@ -694,6 +843,10 @@ describe("complete", () => {
     const { answer, content } = await make("first");
     expectStatus(answer, 200);
     expect(answer.at("data")).toMatchObject({ id, name: "doc.txt", version: 2, checksum: checksumOf(content) });
+    // The answer was lost, and it is sent again.
+    const repeated = await planUpload(client, content, { fileId: id, baseChecksum: checksumOf("first") });
+    await sendChunks(client, repeated, content);
+    expect((await complete(client, repeated.uploadId)).at("data")).toMatchObject({ id, version: 2 });
     const { answer: refused, plan } = await make("first");
     expectRefusal(refused, 409, "version_conflict");
     expect(refused.at("error.details.checksum")).toBe(checksumOf(content));

@@ -310,6 +310,26 @@ describe("keep_local of a deleted file", () => {
     expect(answer.at("data.conflicts.0")).toMatchObject({ type: "deleted", remote: { fileId, ...nothing } });
   });
 
+  test("that was only changed when it was found keeps the name it had", async () => {
+    // Sent again after the deletion, the change lost name and folder, and the file was made anew as "file".
+    const account = await server().signUp();
+    const device = await registerDevice(server(), account);
+    const fileId = await account.client.storedId("the beginning", { name: "a.txt", fields: { folder: "/docs" } });
+    expectStatus(await account.client.putContent(fileId, theirs), 200);
+    await account.client.stored(mine, { name: "elsewhere.txt" });
+    const digests = { checksum: checksumOf(mine), baseChecksum: checksumOf("the beginning") };
+    const change = { action: "update", localId: "l1", fileId, size: mine.length, ...digests };
+    const conflictId = await conflictOf(device, change);
+    expectStatus(await account.client.delete(`/api/files/${fileId}`), 200);
+    const status = await device.client.get("/api/mobile/sync/status");
+    expect(status.at("data.conflicts.0")).toMatchObject({ conflictId, type: "deleted", remote: { checksum: null } });
+    expect(await conflictOf(device, change)).toBe(conflictId);
+    const local = { name: "a.txt", folder: "/docs" };
+    expect((await device.client.get("/api/mobile/sync/status")).at("data.conflicts.0")).toMatchObject({ local });
+    expect((await resolved(device, { conflictId, resolution: "keep_local" })).status).toBe("resolved");
+    expect(await account.client.names("/docs")).toEqual(["a.txt"]);
+  });
+
   test("is dropped by keep_remote", async () => {
     const { account, device, conflictId } = await deleted();
     expect(await resolved(device, { conflictId, resolution: "keep_remote" })).toEqual({

@@ -114,6 +114,31 @@ describe("an upload in one request", () => {
     expectRefusal(await send(client, [file("b.bin", content)], headers), 409, "idempotency_key");
   });
 
+  test("makes nothing twice: 200 with the file that is there (D24)", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(100);
+    const parts = [field("folder", "/Camera"), file("a.bin", content)];
+    const automatic = field("automatic", "true");
+    const headers = { "idempotency-key": "again" };
+    const first = await send(client, [...parts, automatic]);
+    expectStatus(first, 201);
+    const id = first.string("data.id");
+    for (const extra of [[], [automatic], [field("onConflict", "rename")]]) {
+      const again = await send(client, [...parts, ...extra]);
+      expectStatus(again, 200);
+      expect(again.at("data")).toMatchObject({ id, version: 1 });
+    }
+    expectStatus(await account.client.put(`/api/files/${id}`, { folder: "/Albums", name: "b.bin" }), 200);
+    // The first answer for a key is its answer, status and all.
+    for (const _ of [1, 2]) {
+      const moved = await send(client, [...parts, automatic], headers);
+      expectStatus(moved, 200);
+      expect(moved.string("data.id")).toBe(id);
+    }
+    expect(await client.names("/Camera")).toEqual([]);
+    expectStatus(await send(client, parts), 201);
+  });
+
   test("tells an automatic backup what its user deleted (D25)", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(100);
@@ -121,7 +146,7 @@ describe("an upload in one request", () => {
     expectStatus(await account.client.delete(`/api/files/${id}`), 200);
     expectRefusal(await send(client, [file("a.bin", content), field("automatic", "true")]), 409, "deleted_by_you");
     expectStatus(await send(client, [file("a.bin", content)]), 201);
-    expectStatus(await send(client, [file("a.bin", content), field("automatic", "true")]), 201);
+    expectStatus(await send(client, [file("a.bin", content), field("automatic", "true")]), 200);
   });
 
   test("refuses what is no form, no place, no time, no digest", async () => {

@@ -106,6 +106,9 @@ describe("POST /api/mobile/notifications/register", () => {
       [{ preferences: { quietHours: { timezone: "Mars/Olympus" } } }, "preferences.quietHours.timezone"],
     ];
     for (const [body, field] of cases) expectRefusal(await register(phone, body), 400, "invalid_field", field);
+    const absurd = await register(phone, { preferences: { quietHours: { timezone: "x".repeat(100_000) } } });
+    expectRefusal(absurd, 400, "invalid_field", "preferences.quietHours.timezone");
+    expect(absurd.text.length).toBeLessThan(1_000);
     expectRefusal(await phone.client.post("/api/mobile/notifications/register", {}), 400, "invalid_field", "deviceId");
     expectRefusal(await register(phone, { pushToken: "https://10.0.0.1/topic" }), 400, "forbidden_target");
     expectRefusal(await account.client.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);

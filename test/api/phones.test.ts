@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BadLine } from "../phone/bad-line.ts";
-import { CameraRoll, type Picture, type PictureEnd } from "../phone/camera-roll.ts";
+import { CameraRoll, type Picture } from "../phone/camera-roll.ts";
 import { MemoryDisk } from "../phone/disk.ts";
 import { liveThrough } from "../phone/household.ts";
 import type { SeenAnswer } from "../phone/http.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -62,7 +62,7 @@ async function foldersIn(client: Client, path: string): Promise<Map<string, stri
 }
 
 const contentsOf = (files: Awaited<ReturnType<typeof allFiles>>) =>
-  [...files].map(([path, { checksum, tags }]) => [path, checksum, tags]).toSorted();
+  new Map([...files].map(([path, { checksum, tags }]) => [path, { checksum, tags }]));
 
 describe("a device that encrypts, renames, deletes and leaves notes", () => {
   test("is rewound: all is back byte for byte, what another device edited is left and told", async () => {
@@ -115,7 +115,7 @@ describe("a device that encrypts, renames, deletes and leaves notes", () => {
     expected.set("/album 0/photo 0.jpg", { id: edited, checksum: checksumOf(mine), tags: [] });
     expect(contentsOf(after)).toEqual(contentsOf(expected));
     const again = undoneIn(done).filter(({ action }) => action === "restored_deleted");
-    expect(again.map(({ formerId }) => formerId).toSorted()).toEqual(others.slice(5, 15).toSorted());
+    expect(new Set(again.map(({ formerId = "" }) => formerId))).toEqual(new Set(others.slice(5, 15)));
     for (const { fileId, formerId = "" } of again) {
       const download = await a.client.get(`/api/files/${fileId}/download`);
       expect(checksumOf(download.bytes)).toBe(checksumOf(contents.get(formerId) ?? ""));
@@ -172,16 +172,13 @@ describe("one after the other", () => {
     await client.folderId("empty", "/large");
     const before = await allFiles(client);
     const since = await now(account);
-    const folders = (await client.get("/api/folders?path=/")).list("data.folders") as { id: string; name: string }[];
     for (const [name, id] of await foldersIn(client, "/")) {
       expectStatus(await b.client.put(`/api/files/folders/${id}`, { name: `${name}.locked` }), 200);
       expectStatus(await b.client.delete(`/api/files/folders/${id}?recursive=true`), 200);
     }
     expect(await allFiles(client)).toEqual(new Map());
-    await eventually(async () => {
-      const status = await a.client.get("/api/mobile/sync/status");
-      return status.status === 200 && (await rewind(a, b, since, { dryRun: true })).number("data.counts.undone") >= 99;
-    });
+    const tried = await rewind(a, b, since, { dryRun: true });
+    expect(tried.at("data.counts")).toEqual({ undone: 99, skipped: 0, failed: 0 });
     const done = await rewind(a, b, since);
     expect(done.at("data.counts")).toEqual({ undone: 99, skipped: 0, failed: 0 });
     expect(contentsOf(await allFiles(client))).toEqual(contentsOf(before));
@@ -317,7 +314,7 @@ describe("who may rewind", () => {
     const since = await now(account);
     expectStatus(await b.client.putContent(id, "bad"), 200);
     expectStatus(await account.client.delete(`/api/users/devices/${b.deviceId}`), 200);
-    const token = (await a.client.get("/api/mobile/sync")).string("data.syncToken");
+    const token = (await a.client.get("/api/mobile/sync")).string("syncData.nextSyncToken");
     const done = await account.client.post(`/api/users/devices/${b.deviceId}/rewind`, { since });
     expectStatus(done, 200);
     expect(done.at("data")).toEqual({
@@ -330,7 +327,7 @@ describe("who may rewind", () => {
       counts: { undone: 1, skipped: 0, failed: 0 },
       hasMore: false,
     });
-    const news = await a.client.get(`/api/mobile/sync?since=${encodeURIComponent(token)}`);
+    const news = await a.client.get(`/api/mobile/sync?syncToken=${encodeURIComponent(token)}`);
     expect(news.text).toContain(id);
     expect(since).toMatch(timestampPattern);
   });

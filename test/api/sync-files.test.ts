@@ -184,7 +184,10 @@ describe("an upload", () => {
     const fileId = await account.client.storedId(content, { name: "photo.jpg" });
     const change = uploadOf("1", "photo.jpg", content);
     expect((await resultOf(a, change)).status).toBe("already_stored");
-    await writeFile(join(server().dataDir, "blobs", "sha256", hex.slice(0, 2), hex.slice(2, 4), hex), randomContent(700));
+    await writeFile(
+      join(server().dataDir, "blobs", "sha256", hex.slice(0, 2), hex.slice(2, 4), hex),
+      randomContent(700),
+    );
     await account.client.get(`/api/files/${fileId}/checksum`);
     expect(await resultOf(a, change)).toEqual({ localId: "1", status: "upload_required", fileId });
     const update = { ...change, action: "update", fileId };

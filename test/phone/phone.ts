@@ -583,8 +583,10 @@ export class Phone {
 
   private async resolve(offered: Change, conflict: Record<string, unknown>): Promise<void> {
     const conflictId = textOf(conflict, "conflictId");
-    const resolution = this.random.choose("keep_remote", "keep_local");
     const file = this.folder.byKey(offered.key);
+    // A file that was deleted there and made anew from here is another by now: what was wanted of the old one is over.
+    const isAnother = offered.fileId !== undefined && file !== undefined && file.fileId !== offered.fileId;
+    const resolution = isAnother ? "keep_remote" : this.random.choose("keep_remote", "keep_local");
     // Where two want one name, another name keeps both.
     const isRenamed = resolution === "keep_local" && conflict["type"] === "name" && this.random.chance(0.5);
     const name = isRenamed ? this.newName() : offered.name;
@@ -640,7 +642,7 @@ export class Phone {
       if (remote !== undefined) await this.applyRemote(remote);
       return;
     }
-    if (file === undefined) return;
+    if (file === undefined || (change.fileId !== undefined && change.fileId !== file.fileId)) return;
     // What was edited once more since it was offered is another matter: it is offered by the next sync.
     const isAsOffered = file.checksum === change.checksum;
     if (change.action === "upload") {

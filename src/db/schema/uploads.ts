@@ -72,7 +72,7 @@ export const uploads = sqliteTable(
     uniqueIndex("uploads_public").on(table.publicId),
     index("uploads_session").on(table.sessionId),
     index("uploads_account").on(table.accountId),
-    index("uploads_open").on(table.deviceId).where(sql`ended_at IS NULL`),
+    index("uploads_open").on(table.deviceId, table.localId).where(sql`ended_at IS NULL`),
     index("uploads_reserved").on(table.accountId, table.reservedBytes).where(sql`reserved_bytes > 0`),
     check("uploads_bytes", sql`size_bytes >= 0 AND reserved_bytes >= 0`),
   ],

@@ -1,6 +1,6 @@
 /**
- * Passwords by argon2id (19 MiB, two passes: the OWASP minimum), off the event loop and at most two side by side, one on small machines: a storm
- * of sign-ins must not take all memory, nor every thread.
+ * Passwords by argon2id (19 MiB, two passes: the OWASP minimum), off the event loop and at most two side by side, one on
+ * small machines: a storm of sign-ins must not take all memory, nor every thread.
  */
 import { availableParallelism } from "node:os";
 import { AppError, invalidField } from "../../errors.ts";

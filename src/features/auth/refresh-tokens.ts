@@ -9,9 +9,9 @@ import { newSecretToken } from "../../lib/id.ts";
 import { hashToken } from "./token-hash.ts";
 
 /** How long a device may stay away and still be signed in (contract §7). */
-export const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
+const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
 /** How long a lost answer may be asked for again (contract §7). */
-export const LOST_ANSWER_MS = 30_000;
+const LOST_ANSWER_MS = 30_000;
 
 /**
  * Used tokens of one device that are remembered, so that their return is noticed. Years for a phone that refreshes once in

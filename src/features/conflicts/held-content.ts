@@ -34,6 +34,11 @@ export function findHeldContent(
   };
 }
 
+/** Whether the server read this content again and found other bytes, or none. */
+export function isDamaged(tree: Pick<TreeReader, "findBlob">, digest: Digest): boolean {
+  return (tree.findBlob(digest)?.damagedAtMs ?? null) !== null;
+}
+
 /** Says in a refusal for the quota which plan it comes from (contract §1); any other error is given back as it is. */
 export function withPlan(error: AppError, plan: string): AppError {
   if (error.reason !== "quota_exceeded") return error;

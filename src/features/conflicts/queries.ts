@@ -1,24 +1,12 @@
 import type { Database } from "bun:sqlite";
 import type { LocalChange } from "../mass-change/types.ts";
-import type { Conflict, ConflictType, Resolution } from "./types.ts";
+import type { Conflict } from "./types.ts";
 
 /** A row as the statements give it. */
-export interface ConflictRow {
-  readonly id: number;
-  readonly publicId: string;
-  readonly accountId: number;
-  readonly deviceId: number;
-  readonly devicePublicId: string;
-  readonly type: ConflictType;
-  readonly fileId: string;
-  readonly remoteFileId: string;
+export type ConflictRow = Omit<Conflict, "change" | "awaitsContent"> & {
   readonly change: string;
-  readonly detectedAtMs: number;
   readonly awaitsContent: number;
-  readonly resolution: Resolution | null;
-  readonly resolvedAtMs: number | null;
-  readonly outcomeFileId: string | null;
-}
+};
 
 const CONFLICT = `SELECT c.id, c.public_id AS publicId, c.account_id AS accountId, c.device_id AS deviceId,
   d.public_id AS devicePublicId, c.type, c.file_id AS fileId, c.remote_file_id AS remoteFileId, c.change,
@@ -65,9 +53,7 @@ export function conflictQueries(sqlite: Database) {
     findAgain: sqlite.prepare<undefined, [number, number]>("UPDATE conflicts SET detected_at = ?2 WHERE id = ?1"),
     forget: sqlite.prepare<undefined, [number]>("DELETE FROM conflicts WHERE id = ?1"),
     /** Index conflicts_open. */
-    dropOpen: sqlite.prepare<undefined, [number]>(
-      "DELETE FROM conflicts WHERE device_id = ?1 AND resolved_at IS NULL",
-    ),
+    dropOpen: sqlite.prepare<undefined, [number]>("DELETE FROM conflicts WHERE device_id = ?1 AND resolved_at IS NULL"),
     /** Index conflicts_open: whether a device has more of them than this. */
     hasMoreOpen: sqlite.prepare<{ found: number }, [number, number]>(
       "SELECT 1 AS found FROM conflicts WHERE device_id = ?1 AND resolved_at IS NULL LIMIT 1 OFFSET ?2",

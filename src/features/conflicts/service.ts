@@ -64,7 +64,9 @@ export class ConflictService {
       const remote = tree.findFile(row.accountId, row.remoteFileId);
       const sender = remote?.contentDeviceId ?? null;
       const device = sender === null ? null : this.#queries.device.get(sender);
-      return { ...toConflict(row), remote, remoteDeviceId: device?.publicId };
+      // Who looks at it now is to see what it has become.
+      const type = remote === undefined && row.type === "modified" ? "deleted" : row.type;
+      return { ...toConflict(row), type, remote, remoteDeviceId: device?.publicId };
     });
   }
 
@@ -111,11 +113,11 @@ export class ConflictService {
     const fingerprint = fingerprintOf(change);
     const { tree, clock } = this.#options;
     const file = tree.findFile(accountId, fileId);
-    // What the file was called is needed when it is to be made again.
-    const told = { ...change, name: change.name ?? file?.name, folder: change.folder ?? file?.folder };
-    const json = JSON.stringify(told);
     const same = this.#queries.byChange.get(device.id, fingerprint);
     const earlier = same?.resolvedAtMs === null ? same : this.#findOpen(device.id, fileId, change);
+    // What the file was called is needed when it is to be made again; it may have been deleted since it was last known.
+    const { name, folder } = file ?? (earlier === undefined ? change : toConflict(earlier).change);
+    const json = JSON.stringify({ ...change, name: change.name ?? name, folder: change.folder ?? folder });
     if (same !== null && same.id !== earlier?.id) this.#queries.forget.run(same.id);
     if (earlier !== undefined) {
       this.#queries.supersede.run(earlier.id, fingerprint, type, fileId, remoteFileId, json);

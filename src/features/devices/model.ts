@@ -32,7 +32,7 @@ export const RegisterBody = t.Object({
     model: t.Optional(t.String({ ...Words, examples: ["Pixel 9"], description: "Becomes the device's name" })),
     osVersion: t.Optional(t.String(Words)),
     appVersion: t.Optional(t.String(Words)),
-    pushToken: t.Optional(t.String({ maxLength: 8192 })),
+    pushToken: t.Optional(t.String({ maxLength: 4096, description: "As in notifications/register" })),
   }),
 });
 

@@ -87,6 +87,7 @@ export class DeviceService {
       else this.#queries.renew(known.id, info, name, nowMs);
       if (known !== undefined && isNew) this.#begin(tx, known.id, nowMs);
       const device = this.#get(user.id, info.deviceId);
+      if (known !== undefined) events.emit(tx, "device.signing_in", { accountId: user.id, device });
       const refreshToken = auth.signInDevice(tx, device.id, prepared);
       if (pushToken !== undefined) pushTokens.registerPushToken(tx, user.id, device, pushToken, platform);
       if (isNew) events.emit(tx, "device.registered", { accountId: user.id, device });
@@ -100,13 +101,15 @@ export class DeviceService {
    * @throws AppError not_found for unknown and removed devices; bad_credentials | account_disabled
    */
   async signIn(checked: CheckedUser, publicId: string, client: ClientInfo): Promise<SignedInDevice> {
-    const { auth, writer, clock } = this.#options;
+    const { auth, writer, clock, events } = this.#options;
     const { user } = checked;
     const prepared = await auth.prepareDeviceSession(user, client);
     return writer.run((tx) => {
       const owner = auth.confirm(tx, checked);
-      const { id } = this.#get(user.id, publicId);
+      const known = this.#get(user.id, publicId);
+      const { id } = known;
       this.#queries.touch(id, clock.nowMs());
+      events.emit(tx, "device.signing_in", { accountId: user.id, device: known });
       const refreshToken = auth.signInDevice(tx, id, prepared);
       return {
         user: owner,

@@ -118,7 +118,7 @@ export function fileRoutes(options: FileRoutesOptions) {
               beginFile: () => arrival.incoming,
             });
             const fields = readUploadFields(form.fields);
-            const file = await files.finishUpload(user, arrival, form.file, fields, (digest) =>
+            const { file } = await files.finishUpload(user, arrival, form.file, fields, (digest) =>
               keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]),
             );
             set.status = 201;

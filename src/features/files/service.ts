@@ -55,8 +55,10 @@ export interface UploadHooks {
     content: HeldBlob,
     mediaType: string,
   ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
-  /** Called in the deed that made the file. */
-  readonly onMade?: (tx: Transaction, file: FileNode) => void;
+  /** Asked in the deed: a file that is there and makes this one needless. */
+  readonly findSame?: (fields: UploadFields, name: string, content: HeldBlob) => FileNode | undefined;
+  /** Called in the deed, with the file that it made or that is there. */
+  readonly onDone?: (tx: Transaction, file: FileNode) => void;
 }
 
 /** A file whose bytes are arriving; `finish` or `discard` ends it. */
@@ -122,6 +124,7 @@ export class FileService {
 
   /**
    * Makes a file of what has arrived. The arrival is used up, also on failure.
+   * @returns `isNew` false where `hooks` found one that is the same
    * @throws AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder | invalid_path | idempotency_key |
    *   disk_full | storage_error
    */
@@ -132,7 +135,7 @@ export class FileService {
     fields: UploadFields,
     keyed: (digest: Digest) => KeyedRequest | undefined,
     hooks: UploadHooks = {},
-  ): Promise<FileNode> {
+  ): Promise<{ file: FileNode; isNew: boolean }> {
     const { writer, treeWriter, links, idempotency, limitsOf } = this.#options;
     const name = uploadedName(file.fileName ?? "file");
     const { incoming } = arrival;
@@ -146,6 +149,11 @@ export class FileService {
         const found = await hooks.describe?.(held, mediaType);
         return writer.run((tx) =>
           idempotency.once(request, () => {
+            const same = hooks.findSame?.(fields, name, held);
+            if (same !== undefined) {
+              hooks.onDone?.(tx, same);
+              return { file: same, isNew: false };
+            }
             const { file: made } = treeWriter.by(user.viaDeviceId, () =>
               treeWriter.createFile(tx, {
                 accountId: user.id,
@@ -165,8 +173,8 @@ export class FileService {
               }),
             );
             if (made.isPublic && links.findToken(made.id) === undefined) links.open(tx, made.id);
-            hooks.onMade?.(tx, made);
-            return made;
+            hooks.onDone?.(tx, made);
+            return { file: made, isNew: true };
           }),
         );
       });
@@ -331,14 +339,14 @@ export class FileService {
   }
 
   /** Gives a stored content its row by `deed`, and lets the collector see it again. */
-  async #name(user: User, held: HeldBlob, mediaType: string, deed: () => Promise<FileNode>): Promise<FileNode> {
+  async #name<T>(user: User, held: HeldBlob, mediaType: string, deed: () => Promise<T>): Promise<T> {
     let isNamed = false;
     try {
-      const file = await this.#withPlan(user, deed());
+      const named = await this.#withPlan(user, deed());
       isNamed = true;
       this.#options.transfers.noteUpload(user.id, held.sizeBytes);
       this.#options.thumbnails.schedule(held.digest, mediaType);
-      return file;
+      return named;
     } finally {
       held.release(isNamed);
     }

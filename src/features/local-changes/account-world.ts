@@ -1,7 +1,7 @@
 import type { Digest } from "../../blobs/digest.ts";
 import { AppError } from "../../errors.ts";
 import { joinPath, ROOT_PATH } from "../../lib/path.ts";
-import { findHeldContent } from "../conflicts/held-content.ts";
+import { findHeldContent, isDamaged } from "../conflicts/held-content.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { LocalChange } from "../mass-change/types.ts";
@@ -49,7 +49,7 @@ export class AccountWorld implements World, PairingWorld {
   }
 
   isDamaged(digest: Digest): boolean {
-    return (this.#options.tree.findBlob(digest)?.damagedAtMs ?? null) !== null;
+    return isDamaged(this.#options.tree, digest);
   }
 
   wasDeleted(digest: Digest): boolean {

@@ -25,10 +25,11 @@ import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { AccountWorld } from "./account-world.ts";
 import { type Decision, decide, isChanged } from "./decide.ts";
+import { LastCalls } from "./last-calls.ts";
 import { findOthersChanges } from "./others.ts";
 import { pairMoves, type Unit } from "./pair-moves.ts";
 import { type AppliedChange, localChangeQueries } from "./queries.ts";
-import type { ChangeOutcome } from "./types.ts";
+import type { AppliedCall, ChangeOutcome } from "./types.ts";
 
 /** What {@link LocalChangeService} works with. */
 export interface LocalChangeServiceOptions {
@@ -62,27 +63,6 @@ interface Call {
   readonly world: AccountWorld;
 }
 
-/** What became of a call. */
-export interface AppliedCall {
-  /** Of each change, in their order. */
-  readonly outcomes: readonly ChangeOutcome[];
-  /**
-   * Where the device stands in the journal now. It is moved on over what it did itself, where it stood at the head when
-   * the call began and nobody else came between; in any other case it stays, so that the device misses nothing, not even
-   * what it did before it was set up anew or restored from a backup.
-   */
-  readonly standSeq: number | undefined;
-}
-
-/** What a device was told of its last call. */
-interface KeptCall {
-  readonly standSeq?: number | undefined;
-  /** Null for what is to be looked at anew. */
-  readonly outcomes: readonly (ChangeOutcome | null)[];
-  /** The conflicts among them that were not ended by another change of the same call. */
-  readonly open: readonly string[];
-}
-
 /** Says within a deed that the two halves of a move have to be done one by one. */
 class NoMove extends Error {}
 
@@ -90,10 +70,12 @@ class NoMove extends Error {}
 export class LocalChangeService {
   readonly #options: LocalChangeServiceOptions;
   readonly #queries: ReturnType<typeof localChangeQueries>;
+  readonly #lastCalls: LastCalls;
 
   constructor(options: LocalChangeServiceOptions) {
     this.#options = options;
     this.#queries = localChangeQueries(options.sqlite);
+    this.#lastCalls = new LastCalls({ ...options, queries: this.#queries });
   }
 
   /**
@@ -109,7 +91,9 @@ export class LocalChangeService {
   ): Promise<AppliedCall> {
     const headSeq = this.#options.tree.headOf(user.id);
     const fingerprint = new Bun.CryptoHasher("sha256").update(JSON.stringify([changes, sinceSeq])).digest();
-    const { outcomes: known, standSeq = sinceSeq } = this.#recall(user, device, fingerprint) ?? { outcomes: [] };
+    const { outcomes: known, standSeq = sinceSeq } = this.#lastCalls.find(user.id, device.id, fingerprint) ?? {
+      outcomes: [],
+    };
     const read = changes.map((change, index) =>
       "error" in change || (known[index] ?? null) !== null ? undefined : { ...change, sinceSeq },
     );
@@ -124,7 +108,7 @@ export class LocalChangeService {
       await Promise.all(units.slice(from, from + LOT).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
     }
     const applied: AppliedCall = { outcomes, standSeq: this.#standAfter(user, device, standSeq, headSeq) };
-    await this.#keepCall(user, device, fingerprint, applied);
+    await this.#options.writer.run((tx) => this.#lastCalls.keep(tx, user.id, device.id, fingerprint, applied));
     return applied;
   }
 
@@ -152,52 +136,6 @@ export class LocalChangeService {
   /** Forgets what was carried out a month ago, so many at most; a deed. @returns how many */
   sweep(limit: number): number {
     return this.#queries.sweep.run(this.#options.clock.nowMs() - APPLIED_KEPT_MS, limit).changes;
-  }
-
-  /**
-   * What the device was told of this very call, where it was its last one and nothing has happened in the account since:
-   * one change of a call may bear on another, so that only all of it together is the same again. Refusals are not kept:
-   * what stood in their way may have gone.
-   */
-  #recall(user: User, device: DeviceFacts, fingerprint: Uint8Array): KeptCall | undefined {
-    const last = this.#queries.lastCall.get(device.id);
-    const isSame =
-      last !== null &&
-      Buffer.compare(last.fingerprint, fingerprint) === 0 &&
-      last.headSeq === this.#options.tree.headOf(user.id);
-    if (!isSame) return undefined;
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `#keepCall` wrote it
-    const kept = JSON.parse(last.outcomes) as KeptCall;
-    const { conflicts } = this.#options;
-    const isStill =
-      kept.open.every((conflictId) => conflicts.isUndecided(device.id, conflictId)) &&
-      !kept.outcomes.some((outcome) => outcome?.status === "already_stored" && this.#isDamaged(user, outcome.fileId));
-    return isStill ? kept : undefined;
-  }
-
-  /** Whether the content that a device was told to be there was found damaged since: the journal tells nothing of that. */
-  #isDamaged(user: User, fileId = ""): boolean {
-    const { tree } = this.#options;
-    const file = tree.findFile(user.id, fileId);
-    return file !== undefined && (tree.findBlob(file.digest)?.damagedAtMs ?? null) !== null;
-  }
-
-  async #keepCall(
-    user: User,
-    device: DeviceFacts,
-    fingerprint: Uint8Array,
-    { outcomes, standSeq }: AppliedCall,
-  ): Promise<void> {
-    const { writer, tree, conflicts } = this.#options;
-    await writer.run(() => {
-      const found = outcomes.flatMap(({ conflictId }) => (conflictId === undefined ? [] : [conflictId]));
-      const kept: KeptCall = {
-        outcomes: outcomes.map((outcome) => (isLasting(outcome) ? outcome : null)),
-        standSeq,
-        open: found.filter((conflictId) => conflicts.isUndecided(device.id, conflictId)),
-      };
-      this.#queries.keepCall.run(device.id, fingerprint, tree.headOf(user.id), JSON.stringify(kept));
-    });
   }
 
   /** @param headSeq the head when the call began @see AppliedCall.standSeq */
@@ -455,11 +393,6 @@ export class LocalChangeService {
     const nowMs = this.#options.clock.nowMs();
     this.#queries.record.run(device.id, fingerprintOf(change), fileId, callId, seq, nowMs);
   }
-}
-
-/** Whether it holds for as long as the journal stands still: not a refusal, nor what waits for a conflict's content. */
-function isLasting({ status, conflictId }: ChangeOutcome): boolean {
-  return status !== "rejected" && !(status === "upload_required" && conflictId !== undefined);
 }
 
 function refOf(user: User, file: { readonly publicId: string }): { accountId: number; publicId: string } {

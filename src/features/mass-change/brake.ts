@@ -3,6 +3,9 @@
  * than a share of what the account holds is not trusted to mean it: further deletions and replacements of it are kept in
  * a hold until a person accepts or declines them, while new files go on arriving. It counts in rows, in the very deed of
  * each change, so that neither a restart nor many requests at once lead past it.
+ *
+ * Asked for what devices do by themselves: sync, the offline queue, resolved conflicts, uploads of next versions. What a
+ * person does to a file or folder in an app (DELETE, PUT of a content, move) is left alone on purpose: it has been seen.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction } from "../../db/transaction.ts";

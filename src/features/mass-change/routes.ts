@@ -28,7 +28,10 @@ export function holdRoutes({ holds, guard }: HoldRoutesOptions) {
         ...documented({
           tag: "Mobile",
           summary: "What a device asked for and waits for your word",
-          description: "A device that deletes or replaces far more than usual is stopped until a person has looked.",
+          description:
+            "A device that deletes or replaces far more than usual, by sync/files, its queue, its conflicts or upload/init, " +
+            "is stopped until a person has looked. What a person does to files and folders by the endpoints under " +
+            "/api/files is meant: it is neither counted nor stopped, whatever token it comes with.",
           access: "deviceWriter",
           data: HoldsRecord,
           errors: ["not_found", "invalid_field"],

@@ -4,6 +4,7 @@ import { ref } from "../../http/documented.ts";
 import { Timestamp } from "../../http/fields.ts";
 import { SettingsBody, SettingsRecord } from "../users/model.ts";
 import type { PushCategory } from "./channels/channel.ts";
+import { TOKEN_BYTES_MAX } from "./channels/channels.ts";
 import { DELIVERY_STATUSES } from "./types.ts";
 
 const CATEGORIES: readonly PushCategory[] = ["uploads", "shares", "storage", "security"];
@@ -17,7 +18,7 @@ export const RegisterBody = t.Object({
   pushToken: t.Optional(
     t.String({
       minLength: 1,
-      maxLength: 4096,
+      maxLength: TOKEN_BYTES_MAX,
       description: "Token of FCM or APNs, the JSON of a browser's push subscription, or a UnifiedPush or ntfy URL",
     }),
   ),

@@ -54,7 +54,7 @@ export interface InboxPage {
 }
 
 /** A push may be this large: title, body and data together in UTF-8: push services take 4 KiB with all that is around it. */
-export const PUSH_BYTES_MAX = 3 * 1024;
+const PUSH_BYTES_MAX = 3 * 1024;
 
 /** An inbox holds no more; the oldest go first. */
 const INBOX_MAX = 1_000;

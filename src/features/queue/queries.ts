@@ -89,10 +89,10 @@ export function queueQueries(sqlite: Database) {
        WHERE account_id = ?1 AND status = 0 AND type = 'upload' LIMIT 1`,
     ),
     /** Waiting uploads of everybody, in an order that a job can go on in. */
-    waitingAfter: sqlite.query<OperationRow, [number, string, number]>(
+    waitingAfter: sqlite.query<OperationRow, [number, string, number, number]>(
       `SELECT ${COLUMNS} FROM queue_operations INDEXED BY queue_operations_waiting
-       WHERE (account_id, remote_path) > (?1, ?2) AND status = 0 AND type = 'upload'
-       ORDER BY account_id, remote_path LIMIT ?3`,
+       WHERE (account_id, remote_path, id) > (?1, ?2, ?3) AND status = 0 AND type = 'upload'
+       ORDER BY account_id, remote_path, id LIMIT ?4`,
     ),
     finish: sqlite.query<void, [number, number, string | null, number]>(
       `UPDATE queue_operations SET status = ?2, attempts = attempts + 1, error = ?3, finished_at = ?4, hold_id = NULL

@@ -74,7 +74,8 @@ export class QueueService {
   /**
    * Takes operations down, each by itself; durable on return. One that is known already (the same id of the same device)
    * gives its present status and is not queued twice.
-   * @throws AppError revoked_token where the device was removed meanwhile; overloaded where too much waits already
+   * What is too much beside what waits already is answered `overloaded`.
+   * @throws AppError revoked_token where the device was removed meanwhile
    */
   async add(user: User, device: DeviceRef, operations: readonly NewOperation[]): Promise<AddedOperation[]> {
     const { writer } = this.#options;
@@ -205,12 +206,12 @@ export class QueueService {
   async #lookAgain(signal: AbortSignal): Promise<number> {
     const { writer } = this.#options;
     let found = 0;
-    let at: readonly [accountId: number, path: string] = [0, ""];
+    let at: readonly [accountId: number, path: string, id: number] = [0, "", 0];
     while (!signal.aborted) {
       const rows = this.#queries.waitingAfter.all(...at, SWEEP_ROWS);
       const last = rows.at(-1);
       if (last?.remotePath == null) break;
-      at = [last.accountId, last.remotePath];
+      at = [last.accountId, last.remotePath, last.id];
       found += await writer.run(() => {
         const arrived = rows.filter((row) =>
           this.#hasArrived(row.accountId, row.remotePath ?? ROOT_PATH, row.createdAt),
@@ -227,13 +228,12 @@ export class QueueService {
       throw new AppError("revoked_token", "This device was removed. Register it again.");
     }
     const queued = this.#queries.count.get(deviceId, STATUS.queued, STATUS.queued)?.total ?? 0;
-    if (queued + slice.length > QUEUED_MAX) {
-      throw new AppError("overloaded", `At most ${QUEUED_MAX} operations may wait. Let some be done first.`);
-    }
-    return slice.map((operation) => this.#addOne(accountId, deviceId, operation));
+    const room = { left: QUEUED_MAX - queued };
+    return slice.map((operation) => this.#addOne(accountId, deviceId, operation, room));
   }
 
-  #addOne(accountId: number, deviceId: number, operation: NewOperation): AddedOperation {
+  /** @param room how many more may wait; what is queued is taken off */
+  #addOne(accountId: number, deviceId: number, operation: NewOperation, room: { left: number }): AddedOperation {
     const { id, type, priority, fileId = null } = operation;
     try {
       const remotePath = type === "upload" ? filePath(operation.remotePath ?? "") : null;
@@ -247,6 +247,9 @@ export class QueueService {
       // A phone's clock may be ahead; what it did, it did before it told us.
       const createdAt = Math.min(operation.createdAtMs, receivedAt);
       const isDone = remotePath !== null && this.#hasArrived(accountId, remotePath, createdAt);
+      if (!isDone && room.left-- <= 0) {
+        throw new AppError("overloaded", `At most ${QUEUED_MAX} operations may wait. Let some be done first.`);
+      }
       const status = isDone ? STATUS.completed : STATUS.queued;
       const [attempts, finishedAt] = isDone ? [1, receivedAt] : [0, null];
       const rank = rankOf(priority);

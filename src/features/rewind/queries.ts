@@ -17,9 +17,18 @@ interface WalkedRow {
   readonly at: number;
   readonly nodeId: number;
   readonly publicId: string;
+  readonly kind: number;
   readonly what: UndoWhat;
 }
 
+/** What a device changed. */
+export interface TouchedNodes {
+  readonly others: readonly TouchedNode[];
+  readonly madeFolders: readonly TouchedNode[];
+}
+
+/** `nodes.kind` */
+const FOLDER = 0;
 const ROWS_AT_ONCE = 2_000;
 /** How often a node may have been made again within 30 days and still be followed. */
 const LIVES_MAX = 100;
@@ -30,10 +39,11 @@ export class RewindQueries {
   readonly #rowsOfNode;
   readonly #restored;
   readonly #settle;
+  readonly #isMade;
 
   constructor(sqlite: Database) {
     this.#walk = sqlite.prepare<WalkedRow, [number, number, number, number]>(
-      `SELECT seq, at, node_id AS nodeId, public_id AS publicId, what FROM undo
+      `SELECT seq, at, node_id AS nodeId, public_id AS publicId, kind, what FROM undo
        WHERE account_id = ?1 AND device_id = ?2 AND seq < ?3 AND rewound = 0 ORDER BY seq DESC LIMIT ?4`,
     );
     this.#rowsOfNode = sqlite.prepare<UndoRow, [number, number, number, number]>(
@@ -44,29 +54,43 @@ export class RewindQueries {
       `SELECT before FROM undo INDEXED BY undo_node WHERE node_id = ?1 AND account_id = ?2 AND what = 'restore'
        ORDER BY seq DESC LIMIT 1`,
     );
+    this.#isMade = sqlite.prepare<{ found: number }, [number, number, number, number]>(
+      `SELECT 1 AS found FROM undo INDEXED BY undo_node
+       WHERE node_id = ?1 AND account_id = ?2 AND device_id = ?3 AND at >= ?4 AND what = 'create' LIMIT 1`,
+    );
     this.#settle = sqlite.prepare<undefined, [number, number, string]>(
       `UPDATE undo SET rewound = 1 WHERE account_id = ?1 AND device_id = ?2
          AND seq IN (SELECT value FROM json_each(?3)) AND rewound = 0`,
     );
   }
 
-  /** What the device changed since an instant and is not undone, the latest changed first; one more than `limit`, at most. */
-  listTouched(accountId: number, deviceId: number, sinceMs: number, limit: number): TouchedNode[] {
-    const nodes = new Map<number, TouchedNode>();
+  /**
+   * What the device changed since an instant and is not undone, the latest changed first. Folders that it made come after
+   * all others, and are listed only where those are not more than `limit`: they can go when nothing is in them any more.
+   */
+  listTouched(accountId: number, deviceId: number, sinceMs: number, limit: number): TouchedNodes {
+    const others = new Map<number, TouchedNode>();
+    const madeFolders = new Map<number, TouchedNode>();
+    for (const { nodeId, publicId, kind } of this.#walkBack(accountId, deviceId, sinceMs)) {
+      if (others.has(nodeId) || madeFolders.has(nodeId)) continue;
+      const isMadeFolder = kind === FOLDER && this.#isMade.get(nodeId, accountId, deviceId, sinceMs) !== null;
+      (isMadeFolder ? madeFolders : others).set(nodeId, { nodeId, publicId });
+      if (others.size > limit) break;
+    }
+    return { others: [...others.values()], madeFolders: [...madeFolders.values()] };
+  }
+
+  *#walkBack(accountId: number, deviceId: number, sinceMs: number): Generator<WalkedRow> {
     let belowSeq = Number.MAX_SAFE_INTEGER;
     for (;;) {
       const rows = this.#walk.all(accountId, deviceId, belowSeq, ROWS_AT_ONCE);
-      for (const { seq, at, nodeId, publicId, what } of rows) {
-        belowSeq = seq;
-        if (at < sinceMs) {
-          // What went with a folder bears the time of the folder's deletion: earlier rows may be younger.
-          if (what === "reap") continue;
-          return [...nodes.values()];
-        }
-        nodes.set(nodeId, nodes.get(nodeId) ?? { nodeId, publicId });
-        if (nodes.size > limit) return [...nodes.values()];
+      for (const row of rows) {
+        belowSeq = row.seq;
+        if (row.at >= sinceMs) yield row;
+        // What went with a folder bears the time of the folder's deletion: earlier rows may be younger.
+        else if (row.what !== "reap") return;
       }
-      if (rows.length < ROWS_AT_ONCE) return [...nodes.values()];
+      if (rows.length < ROWS_AT_ONCE) return;
     }
   }
 
@@ -95,5 +119,5 @@ export class RewindQueries {
 }
 
 function toEntry({ kind, before, rewound, ...row }: UndoRow): UndoEntry {
-  return { ...row, ...parseDetail(before), isFolder: kind === 0, isRewound: rewound === 1 };
+  return { ...row, ...parseDetail(before), isFolder: kind === FOLDER, isRewound: rewound === 1 };
 }

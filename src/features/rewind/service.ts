@@ -1,7 +1,7 @@
 /**
- * Undoes what one device did since an instant: for a phone that was stolen, or whose files malice encrypted (issue: the
- * mass-change brake stops the next one, this undoes the last one). Nothing is destroyed: replaced contents come back as
- * new versions, and what is deleted stays in the store for its grace period.
+ * Undoes what one device did since an instant: for a phone that was stolen, or that malice made to encrypt its files.
+ * Replaced contents come back as new versions, so that nothing is destroyed; files that the device made are deleted, and
+ * stay in the store for its grace period only.
  *
  * Each node is undone in a deed of its own, and noted as undone in it: a call that is repeated, or ended half-way, never
  * undoes a thing twice. A dry run does the very same in one deed and takes it back.
@@ -10,6 +10,7 @@ import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { segmentsOf } from "../../lib/path.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import { UNDO_MS } from "../tree/undo.ts";
@@ -34,6 +35,10 @@ export interface RewindServiceOptions {
 
 /** Files and folders that one call undoes. */
 export const REWIND_NODES_MAX = 1_000;
+
+/** Rows of deleted folders taken apart before: so many in a deed (some milliseconds), and deeds in a call. */
+const REAP_AT_ONCE = 50;
+const REAP_STEPS_MAX = 400;
 
 /** Ends the deed of a dry run, so that all it did is undone. */
 class DryRunEnd extends Error {
@@ -65,7 +70,7 @@ export class RewindService {
     if (sinceMs < clock.nowMs() - UNDO_MS) {
       throw invalidField("since", "What a device did is kept for 30 days. Give a later time.");
     }
-    const touched = this.#queries.listTouched(user.id, deviceId, sinceMs, REWIND_NODES_MAX);
+    const isReaping = await this.#takeApart(user.id);
     const { viaDeviceId } = user;
     const scope: RewindScope = {
       accountId: user.id,
@@ -75,12 +80,39 @@ export class RewindService {
       quotaBytes: limitsOf(user).quotaBytes,
     };
     const undoer = new NodeUndoer({ ...this.#options, queries: this.#queries }, scope);
+    const touched = this.#listTouched(scope, undoer);
     const ordered = inGoodOrder(touched.slice(0, REWIND_NODES_MAX), undoer);
     const outcomes = isDryRun ? await this.#tryOut(ordered, undoer) : await this.#undoAll(ordered, undoer);
     // Where nothing could be done, another call would do no better.
     const hasProgress =
       isDryRun || outcomes.length < ordered.length || outcomes.some((one) => one.outcome !== "failed");
-    return { outcomes, hasMore: touched.length > REWIND_NODES_MAX && hasProgress };
+    return { outcomes, hasMore: isReaping || (touched.length > REWIND_NODES_MAX && hasProgress) };
+  }
+
+  /** What is to be undone, in full where it is not more than a call takes; folders that the device made last, the deepest first. */
+  #listTouched({ accountId, deviceId, sinceMs }: RewindScope, undoer: NodeUndoer): TouchedNode[] {
+    const { others, madeFolders } = this.#queries.listTouched(accountId, deviceId, sinceMs, REWIND_NODES_MAX);
+    if (others.length > REWIND_NODES_MAX) return [...others];
+    const deep = madeFolders.map((node) => {
+      const folder = undoer.find(node)?.folder;
+      return { node, depth: folder === undefined ? 0 : segmentsOf(folder).length };
+    });
+    deep.sort((a, b) => b.depth - a.depth);
+    return [...others, ...deep.map(({ node }) => node)];
+  }
+
+  /**
+   * Deleted folders are taken apart bit by bit, and what was in them is noted then: goes on with that for a while.
+   * @returns whether some of it is still left
+   */
+  async #takeApart(accountId: number): Promise<boolean> {
+    const { tree, treeWriter, writer } = this.#options;
+    for (let step = 0; step < REAP_STEPS_MAX && tree.isReaping(accountId); step++) {
+      const removed = await writer.run((tx) => treeWriter.reapSome(tx, REAP_AT_ONCE));
+      // What is left then is a copy under way.
+      if (removed === 0) return false;
+    }
+    return tree.isReaping(accountId);
   }
 
   /** Each in a deed of its own; all wait for the same commits. */
@@ -98,8 +130,18 @@ export class RewindService {
   /** All in one deed, which is undone. */
   async #tryOut(nodes: readonly TouchedNode[], undoer: NodeUndoer): Promise<readonly RewindOutcome[]> {
     try {
+      // Savepoints make this three times as long; they are needed only where something fails.
+      return await this.#dryRun((tx) => nodes.flatMap((node) => undoer.undo(tx, node)));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return this.#dryRun((tx) => nodes.flatMap((node) => this.#tryOne(tx, node, undoer)));
+    }
+  }
+
+  async #dryRun(undoAll: (tx: Transaction) => RewindOutcome[]): Promise<readonly RewindOutcome[]> {
+    try {
       return await this.#options.writer.run((tx): never => {
-        throw new DryRunEnd(nodes.flatMap((node) => this.#tryOne(tx, node, undoer)));
+        throw new DryRunEnd(undoAll(tx));
       });
     } catch (error) {
       if (error instanceof DryRunEnd) return error.outcomes;
@@ -112,14 +154,13 @@ export class RewindService {
     const { sqlite } = this.#options;
     sqlite.run("SAVEPOINT one_node");
     try {
-      const outcomes = undoer.undo(tx, node);
-      sqlite.run("RELEASE one_node");
-      return outcomes;
+      return undoer.undo(tx, node);
     } catch (error) {
       const outcome = failed(node, error);
       sqlite.run("ROLLBACK TO one_node");
-      sqlite.run("RELEASE one_node");
       return [outcome];
+    } finally {
+      if (sqlite.inTransaction) sqlite.run("RELEASE one_node");
     }
   }
 }

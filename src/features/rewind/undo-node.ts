@@ -56,6 +56,11 @@ export class NodeUndoer {
     return { plan, isFolder: entries[0]?.isFolder ?? false };
   }
 
+  /** A node as it is, or the one made in its place. */
+  find(touched: TouchedNode): TreeNode | undefined {
+    return this.#currentOf(this.#entriesOf(touched));
+  }
+
   /**
    * Undoes what the device did to a node, as it is at this moment; what was undone already is left. Inside a deed.
    * @throws AppError quota_exceeded | not_a_folder | invalid_path; nothing of it is done then
@@ -214,7 +219,8 @@ function tellOf({ kind, publicId, name, folder }: TreeNode): RewoundNode {
 
 /** How a node that is gone was called when the device had to do with it last. */
 function lastSeen(entries: readonly UndoEntry[]): RewoundNode {
-  const place = entries.findLast(({ placeFrom }) => placeFrom !== undefined)?.placeFrom;
+  const names = entries.flatMap(({ seen, placeFrom }) => seen ?? placeFrom ?? []);
+  const place = names.at(-1);
   const last = entries.at(-1);
   return {
     publicId: last?.publicId ?? "",

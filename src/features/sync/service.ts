@@ -48,6 +48,8 @@ const DELETIONS_LOOK_MS = 10;
 /** See the head of this file. */
 export class SyncService {
   readonly #options: SyncServiceOptions;
+  /** By account, the journal's head at which nothing was being taken apart; both beginning and end of that move it on. */
+  readonly #quietHeads = new Map<number, number>();
 
   constructor(options: SyncServiceOptions) {
     this.#options = options;
@@ -60,11 +62,12 @@ export class SyncService {
     const from = this.#placeOf(request);
     const lastSyncAtMs = devices.lastSyncAt(deviceId);
     devices.noteSync(deviceId, clock.nowMs());
+    const isReaping = await this.#awaitDeletions(accountId);
+    // From here on nothing is awaited: what is compared and what is read is one state of the database.
     if (this.#isForgotten(accountId, from)) {
       const nextSyncToken = tokens.issue(accountId, NOTHING_KNOWN);
       return { lastSyncAtMs, entries: [], nextSyncToken, hasMore: false, mustReset: true };
     }
-    const isReaping = await this.#awaitDeletions(accountId);
     const page = tree.changesSince(accountId, from, limit, wantsFolders);
     return {
       lastSyncAtMs,
@@ -99,7 +102,12 @@ export class SyncService {
   /** @returns whether some deletion is still being taken apart */
   async #awaitDeletions(accountId: number): Promise<boolean> {
     const { tree, hurryDeletions, deletionsWaitMs = DELETIONS_WAIT_MS } = this.#options;
-    if (!tree.isReaping(accountId)) return false;
+    const headSeq = tree.headOf(accountId);
+    if (this.#quietHeads.get(accountId) === headSeq) return false;
+    if (!tree.isReaping(accountId)) {
+      this.#quietHeads.set(accountId, headSeq);
+      return false;
+    }
     hurryDeletions();
     for (let waitedMs = 0; waitedMs < deletionsWaitMs; waitedMs += DELETIONS_LOOK_MS) {
       await Bun.sleep(DELETIONS_LOOK_MS);

@@ -173,6 +173,7 @@ export class ChangeReader {
   /** The next changes after a place, at most `limit` of the wanted kinds. */
   read(accountId: number, from: ChangePosition, limit: number, wantsFolders: boolean): ChangePage {
     const head = this.#store.accounts.headOf(accountId);
+    if (from.seq === head && from.stretches.length === 0) return { entries: [], next: knownUpTo(head), hasMore: false };
     const run = { ...from, stretches: withHead(from, head) };
     const met: Met[] = [];
     for (const one of this.#walk(accountId, run, limit, wantsFolders)) {
@@ -213,7 +214,7 @@ export class ChangeReader {
       const isPlaced = row.nodeSeq === seq && parentId !== null && (kind === 1 || wantsFolders);
       return isPlaced && this.#latestMoveAbove(parentId, links) <= seq ? [nodeId] : [];
     });
-    return new Map(this.#store.findByIds(ids).map((node) => [node.id, node]));
+    return new Map(ids.length === 0 ? [] : this.#store.findByIds(ids).map((node) => [node.id, node]));
   }
 
   *#meet(

@@ -8,7 +8,7 @@
  * between. Changes that a rewind makes are noted as the rewound device's own, so that the chain goes on; they are
  * `rewound` from the start and never undone.
  *
- * Not noted: what is copied below a folder that a device copies (nothing is lost by it), and descriptions of the root.
+ * Not noted: folders that a device copies, with all below (nothing is lost by it), and descriptions of the root.
  */
 import type { Database } from "bun:sqlite";
 import { type Digest, toDigest } from "../../blobs/digest.ts";
@@ -66,6 +66,8 @@ export interface DeletedFile {
 
 /** What one change did to a node; absent is what it did not touch. */
 export interface UndoDetail {
+  /** How the node was called, where nothing else here tells: for saying what was left, should it be gone. */
+  readonly seen?: { readonly name: string; readonly folder: string };
   readonly placeFrom?: FormerPlace;
   readonly placeTo?: Place;
   readonly labelsFrom?: Labels;
@@ -124,7 +126,9 @@ export function changeOf(before: TreeNode, after: TreeNode): UndoDetail {
   const isMoved = before.parentId !== after.parentId || before.name !== after.name;
   const [labelsFrom, labelsTo] = [labelsOf(before), fingerprint(labelsOf(after))];
   return {
-    ...(isMoved && placeFrom !== undefined && { placeFrom, placeTo: placeOf(after) }),
+    ...(isMoved && placeFrom !== undefined
+      ? { placeFrom, placeTo: placeOf(after) }
+      : { seen: { name: before.name, folder: before.folder } }),
     ...(fingerprint(labelsFrom) !== labelsTo && { labelsFrom, labelsTo }),
   };
 }

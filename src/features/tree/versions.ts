@@ -77,8 +77,13 @@ export function addVersion(store: TreeStore, tx: Transaction, row: StoredNode, n
   store.accounts.countType(accountId, next.mediaType, 1, next.sizeBytes);
   store.deletions.forget(accountId, next.blobId);
   const subject = { accountId, seq, nodeId: row.id, publicId: row.public_id, kind: FILE, what: "content" } as const;
-  store.undo.note(subject, () => ({ contentFrom: version, contentTo: version + 1 }));
-  store.tell(tx, "file.updated", store.getFile(row.id));
+  const file = store.getFile(row.id);
+  store.undo.note(subject, () => ({
+    contentFrom: version,
+    contentTo: version + 1,
+    seen: { name: file.name, folder: file.folder },
+  }));
+  store.tell(tx, "file.updated", file);
 }
 
 interface VersionRow {

@@ -11,7 +11,7 @@ import type { TreeReader } from "../tree/reader.ts";
 import type { User } from "../users/types.ts";
 import { planChunks } from "./chunk-plan.ts";
 import { deletedByYou } from "./one-request.ts";
-import type { NewUpload } from "./queries.ts";
+import { NONCE_BYTES, type NewUpload } from "./queries.ts";
 import { SESSION_MS, type ReleaseRoom, type UploadStore } from "./store.ts";
 import type { PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
 
@@ -43,6 +43,8 @@ export interface KnownContents {
   isStored(accountId: number, digest: Digest, sizeBytes: number): boolean;
   /** Whether its user deleted this content, and it is nowhere else in the account (D25). */
   wasDeleted(accountId: number, digest: Digest): boolean;
+  /** Notes that a content which failed its last check was written anew (D10). In a deed. */
+  markWhole(digest: Digest): void;
 }
 
 /** What {@link SessionStarter} works with. */
@@ -57,13 +59,19 @@ export interface SessionStarterOptions {
   readonly admitReplacement: (tx: Transaction, device: DeviceFacts, replacement: Replacement) => AppError | undefined;
 }
 
+/** The session of a call, once a first file is planned in it. */
+interface OpenSession {
+  readonly id: number;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
 type Draft = Omit<NewUpload, "publicId" | "sessionId" | "nonce"> & { readonly isAlreadyStored: boolean };
 
 /** All addresses of one answer are made at once, so there is a bound to them. */
 const CHUNKS_PER_CALL_MAX = 50_000;
 /** Rows written in one deed. */
 const FILES_PER_DEED = 100;
-const NONCE_BYTES = 16;
 const TEXT_CHARACTERS_MAX = 1024;
 
 /** Begins sessions. */
@@ -109,9 +117,10 @@ export class SessionStarter {
     return entries.map((entry) => {
       try {
         const draft = this.#draft(sender, entry, options, limits);
-        if (draft.sizeBytes > freeBytes) throw quotaExceeded(limits, draft.sizeBytes, freeBytes);
+        const neededBytes = draft.sizeBytes - (this.#findFormer(draft)?.reservedBytes ?? 0);
+        if (neededBytes > freeBytes) throw quotaExceeded(limits, neededBytes, freeBytes);
         if (chunks + draft.totalChunks > CHUNKS_PER_CALL_MAX) throw tooManyChunks();
-        freeBytes -= draft.sizeBytes;
+        freeBytes -= neededBytes;
         chunks += draft.totalChunks;
         return draft;
       } catch (error) {
@@ -191,12 +200,18 @@ export class SessionStarter {
         some.map((draft, position): PlannedFile => {
           const localId = entries[from + position]?.localId ?? "";
           if (draft instanceof AppError) return { localId, error: draft };
-          const refusal = this.#admit(tx, device, draft);
+          const former = this.#findFormer(draft);
+          // What goes on was admitted when it began.
+          const refusal = former === undefined ? this.#admit(tx, device, draft) : undefined;
           if (refusal !== undefined) return { localId, error: refusal };
+          const { isAlreadyStored } = draft;
           try {
-            const planned = this.#hold(tx, user, draft, openSession);
-            heldIds.push(planned.upload.id);
-            return { localId, ...planned };
+            if (former?.chunkSizeBytes === draft.chunkSizeBytes && !store.isExpired(former)) {
+              return { localId, ...this.#goOn(former, draft, openSession()), isAlreadyStored };
+            }
+            const upload = this.#hold(tx, user, draft, openSession, former);
+            heldIds.push(upload.id);
+            return { localId, upload, completedChunks: [], isAlreadyStored };
           } catch (error) {
             if (error instanceof AppError) return { localId, error };
             throw error;
@@ -223,28 +238,47 @@ export class SessionStarter {
     return this.#options.admitReplacement(tx, device, replacement);
   }
 
-  /** Holds quota and room for one file and writes its row. What it throws has changed nothing. */
+  /** The open upload by which the device sends this very file already; without a digest nobody can tell. */
+  #findFormer({ digest, ...draft }: Draft): Upload | undefined {
+    return digest && this.#options.store.rows.findOpen({ ...draft, digest });
+  }
+
+  /** An app that forgot its uploads offers its files anew: what is there is kept, and nothing is promised twice. */
+  #goOn(former: Upload, draft: Draft, session: OpenSession): { upload: Upload; completedChunks: number[] } {
+    const { rows } = this.#options.store;
+    const { mediaType, onConflict, baseDigest, isAutomatic } = draft;
+    const wanted = { sessionId: session.id, mediaType, onConflict, baseDigest, isAutomatic };
+    rows.renew(former.id, wanted);
+    const completedChunks = rows.chunks(former.id).map(({ idx }) => idx);
+    return { upload: { ...former, ...wanted, expiresAtMs: session.expiresAtMs }, completedChunks };
+  }
+
+  /**
+   * Holds quota and room for one file and writes its row. What it throws has changed nothing.
+   * @param former what it takes the place of, and the quota of, because that was cut otherwise or has expired
+   */
   #hold(
     tx: Transaction,
     user: User,
     { isAlreadyStored, ...draft }: Draft,
-    openSession: () => { id: number; nowMs: number; expiresAtMs: number },
-  ): { upload: Upload; isAlreadyStored: boolean } {
+    openSession: () => OpenSession,
+    former: Upload | undefined,
+  ): Upload {
     const { store, limitsOf, reserveDisk } = this.#options;
     const limits = limitsOf(user);
     const release = reserveDisk(isAlreadyStored ? 0 : draft.sizeBytes);
     try {
-      store.treeWriter.reserveBytes(tx, user.id, draft.sizeBytes, limits.quotaBytes);
+      const { sizeBytes: reservedBytes } = draft;
+      store.treeWriter.reserveBytes(tx, user.id, reservedBytes - (former?.reservedBytes ?? 0), limits.quotaBytes);
+      if (former !== undefined) {
+        store.end(tx, { ...former, reservedBytes: 0 }, store.isExpired(former) ? "expired" : "cancelled");
+      }
       const { id: sessionId, nowMs, expiresAtMs } = openSession();
       const publicId = newId("upl", nowMs);
       const upload = { ...draft, publicId, sessionId, nonce: randomBytes(NONCE_BYTES) };
       const id = store.rows.insert(upload, nowMs);
       store.holdRoom(id, release);
-      const { sizeBytes: reservedBytes } = draft;
-      return {
-        upload: { ...upload, id, status: "pending", reservedBytes, expiresAtMs, fileId: undefined },
-        isAlreadyStored,
-      };
+      return { ...upload, id, status: "pending", reservedBytes, expiresAtMs, fileId: undefined };
     } catch (error) {
       release();
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;

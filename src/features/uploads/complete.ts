@@ -15,6 +15,7 @@ import type { ActiveUpload } from "./active.ts";
 import type { KnownContents } from "./begin.ts";
 import { type Capture, CAPTURE_HEAD_BYTES, readCapture } from "./capture.ts";
 import type { ChunkReceiver } from "./receive.ts";
+import { findSameFile } from "./same-file.ts";
 import type { UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
@@ -46,6 +47,14 @@ interface FinishedContent {
   readonly held: HeldBlob | undefined;
 }
 
+/** A content with what is to be said of its file. */
+interface NamedContent {
+  readonly blob: StoredBlob;
+  readonly mediaType: string;
+  readonly capture: Capture;
+  readonly held: HeldBlob | undefined;
+}
+
 /** Completes uploads. */
 export class Completer {
   readonly #options: CompleterOptions;
@@ -55,8 +64,8 @@ export class Completer {
   }
 
   /**
-   * Makes the file. Durable on return; called again, also at the same time, it gives the same file. After any error the
-   * upload is as it was.
+   * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable on return; called again, also
+   * at the same time, it gives the same file. After any error the upload is as it was.
    * @throws AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
    *   content to be followed is not the file's any more; name_taken, quota_exceeded, disk_full, storage_error; not_found
    *   where the file that it became is gone
@@ -102,14 +111,14 @@ export class Completer {
       const mediaType = await detectMediaType(head.subarray(0, MEDIA_TYPE_HEAD_BYTES), upload.mediaType, upload.name);
       const capture = await fillIn(completion.capture, head, mediaType);
       const { plan } = limitsOf(user);
-      const file = await this.#options.store.writer
-        .run((tx) => this.#name(tx, user, upload, { blob, mediaType, capture, isStaged: held !== undefined }))
+      const { file, isNew } = await this.#options.store.writer
+        .run((tx) => this.#name(tx, user, upload, { blob, mediaType, capture, held }))
         .catch((error: unknown) => {
           if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
           throw new AppError(error.reason, error.message, { ...error.details, plan });
         });
       isNamed = true;
-      transfers.noteUpload(user.id, upload.sizeBytes);
+      if (isNew) transfers.noteUpload(user.id, upload.sizeBytes);
       thumbnails.schedule(blob.digest, mediaType);
       return file;
     } finally {
@@ -166,35 +175,49 @@ export class Completer {
     return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, held: undefined };
   }
 
-  /** The one deed: quota settled, file made or replaced, upload ended, event told. */
-  #name(
-    tx: Transaction,
-    user: User,
-    { id }: Upload,
-    content: { blob: StoredBlob; mediaType: string; capture: Capture; isStaged: boolean },
-  ): FileNode {
+  /**
+   * The one deed: quota settled, file made or replaced or found to be there (`isNew` is false then), upload ended, event
+   * told.
+   */
+  #name(tx: Transaction, user: User, { id }: Upload, content: NamedContent): { file: FileNode; isNew: boolean } {
     const { store, contents } = this.#options;
     const { treeWriter, events } = store;
     const upload = store.getOpen(id);
     const { accountId, deviceId, sizeBytes, publicId } = upload;
-    if (!content.isStaged && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
+    if (content.held === undefined && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
       throw new AppError("upload_state", "The content was deleted meanwhile. Send it.", {
         missingChunks: store.activeOf(upload).chunks.list(false),
       });
     }
     // What was held for it makes room for it.
     treeWriter.reserveBytes(tx, accountId, -upload.reservedBytes, null);
-    const file = treeWriter.by(deviceId, () => this.#write(tx, user, upload, content));
+    const same = this.#findSame(upload, content);
+    const file = same ?? treeWriter.by(deviceId, () => this.#write(tx, user, upload, content));
     store.end(tx, { ...upload, reservedBytes: 0 }, "completed", file.publicId);
     events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: factsOf(file) });
-    return file;
+    return { file, isNew: same === undefined };
+  }
+
+  /** The file that has this content already, so that nothing need be made. */
+  #findSame(upload: Upload, { blob, held }: NamedContent): FileNode | undefined {
+    const { tree, contents } = this.#options;
+    const { accountId, targetId, baseDigest } = upload;
+    const { digest } = blob;
+    if (targetId === undefined) {
+      const same = findSameFile(tree, { ...upload, digest });
+      if (same !== undefined && held?.isNew === true) contents.markWhole(digest);
+      return same;
+    }
+    const target = tree.findFile(accountId, targetId);
+    // It followed its base, or somebody else brought the same: the answer of an earlier upload was lost.
+    return target?.digest === digest && baseDigest !== undefined && baseDigest !== digest ? target : undefined;
   }
 
   #write(
     tx: Transaction,
     user: User,
     upload: Upload,
-    { blob, mediaType, capture }: { blob: StoredBlob; mediaType: string; capture: Capture },
+    { blob, mediaType, capture }: NamedContent,
   ): FileNode {
     const { store, tree, limitsOf } = this.#options;
     const { treeWriter } = store;

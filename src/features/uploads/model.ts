@@ -92,6 +92,7 @@ const PlannedFile = t.Object({
   ),
   totalChunks: t.Optional(Type.Integer({ minimum: 0 })),
   chunkSize: t.Optional(Bytes),
+  completedChunks: t.Optional(t.Array(Index, { description: "There from an earlier call for this very file" })),
   alreadyStored: t.Optional(
     t.Boolean({ description: "The account holds this content: complete may be called at once" }),
   ),

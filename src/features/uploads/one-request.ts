@@ -4,14 +4,17 @@ import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { UploadHooks } from "../files/service.ts";
+import type { TreeReader } from "../tree/reader.ts";
 import type { KnownContents } from "./begin.ts";
 import { type Capture, CAPTURE_HEAD_BYTES } from "./capture.ts";
 import { factsOf, fillIn, metadataOf } from "./complete.ts";
+import { findSameFile } from "./same-file.ts";
 
 /** What {@link deviceUploadHooks} works with. */
 export interface OneRequestOptions {
   readonly blobs: BlobStore;
   readonly contents: KnownContents;
+  readonly tree: TreeReader;
   readonly events: Events;
 }
 
@@ -25,9 +28,9 @@ export interface DeviceUpload {
   readonly isAutomatic: boolean;
 }
 
-/** Refuses what its user deleted, keeps time and place, and tells that the upload is complete. */
+/** Refuses what its user deleted, makes nothing twice, keeps time and place, and tells that the upload is complete. */
 export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUpload): UploadHooks {
-  const { blobs, contents, events } = options;
+  const { blobs, contents, events, tree } = options;
   const { accountId, deviceId, capture, isAutomatic } = upload;
   return {
     admit: (digest) => {
@@ -38,7 +41,12 @@ export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUplo
       const filled = await fillIn(capture, head, mediaType);
       return { metadata: metadataOf(filled), capturedAt: filled.capturedAt };
     },
-    onMade: (tx, file) =>
+    findSame: ({ folderPath, onConflict }, name, { digest, isNew }) => {
+      const same = findSameFile(tree, { accountId, folderPath, name, digest, onConflict, isAutomatic });
+      if (same !== undefined && isNew) contents.markWhole(digest);
+      return same;
+    },
+    onDone: (tx, file) =>
       events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: null, file: factsOf(file) }),
   };
 }

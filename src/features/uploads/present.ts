@@ -33,7 +33,7 @@ export async function presentSession(session: PlannedSession, baseUrl: string, s
 function presentPlanned(file: PlannedFile, baseUrl: string, sign: Sign) {
   const { localId } = file;
   if ("error" in file) return { localId, error: errorItem(file.error) };
-  const { upload, isAlreadyStored } = file;
+  const { upload, completedChunks, isAlreadyStored } = file;
   const { publicId: uploadId, totalChunks, chunkSizeBytes: chunkSize } = upload;
   const base = `${baseUrl}/api/mobile/upload/${uploadId}`;
   const chunks = Array.from({ length: totalChunks }, (_, index) => {
@@ -42,7 +42,16 @@ function presentPlanned(file: PlannedFile, baseUrl: string, sign: Sign) {
     return { index, start: offset, end: offset + lengthBytes - 1, uploadUrl };
   });
   const uploadUrl = `${base}/content?sig=${sign(upload, "whole")}`;
-  return { localId, uploadId, uploadUrl, chunks, totalChunks, chunkSize, alreadyStored: isAlreadyStored };
+  return {
+    localId,
+    uploadId,
+    uploadUrl,
+    chunks,
+    totalChunks,
+    chunkSize,
+    ...(completedChunks.length > 0 && { completedChunks }),
+    alreadyStored: isAlreadyStored,
+  };
 }
 
 /** The server's own truth of an upload (contract §7, progress). */

@@ -24,14 +24,27 @@ interface UploadRow {
   readonly target_id: string | null;
   readonly base_digest: Uint8Array | null;
   readonly nonce: Uint8Array;
+  readonly is_automatic: number;
   readonly expires_at: number;
   readonly file_id: string | null;
 }
 
 /** An upload to be written. */
-export interface NewUpload extends Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId" | "reservedBytes"> {
-  readonly isAutomatic: boolean;
+export type NewUpload = Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId" | "reservedBytes">;
+
+/** What an upload is known by when it is offered again. */
+export interface UploadIdentity {
+  readonly deviceId: number;
+  readonly localId: string;
+  readonly name: string;
+  readonly folderPath: string;
+  readonly sizeBytes: number;
+  readonly digest: Digest;
+  readonly targetId: string | undefined;
 }
+
+/** 128 bits. */
+export const NONCE_BYTES = 16;
 
 const SELECT = "SELECT u.*, s.expires_at FROM uploads u JOIN upload_sessions s ON s.id = u.session_id";
 
@@ -65,6 +78,20 @@ export class UploadRows {
       .flatMap((row) => toUpload(row) ?? []);
   }
 
+  /** The open upload that a device began for this very file, the newest. Index uploads_open. */
+  findOpen(wanted: UploadIdentity): Upload | undefined {
+    const { deviceId, localId, name, folderPath, sizeBytes, digest, targetId = null } = wanted;
+    return toUpload(
+      this.#sqlite
+        .query<UploadRow, [number, string, string, string, number, Uint8Array, string | null]>(
+          `${SELECT} WHERE u.device_id = ?1 AND u.local_id = ?2 AND u.ended_at IS NULL AND u.name = ?3
+             AND u.folder_path = ?4 AND u.size_bytes = ?5 AND u.digest = ?6 AND u.target_id IS ?7
+           ORDER BY u.id DESC LIMIT 1`,
+        )
+        .get(deviceId, localId, name, folderPath, sizeBytes, digestToBytes(digest), targetId),
+    );
+  }
+
   /** Sessions past their time that still have open uploads, the oldest first. */
   listExpiredSessions(nowMs: number, limit: number): number[] {
     return this.#sqlite
@@ -75,17 +102,6 @@ export class UploadRows {
       )
       .all(nowMs, limit)
       .map((row) => row.id);
-  }
-
-  /** A session by its public id, of this account. */
-  findSession(accountId: number, publicId: string): { id: number } | undefined {
-    return (
-      this.#sqlite
-        .query<{ id: number }, [string, number]>(
-          "SELECT id FROM upload_sessions WHERE public_id = ?1 AND account_id = ?2",
-        )
-        .get(publicId, accountId) ?? undefined
-    );
   }
 
   /** @returns the row id */
@@ -141,6 +157,26 @@ export class UploadRows {
 
   setStatus(id: number, status: UploadStatus): void {
     this.#sqlite.query<undefined, [number, string]>("UPDATE uploads SET status = ?2 WHERE id = ?1").run(id, status);
+  }
+
+  /** Moves an upload to another session, with what its device wants of it now. */
+  renew(id: number, wanted: Pick<NewUpload, "sessionId" | "mediaType" | "onConflict" | "baseDigest" | "isAutomatic">): void {
+    const { sessionId, mediaType = null, onConflict, baseDigest, isAutomatic } = wanted;
+    this.#sqlite
+      .query<undefined, [number, number, string | null, string, Uint8Array | null, number]>(
+        `UPDATE uploads SET session_id = ?2, media_type = ?3, on_conflict = ?4, base_digest = ?5, is_automatic = ?6
+         WHERE id = ?1`,
+      )
+      .run(id, sessionId, mediaType, onConflict, toBytes(baseDigest), isAutomatic ? 1 : 0);
+  }
+
+  /** Makes all addresses worthless that were given out for a device's open uploads. */
+  renewNonces(deviceId: number): void {
+    this.#sqlite
+      .query<undefined, [number, number]>(
+        "UPDATE uploads SET nonce = randomblob(?2) WHERE device_id = ?1 AND ended_at IS NULL",
+      )
+      .run(deviceId, NONCE_BYTES);
   }
 
   /** Moves the end of a session on. */
@@ -253,6 +289,7 @@ function toUpload(row: UploadRow | null): Upload | undefined {
     targetId: row.target_id ?? undefined,
     baseDigest: row.base_digest === null ? undefined : digestFromBytes(row.base_digest),
     nonce: row.nonce,
+    isAutomatic: row.is_automatic === 1,
     expiresAtMs: row.expires_at,
     fileId: row.file_id ?? undefined,
   };

@@ -266,13 +266,13 @@ class ArrivingChunk {
     this.#refuseSuperseded();
     this.#entry.isSettling = true;
     const { writer, rows, clock } = this.#store;
-    const { id, sessionId, publicId } = this.#upload;
+    const { id, publicId } = this.#upload;
     const { index, lengthBytes } = this.#span;
     const replacement = `${publicId}.${index}.next`;
     if (this.#side === undefined) await this.#file.sync();
     else await this.#side.keep(replacement);
     await writer.run((tx) => {
-      const { status } = this.#store.getOpen(id);
+      const { status, sessionId } = this.#store.getOpen(id);
       rows.addChunk(id, index);
       if (this.#side !== undefined) rows.setReplacing(id, index, true);
       if (status !== "uploading") rows.setStatus(id, "uploading");

@@ -106,8 +106,8 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           });
           const keyed = (digest: Digest) =>
             keyedRequest(user.id, key, ["mobile upload", digest, form.file.fileName, [...form.fields]]);
-          const file = await files.finishUpload(user, arrival, form.file, fields, keyed, hooks);
-          set.status = 201;
+          const { file, isNew } = await files.finishUpload(user, arrival, form.file, fields, keyed, hooks);
+          set.status = isNew ? 201 : 200;
           return ok(presentUploaded(file, { baseUrl: exchangeOf(request).baseUrl, hasThumbnail }));
         } finally {
           arrival.discard();
@@ -123,6 +123,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
             "As files/upload, in the device's name. Time and place are read from a photo where none are given.",
           access: "deviceWriter",
           status: 201,
+          alsoAnswers: { 200: "Nothing was made: this is the file that is there already" },
           requestBody: DeviceUploadRequest,
           headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
           data: ref("UploadedFile"),

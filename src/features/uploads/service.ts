@@ -180,6 +180,15 @@ export class UploadService {
     return this.#again(upload);
   }
 
+  /**
+   * A device is about to sign in, in the caller's deed. Addresses that died with an earlier sign-out stay dead (D19);
+   * those of a device that is signed in live on.
+   */
+  onSignIn(_tx: Transaction, deviceId: number): void {
+    const { store, isSignedIn } = this.#options;
+    if (!isSignedIn(deviceId)) store.rows.renewNonces(deviceId);
+  }
+
   /** Ends all uploads of a device that have not ended, in the caller's deed. */
   cancelOfDevice(tx: Transaction, deviceId: number): void {
     const { store } = this.#options;
@@ -188,8 +197,8 @@ export class UploadService {
 
   /** What a device's upload of one request has beside an ordinary one. */
   hooksFor(upload: DeviceUpload): UploadHooks {
-    const { store, blobs, contents } = this.#options;
-    return deviceUploadHooks({ blobs, contents, events: store.events }, upload);
+    const { store, blobs, contents, tree } = this.#options;
+    return deviceUploadHooks({ blobs, contents, tree, events: store.events }, upload);
   }
 
   /** @see Completer.complete */

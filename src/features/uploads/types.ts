@@ -33,6 +33,8 @@ export interface Upload extends ChunkPlan {
   readonly targetId: string | undefined;
   readonly baseDigest: Digest | undefined;
   readonly nonce: Uint8Array;
+  /** Sent by an unattended backup. */
+  readonly isAutomatic: boolean;
   readonly expiresAtMs: number;
   /** Public id of the file that it became. */
   readonly fileId: string | undefined;
@@ -63,7 +65,13 @@ export interface UploadOptions {
 
 /** What became of one entry: a plan, or why there is none. */
 export type PlannedFile =
-  | { readonly localId: string; readonly upload: Upload; readonly isAlreadyStored: boolean }
+  | {
+      readonly localId: string;
+      readonly upload: Upload;
+      /** Chunks that are there from an earlier call that began this very upload. */
+      readonly completedChunks: readonly number[];
+      readonly isAlreadyStored: boolean;
+    }
   | { readonly localId: string; readonly error: AppError };
 
 /** An upload session as it has just begun. */

@@ -19,12 +19,12 @@ const QuietHours = {
   enabled: t.Boolean(),
   start: t.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$", examples: ["22:00"] }),
   end: t.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$", examples: ["07:00"] }),
-  timezone: t.String({ examples: ["Europe/Berlin"] }),
+  timezone: t.String({ maxLength: 64, examples: ["Europe/Berlin"] }),
 };
 const Categories = { uploads: t.Boolean(), shares: t.Boolean(), storage: t.Boolean(), security: t.Boolean() };
 const SETTINGS = {
   language: t.String({ examples: ["en"] }),
-  timezone: t.String({ examples: ["Europe/Berlin"] }),
+  timezone: t.String({ maxLength: 64, examples: ["Europe/Berlin"] }),
   theme: t.Union([t.Literal("system"), t.Literal("light"), t.Literal("dark")]),
   defaultView: t.Union([t.Literal("list"), t.Literal("grid")]),
 };

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createSocket as createDatagramSocket } from "node:dgram";
+import { getServers, setServers } from "node:dns";
 import { once } from "node:events";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { createServer as createSocketServer, type Socket } from "node:net";
@@ -340,6 +343,30 @@ describe("an answer", () => {
     });
     expect(await failureOf(outbound({}, HERE, 100).outbound.send(url, POST))).toBe("timeout");
   });
+});
+
+// A resolver that takes a thread for each name would leave none for files and passwords: there are as many as processors.
+test("a name server that doesn't answer holds nothing else up", async () => {
+  const nameServer = createDatagramSocket("udp4");
+  const isAsked = once(nameServer, "message");
+  nameServer.bind(0, "127.0.0.1");
+  await once(nameServer, "listening");
+  const usual = getServers();
+  setServers([`127.0.0.1:${nameServer.address().port}`]);
+  try {
+    const giveUp = new AbortController();
+    const byMachine = new Outbound({ allow: HERE });
+    const request = { ...POST, signal: giveUp.signal };
+    const sent = Array.from({ length: 20 }, (_, name) => byMachine.send(`http://slow-${name}.test/`, request));
+    const outcomes = Promise.all(sent.map(failureOf));
+    await isAsked;
+    expect(await readFile(import.meta.path, "utf8")).toContain("holds nothing else up");
+    giveUp.abort();
+    expect(new Set(await outcomes)).toEqual(new Set(["aborted"]));
+  } finally {
+    setServers(usual);
+    nameServer.close();
+  }
 });
 
 test("an error tells neither address nor content", async () => {

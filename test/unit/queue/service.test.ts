@@ -197,11 +197,26 @@ describe("an upload", () => {
   });
 
   test("is found by its normalised path; paths that are none are refused one by one", async () => {
-    const paths = ["/a/../b", "relative", "/", "/folder/", "/x//y", "/p/Ame\u0301lie"];
+    const paths = ["/a/../b", "relative", "/", "", "/x//y", "/p/Ame\u0301lie/"];
     const results = await t.add(...paths.map((path) => t.uploadTo(path)));
     expect(results).toEqual([...Array.from({ length: 5 }, () => "invalid_path"), "queued"]);
     t.arrive("/p", "Am\u00e9lie");
     expect(t.states()).toEqual([`op-${paths[5]} completed`]);
+  });
+
+  test("that is known is answered where no more may wait", async () => {
+    // The call was refused whole, so that a phone whose answer got lost could never learn that its queue was taken.
+    const all = Array.from({ length: 20_000 }, (_, at) => t.uploadTo(`/many/${at}`));
+    expect(new Set(await t.add(...all))).toEqual(new Set(["queued"]));
+    expect(await t.add(...all.slice(-3), t.uploadTo("/one-more"), ...all.slice(0, 1))).toEqual([
+      "queued",
+      "queued",
+      "queued",
+      "overloaded",
+      "queued",
+    ]);
+    t.arrive("/many", "7");
+    expect(await t.add(t.uploadTo("/one-more"), t.uploadTo("/another"))).toEqual(["queued", "overloaded"]);
   });
 
   test("of a commit that it shares with its file is complete", async () => {
@@ -226,6 +241,15 @@ describe("an upload", () => {
     t.tree.clock.advance(7 * DAY_MS);
     await t.queue.sweep(signal);
     expect(t.states()).toEqual([]);
+  });
+
+  test("that wait for one path in great number are all found by the job", async () => {
+    // It went on after the path, so that what did not fit into its first piece was never looked at.
+    const paths = Array.from({ length: 450 }, (_, at) => t.uploadTo("/new/a", { id: `${at}` }));
+    await t.add(...paths, t.uploadTo("/new/b"));
+    t.tree.addFile(t.user.id, "/new", "a");
+    t.tree.addFile(t.user.id, "/new", "b");
+    expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 451 found, 0 forgotten");
   });
 
   test("whose file came with a folder is found by the job", async () => {

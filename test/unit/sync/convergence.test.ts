@@ -296,4 +296,4 @@ test("in the end every reader has what is there, whatever was written between tw
       throw new Error(`Round with seed ${seed} (LARDER_TEST_SEED=${seed} LARDER_TEST_ROUNDS=1)`, { cause: error });
     }
   }
-}, 60_000);
+}, ROUNDS * 600);

@@ -60,7 +60,7 @@ function start() {
     transfers: new TransferCounters({ db, writer, clock, log: silentLog }),
     thumbnails: { schedule: () => {} },
     limitsOf: () => ({ plan: "free", maxFileSizeBytes: null, quotaBytes: 1_000_000 }),
-    contents: { isStored: () => false, wasDeleted: () => false },
+    contents: { isStored: () => false, wasDeleted: () => false, markWhole: () => {} },
     admitReplacement: () => new AppError("confirmation_required", "Wait."),
     reserveDisk: (bytes) => room.reserve(bytes),
     holdDisk: (bytes) => room.hold(bytes),
