@@ -65,22 +65,23 @@ describe("a device that deletes far more than usual (D12)", () => {
     const here = await stock(10);
     const changes = here.ids.map(remove);
     const first = await send(here.device, changes);
-    expect(reasons(first)).toEqual([...Array(5).fill("applied"), ...Array(5).fill("confirmation_required")]);
+    // What was within the number was gone by then, and could not be declined any more.
+    expect(reasons(first)).toEqual(Array(10).fill("confirmation_required"));
     const holdId = holdOf(first);
     expect(holdId).toMatch(/^hold_/);
-    expect(new Set(first.slice(5).map(({ error }) => error?.details.holdId))).toEqual(new Set([holdId]));
+    expect(new Set(first.map(({ error }) => error?.details.holdId))).toEqual(new Set([holdId]));
     expect(await holds(here)).toEqual([
       {
         holdId,
         deviceId: here.device.deviceId,
-        changes: 5,
+        changes: 10,
         since: expect.stringMatching(timestampPattern),
         expiresAt: expect.stringMatching(timestampPattern),
       },
     ]);
     expect(await send(here.device, changes)).toEqual(first);
-    expect(((await holds(here))[0] as { changes: number }).changes).toBe(5);
-    expect(await here.account.client.names()).toHaveLength(5);
+    expect(((await holds(here))[0] as { changes: number }).changes).toBe(10);
+    expect(await here.account.client.names()).toHaveLength(10);
   });
 
   test("counts replacements alike, and lets new files in", async () => {
@@ -94,7 +95,7 @@ describe("a device that deletes far more than usual (D12)", () => {
       checksum: checksumOf("held already"),
     });
     const outcome = await send(here.device, [...here.ids.slice(0, 4).map(update), ...here.ids.slice(4).map(remove)]);
-    expect(reasons(outcome)).toEqual([...Array(5).fill("applied"), ...Array(3).fill("confirmation_required")]);
+    expect(reasons(outcome)).toEqual(Array(8).fill("confirmation_required"));
     const [upload] = await send(here.device, [
       { action: "upload", localId: "n", name: "new.txt", folder: "/", size: 12, checksum: checksumOf("held already") },
     ]);
@@ -162,7 +163,7 @@ describe("a device that deletes far more than usual (D12)", () => {
     expectStatus(await other.client.delete(`/api/mobile/devices/${here.device.deviceId}`), 200);
     expect((await here.account.client.get("/api/users/holds")).list("data.holds")).toEqual([]);
     expectRefusal(await decide(here, holdId, true), 404);
-    expect(await here.account.client.names()).toHaveLength(3);
+    expect(await here.account.client.names()).toHaveLength(8);
   });
 
   test("is stopped in its offline queue and its uploads alike", async () => {
@@ -199,7 +200,7 @@ describe("a hold", () => {
     for (let times = 0; times < 2; times++) {
       const answer = await decide(here, holdId, true);
       expectStatus(answer, 200);
-      expect([answer.at("data.decision"), answer.at("data.changes")]).toEqual(["accepted", 3]);
+      expect([answer.at("data.decision"), answer.at("data.changes")]).toEqual(["accepted", 8]);
     }
     expect(await here.account.client.names()).toHaveLength(4);
     expect(await holds(here)).toEqual([]);
@@ -228,9 +229,23 @@ describe("a hold", () => {
     });
     expect(answer.at("data.decision")).toBe("declined");
     const again = await send(here.device, changes);
-    expect(reasons(again)).toEqual([...Array(5).fill("applied"), ...Array(3).fill("confirmation_required")]);
+    expect(reasons(again)).toEqual(Array(8).fill("confirmation_required"));
     expect(again[7]?.error?.details).toMatchObject({ holdId, declined: true });
-    expect(await here.account.client.names()).toHaveLength(3);
+    expect(await here.account.client.names()).toHaveLength(8);
+    expect(await holds(here)).toEqual([]);
+  });
+
+  test("that is declined stays so under other local ids", async () => {
+    // Apps that name a file anew with each offer began a new hold each time, and were never told of the decision.
+    const here = await stock(8);
+    const holdId = holdOf(await send(here.device, here.ids.map(remove)));
+    expectStatus(await decide(here, holdId, false), 200);
+    const again = await send(
+      here.device,
+      here.ids.map((fileId, at) => ({ ...remove(fileId), localId: `other-${at}` })),
+    );
+    const declined = { reason: "confirmation_required", holdId, declined: true };
+    expect(again.map(({ error }) => error?.details)).toEqual(again.map(() => declined));
     expect(await holds(here)).toEqual([]);
   });
 

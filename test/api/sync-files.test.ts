@@ -207,8 +207,13 @@ describe("an upload", () => {
     expect(refused.status).toBe("rejected");
     expect(refused.error?.details.reason).toBe("deleted_by_you");
     expect((await resultOf(a, uploadOf("1", "photo.jpg", content))).status).toBe("upload_required");
-    await account.client.stored(content, { name: "again.jpg" });
-    expect((await resultOf(a, uploadOf("1", "photo.jpg", content, { automatic: true }))).status).toBe("applied");
+    const again = await account.client.storedId(content, { name: "again.jpg" });
+    expect(await resultOf(a, uploadOf("1", "photo.jpg", content, { automatic: true }))).toEqual({
+      localId: "1",
+      status: "already_stored",
+      fileId: again,
+    });
+    expect(await account.client.names()).toEqual(["again.jpg"]);
   });
 
   test("onto the name of a folder is refused", async () => {

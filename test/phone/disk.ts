@@ -59,7 +59,6 @@ export interface Change {
   lastModified: string;
   fileId?: string;
   baseChecksum?: string;
-  automatic?: boolean;
 }
 
 /** One chunk as the server planned it. */

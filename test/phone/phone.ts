@@ -4,6 +4,7 @@ import type { Change, LocalFile, Operation, PendingUpload, PhoneDisk } from "./d
 import { type Answer, maybeText, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import { LocalFolder, joinPath, splitPath } from "./local-folder.ts";
+import { Mirror } from "./mirror.ts";
 import type { Random } from "./random.ts";
 import { PhoneCrashed, PhoneSession, type PhoneWorld } from "./session.ts";
 import { type UploadEnd, type UploadHabits, Uploader, usualHabits } from "./uploader.ts";
@@ -20,14 +21,6 @@ export interface PhoneOptions extends PhoneWorld {
   acceptsHolds?: boolean;
   /** Everything goes in one call of sync/files, and nothing by the queue. */
   sendsAtOnce?: boolean;
-}
-
-/** An entry of a sync answer. */
-interface RemoteFile {
-  id: string;
-  path: string;
-  checksum: string;
-  size: number;
 }
 
 /** What a round of sync did: nothing at all means that phone and server were equal already. */
@@ -48,6 +41,7 @@ export class Phone {
   conflictCount = 0;
   /** Mass changes that its user was asked about. */
   readonly decidedHolds = new Set<string>();
+  private readonly mirror: Mirror;
   private readonly random: Random;
   private readonly ledger: Ledger;
 
@@ -59,6 +53,7 @@ export class Phone {
     this.ledger = options.ledger;
     this.session = new PhoneSession(disk, options);
     this.folder = new LocalFolder(disk);
+    this.mirror = new Mirror(disk, this.folder, this.session, () => this.now());
     this.uploader = new Uploader(disk, this.session, this.random, this.ledger, options.habits ?? usualHabits);
   }
 
@@ -262,12 +257,12 @@ export class Phone {
         state.metSinceBegin = [];
         continue;
       }
-      received += await this.applyPage(data, answer);
+      received += await this.mirror.applyPage(data, answer);
       const next = maybeText(data, "nextSyncToken");
       if (next === undefined) throw answer.unexpected("no nextSyncToken");
       state.syncToken = next;
       const hasMore = valueAt(data, "hasMore");
-      if (hasMore === false) this.dropUnmet();
+      if (hasMore === false) this.mirror.dropUnmet();
       this.disk.save();
       this.step();
       if (hasMore === false) return received;
@@ -281,89 +276,6 @@ export class Phone {
     delete this.disk.state.syncToken;
     delete this.disk.state.metSinceBegin;
     this.disk.save();
-  }
-
-  private async applyPage(data: unknown, answer: Answer): Promise<number> {
-    let received = 0;
-    for (const deleted of listOf(data, "changes.deleted")) {
-      if (this.applyDeleted(textOf(deleted, "id"))) received += 1;
-    }
-    for (const entry of [...listOf(data, "changes.created"), ...listOf(data, "changes.updated")]) {
-      // Folders are made by what is in them; this phone keeps no empty ones.
-      if (valueAt(entry, "type") === "folder" || maybeText(entry, "checksum") === undefined) continue;
-      this.disk.state.metSinceBegin?.push(textOf(entry, "id"));
-      if (await this.applyRemote(remoteFile(entry, answer))) received += 1;
-    }
-    return received;
-  }
-
-  /** After everything was told anew: what was not told of is gone, unless it has something that the server lacks. */
-  private dropUnmet(): void {
-    const { metSinceBegin } = this.disk.state;
-    if (metSinceBegin === undefined) return;
-    const met = new Set(metSinceBegin);
-    for (const file of this.folder.files)
-      if (file.fileId !== undefined && !met.has(file.fileId)) this.applyDeleted(file.fileId);
-    for (const { fileId } of this.folder.gone) if (!met.has(fileId)) this.folder.forget(fileId);
-    delete this.disk.state.metSinceBegin;
-  }
-
-  private applyDeleted(fileId: string): boolean {
-    this.folder.forget(fileId);
-    const file = this.folder.byId(fileId);
-    if (file === undefined || this.folder.isEdited(file)) return false;
-    this.folder.drop(file);
-    return true;
-  }
-
-  /** Makes the local file as the server has it, as far as its user did not change it meanwhile. */
-  private async applyRemote(remote: RemoteFile): Promise<boolean> {
-    const gone = this.folder.goneById(remote.id);
-    if (gone !== undefined) return false;
-    const file = this.folder.byId(remote.id);
-    if (file === undefined) return this.takeIn(remote);
-    const base = file.base ?? { path: file.path, checksum: file.checksum };
-    const isEdited = this.folder.isEdited(file);
-    const isMoved = this.folder.isMoved(file);
-    let hasChanged = false;
-    if (remote.checksum !== base.checksum && file.checksum === remote.checksum) {
-      file.base = { ...base, checksum: remote.checksum };
-    } else if (remote.checksum !== base.checksum && !isEdited) {
-      if (!(await this.fetch(remote))) return false;
-      this.folder.write(file, remote.checksum, remote.size, this.now());
-      file.base = { ...base, checksum: remote.checksum };
-      hasChanged = true;
-    }
-    if (remote.path !== base.path) {
-      if (!isMoved) this.folder.place(file, remote.path);
-      file.base = { checksum: file.base?.checksum ?? base.checksum, path: remote.path };
-      hasChanged = true;
-    }
-    return hasChanged;
-  }
-
-  /** A file that the phone does not know. */
-  private async takeIn(remote: RemoteFile): Promise<boolean> {
-    const there = this.folder.at(remote.path);
-    // Its own photo, whose answer it never heard.
-    const isOwn = there !== undefined && there.fileId === undefined && there.checksum === remote.checksum;
-    if (there !== undefined && isOwn) {
-      this.folder.settle(there, remote.id, { path: remote.path, checksum: remote.checksum });
-      return true;
-    }
-    if (!(await this.fetch(remote))) return false;
-    const file = this.folder.create(remote.path, remote.checksum, remote.size, this.now());
-    this.folder.settle(file, remote.id, { path: remote.path, checksum: remote.checksum });
-    return true;
-  }
-
-  /** Downloads a content. False where the file is gone or has another by now: then that is told later. */
-  private async fetch(remote: RemoteFile): Promise<boolean> {
-    if (this.disk.has(remote.checksum)) return true;
-    const answer = await this.session.call("GET", `/api/files/${remote.id}/download`);
-    if (answer.status === 404) return false;
-    answer.expect(200);
-    return this.disk.keep(new Uint8Array(answer.bytes)) === remote.checksum;
   }
 
   // ── what changed here ──
@@ -467,24 +379,15 @@ export class Phone {
       }
       return;
     }
-    this.yieldId(fileId, file);
+    this.mirror.yieldId(fileId, file);
     this.folder.forget(fileId);
     const isWhereItWas = file.base === undefined ? file.path !== base.path : file.path === file.base.path;
     this.folder.settle(file, fileId, base);
     if (isWhereItWas && file.path !== base.path) this.folder.place(file, base.path);
   }
 
-  /** Two local files turned out to be one of the server's: the other goes, or, with a content of its own, is new. */
-  private yieldId(fileId: string, file: LocalFile): void {
-    const other = this.folder.byId(fileId);
-    if (other === undefined || other === file) return;
-    if (!this.folder.isEdited(other)) this.folder.drop(other);
-    delete other.fileId;
-    delete other.base;
-  }
-
   private expectUpload(change: Change, known: { fileId: string | undefined; baseChecksum: string | undefined }): void {
-    const { localId, key, path, checksum, size, automatic } = change;
+    const { localId, key, path, checksum, size } = change;
     const { state } = this.disk;
     state.uploads = state.uploads.filter((upload) => upload.key !== key);
     state.uploads.push({
@@ -495,7 +398,6 @@ export class Phone {
       size,
       ...(known.fileId === undefined ? {} : { fileId: known.fileId }),
       ...(known.baseChecksum === undefined ? {} : { baseChecksum: known.baseChecksum }),
-      ...(automatic === undefined ? {} : { automatic }),
     });
   }
 
@@ -506,7 +408,7 @@ export class Phone {
       case "not_found":
         // Deleted by somebody else: what was only moved here goes as well; what was edited is offered anew.
         if (change.action === "delete") this.folder.forget(change.fileId ?? "");
-        else if (file !== undefined) await this.refetch(file, change.fileId ?? "");
+        else if (file !== undefined) await this.mirror.refetch(file, change.fileId ?? "");
         return;
       case "version_conflict":
         // The conflict was resolved before, and its answer was lost.
@@ -566,7 +468,7 @@ export class Phone {
       this.settleStored(upload.key, end.fileId, { path: end.path, checksum: upload.checksum });
       const file = this.folder.byKey(upload.key);
       // It was completed before, unheard, and somebody has changed it since.
-      if (end.checksum !== upload.checksum && file !== undefined) await this.refetch(file, end.fileId);
+      if (end.checksum !== upload.checksum && file !== undefined) await this.mirror.refetch(file, end.fileId);
       for (const operation of state.operations)
         if (operation.remotePath === end.path && operation.status !== undefined) operation.isFulfilled = true;
     }
@@ -591,6 +493,9 @@ export class Phone {
     const isRenamed = resolution === "keep_local" && conflict["type"] === "name" && this.random.chance(0.5);
     const name = isRenamed ? this.newName() : offered.name;
     const change = { ...offered, name, path: joinPath(offered.folder, name) };
+    // Whoever brings a deleted file back may not be the only one who does.
+    if (resolution === "keep_local" && conflict["type"] === "deleted")
+      this.ledger.doubledOnPurpose.add(change.checksum);
     if (isRenamed && file !== undefined) this.folder.place(file, change.path);
     if (resolution === "keep_local" && change.action === "delete")
       this.ledger.willDelete(change.fileId ?? "", this.name);
@@ -623,7 +528,8 @@ export class Phone {
       }
       case "resolved":
         if (change.action === "delete") this.folder.forget(change.fileId ?? "");
-        else if (file !== undefined) await this.refetch(file, maybeText(result, "fileId") ?? change.fileId ?? "");
+        else if (file !== undefined)
+          await this.mirror.refetch(file, maybeText(result, "fileId") ?? change.fileId ?? "");
         return;
       case "rejected":
         // It changed once more meanwhile. The next sync meets it as it is then.
@@ -638,8 +544,8 @@ export class Phone {
     if (change.action === "delete") {
       const fileId = change.fileId ?? "";
       this.folder.forget(fileId);
-      const remote = await this.look(fileId);
-      if (remote !== undefined) await this.applyRemote(remote);
+      const remote = await this.mirror.look(fileId);
+      if (remote !== undefined) await this.mirror.applyRemote(remote);
       return;
     }
     if (file === undefined || (change.fileId !== undefined && change.fileId !== file.fileId)) return;
@@ -655,33 +561,7 @@ export class Phone {
       this.loseUnlessSent(file, "kept the other one");
       this.folder.revert(file);
     }
-    await this.refetch(file, change.fileId ?? "");
-  }
-
-  /** Puts a local file where the server has it, with the content from there unless it was edited here. */
-  private async refetch(file: LocalFile, fileId: string): Promise<void> {
-    const remote = await this.look(fileId);
-    if (remote === undefined) {
-      // An edited content that the server never had stays, as a new file.
-      if (this.folder.isEdited(file)) {
-        delete file.fileId;
-        delete file.base;
-      } else this.folder.drop(file);
-      return;
-    }
-    const known = file.base?.checksum;
-    const isEdited = this.folder.isEdited(file) && file.checksum !== remote.checksum;
-    if (!isEdited && !(await this.fetch(remote))) return;
-    this.yieldId(fileId, file);
-    this.folder.place(file, remote.path);
-    if (!isEdited) this.folder.write(file, remote.checksum, remote.size, this.now());
-    const checksum = isEdited && known !== undefined ? known : remote.checksum;
-    this.folder.settle(file, fileId, { path: remote.path, checksum });
-  }
-
-  private async look(fileId: string): Promise<RemoteFile | undefined> {
-    const answer = await this.session.call("GET", `/api/files/${fileId}`);
-    return answer.status === 404 ? undefined : remoteFile(answer.expect(200).at("data"), answer);
+    await this.mirror.refetch(file, change.fileId ?? "");
   }
 
   /** Between any two steps the app may die. */
@@ -699,21 +579,4 @@ function wireChange(change: Change): Record<string, unknown> {
 /** The same list from another place on, so that not always the same comes first. */
 function rotated<T>(list: T[], by: number): T[] {
   return [...list.slice(by), ...list.slice(0, by)];
-}
-
-function listOf(data: unknown, path: string): unknown[] {
-  const list = valueAt(data, path);
-  if (!Array.isArray(list)) throw new Error(`${path} is no list in ${JSON.stringify(data)}`);
-  return list;
-}
-
-function remoteFile(record: unknown, answer: Answer): RemoteFile {
-  const size = valueAt(record, "size");
-  if (typeof size !== "number") throw answer.unexpected("an entry without a size");
-  return {
-    id: textOf(record, "id"),
-    path: joinPath(textOf(record, "folder"), textOf(record, "name")),
-    checksum: textOf(record, "checksum"),
-    size,
-  };
 }

@@ -83,10 +83,13 @@ function decideUpload(change: LocalChange, world: World): Decision {
   const tooMuch = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
   const held = digest && world.findHolder(digest, sizeBytes);
+  // A backup's picture is stored once: what a person moved elsewhere doesn't come back to where the camera put it.
+  if (change.isAutomatic === true && held !== undefined) {
+    return { do: "nothing", status: "already_stored", fileId: held };
+  }
   if (holder !== undefined) {
+    // Cameras give a name again and again: a backup's picture goes beside the other, under a numbered name.
     if (change.isAutomatic !== true) return nameConflict(holder.publicId, holder);
-    // Cameras give a name again and again: a backup's picture is stored once, beside the other, under a numbered name.
-    if (held !== undefined) return { do: "nothing", status: "already_stored", fileId: held };
   } else if (world.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
   else if (digest !== undefined && held !== undefined) return { do: "create", digest, folder, name };
   if (digest !== undefined && change.isAutomatic === true && world.wasDeleted(digest)) {

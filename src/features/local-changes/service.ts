@@ -61,6 +61,8 @@ interface Call {
   readonly device: DeviceFacts;
   readonly limits: StorageLimits;
   readonly world: AccountWorld;
+  /** Deletions and replacements that are to come, as it looked when the call began. */
+  toTakeAway: number;
 }
 
 /** Says within a deed that the two halves of a move have to be done one by one. */
@@ -104,6 +106,7 @@ export class LocalChangeService {
     if (!read.some((change) => change !== undefined)) return { outcomes, standSeq };
     const call = await this.#begin(user, device, read);
     const units = pairMoves(read, call.world);
+    call.toTakeAway = units.filter((unit) => unit.kind === "single" && takesAway(read[unit.index], call.world)).length;
     for (let from = 0; from < units.length; from += LOT) {
       await Promise.all(units.slice(from, from + LOT).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
     }
@@ -178,7 +181,7 @@ export class LocalChangeService {
     const view = { accountId: user.id, deviceId: device.id, sinceSeq, headSeq };
     const isChangedByOthers = await findOthersChanges({ ...this.#options, queries: this.#queries }, view, nodeIds);
     const world = new AccountWorld({ tree, queries: this.#queries, accountId: user.id, limits, isChangedByOthers });
-    return { id: crypto.randomUUID(), user, device, limits, world };
+    return { id: crypto.randomUUID(), user, device, limits, world, toTakeAway: 0 };
   }
 
   /** @param onEnd for a change that a person accepted: the brake is not asked any more */
@@ -358,7 +361,8 @@ export class LocalChangeService {
   ): ChangeOutcome {
     const { user, device } = call;
     const { treeWriter, brake, onDeleted } = this.#options;
-    const hold = isAccepted ? undefined : brake.admit(tx, device, user.id, [change]);
+    call.toTakeAway = Math.max(0, call.toTakeAway - 1);
+    const hold = isAccepted ? undefined : brake.admit(tx, device, user.id, [change], call.toTakeAway);
     if (hold !== undefined) return rejected(change, confirmationRequired(hold));
     const { file } = decision;
     if (decision.do === "delete") {
@@ -393,6 +397,14 @@ export class LocalChangeService {
     const nowMs = this.#options.clock.nowMs();
     this.#queries.record.run(device.id, fingerprintOf(change), fileId, callId, seq, nowMs);
   }
+}
+
+/** Whether the brake will be asked about a change, as it looks now. */
+function takesAway(change: LocalChange | undefined, world: AccountWorld): boolean {
+  // Only what knows a file that is there, by its id or by a content, can take anything away.
+  if (change === undefined || (change.fileId === undefined && change.baseDigest === undefined)) return false;
+  const decision = decide(change, world);
+  return decision.do === "delete" || decision.do === "replace";
 }
 
 function refOf(user: User, file: { readonly publicId: string }): { accountId: number; publicId: string } {

@@ -16,7 +16,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { TreeReader } from "../tree/reader.ts";
-import { fingerprintOf } from "./fingerprint.ts";
+import { subjectOf } from "./fingerprint.ts";
 import { holdQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
 
@@ -62,16 +62,23 @@ export class MassChangeBrake {
    * device, which may then go on.
    *
    * @param changes deletions (`delete`) and replacements (any other action)
+   * @param following how many more the same request will ask about: what goes too far as a whole is held from its first
    */
-  admit(tx: Transaction, device: DeviceFacts, accountId: number, changes: readonly LocalChange[]): Hold | undefined {
+  admit(
+    tx: Transaction,
+    device: DeviceFacts,
+    accountId: number,
+    changes: readonly LocalChange[],
+    following = 0,
+  ): Hold | undefined {
     const nowMs = this.#options.clock.nowMs();
     for (const change of changes) {
-      const known = this.#queries.holdOfChange.get(device.id, fingerprintOf(change));
+      const known = this.#queries.holdOfChange.get(device.id, subjectOf(change));
       if (known !== null && isInForce(known, nowMs)) return known;
     }
     const deletions = changes.filter(({ action }) => action === "delete").length;
     const added = { deletions, replacements: changes.length - deletions };
-    const hold = this.#findOrBegin(tx, device, accountId, added, nowMs);
+    const hold = this.#findOrBegin(tx, device, accountId, { ...added, following }, nowMs);
     if (hold === undefined) {
       this.#queries.count.run(device.id, nowMs - (nowMs % SECOND_MS), added.deletions, added.replacements);
       return undefined;
@@ -107,7 +114,8 @@ export class MassChangeBrake {
   #excess(deviceId: number, accountId: number, added: Added, nowMs: number): number | undefined {
     const { tree, filesMax, percentMax } = this.#options;
     const before = this.#queries.countsSince.get(deviceId, nowMs - WINDOW_MS) ?? { deletions: 0, replacements: 0 };
-    const total = before.deletions + before.replacements + added.deletions + added.replacements;
+    const asked = added.deletions + added.replacements + added.following;
+    const total = before.deletions + before.replacements + asked;
     if (total <= filesMax) return undefined;
     // The share is of what there was before the device began: what it deleted since counts with what is left.
     const files = tree.usage(accountId).files + before.deletions;
@@ -116,7 +124,7 @@ export class MassChangeBrake {
 
   #keep(hold: Hold, change: LocalChange): void {
     if (hold.changes >= HELD_MAX) return;
-    this.#queries.hold.run(hold.id, hold.deviceId, fingerprintOf(change), JSON.stringify(change));
+    this.#queries.hold.run(hold.id, hold.deviceId, subjectOf(change), JSON.stringify(change));
     this.#queries.countHeld.run(hold.id);
   }
 }
@@ -124,6 +132,7 @@ export class MassChangeBrake {
 interface Added {
   readonly deletions: number;
   readonly replacements: number;
+  readonly following: number;
 }
 
 /** Whether a change of this hold is still kept from happening. */

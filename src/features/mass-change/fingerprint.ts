@@ -7,6 +7,19 @@ import type { LocalChange } from "./types.ts";
 export function fingerprintOf(change: LocalChange): Uint8Array {
   const { action, localId, fileId, name, folder, sizeBytes, digest, baseDigest, lastModified } = change;
   const parts = [action, localId, fileId, name, folder, sizeBytes, digest, baseDigest, lastModified];
+  return digestOf(parts);
+}
+
+/**
+ * What makes a deletion or replacement the one that a person was asked about: the file, what it was and what it would be.
+ * Whatever the device calls it and however it asks, the decision is the same.
+ */
+export function subjectOf({ action, localId, fileId, digest, baseDigest }: LocalChange): Uint8Array {
+  const kind = action === "delete" ? "delete" : "replace";
+  return digestOf([kind, fileId ?? localId, digest, baseDigest]);
+}
+
+function digestOf(parts: readonly unknown[]): Uint8Array {
   // `undefined` becomes null within an array: an absent field has its place too.
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(parts)).digest();
 }

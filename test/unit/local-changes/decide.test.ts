@@ -120,7 +120,7 @@ const cases: Record<string, readonly Case[]> = {
       "deleted once, held again",
       { ...upload, isAutomatic: true },
       { wasDeleted: true, isHeld: true },
-      "create / new.txt",
+      "already_stored file_9",
     ],
     ["too large", upload, { sizeMax: 2 }, "reject file_too_large"],
     ["no room", upload, { free: 2 }, "reject quota_exceeded"],

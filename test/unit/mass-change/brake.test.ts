@@ -112,6 +112,15 @@ describe("the brake", () => {
     expect(holds.list(7)).toMatchObject([{ changes: 26 }]);
   });
 
+  test("looks ahead over what the request will ask for yet", () => {
+    const ask = (name: string, following: number) =>
+      writer.runNow((tx) => brake.admit(tx, device, 7, [deletion(name)], following));
+    expect(ask("f0", 24)).toBeUndefined();
+    expect(ask("f1", 25)).toMatchObject({ changes: 1 });
+    expect(told).toEqual([expect.stringContaining(" 27")]);
+    expect(ask("f2", 24)).toMatchObject({ changes: 2 });
+  });
+
   test("counts nothing that was undone", () => {
     for (let at = 0; at < 30; at++) {
       expect(() =>
