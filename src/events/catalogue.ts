@@ -48,8 +48,16 @@ export interface EventCatalogue {
   "settings.notifications_changed": {};
   /** `sync`: a device deletes or replaces far more than it is wont to; what it asked for is held (D12). */
   "security.mass_change": { readonly device: DeviceFacts; readonly holdId: string; readonly changes: number };
-  /** `uploads`: a device's upload became a file. */
-  "upload.completed": { readonly file: FileFacts; readonly deviceId: number; readonly uploadId: string | null };
+  /**
+   * `uploads`: a device's upload became a file, or was found to be one that is there. `path`: where the device wanted it;
+   * the file may be elsewhere, or be called otherwise.
+   */
+  "upload.completed": {
+    readonly file: FileFacts;
+    readonly path: string;
+    readonly deviceId: number;
+    readonly uploadId: string | null;
+  };
   /** `uploads`: a device's upload failed for good: given up, expired, or its bytes are not what was announced. */
   "upload.failed": {
     readonly name: string;

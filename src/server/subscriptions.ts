@@ -22,6 +22,8 @@ export function subscribe({ events, conflicts, holds, notifications, queue, uplo
   for (const name of ["file.created", "file.updated", "file.moved"] as const) {
     events.on(name, (tx, { accountId, file }) => queue.noteArrival(tx, accountId, () => pathOfFile(file)));
   }
+  // What was there already, or got a numbered name, came as well.
+  events.on("upload.completed", (tx, { accountId, path }) => queue.noteArrival(tx, accountId, () => path));
   // What a device sends may end a conflict that it has.
   events.on("file.updated", (tx, event) => conflicts.onFileUpdated(tx, event));
   events.on("file.created", (tx, event) => conflicts.onFileCreated(tx, event));

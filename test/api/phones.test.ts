@@ -36,7 +36,7 @@ const badLine = { cuts: 0.06, cutWithinBytes: 6000 };
 
 describe("a phone by itself", () => {
   test.each(seedsToRun([101]))(
-    "that nobody disturbs meets no conflict and equals the server (seed %d)",
+    "that nobody disturbs meets no conflict over a content and equals the server (seed %d)",
     async (seed) => {
       const { conflictCount } = await liveThrough("one phone", server(), await server().signUp(), {
         seed,

@@ -7,6 +7,7 @@ import { Phone } from "./phone.ts";
 import { Random } from "./random.ts";
 import { type Credentials, isPassing, untilHeard } from "./session.ts";
 import { earlierContents, deletionTimes } from "./store.ts";
+import { usualHabits } from "./uploader.ts";
 import { type ListedFile, WebClient } from "./web-client.ts";
 
 /** The server under test, as far as a household needs to know it. */
@@ -45,6 +46,7 @@ class Handset {
   crashCount = 0;
   signOutCount = 0;
   conflictCount = 0;
+  nameConflictCount = 0;
 
   constructor(
     readonly disk: PhoneDisk,
@@ -65,8 +67,10 @@ class Handset {
   collect(): void {
     this.signOutCount += this.phone.session.signOutCount;
     this.conflictCount += this.phone.conflictCount;
+    this.nameConflictCount += this.phone.nameConflictCount;
     this.phone.session.signOutCount = 0;
     this.phone.conflictCount = 0;
+    this.phone.nameConflictCount = 0;
   }
 }
 
@@ -165,10 +169,16 @@ export class Household {
     return faults;
   }
 
-  /** Conflicts that the phones met. */
+  /** Conflicts that the phones met, but for taken names: only somebody else can have caused these. */
   get conflictCount(): number {
     for (const handset of this.handsets) handset.collect();
     return this.handsets.reduce((total, one) => total + one.conflictCount, 0);
+  }
+
+  /** Names that were taken; by the same phone's other file, too, where it tells in the wrong order. */
+  get nameConflictCount(): number {
+    for (const handset of this.handsets) handset.collect();
+    return this.handsets.reduce((total, one) => total + one.nameConflictCount, 0);
   }
 
   /** What to print of a run. */
@@ -176,6 +186,7 @@ export class Household {
     const crashes = this.handsets.reduce((total, { crashCount }) => total + crashCount, 0);
     return (
       `${this.ledger.contents.size} contents, ${crashes} crashes, ${this.conflictCount} conflicts, ` +
+      `${this.nameConflictCount} taken names, ` +
       `${this.line.cutCount} cut connections`
     );
   }
@@ -195,6 +206,7 @@ export class Household {
         ledger: this.ledger,
         clockSkewMs,
         crashes: this.options.crashes,
+        habits: this.options.crashes === 0 ? { ...usualHabits, crash: 0 } : usualHabits,
       });
     this.handsets.push(new Handset(disk, make));
   }

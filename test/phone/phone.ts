@@ -37,8 +37,9 @@ export class Phone {
   readonly session: PhoneSession;
   readonly folder: LocalFolder;
   readonly uploader: Uploader;
-  /** Conflicts that this app met. */
+  /** Conflicts that this app met, but for taken names. */
   conflictCount = 0;
+  nameConflictCount = 0;
   /** Mass changes that its user was asked about. */
   readonly decidedHolds = new Set<string>();
   private readonly mirror: Mirror;
@@ -318,7 +319,9 @@ export class Phone {
       if (to.name !== from.name) add({ ...common, ...known, action: "rename" });
       if (this.folder.isEdited(file)) add({ ...common, ...known, action: "update" });
     }
-    return this.random.chance(0.5) ? changes : rotated(changes, this.random.between(0, changes.length));
+    // A careful app tells what goes before what comes, so that no name is taken; another begins anywhere.
+    if (this.options.crashes === 0 || this.random.chance(0.5)) return changes;
+    return rotated(changes, this.random.between(0, changes.length));
   }
 
   private async settleChange(
@@ -338,7 +341,8 @@ export class Phone {
       case "conflict": {
         const conflict = conflicts.find(({ conflictId }) => conflictId === result["conflictId"]);
         if (conflict === undefined) throw answer.unexpected("a conflict without its record");
-        this.conflictCount += 1;
+        if (conflict["type"] === "name") this.nameConflictCount += 1;
+        else this.conflictCount += 1;
         await this.resolve(change, conflict);
         return;
       }

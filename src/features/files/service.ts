@@ -5,7 +5,7 @@ import { translateDiskError } from "../../blobs/disk.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, type ErrorDetails, notFound, type Reason } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { uploadedName } from "../../lib/path.ts";
+import { joinPath, uploadedName } from "../../lib/path.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
@@ -57,8 +57,8 @@ export interface UploadHooks {
   ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
   /** Asked in the deed: a file that is there and makes this one needless. */
   readonly findSame?: (fields: UploadFields, name: string, content: HeldBlob) => FileNode | undefined;
-  /** Called in the deed, with the file that it made or that is there. */
-  readonly onDone?: (tx: Transaction, file: FileNode) => void;
+  /** Called in the deed, with the file that it made or that is there, and the path that was wanted. */
+  readonly onDone?: (tx: Transaction, file: FileNode, path: string) => void;
 }
 
 /** A file whose bytes are arriving; `finish` or `discard` ends it. */
@@ -138,6 +138,7 @@ export class FileService {
   ): Promise<{ file: FileNode; isNew: boolean }> {
     const { writer, treeWriter, links, idempotency, limitsOf } = this.#options;
     const name = uploadedName(file.fileName ?? "file");
+    const path = joinPath(fields.folderPath, name);
     const { incoming } = arrival;
     try {
       checkDigest(fields.checksum, incoming.digest());
@@ -151,7 +152,7 @@ export class FileService {
           idempotency.once(request, () => {
             const same = hooks.findSame?.(fields, name, held);
             if (same !== undefined) {
-              hooks.onDone?.(tx, same);
+              hooks.onDone?.(tx, same, path);
               return { file: same, isNew: false };
             }
             const { file: made } = treeWriter.by(user.viaDeviceId, () =>
@@ -173,7 +174,7 @@ export class FileService {
               }),
             );
             if (made.isPublic && links.findToken(made.id) === undefined) links.open(tx, made.id);
-            hooks.onDone?.(tx, made);
+            hooks.onDone?.(tx, made, path);
             return { file: made, isNew: true };
           }),
         );

@@ -10,7 +10,7 @@ import type { StorageLimits } from "../files/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { User } from "../users/types.ts";
 import { planChunks } from "./chunk-plan.ts";
-import { deletedByYou } from "./one-request.ts";
+import { deletedByYou, type KnownContents } from "./known-contents.ts";
 import { NONCE_BYTES, type NewUpload } from "./queries.ts";
 import { SESSION_MS, type ReleaseRoom, type UploadStore } from "./store.ts";
 import type { PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
@@ -36,16 +36,6 @@ export interface Replacement {
 
 /** Counts files against the sender's rate limit, and says how many of them may go on, and what the others are told. */
 export type TakeFiles = (wanted: number) => { readonly taken: number; readonly refusal: AppError | undefined };
-
-/** What is known of contents that an account holds or held. */
-export interface KnownContents {
-  /** Whether a file of the account has this content, of this size. */
-  isStored(accountId: number, digest: Digest, sizeBytes: number): boolean;
-  /** Whether its user deleted this content, and it is nowhere else in the account (D25). */
-  wasDeleted(accountId: number, digest: Digest): boolean;
-  /** Notes that a content which failed its last check was written anew (D10). In a deed. */
-  markWhole(digest: Digest): void;
-}
 
 /** What {@link SessionStarter} works with. */
 export interface SessionStarterOptions {

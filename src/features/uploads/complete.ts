@@ -5,6 +5,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { FileFacts } from "../../events/catalogue.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../files/media-type.ts";
+import { joinPath } from "../../lib/path.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
@@ -12,10 +13,9 @@ import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode, StoredBlob } from "../tree/types.ts";
 import type { User } from "../users/types.ts";
 import type { ActiveUpload } from "./active.ts";
-import type { KnownContents } from "./begin.ts";
 import { type Capture, CAPTURE_HEAD_BYTES, readCapture } from "./capture.ts";
+import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 import type { ChunkReceiver } from "./receive.ts";
-import { findSameFile } from "./same-file.ts";
 import type { UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
@@ -67,7 +67,7 @@ export class Completer {
    * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable on return; called again, also
    * at the same time, it gives the same file. After any error the upload is as it was.
    * @throws AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
-   *   content to be followed is not the file's any more; name_taken, quota_exceeded, disk_full, storage_error; not_found
+   *   content to be followed is not the file's any more; deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found
    *   where the file that it became is gone
    */
   async complete(user: User, uploadId: number, completion: Completion): Promise<FileNode> {
@@ -175,10 +175,7 @@ export class Completer {
     return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, held: undefined };
   }
 
-  /**
-   * The one deed: quota settled, file made or replaced or found to be there (`isNew` is false then), upload ended, event
-   * told.
-   */
+  /** The one deed: quota settled, file made, replaced or found (`isNew` is false then), upload ended, event told. */
   #name(tx: Transaction, user: User, { id }: Upload, content: NamedContent): { file: FileNode; isNew: boolean } {
     const { store, contents } = this.#options;
     const { treeWriter, events } = store;
@@ -192,9 +189,15 @@ export class Completer {
     // What was held for it makes room for it.
     treeWriter.reserveBytes(tx, accountId, -upload.reservedBytes, null);
     const same = this.#findSame(upload, content);
+    if (same === undefined && upload.isAutomatic && contents.wasDeleted(accountId, content.blob.digest)) {
+      throw deletedByYou(content.blob.digest);
+    }
     const file = same ?? treeWriter.by(deviceId, () => this.#write(tx, user, upload, content));
     store.end(tx, { ...upload, reservedBytes: 0 }, "completed", file.publicId);
-    events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: factsOf(file) });
+    // The next content of a file comes to wherever that file is by now.
+    const path =
+      upload.targetId === undefined ? joinPath(upload.folderPath, upload.name) : joinPath(file.folder, file.name);
+    events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: factsOf(file), path });
     return { file, isNew: same === undefined };
   }
 
@@ -213,12 +216,7 @@ export class Completer {
     return target?.digest === digest && baseDigest !== undefined && baseDigest !== digest ? target : undefined;
   }
 
-  #write(
-    tx: Transaction,
-    user: User,
-    upload: Upload,
-    { blob, mediaType, capture }: NamedContent,
-  ): FileNode {
+  #write(tx: Transaction, user: User, upload: Upload, { blob, mediaType, capture }: NamedContent): FileNode {
     const { store, tree, limitsOf } = this.#options;
     const { treeWriter } = store;
     const { accountId, targetId, baseDigest } = upload;

@@ -1,14 +1,11 @@
 /** What a device's upload of one request has beside an ordinary one (contract §7, `POST /api/mobile/upload`). */
 import type { BlobStore } from "../../blobs/blob-store.ts";
-import { type Digest, toChecksum } from "../../blobs/digest.ts";
-import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { UploadHooks } from "../files/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
-import type { KnownContents } from "./begin.ts";
 import { type Capture, CAPTURE_HEAD_BYTES } from "./capture.ts";
 import { factsOf, fillIn, metadataOf } from "./complete.ts";
-import { findSameFile } from "./same-file.ts";
+import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 
 /** What {@link deviceUploadHooks} works with. */
 export interface OneRequestOptions {
@@ -46,16 +43,7 @@ export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUplo
       if (same !== undefined && isNew) contents.markWhole(digest);
       return same;
     },
-    onDone: (tx, file) =>
-      events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: null, file: factsOf(file) }),
+    onDone: (tx, file, path) =>
+      events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: null, file: factsOf(file), path }),
   };
-}
-
-/** The answer to an unattended backup that offers what its user deleted (D25). */
-export function deletedByYou(digest: Digest): AppError {
-  return new AppError(
-    "deleted_by_you",
-    "You deleted this content. An automatic backup does not bring it back; send it by hand if you want it again.",
-    { checksum: toChecksum(digest) },
-  );
 }

@@ -160,7 +160,10 @@ export class UploadRows {
   }
 
   /** Moves an upload to another session, with what its device wants of it now. */
-  renew(id: number, wanted: Pick<NewUpload, "sessionId" | "mediaType" | "onConflict" | "baseDigest" | "isAutomatic">): void {
+  renew(
+    id: number,
+    wanted: Pick<NewUpload, "sessionId" | "mediaType" | "onConflict" | "baseDigest" | "isAutomatic">,
+  ): void {
     const { sessionId, mediaType = null, onConflict, baseDigest, isAutomatic } = wanted;
     this.#sqlite
       .query<undefined, [number, number, string | null, string, Uint8Array | null, number]>(

@@ -120,7 +120,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           tag: "Mobile",
           summary: "Upload a file in one request",
           description:
-            "As files/upload, in the device's name. Time and place are read from a photo where none are given.",
+            "As files/upload, in the device's name. Time and place are read from a photo where none are given. Nothing is " +
+            "doubled: what an automatic backup sends is answered with the file that has it, and so is any upload that " +
+            "would be a renamed copy beside a file of its very name and bytes.",
           access: "deviceWriter",
           status: 201,
           alsoAnswers: { 200: "Nothing was made: this is the file that is there already" },
@@ -180,7 +182,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           summary: "Begin sending files in chunks",
           description:
             "Each file is planned by itself: one that can't be gets an error in place of its plan. " +
-            "Quota is held for what is planned until it is completed, cancelled or expired.",
+            "Quota is held for what is planned until it is completed, cancelled or expired. A file with a checksum that the " +
+            "device is sending already, by the same localId, name, folder, size and fileId, goes on in this session with " +
+            "its uploadId and completedChunks; with another chunkSize it takes the place of the earlier one.",
           access: "deviceWriter",
           takesJson: true,
           data: SessionRecord,
@@ -240,7 +244,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           tag: "Mobile",
           summary: "Make a file of what was sent",
           description:
-            "Called again it gives the same file. Time and place are read from a photo where none are given.",
+            "Called again it gives the same file. Time and place are read from a photo where none are given. Nothing is " +
+            "doubled: what an automatic backup sends is answered with the file that has it, and so is any upload that " +
+            "would be a renamed copy beside a file of its very name and bytes.",
           access: "deviceWriter",
           takesJson: true,
           data: ref("UploadedFile"),
@@ -250,6 +256,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
             "upload_state",
             "upload_expired",
             "version_conflict",
+            "deleted_by_you",
             "name_taken",
             "not_a_folder",
             "invalid_path",

@@ -7,16 +7,11 @@ import type { ThumbnailService } from "../thumbnails/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { User } from "../users/types.ts";
-import {
-  type KnownContents,
-  type Sender,
-  SessionStarter,
-  type SessionStarterOptions,
-  type TakeFiles,
-} from "./begin.ts";
+import { type Sender, SessionStarter, type SessionStarterOptions, type TakeFiles } from "./begin.ts";
 import { spanOf } from "./chunk-plan.ts";
 import { Completer, type Completion } from "./complete.ts";
 import { type DeviceUpload, deviceUploadHooks } from "./one-request.ts";
+import type { KnownContents } from "./known-contents.ts";
 import { ChunkReceiver, type ChunkReceipt, type ChunkRequest } from "./receive.ts";
 import { type UploadScope, UploadSigner } from "./signatures.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "./store.ts";

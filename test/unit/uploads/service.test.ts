@@ -22,6 +22,8 @@ let uploads: UploadService;
 let room: DiskReservations;
 let freeBytes: number;
 let told: string[];
+let marked: string[];
+let isDeleted: boolean;
 let close: () => void;
 let user: User;
 const device = { id: 0, publicId: "phone", name: "Phone" };
@@ -60,7 +62,7 @@ function start() {
     transfers: new TransferCounters({ db, writer, clock, log: silentLog }),
     thumbnails: { schedule: () => {} },
     limitsOf: () => ({ plan: "free", maxFileSizeBytes: null, quotaBytes: 1_000_000 }),
-    contents: { isStored: () => false, wasDeleted: () => false, markWhole: () => {} },
+    contents: { isStored: () => false, wasDeleted: () => isDeleted, markWhole: (digest) => void marked.push(digest) },
     admitReplacement: () => new AppError("confirmation_required", "Wait."),
     reserveDisk: (bytes) => room.reserve(bytes),
     holdDisk: (bytes) => room.hold(bytes),
@@ -75,8 +77,8 @@ function start() {
   };
 }
 
-async function begin(entry: Partial<UploadEntry> = {}): Promise<Upload> {
-  const options = { wifiOnly: false, chunkSizeBytes: CHUNK_BYTES, maxRetries: 3, isAutomatic: false };
+async function begin(entry: Partial<UploadEntry> = {}, chunkSizeBytes = CHUNK_BYTES): Promise<Upload> {
+  const options = { wifiOnly: false, chunkSizeBytes, maxRetries: 3, isAutomatic: false };
   const entries = [{ localId: "1", name: "a.bin", size: 3000, ...entry }];
   const session = await uploads.begin({ user, device }, entries, options, (wanted) => ({
     taken: wanted,
@@ -116,6 +118,8 @@ const stagedFiles = () => fs.readdirSync(join(tree.directory, "uploads"));
 beforeEach(() => {
   tree = new TestTree();
   told = [];
+  marked = [];
+  isDeleted = false;
   freeBytes = 1_000_000;
   const id = tree.addAccount();
   device.id = Number(
@@ -210,6 +214,38 @@ describe("an upload session", () => {
     expect(room.reservedBytes).toBe(0);
   });
 
+  test("that is offered again goes on with its room and time; one that has expired gives way (D13, D16)", async () => {
+    const file = { checksum: `sha256:${"a".repeat(64)}` };
+    const first = await begin(file);
+    await send(first, 0);
+    tree.clock.advance(20 * HOUR_MS);
+    const again = await begin(file);
+    expect([again.publicId, again.sessionId > first.sessionId]).toEqual([first.publicId, true]);
+    expect([reservedBytes(), room.reservedBytes]).toEqual([3000, 3000 - 1024]);
+    tree.clock.advance(20 * HOUR_MS);
+    await send(first, 1);
+    tree.clock.advance(23 * HOUR_MS);
+    expect(stateOf(first)).toMatchObject({ status: "uploading", completedChunks: [0, 1] });
+    tree.clock.advance(HOUR_MS);
+    const next = await begin(file);
+    expect(next.publicId).not.toBe(first.publicId);
+    expect([stateOf(first).status, reservedBytes(), room.reservedBytes, stagedFiles()]).toEqual([
+      "expired",
+      3000,
+      3000,
+      [],
+    ]);
+    expect(await tree.read.recount(user.id)).toEqual([]);
+  });
+
+  test("is not promised twice where the disk has no room for its successor", async () => {
+    const file = { checksum: `sha256:${"a".repeat(64)}`, size: 6000 };
+    freeBytes = 10_000;
+    const first = await begin(file);
+    expect(await reasonOf(begin(file, 2048))).toBe("disk_full");
+    expect([stateOf(first).status, reservedBytes(), room.reservedBytes]).toEqual(["pending", 6000, 6000]);
+  });
+
   test("of a removed device is cancelled", async () => {
     const upload = await begin();
     await send(upload, 0);
@@ -259,6 +295,33 @@ describe("complete", () => {
     expect(await late).toBe("upload_state");
     expect(file.sizeBytes).toBe(3000);
     expect(stagedFiles()).toEqual([]);
+  });
+});
+
+describe("an automatic upload", () => {
+  test("whose content is there makes nothing; a damaged one is whole again (D10)", async () => {
+    const made = async (entry: Partial<UploadEntry> = {}) => {
+      const upload = await begin({ automatic: true, ...entry });
+      for (const index of [0, 1, 2]) await send(upload, index);
+      return uploads.complete(user, upload, nothing);
+    };
+    const { publicId, digest } = await made();
+    expect((await made({ name: "b.bin" })).publicId).toBe(publicId);
+    expect(marked).toEqual([]);
+    fs.rmSync(new Layout(tree.directory).blob(digest));
+    expect((await made({ name: "c.bin" })).publicId).toBe(publicId);
+    expect(marked).toEqual([digest]);
+    expect(fs.existsSync(new Layout(tree.directory).blob(digest))).toBe(true);
+    expect(tree.read.usage(user.id)).toMatchObject({ reservedBytes: 0, fileBytes: 3000 });
+    expect(told).toEqual(["completed a.bin", "completed a.bin", "completed a.bin"]);
+  });
+
+  test("whose content, unknown before, its user deleted is refused and stays as it was (D25)", async () => {
+    const upload = await begin({ automatic: true });
+    for (const index of [0, 1, 2]) await send(upload, index);
+    isDeleted = true;
+    expect(await reasonOf(uploads.complete(user, upload, nothing))).toBe("deleted_by_you");
+    expect([stateOf(upload).status, reservedBytes(), told]).toEqual(["uploading", 3000, []]);
   });
 });
 
