@@ -791,6 +791,23 @@ describe("complete", () => {
     expect(await usedBytes(account)).toBe(3000);
   });
 
+  test("that makes nothing still ends what waits for it in the device's queue", async () => {
+    const { account, client } = await newPhone();
+    const content = randomContent(1000);
+    await account.client.stored(content, { name: "IMG_2.jpg", fields: { folder: "/Albums" } });
+    const operation = { id: "op-1", type: "upload", localPath: "/dcim/IMG_2.jpg", remotePath: "/Camera/IMG_2.jpg" };
+    const createdAt = new Date().toISOString();
+    const queued = await client.post("/api/mobile/queue/add", {
+      operations: [{ ...operation, priority: "high", createdAt }],
+    });
+    expectStatus(queued, 200);
+    const file = { name: "IMG_2.jpg", folder: "/Camera", checksum: checksumOf(content), automatic: true };
+    const plan = await planUpload(client, content, file);
+    expect((await complete(client, plan.uploadId)).string("data.folder")).toBe("/Albums");
+    const queue = await client.get("/api/mobile/queue");
+    expect(queue.at("data.operations.0")).toMatchObject({ id: "op-1", status: "completed" });
+  });
+
   test("of what a person sends makes nothing only where name and bytes are there, and it would be renamed", async () => {
     const { account, client } = await newPhone();
     const content = randomContent(2500);

@@ -302,6 +302,23 @@ describe("keep_local of a deleted file", () => {
     });
   });
 
+  test("is made once, though it was both renamed and edited", async () => {
+    // Each of the two resolutions made a file of its own, "b.txt" and "b (1).txt" with the same bytes.
+    const account = await server().signUp();
+    const device = await registerDevice(server(), account);
+    const fileId = await account.client.storedId("the beginning", { name: "a.txt" });
+    await account.client.storedId(mine, { name: "copy.txt", fields: { folder: "/elsewhere" } });
+    expectStatus(await account.client.delete(`/api/files/${fileId}`), 200);
+    const file = { localId: "l", fileId, name: "b.txt", folder: "/", size: mine.length };
+    const digests = { checksum: checksumOf(mine), baseChecksum: checksumOf("the beginning") };
+    const conflicts = [
+      await conflictOf(device, { action: "rename", ...file, ...digests }),
+      await conflictOf(device, { action: "update", ...file, ...digests }),
+    ];
+    await resolve(device, ...conflicts.map((conflictId) => ({ conflictId, resolution: "keep_local" })));
+    expect(await account.client.names("/", "&type=file")).toEqual(["b.txt"]);
+  });
+
   test("shows a remote side whose fields are null", async () => {
     // It was null itself, and clients that read remote.checksum fell over it.
     const { device, fileId } = await deleted();
@@ -411,6 +428,27 @@ describe("a taken name", () => {
       ["a (phone).txt", "a (two).txt", "a.txt", "aside", "held too.txt"].sort(),
     );
     expect(await versionsOf(account, fileId)).toEqual([1, checksumOf(theirs)]);
+  });
+
+  test("stays to be resolved where the device deletes the other file in the same call", async () => {
+    // The deletion ended it, and the phone was told that its new file was safe, which was stored nowhere.
+    const account = await server().signUp();
+    const device = await registerDevice(server(), account);
+    const fileId = await account.client.storedId(theirs, { name: "plan.txt" });
+    const upload = { action: "upload", localId: "n", name: "plan.txt", folder: "/", size: mine.length };
+    const answer = await device.client.post("/api/mobile/sync/files", {
+      localChanges: [
+        { ...upload, checksum: checksumOf(mine) },
+        { action: "delete", localId: "d", fileId, baseChecksum: checksumOf(theirs) },
+      ],
+    });
+    expect(answer.strings("data.results", "status")).toEqual(["conflict", "applied"]);
+    const conflictId = answer.string("data.results.0.conflictId");
+    expect(await openOf(device)).toEqual([conflictId]);
+    expect(await resolved(device, { conflictId, resolution: "keep_local" })).toEqual({
+      conflictId,
+      status: "upload_required",
+    });
   });
 
   test("met by a rename is numbered", async () => {

@@ -118,13 +118,19 @@ export class KeepLocal {
   #make(tx: Transaction, user: User, change: LocalChange): Kept {
     const held = this.#held(user, change);
     if (held === undefined) return { needsContent: true, fileId: null };
+    const { folder = ROOT_PATH, name = NAMELESS } = change;
+    // Another resolution of the same file may have made it already.
+    const present = this.#options.tree.findFileNamed(user.id, folder, name);
+    if (present !== undefined && present.digest === change.digest) {
+      return { needsContent: false, fileId: present.publicId };
+    }
     const { file } = this.#options.treeWriter.createFile(tx, {
       blob: held.blob,
       mediaType: held.mediaType,
       accountId: user.id,
       createdBy: user.id,
-      folderPath: change.folder ?? ROOT_PATH,
-      name: change.name ?? NAMELESS,
+      folderPath: folder,
+      name,
       tags: [],
       metadata: {},
       fileModifiedAt: change.lastModified,

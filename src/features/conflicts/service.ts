@@ -88,12 +88,14 @@ export class ConflictService {
   }
 
   /**
-   * Ends what a device had open about a file, now that it could do the like with it: a deletion ends all, anything else
-   * what was of its kind. A deed.
+   * Ends what a device had open about a file, now that it could do the like with it: a deletion ends all but those of
+   * other local files that want its name, anything else what was of its kind. A deed.
    */
   settleAll(_tx: Transaction, deviceId: number, fileId: string, change: LocalChange): void {
     for (const row of this.#queries.openOfFile.all(deviceId, fileId)) {
-      if (change.action === "delete" || isOfKind(toConflict(row).change, change)) this.#end(row.id, fileId);
+      const earlier = toConflict(row).change;
+      const isOver = change.action === "delete" ? earlier.action !== "upload" : isOfKind(earlier, change);
+      if (isOver) this.#end(row.id, fileId);
     }
   }
 

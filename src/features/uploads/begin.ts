@@ -13,7 +13,7 @@ import { planChunks } from "./chunk-plan.ts";
 import { deletedByYou, type KnownContents } from "./known-contents.ts";
 import { NONCE_BYTES, type NewUpload } from "./queries.ts";
 import { SESSION_MS, type ReleaseRoom, type UploadStore } from "./store.ts";
-import type { PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
+import type { FilePlan, PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
 
 /** Who sends: an account by one of its devices. */
 export interface Sender {
@@ -190,22 +190,7 @@ export class SessionStarter {
         some.map((draft, position): PlannedFile => {
           const localId = entries[from + position]?.localId ?? "";
           if (draft instanceof AppError) return { localId, error: draft };
-          const former = this.#findFormer(draft);
-          // What goes on was admitted when it began.
-          const refusal = former === undefined ? this.#admit(tx, device, draft) : undefined;
-          if (refusal !== undefined) return { localId, error: refusal };
-          const { isAlreadyStored } = draft;
-          try {
-            if (former?.chunkSizeBytes === draft.chunkSizeBytes && !store.isExpired(former)) {
-              return { localId, ...this.#goOn(former, draft, openSession()), isAlreadyStored };
-            }
-            const upload = this.#hold(tx, user, draft, openSession, former);
-            heldIds.push(upload.id);
-            return { localId, upload, completedChunks: [], isAlreadyStored };
-          } catch (error) {
-            if (error instanceof AppError) return { localId, error };
-            throw error;
-          }
+          return { localId, ...this.#plan(tx, { user, device }, draft, openSession, heldIds) };
         });
       try {
         // Room on the disk is held outside the database, so this is done once or not at all.
@@ -218,6 +203,32 @@ export class SessionStarter {
     const [first] = files;
     if (first !== undefined && "error" in first && sessionId === undefined) throw first.error;
     return files;
+  }
+
+  /** Plans one file, or says why not. @param heldIds gets the upload for which room on the disk was held here */
+  #plan(
+    tx: Transaction,
+    { user, device }: Sender,
+    draft: Draft,
+    openSession: () => OpenSession,
+    heldIds: number[],
+  ): FilePlan {
+    const { isAlreadyStored } = draft;
+    const former = this.#findFormer(draft);
+    // What goes on was admitted when it began.
+    const refusal = former === undefined ? this.#admit(tx, device, draft) : undefined;
+    if (refusal !== undefined) return { error: refusal };
+    try {
+      if (former?.chunkSizeBytes === draft.chunkSizeBytes && !this.#options.store.isExpired(former)) {
+        return { ...this.#goOn(former, draft, openSession()), isAlreadyStored };
+      }
+      const upload = this.#hold(tx, user, draft, openSession, former);
+      heldIds.push(upload.id);
+      return { upload, completedChunks: [], isAlreadyStored };
+    } catch (error) {
+      if (error instanceof AppError) return { error };
+      throw error;
+    }
   }
 
   /** A refusal is told and not thrown: what was noted of it stays. */

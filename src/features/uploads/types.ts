@@ -64,15 +64,17 @@ export interface UploadOptions {
 }
 
 /** What became of one entry: a plan, or why there is none. */
-export type PlannedFile =
+export type FilePlan =
   | {
-      readonly localId: string;
       readonly upload: Upload;
       /** Chunks that are there from an earlier call that began this very upload. */
       readonly completedChunks: readonly number[];
       readonly isAlreadyStored: boolean;
     }
-  | { readonly localId: string; readonly error: AppError };
+  | { readonly error: AppError };
+
+/** The same, by the name that the client gave the entry. */
+export type PlannedFile = FilePlan & { readonly localId: string };
 
 /** An upload session as it has just begun. */
 export interface PlannedSession {

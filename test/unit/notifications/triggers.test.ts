@@ -24,6 +24,7 @@ async function upload(bench: Bench, principal: Principal, device: DeviceRef, nam
       accountId: principal.user.id,
       deviceId: device.id,
       uploadId: null,
+      path: "/a.jpg",
       file: fileFacts(name),
     }),
   );
@@ -100,6 +101,7 @@ test("an upload while the first push is on its way is told a minute later", asyn
     accountId: ann.user.id,
     deviceId: phone.id,
     uploadId: null,
+    path: "/a.jpg",
     file: fileFacts(name),
   });
   await bench.deed((tx) => bench.triggers.uploadCompleted(tx, event("a.jpg")));
@@ -271,6 +273,7 @@ test("long names and folders leave room for the message", async () => {
       accountId: ann.user.id,
       deviceId: phone.id,
       uploadId: null,
+      path: "/a.jpg",
       file: { ...fileFacts(name), folder },
     }),
   );
