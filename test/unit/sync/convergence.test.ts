@@ -288,12 +288,16 @@ function sweepAll(accountId: number, olderThanMs: number): void {
   }
 }
 
-test("in the end every reader has what is there, whatever was written between two pages", async () => {
-  for (let seed = FIRST_SEED; seed < FIRST_SEED + ROUNDS; seed++) {
-    try {
-      await playRound(randomOf(seed));
-    } catch (error) {
-      throw new Error(`Round with seed ${seed} (LARDER_TEST_SEED=${seed} LARDER_TEST_ROUNDS=1)`, { cause: error });
+test(
+  "in the end every reader has what is there, whatever was written between two pages",
+  async () => {
+    for (let seed = FIRST_SEED; seed < FIRST_SEED + ROUNDS; seed++) {
+      try {
+        await playRound(randomOf(seed));
+      } catch (error) {
+        throw new Error(`Round with seed ${seed} (LARDER_TEST_SEED=${seed} LARDER_TEST_ROUNDS=1)`, { cause: error });
+      }
     }
-  }
-}, ROUNDS * 600);
+  },
+  ROUNDS * 600,
+);
