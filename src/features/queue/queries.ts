@@ -79,6 +79,11 @@ export function queueQueries(sqlite: Database) {
       `SELECT device_id AS deviceId FROM queue_operations INDEXED BY queue_operations_runnable
        WHERE device_id > ?1 AND status = 0 AND type = 'delete' AND hold_id IS NULL ORDER BY device_id LIMIT 1`,
     ),
+    /** How many wait to be carried out, so many at most. */
+    runnable: sqlite.query<{ count: number }, [number, number]>(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM queue_operations INDEXED BY queue_operations_runnable
+       WHERE device_id = ?1 AND status = 0 AND type = 'delete' AND hold_id IS NULL LIMIT ?2)`,
+    ),
     /** Uploads that wait for this path. */
     waiting: sqlite.query<{ id: number }, [number, string]>(
       `SELECT id FROM queue_operations INDEXED BY queue_operations_waiting

@@ -48,6 +48,8 @@ const WAITING_MS = 30 * 24 * 60 * 60 * 1000;
 const FINISHED_MS = 7 * 24 * 60 * 60 * 1000;
 const SWEEP_ROWS = 200;
 const SETTLED_AT_ONCE = 50;
+/** Waiting deletions that the brake is told of beside the one at hand. */
+const LOOKED_AHEAD = 1_000;
 /** Reasons that pass by themselves: the operation is as good as before. */
 const PASSING: ReadonlySet<string> = new Set(["disk_full", "database_busy", "database_error", "store_missing"]);
 
@@ -288,7 +290,9 @@ export class QueueService {
     const device = this.#queries.device.get(deviceId);
     invariant(device !== null, "what a removed device had waiting was dropped");
     const change = { action: "delete", localId: `queue:${operationId}`, fileId: file.publicId } as const;
-    const hold = brake.admit(tx, device, file.accountId, [change]);
+    // This one is among them. Deletions that wait together are weighed together, before the first of them is done.
+    const waiting = this.#queries.runnable.get(deviceId, LOOKED_AHEAD)?.count ?? 1;
+    const hold = brake.admit(tx, device, file.accountId, [change], waiting - 1);
     if (hold?.decision === "declined") {
       this.#finish(id, "failed", confirmationRequired(hold));
       return;
