@@ -962,4 +962,28 @@ test("init counts once per file it plans, as uploads; chunks and the rest count 
   });
 });
 
+test("what a backup offers again needs no room, however full the account is (D24)", async () => {
+  // A picture that was there already was refused with quota_exceeded, because its size was promised once more.
+  const account = await server().addUser(["--quota", "150000"]);
+  const { client } = await registerDevice(server(), account);
+  const bytes = randomContent(100_000);
+  const entry = {
+    localId: "1",
+    name: "a.jpg",
+    folder: "/Camera",
+    size: bytes.length,
+    mimeType: "image/jpeg",
+    checksum: checksumOf(bytes),
+    automatic: true,
+  };
+  const stored = await account.client.storedId(bytes, { name: "a.jpg", fields: { folder: "/Camera" } });
+  const init = await client.post("/api/mobile/upload/init", { files: [entry] });
+  expectStatus(init, 200);
+  expect(init.at("data.files.0.alreadyStored")).toBe(true);
+  const done = await client.post("/api/mobile/upload/complete", { uploadId: init.string("data.files.0.uploadId") });
+  expectStatus(done, 200);
+  expect(done.string("data.id")).toBe(stored);
+  expect(await account.client.names("/Camera")).toEqual(["a.jpg"]);
+});
+
 testAllAnswers(server);

@@ -10,7 +10,7 @@ import type { StorageLimits } from "../files/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { User } from "../users/types.ts";
 import { planChunks } from "./chunk-plan.ts";
-import { deletedByYou, type KnownContents } from "./known-contents.ts";
+import { deletedByYou, findSameFile, type KnownContents, type WantedFile } from "./known-contents.ts";
 import { NONCE_BYTES, type NewUpload } from "./queries.ts";
 import { SESSION_MS, type ReleaseRoom, type UploadStore } from "./store.ts";
 import type { FilePlan, PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
@@ -107,7 +107,7 @@ export class SessionStarter {
     return entries.map((entry) => {
       try {
         const draft = this.#draft(sender, entry, options, limits);
-        const neededBytes = draft.sizeBytes - (this.#findFormer(draft)?.reservedBytes ?? 0);
+        const neededBytes = draft.reservedBytes - (this.#findFormer(draft)?.reservedBytes ?? 0);
         if (neededBytes > freeBytes) throw quotaExceeded(limits, neededBytes, freeBytes);
         if (chunks + draft.totalChunks > CHUNKS_PER_CALL_MAX) throw tooManyChunks();
         freeBytes -= neededBytes;
@@ -145,19 +145,18 @@ export class SessionStarter {
     if (isAutomatic && digest !== undefined && !isAlreadyStored && contents.wasDeleted(user.id, digest)) {
       throw deletedByYou(digest);
     }
+    const onConflict = entry.onConflict ?? "rename";
+    const wanted = { accountId: user.id, folderPath, name, digest, onConflict, isAutomatic };
     return {
       ...chunkPlan,
-      accountId: user.id,
+      ...wanted,
       deviceId: device.id,
       localId: entry.localId,
-      name,
-      folderPath,
+      // What is there already will be the answer: it takes no more room, however full the account is (D24).
+      reservedBytes: isAlreadyStored && entry.fileId === undefined && isThere(tree, wanted) ? 0 : entry.size,
       mediaType: entry.mimeType?.slice(0, TEXT_CHARACTERS_MAX),
-      digest,
-      onConflict: entry.onConflict ?? "rename",
       targetId: entry.fileId,
       baseDigest,
-      isAutomatic,
       isAlreadyStored,
     };
   }
@@ -269,8 +268,8 @@ export class SessionStarter {
     const limits = limitsOf(user);
     const release = reserveDisk(isAlreadyStored ? 0 : draft.sizeBytes);
     try {
-      const { sizeBytes: reservedBytes } = draft;
-      store.treeWriter.reserveBytes(tx, user.id, reservedBytes - (former?.reservedBytes ?? 0), limits.quotaBytes);
+      const addedBytes = draft.reservedBytes - (former?.reservedBytes ?? 0);
+      store.treeWriter.reserveBytes(tx, user.id, addedBytes, limits.quotaBytes);
       if (former !== undefined) {
         store.end(tx, { ...former, reservedBytes: 0 }, store.isExpired(former) ? "expired" : "cancelled");
       }
@@ -279,7 +278,7 @@ export class SessionStarter {
       const upload = { ...draft, publicId, sessionId, nonce: randomBytes(NONCE_BYTES) };
       const id = store.rows.insert(upload, nowMs);
       store.holdRoom(id, release);
-      return { ...upload, id, status: "pending", reservedBytes, expiresAtMs, fileId: undefined };
+      return { ...upload, id, status: "pending", expiresAtMs, fileId: undefined };
     } catch (error) {
       release();
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
@@ -293,6 +292,14 @@ export function checkRetries(maxRetries: number | undefined): number {
   if (maxRetries === undefined) return 3;
   if (Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 20) return maxRetries;
   throw invalidField("uploadOptions.maxRetries", "maxRetries must be a whole number from 0 to 20.");
+}
+
+/** Whether the file that would be made is there. */
+function isThere(
+  tree: TreeReader,
+  { digest, ...wanted }: Omit<WantedFile, "digest"> & { digest?: Digest | undefined },
+) {
+  return digest !== undefined && findSameFile(tree, { ...wanted, digest }) !== undefined;
 }
 
 function quotaExceeded({ quotaBytes, plan }: StorageLimits, required: number, freeBytes: number): AppError {

@@ -30,7 +30,7 @@ interface UploadRow {
 }
 
 /** An upload to be written. */
-export type NewUpload = Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId" | "reservedBytes">;
+export type NewUpload = Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId">;
 
 /** What an upload is known by when it is offered again. */
 export interface UploadIdentity {
@@ -130,7 +130,7 @@ export class UploadRows {
         `INSERT INTO uploads (public_id, session_id, account_id, device_id, local_id, name, folder_path, size_bytes,
            media_type, digest, chunk_size_bytes, total_chunks, status, reserved_bytes, on_conflict, target_id, base_digest,
            nonce, is_automatic, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', ?8, ?13, ?14, ?15, ?16, ?17, ?18)`,
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'pending', ?13, ?14, ?15, ?16, ?17, ?18, ?19)`,
       )
       .run(
         upload.publicId,
@@ -145,6 +145,7 @@ export class UploadRows {
         toBytes(upload.digest),
         upload.chunkSizeBytes,
         upload.totalChunks,
+        upload.reservedBytes,
         upload.onConflict,
         upload.targetId ?? null,
         toBytes(upload.baseDigest),
