@@ -150,8 +150,7 @@ export class Dispatcher {
     const head = outbox.head(deviceId, nowMs);
     if (head === undefined) return this.#write(() => outbox.pullIn(deviceId, nowMs));
     const plan = this.#planFor(head, nowMs);
-    if (plan.is === "hold") return this.#write(() => outbox.hold(deviceId, plan.untilMs));
-    if (plan.is === "drop") return this.#write(() => outbox.drop(deviceId, head.id, plan.why, nowMs));
+    if (plan.is !== "send") return this.#write(() => this.#putOff(deviceId));
     const outcome = await this.#deliver(plan.channel, plan.target, head);
     // Given up by the stop: no fault of anybody's.
     if (outcome === undefined) return undefined;
@@ -159,6 +158,20 @@ export class Dispatcher {
     const pause = this.#pauseAfter(head, outcome, endedMs);
     this.#tell(plan.channel, head, outcome, pause.isLast);
     return this.#write(() => outbox.settle(deviceId, head, outcome, pause, endedMs));
+  }
+
+  /**
+   * Holds or drops the first message of a device. Decided once more in the deed that writes it: a change of preferences may
+   * have come in between, and what it let go must not be held after all, or later messages would overtake it.
+   */
+  #putOff(deviceId: number): void {
+    const { outbox, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const head = outbox.head(deviceId, nowMs);
+    if (head === undefined) return;
+    const plan = this.#planFor(head, nowMs);
+    if (plan.is === "hold") outbox.hold(deviceId, plan.untilMs);
+    if (plan.is === "drop") outbox.drop(deviceId, head.id, plan.why, nowMs);
   }
 
   /** Decided at the last moment: preferences, token and account may have changed while it waited. */
