@@ -33,6 +33,12 @@ const FEW_BODIES = 2;
 /** Bodies being read in this process; only whether they take turns depends on it. */
 let bodiesUnderWay = 0;
 
+/** Content-Length, where the request has one. */
+export function declaredBytes(request: Request): number | undefined {
+  const header = request.headers.get("content-length");
+  return header === null ? undefined : Number(header);
+}
+
 /**
  * Hands a request body on piece by piece, as it arrives, each after the last was taken. What `take` throws ends the
  * reading at once and leaves unchanged; the rest of the body is not kept.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { expectRefusal, expectStatus, nextMillisecond } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -241,7 +241,7 @@ describe("keep_local of a changed file", () => {
   test("does not delete a content that came after the conflict was found, unless told so again", async () => {
     // Nobody who chose to delete had seen it, and no version of a deleted file is left.
     const { account, device, fileId, conflictId } = await quarrel({ action: "delete" });
-    await Bun.sleep(2);
+    await nextMillisecond();
     expectStatus(await account.client.putContent(fileId, "even newer"), 200);
     const request = { conflictId, resolution: "keep_local" };
     const answer = await resolve(device, request);

@@ -54,3 +54,9 @@ export function expectClientError(answer: Answer): void {
   if (answer.status >= 400 && answer.status < 500) return;
   expect({ status: answer.status, body: answer.text.slice(0, 1000) }).toEqual({ status: 400, body: "any 4xx" });
 }
+
+/** Resolves once the clock shows another millisecond: what comes then is later than all before. */
+export async function nextMillisecond(): Promise<void> {
+  const nowMs = Date.now();
+  while (Date.now() === nowMs) await new Promise(setImmediate);
+}

@@ -8,7 +8,7 @@ import { errorItem } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { IdParams, readQuery } from "../../http/fields.ts";
 import { DEFAULT_FORM_LIMITS, readMultipart } from "../../http/read-multipart.ts";
-import { forEachPiece } from "../../http/request-body.ts";
+import { declaredBytes, forEachPiece } from "../../http/request-body.ts";
 import { type Clock, toTimestamp } from "../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../lib/path.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
@@ -401,12 +401,6 @@ export function preconditionOf(request: Request): Precondition | undefined {
       etag: `"${current.digest}"`,
     });
   };
-}
-
-/** Content-Length, where the request has one. */
-function declaredBytes(request: Request): number | undefined {
-  const header = request.headers.get("content-length");
-  return header === null ? undefined : Number(header);
 }
 
 function readChanges(body: typeof UpdateBody.static): FileChanges {

@@ -125,17 +125,26 @@ export class QueueService {
   }
 
   /**
+   * How many operations of a device wait to be carried out, as far as the brake looks ahead. Asked once for many of them:
+   * it counts rows.
+   */
+  countRunnable(deviceId: number): number {
+    return this.#queries.runnable.get(deviceId, LOOKED_AHEAD)?.count ?? 0;
+  }
+
+  /**
    * Carries out the next operation of a device, if there is one; durable on return.
+   * @param following how many more wait after it: deletions that wait together are weighed together (D12)
    * @returns whether there was one
    * @throws AppError where the server can't do anything at present; nothing has happened then
    */
-  async serveNext(deviceId: number): Promise<boolean> {
+  async serveNext(deviceId: number, following: number): Promise<boolean> {
     const { writer, log } = this.#options;
     let tried: OperationRow | undefined;
     try {
       return await writer.run((tx) => {
         tried = this.#queries.next.get(deviceId) ?? undefined;
-        if (tried !== undefined) this.#carryOut(tx, tried);
+        if (tried !== undefined) this.#carryOut(tx, tried, following);
         return tried !== undefined;
       });
     } catch (error) {
@@ -273,26 +282,24 @@ export class QueueService {
     return file !== undefined && file.contentAtMs >= sinceMs;
   }
 
-  #carryOut(tx: Transaction, operation: OperationRow): void {
+  #carryOut(tx: Transaction, operation: OperationRow, following: number): void {
     const { tree, users } = this.#options;
     const { id, accountId, fileId } = operation;
     const fault = refusalOf(users.findById(accountId));
     const file = fileId === null ? undefined : tree.findFile(accountId, fileId);
     if (fault !== undefined) this.#finish(id, "failed", fault);
-    else if (file !== undefined) this.#delete(tx, operation, file);
+    else if (file !== undefined) this.#delete(tx, operation, file, following);
     // What was held and then confirmed is carried out with the rest of its hold.
     else if (toOperation(operation).error?.reason === "confirmation_required") this.#finish(id, "completed");
     else this.#finish(id, "failed", notFound("The file"));
   }
 
-  #delete(tx: Transaction, { id, deviceId, operationId }: OperationRow, file: FileNode): void {
+  #delete(tx: Transaction, { id, deviceId, operationId }: OperationRow, file: FileNode, following: number): void {
     const { treeWriter, access, brake } = this.#options;
     const device = this.#queries.device.get(deviceId);
     invariant(device !== null, "what a removed device had waiting was dropped");
     const change = { action: "delete", localId: `queue:${operationId}`, fileId: file.publicId } as const;
-    // This one is among them. Deletions that wait together are weighed together, before the first of them is done.
-    const waiting = this.#queries.runnable.get(deviceId, LOOKED_AHEAD)?.count ?? 1;
-    const hold = brake.admit(tx, device, file.accountId, [change], waiting - 1);
+    const hold = brake.admit(tx, device, file.accountId, [change], following);
     if (hold?.decision === "declined") {
       this.#finish(id, "failed", confirmationRequired(hold));
       return;

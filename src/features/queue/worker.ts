@@ -66,7 +66,10 @@ export class QueueWorker {
 
   async #serveSome(deviceId: number): Promise<void> {
     // Each picks the first in order when its turn comes, in a savepoint of its own.
-    const served = await Promise.allSettled(Array.from({ length: SLICE }, () => this.#queue.serveNext(deviceId)));
+    const waiting = this.#queue.countRunnable(deviceId);
+    const served = await Promise.allSettled(
+      Array.from({ length: SLICE }, (_, index) => this.#queue.serveNext(deviceId, Math.max(0, waiting - index - 1))),
+    );
     const refused = served.find((one) => one.status === "rejected");
     if (refused !== undefined) throw refused.reason;
   }

@@ -1,6 +1,7 @@
 import type { Writer } from "../../db/transaction.ts";
 import type { Events } from "../../events/events.ts";
 import type { Log } from "../../lib/log.ts";
+import { factsOf } from "../tree/facts.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { PublicLinks } from "./public-links.ts";
 
@@ -28,9 +29,7 @@ export class LinkDownloads {
     const noted = this.#writer
       .run((tx) => {
         if (!this.#links.noteDownloaded(tx, token)) return;
-        const { accountId, publicId, name, folder, sizeBytes, mediaType, digest } = file;
-        const facts = { publicId, name, folder, sizeBytes, mediaType, digest };
-        this.#events.emit(tx, "share.downloaded", { accountId, file: facts, isFirst: true });
+        this.#events.emit(tx, "share.downloaded", { accountId: file.accountId, file: factsOf(file), isFirst: true });
       })
       .catch((error: unknown) => this.#log.error("The first download of a link could not be noted.", { error }))
       .finally(() => this.#underWay.delete(noted));

@@ -1,7 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { Reader } from "../../db/reader.ts";
 import { Events } from "../../events/events.ts";
-import type { FileFacts } from "../../events/catalogue.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -11,6 +10,7 @@ import { Accounts } from "./accounts.ts";
 import { Anchors } from "./anchors.ts";
 import { Deletions } from "./deletions.ts";
 import { BlobRows } from "./blob-rows.ts";
+import { factsOf } from "./facts.ts";
 import { FolderPaths } from "./folder-paths.ts";
 import { Names } from "./names.ts";
 import { NodeRows } from "./node-rows.ts";
@@ -190,10 +190,4 @@ export class TreeStore {
     if (folder === undefined) return undefined;
     return row.blob_id === null ? toFolder(row, folder) : toFile(row, folder);
   }
-}
-
-/** A file as events tell of it. */
-function factsOf(file: FileNode): FileFacts {
-  const { publicId, name, folder, sizeBytes, mediaType, digest } = file;
-  return { publicId, name, folder, sizeBytes, mediaType, digest };
 }

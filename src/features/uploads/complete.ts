@@ -3,12 +3,12 @@ import type { BlobStore, HeldBlob } from "../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
-import type { FileFacts } from "../../events/catalogue.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../files/media-type.ts";
 import { joinPath } from "../../lib/path.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
+import { factsOf } from "../tree/facts.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode, StoredBlob } from "../tree/types.ts";
 import type { User } from "../users/types.ts";
@@ -248,11 +248,6 @@ export class Completer {
     const file = treeWriter.replaceContent(tx, { ...given, file: target });
     return Object.keys(metadata).length === 0 ? file : treeWriter.updateFile(tx, target, { metadata });
   }
-}
-
-/** A file as events tell of it. */
-export function factsOf({ publicId, name, folder, sizeBytes, mediaType, digest }: FileNode): FileFacts {
-  return { publicId, name, folder, sizeBytes, mediaType, digest };
 }
 
 /** What is kept of time and place among a file's metadata (contract §7, complete). */

@@ -2,9 +2,10 @@
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Events } from "../../events/events.ts";
 import type { UploadHooks } from "../files/service.ts";
+import { factsOf } from "../tree/facts.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import { type Capture, CAPTURE_HEAD_BYTES } from "./capture.ts";
-import { factsOf, fillIn, metadataOf } from "./complete.ts";
+import { fillIn, metadataOf } from "./complete.ts";
 import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
 
 /** What {@link deviceUploadHooks} works with. */

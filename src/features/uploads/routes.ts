@@ -6,7 +6,7 @@ import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readBoolean, readQuery } from "../../http/fields.ts";
 import { DEFAULT_FORM_LIMITS, readMultipart } from "../../http/read-multipart.ts";
-import { forEachPiece } from "../../http/request-body.ts";
+import { declaredBytes, forEachPiece } from "../../http/request-body.ts";
 import { type authGuard, demand, deviceOf, identityOf, takesJson } from "../auth/guard.ts";
 import { RawRequest } from "../files/model.ts";
 import { presentUploaded } from "../files/present.ts";
@@ -364,12 +364,6 @@ function signatureOf(query: string): string | undefined {
 function readIndex(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw notFound("This chunk");
   return Number(text);
-}
-
-/** Content-Length, where the request has one. */
-function declaredBytes(request: Request): number | undefined {
-  const header = request.headers.get("content-length");
-  return header === null ? undefined : Number(header);
 }
 
 function checkLocation(text: string | undefined, field: string): string | undefined {

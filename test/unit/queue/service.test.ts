@@ -60,7 +60,7 @@ describe("order", () => {
     await call;
     expect(seen).toBeGreaterThan(0);
     expect(t.queue.findNextDevice(0)).toBe(t.device.id);
-    await t.queue.serveNext(t.device.id);
+    await t.queue.serveNext(t.device.id, 0);
     expect(t.deleted).toEqual([files[0]?.id ?? 0]);
   });
 });

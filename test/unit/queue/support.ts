@@ -94,7 +94,7 @@ export class TestQueue {
 
   /** Carries out all that can be. */
   async serveAll(deviceId = this.device.id): Promise<void> {
-    while (await this.queue.serveNext(deviceId));
+    while (await this.queue.serveNext(deviceId, 0));
   }
 
   /** `id status reason` of the device's operations. */
