@@ -9,6 +9,7 @@ import uploads from "../../migrations/0003_uploads.sql" with { type: "text" };
 import sync from "../../migrations/0004_sync.sql" with { type: "text" };
 import queue from "../../migrations/0005_queue.sql" with { type: "text" };
 import notifications from "../../migrations/0006_notifications.sql" with { type: "text" };
+import shares from "../../migrations/0007_shares.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0004_sync", sql: sync },
   { id: "0005_queue", sql: queue },
   { id: "0006_notifications", sql: notifications },
+  { id: "0007_shares", sql: shares },
 ];

@@ -19,6 +19,24 @@ export interface DeviceFacts {
   readonly name: string;
 }
 
+/** A folder as events tell of it. */
+export interface FolderFacts {
+  readonly publicId: string;
+  readonly name: string;
+  /** Path of the folder that holds it. */
+  readonly folder: string;
+}
+
+/** A share as events tell of it. Never its token. */
+export interface ShareFacts {
+  readonly publicId: string;
+  readonly kind: "public" | "link" | "upload" | "account";
+  readonly label: string | null;
+  readonly expiresAtMs: number | null;
+  /** What is shared. */
+  readonly node: { readonly type: "file" | "folder"; readonly publicId: string; readonly name: string };
+}
+
 /** What each event carries besides the account it belongs to (`users.id`). */
 export interface EventCatalogue {
   /**
@@ -32,6 +50,12 @@ export interface EventCatalogue {
   "file.moved": { readonly file: FileFacts; readonly deviceId: number | null };
   /** `tree`: a file was deleted, by itself. What goes with its folder is not told one by one. */
   "file.deleted": { readonly file: FileFacts; readonly deviceId: number | null };
+  /** `tree`: a folder was made by itself. What is made on the way to a file, or copied with a folder, is not told. */
+  "folder.created": { readonly folder: FolderFacts; readonly deviceId: number | null };
+  /** `tree`: a folder was deleted or put into the trash, with all below it, which is not told one by one. */
+  "folder.deleted": { readonly folder: FolderFacts; readonly deviceId: number | null };
+  /** `files`: content of a file was sent, to its owner or by a share. Told behind the answer, only while somebody listens. */
+  "file.downloaded": { readonly file: FileFacts };
   /** `tree`: the stored bytes of an account grew. Reservations do not count. */
   "storage.grown": { readonly usedBeforeBytes: number; readonly usedAfterBytes: number };
   /** `devices`: a device that the account did not have (or had removed) was registered. */
@@ -65,8 +89,24 @@ export interface EventCatalogue {
     readonly uploadId: string;
     readonly reason: string;
   };
-  /** `shares`: somebody opened the content of a link; `isFirst` for the first time. */
-  "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean };
+  /** `shares`: a share was made; the account is the owner's. */
+  "share.created": { readonly share: ShareFacts };
+  /** `shares`: a share was made for this account, or waited for it; the account is the recipient's. */
+  "share.received": { readonly share: ShareFacts; readonly ownerName: string };
+  /** `shares`: a share was ended by its owner. */
+  "share.revoked": { readonly share: ShareFacts };
+  /** `shares`: somebody fetched content through a link, once per download; `isFirst` for the first time. */
+  "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean; readonly shareId: string };
+  /** `users`: an account was made; the account is the new one. */
+  "user.created": { readonly publicId: string; readonly email: string; readonly name: string };
+  /** `api-keys`: a key was made. */
+  "security.api_key_created": { readonly keyId: string; readonly name: string };
+  /** `plans`: the stored bytes crossed 80, 95 or 100 % of the quota, upwards. */
+  "storage.warning": {
+    readonly percentage: 80 | 95 | 100;
+    readonly usedBytes: number;
+    readonly quotaBytes: number;
+  };
 }
 
 /** The name of an event. */

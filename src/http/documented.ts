@@ -7,9 +7,24 @@ import { ERROR_ANSWERS } from "./error-response.ts";
 /** A JSON schema as the document holds it. */
 export type Schema = TSchema | Readonly<Record<string, unknown>>;
 
+/** The chapters of the document, in their order. */
+export const TAGS = [
+  "Authentication",
+  "Files",
+  "Folders",
+  "Versions",
+  "Trash",
+  "Shares",
+  "Public links",
+  "Users",
+  "Mobile",
+  "Webhooks",
+  "Administration",
+] as const;
+
 /** What a route says of itself. */
 export interface Documentation {
-  readonly tag: "Authentication" | "Files" | "Folders" | "Users" | "Public links" | "Mobile";
+  readonly tag: (typeof TAGS)[number];
   readonly summary: string;
   readonly description?: string;
   /** Who may call it; `public` needs no token. */

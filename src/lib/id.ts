@@ -4,7 +4,24 @@ const TIME_CHARACTERS = 10;
 const RANDOM_CHARACTERS = 10;
 
 /** What an id is the id of; becomes its prefix. */
-export type IdPrefix = "file" | "fold" | "usr" | "ses" | "shr" | "req" | "inv" | "upl" | "ups" | "cfl" | "hold" | "ntf";
+export type IdPrefix =
+  | "file"
+  | "fold"
+  | "usr"
+  | "ses"
+  | "shr"
+  | "req"
+  | "inv"
+  | "upl"
+  | "ups"
+  | "cfl"
+  | "hold"
+  | "ntf"
+  | "key"
+  | "psk"
+  | "whk"
+  | "evt"
+  | "aud";
 
 let lastMs = 0;
 let lastRandom: number[] = [];

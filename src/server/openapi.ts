@@ -2,7 +2,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { CONFLICT_SCHEMAS } from "../features/conflicts/model.ts";
 import { FILE_SCHEMAS } from "../features/files/model.ts";
-import { sharedComponents } from "../http/documented.ts";
+import { sharedComponents, TAGS } from "../http/documented.ts";
 import { invariant } from "../lib/invariant.ts";
 import { VERSION } from "../version.ts";
 
@@ -26,7 +26,7 @@ export async function documentOf(app: AnyElysia, basePath = ""): Promise<unknown
         specPath: "/document",
         documentation: {
           info: { title: "Larder", version: VERSION, description: DESCRIPTION, license: { name: "MIT" } },
-          tags: ["Authentication", "Files", "Folders", "Users", "Public links", "Mobile"].map((name) => ({ name })),
+          tags: TAGS.map((name) => ({ name })),
         },
       }),
     )

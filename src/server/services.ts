@@ -34,6 +34,7 @@ import { AccessCounters } from "../features/plans/access-counters.ts";
 import { buildPlans, type PlanOverride } from "../features/plans/plans.ts";
 import { TransferCounters } from "../features/plans/transfers.ts";
 import { accountUsage } from "../features/plans/usage.ts";
+import { Permissions } from "../features/permissions/permissions.ts";
 import { openPushChannels } from "../features/notifications/channels/channels.ts";
 import { openNotifications } from "../features/notifications/open.ts";
 import { QueueService } from "../features/queue/service.ts";
@@ -135,6 +136,8 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     signup: config.signup,
     defaultPlan: config.defaultPlan,
   });
+
+  const permissions = new Permissions({ tree });
 
   const plans = buildPlans({
     overrides: {
@@ -405,6 +408,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     collector,
     tree,
     treeWriter,
+    permissions,
     users,
     auth,
     plans,

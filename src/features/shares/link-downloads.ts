@@ -29,7 +29,12 @@ export class LinkDownloads {
     const noted = this.#writer
       .run((tx) => {
         if (!this.#links.noteDownloaded(tx, token)) return;
-        this.#events.emit(tx, "share.downloaded", { accountId: file.accountId, file: factsOf(file), isFirst: true });
+        this.#events.emit(tx, "share.downloaded", {
+          accountId: file.accountId,
+          file: factsOf(file),
+          isFirst: true,
+          shareId: "",
+        });
       })
       .catch((error: unknown) => this.#log.error("The first download of a link could not be noted.", { error }))
       .finally(() => this.#underWay.delete(noted));

@@ -26,7 +26,8 @@ export class PublicLinks {
     this.#key = key;
     this.#clock = clock;
     this.#insert = sqlite.query<void, [string, number, Uint8Array, Uint8Array, number]>(
-      "INSERT INTO shares (public_id, node_id, kind, nonce, token_hash, created_at) VALUES (?1, ?2, 'public', ?3, ?4, ?5)",
+      `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at)
+       VALUES (?1, (SELECT account_id FROM nodes WHERE id = ?2), ?2, 'public', ?3, ?4, ?5)`,
     );
     this.#delete = sqlite.query<void, [number]>("DELETE FROM shares WHERE node_id = ?1 AND kind = 'public'");
     this.#byNode = sqlite.query<{ nonce: Uint8Array }, [number]>(

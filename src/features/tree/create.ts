@@ -22,7 +22,9 @@ export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder
   refuseLongPath(joinPath(parentPath, name));
   const parentId = ensureFolderId(store, tx, accountId, parentPath);
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
-  return store.getFolder(insertFolder(store, tx, accountId, parentId, name, metadataToJson(metadata)));
+  const folder = store.getFolder(insertFolder(store, tx, accountId, parentId, name, metadataToJson(metadata)));
+  store.tellOfFolder(tx, "folder.created", folder);
+  return folder;
 }
 
 /** @see TreeWriter.createFile */

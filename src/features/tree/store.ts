@@ -169,6 +169,14 @@ export class TreeStore {
     this.events.emit(tx, name, { accountId: file.accountId, file: factsOf(file), deviceId: this.actorDeviceId });
   }
 
+  /** Tells what happened to a folder, where anybody listens. Inside a deed. */
+  tellOfFolder(tx: Transaction, name: "folder.created" | "folder.deleted", folder: FolderNode): void {
+    if (!this.events.hasListeners(name)) return;
+    const { accountId, publicId } = folder;
+    const facts = { publicId, name: folder.name, folder: folder.folder };
+    this.events.emit(tx, name, { accountId, folder: facts, deviceId: this.actorDeviceId });
+  }
+
   /** Forgets everything kept in memory: another process wrote. */
   dropCaches(): void {
     this.#known.clear();
