@@ -202,7 +202,12 @@ test("the first download of a link is told, later ones are not", async () => {
   const { ann, phone } = await phoneAndTablet(bench);
   for (const isFirst of [true, false]) {
     await bench.deed((tx) =>
-      bench.triggers.shareDownloaded(tx, { accountId: ann.user.id, file: fileFacts("report.pdf"), isFirst, shareId: "shr_1" }),
+      bench.triggers.shareDownloaded(tx, {
+        accountId: ann.user.id,
+        file: fileFacts("report.pdf"),
+        isFirst,
+        shareId: "shr_1",
+      }),
     );
   }
   expect(bench.inbox(ann, phone)).toEqual(["report.pdf was downloaded through its link for the first time."]);
