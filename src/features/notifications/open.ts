@@ -18,8 +18,6 @@ export interface NotificationParts extends Pick<DispatcherOptions, "attemptMs" |
   readonly log: Log;
   readonly users: Pick<UserService, "settingsJson">;
   readonly channels: PushChannelSet;
-  /** Bytes that an account may hold; null for no limit. */
-  readonly quotaOf: (accountId: number) => number | null;
 }
 
 /** Builds the parts of the feature over one outbox. Nothing is sent before the dispatcher is started. */

@@ -9,12 +9,8 @@ import type { UploadBursts } from "./upload-bursts.ts";
 export interface NotificationTriggersOptions {
   readonly notifications: NotificationService;
   readonly bursts: UploadBursts;
-  /** Bytes that an account may hold; null for no limit. */
-  readonly quotaOf: (accountId: number) => number | null;
 }
 
-/** Shares of the quota that are told when they are crossed, in percent. */
-const STORAGE_MARKS = [100, 95, 80] as const;
 /** Names are cut in sentences, not in the data. */
 const NAME_CHARACTERS_MAX = 80;
 /** Longer folders are left out of the data: a push has little room. */
@@ -90,26 +86,39 @@ export class NotificationTriggers {
     });
   }
 
-  /** The highest mark that this growth crossed; a mark is crossed anew after less was stored. */
-  storageGrown(tx: Transaction, { accountId, usedBeforeBytes, usedAfterBytes }: EventOf<"storage.grown">): void {
-    const quotaBytes = this.#options.quotaOf(accountId);
-    if (quotaBytes === null) return;
-    const mark = STORAGE_MARKS.find((percent) => {
-      const markBytes = (quotaBytes * percent) / 100;
-      return usedBeforeBytes < markBytes && usedAfterBytes >= markBytes;
+  /** A share that another user made for this account. */
+  shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
+    this.#notify(tx, accountId, {
+      category: "shares",
+      title: share.node.type === "folder" ? "Folder shared with you" : "File shared with you",
+      body: `${cut(ownerName)} shared ${cut(share.node.name)} with you.`,
+      data: { event: "share.received", shareId: share.publicId, type: share.node.type, name: share.node.name },
     });
-    if (mark === undefined) return;
-    const isFull = mark === 100;
+  }
+
+  /** A key opens the account to whoever has it: its owner should know of each. */
+  apiKeyCreated(tx: Transaction, { accountId, keyId, name }: EventOf<"security.api_key_created">): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: "New API key",
+      body: `The API key ${cut(name)} was made for your account. If it wasn't you, delete it and change your password.`,
+      data: { event: "security.api_key_created", keyId, name },
+    });
+  }
+
+  /** Once per crossing of 80, 95 or 100 % of the quota. */
+  storageWarning(tx: Transaction, { accountId, percentage, usedBytes, quotaBytes }: EventOf<"storage.warning">): void {
+    const isFull = percentage === 100;
     this.#notify(tx, accountId, {
       category: "storage",
-      title: isFull ? "Storage is full" : `Storage is ${mark} % full`,
+      title: isFull ? "Storage is full" : `Storage is ${percentage} % full`,
       body:
-        `${inWords(usedAfterBytes)} of ${inWords(quotaBytes)} are used. ` +
+        `${inWords(usedBytes)} of ${inWords(quotaBytes)} are used. ` +
         (isFull ? "New files are refused until there is room." : "Delete what you don't need, or ask for more room."),
       data: {
         event: "storage.warning",
-        percentage: String(mark),
-        usedBytes: String(usedAfterBytes),
+        percentage: String(percentage),
+        usedBytes: String(usedBytes),
         quotaBytes: String(quotaBytes),
       },
       collapseKey: "storage",
@@ -150,13 +159,16 @@ export class NotificationTriggers {
   }
 
   /** To everybody; the device that did it needs no push. */
-  credentialsChanged(tx: Transaction, { accountId, what, deviceId }: EventOf<"security.credentials_changed">): void {
+  credentialsChanged(
+    tx: Transaction,
+    { accountId, what, deviceId, byAdministrator }: EventOf<"security.credentials_changed">,
+  ): void {
     const isPassword = what === "password";
     this.#notify(tx, accountId, {
       category: "security",
       title: isPassword ? "Password changed" : "E-mail address changed",
       body:
-        `The ${isPassword ? "password" : "e-mail address"} of your account was changed. ` +
+        `The ${isPassword ? "password" : "e-mail address"} of your account was changed${byAdministrator === true ? " by an administrator" : ""}. ` +
         "If that wasn't you, turn to whoever runs this server at once.",
       data: { event: "security.credentials_changed", what },
       unpushedDeviceId: deviceId ?? undefined,

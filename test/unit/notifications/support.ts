@@ -68,7 +68,6 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
   const { db, writer } = memoryDatabase();
   const channels = new FakeChannels();
   const settings = new Map<number, string>();
-  let quotaBytes: number | null = null;
   const open = () =>
     openNotifications({
       db,
@@ -77,7 +76,6 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
       log: silentLog,
       users: { settingsJson: (accountId) => settings.get(accountId) ?? "{}" },
       channels,
-      quotaOf: () => quotaBytes,
       // Without chance: exactly half of ten seconds, then of twenty, is the least that is waited.
       backoff: { firstMs: 10_000, maxMs: 3_600_000 },
       ...(given.attemptMs !== undefined && { attemptMs: given.attemptMs }),
@@ -99,10 +97,6 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
     get dispatcher() {
       return parts.dispatcher;
     },
-    set quotaBytes(bytes: number | null) {
-      quotaBytes = bytes;
-    },
-
     /** As after a crash: the same database, nothing in memory. */
     async restart() {
       await parts.dispatcher.close();

@@ -167,34 +167,52 @@ test("failed uploads are gathered by themselves", async () => {
   ]);
 });
 
-test("storage is told once for each crossing, the highest only", async () => {
+test("storage is told in words", async () => {
   const bench = notificationBench();
   const { ann, phone } = await phoneAndTablet(bench);
-  bench.quotaBytes = 5 * GB;
-  const grow = (from: number, to: number) =>
-    bench.deed((tx) =>
-      bench.triggers.storageGrown(tx, {
+  for (const [percentage, usedGb] of [
+    [80, 4],
+    [100, 5],
+    [95, 4.8],
+  ] as const) {
+    await bench.deed((tx) =>
+      bench.triggers.storageWarning(tx, {
         accountId: ann.user.id,
-        usedBeforeBytes: from * GB,
-        usedAfterBytes: to * GB,
+        percentage,
+        usedBytes: usedGb * GB,
+        quotaBytes: 5 * GB,
       }),
     );
-  const told = () => bench.notifications.list(ann, phone, 1, 20).items.map(({ data }) => data["percentage"]);
-  await grow(0, 3.9);
-  expect(told()).toEqual([]);
-  await grow(3.9, 4);
-  await grow(4, 4.1);
-  expect(told()).toEqual(["80"]);
-  await grow(4.1, 5);
-  expect(told()).toEqual(["100", "80"]);
-  await grow(3.9, 4.8);
-  expect(told()).toEqual(["95", "100", "80"]);
+  }
+  expect(bench.notifications.list(ann, phone, 1, 20).items.map(({ data }) => data["percentage"])).toEqual([
+    "95",
+    "100",
+    "80",
+  ]);
   expect(bench.inbox(ann, phone)[0]).toBe(
     "4.8 GB of 5.0 GB are used. Delete what you don't need, or ask for more room.",
   );
-  bench.quotaBytes = null;
-  await grow(0, 5);
-  expect(told()).toHaveLength(3);
+  expect(bench.inbox(ann, phone)[1]).toContain("New files are refused until there is room.");
+});
+
+test("what others share and new keys are told to the account that they concern", async () => {
+  const bench = notificationBench();
+  const { ann, phone } = await phoneAndTablet(bench);
+  const share = {
+    publicId: "shr_1",
+    kind: "account",
+    label: null,
+    expiresAtMs: null,
+    node: { type: "folder", publicId: "fold_1", name: "Trips" },
+  } as const;
+  await bench.deed((tx) => bench.triggers.shareReceived(tx, { accountId: ann.user.id, share, ownerName: "Bo" }));
+  await bench.deed((tx) =>
+    bench.triggers.apiKeyCreated(tx, { accountId: ann.user.id, keyId: "key_1", name: "backup" }),
+  );
+  expect(bench.inbox(ann, phone)).toEqual([
+    "The API key backup was made for your account. If it wasn't you, delete it and change your password.",
+    "Bo shared Trips with you.",
+  ]);
 });
 
 test("the first download of a link is told, later ones are not", async () => {

@@ -1,0 +1,36 @@
+import { expect, test } from "bun:test";
+import { Events } from "../../../src/events/events.ts";
+import { StorageMarks } from "../../../src/features/plans/storage-marks.ts";
+
+const tx = { afterCommit: () => {} };
+
+/** Growths of one account, and the marks that were told. */
+function bench(quotaBytes: number | null) {
+  const events = new Events();
+  const told: number[] = [];
+  events.on("storage.warning", (_tx, { percentage }) => void told.push(percentage));
+  const marks = new StorageMarks({ events, quotaOf: () => quotaBytes });
+  return {
+    told,
+    grow: (usedBeforeBytes: number, usedAfterBytes: number) =>
+      marks.storageGrown(tx, { accountId: 1, usedBeforeBytes, usedAfterBytes }),
+  };
+}
+
+test("each crossing of a mark is told once, the highest only", () => {
+  const { told, grow } = bench(500);
+  grow(0, 390);
+  expect(told).toEqual([]);
+  grow(390, 400);
+  grow(400, 410);
+  expect(told).toEqual([80]);
+  grow(410, 500);
+  grow(390, 480);
+  expect(told).toEqual([80, 100, 95]);
+});
+
+test("without a quota nothing is told", () => {
+  const { told, grow } = bench(null);
+  grow(0, 1e12);
+  expect(told).toEqual([]);
+});
