@@ -172,6 +172,10 @@ export class Client {
     });
   }
 
+  async patch(path: string, json?: unknown): Promise<Answer> {
+    return this.request("PATCH", path, json === undefined ? {} : { json });
+  }
+
   async delete(path: string, json?: unknown): Promise<Answer> {
     return this.request("DELETE", path, json === undefined ? {} : { json });
   }

@@ -1,0 +1,366 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import type { Account, Answer } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+
+interface Received {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+  /** The body, parsed. */
+  readonly event: { type: string; timestamp: string; data: Record<string, unknown> };
+}
+
+/** A target on this machine. What it answers, by path; 204 for all others. */
+const received: Received[] = [];
+const answers = new Map<string, () => Response | Promise<Response>>();
+const target = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  async fetch(request) {
+    const { pathname: path } = new URL(request.url);
+    const body = await request.text();
+    received.push({ path, headers: request.headers, body, event: JSON.parse(body) as Received["event"] });
+    return answers.get(path)?.() ?? new Response(null, { status: 204 });
+  },
+});
+afterAll(() => target.stop(true));
+
+const server = sharedServer({ env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } });
+let account: Account;
+beforeEach(async () => {
+  account = await server().signUp();
+});
+
+/** An address of the target that nobody else uses. */
+function address(): { url: string; path: string } {
+  const path = `/${crypto.randomUUID()}`;
+  return { url: `http://127.0.0.1:${target.port}${path}`, path };
+}
+
+async function create(events: string[], more: Record<string, unknown> = {}): Promise<{ path: string; answer: Answer }> {
+  const { url, path } = address();
+  const answer = await account.client.post("/api/webhooks", { url, events, ...more });
+  expectStatus(answer, 201);
+  return { path, answer };
+}
+
+const at = (path: string) => received.filter((one) => one.path === path);
+
+/** What `look` finds, once it finds something. */
+async function found<T>(what: string, look: () => Promise<T | undefined> | T | undefined, msMax?: number): Promise<T> {
+  let seen: T | undefined;
+  const hasFound = async () => {
+    seen = await look();
+    return seen !== undefined;
+  };
+  await eventually(what, hasFound, msMax);
+  if (seen === undefined) throw new Error(`${what} is gone again`);
+  return seen;
+}
+
+async function arrived(path: string, count: number, msMax?: number): Promise<Received[]> {
+  return found(`${count} deliveries`, () => (at(path).length >= count ? at(path) : undefined), msMax);
+}
+
+describe("managing", () => {
+  test("the secret is shown once, and a list never has it", async () => {
+    const { answer } = await create(["file.created"]);
+    expect(answer.string("data.secret")).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(answer.string("data.id")).toMatch(/^whk_/);
+    expect(answer.string("data.createdAt")).toMatch(timestampPattern);
+    expect(answer.at("data.active")).toBe(true);
+    const list = await account.client.get("/api/webhooks");
+    expect(list.list("data.webhooks")).toHaveLength(1);
+    expect(list.text).not.toContain("whsec_");
+    const one = await account.client.get(`/api/webhooks/${answer.string("data.id")}`);
+    expect(one.at("data.url")).toBe(answer.at("data.url"));
+    expect(one.text).not.toContain("whsec_");
+  });
+
+  test("what is changed holds from then on; nothing at all is 400", async () => {
+    const { path, answer } = await create(["file.created"]);
+    const id = answer.string("data.id");
+    expectRefusal(await account.client.patch(`/api/webhooks/${id}`, {}), 400, "invalid_field", "body");
+    const changed = await account.client.patch(`/api/webhooks/${id}`, { events: ["file.deleted"], active: false });
+    expect(changed.at("data.events")).toEqual(["file.deleted"]);
+    const file = await account.client.upload("x", { name: "a.txt" });
+    await account.client.delete(`/api/files/${file.string("data.id")}`);
+    expect((await account.client.patch(`/api/webhooks/${id}`, { active: true })).at("data.active")).toBe(true);
+    const second = await account.client.upload("x", { name: "b.txt" });
+    await account.client.delete(`/api/files/${second.string("data.id")}`);
+    const [only] = await arrived(path, 1);
+    expect(only?.event.type).toBe("file.deleted");
+    expect(only?.event.data["name"]).toBe("b.txt");
+  });
+
+  test("one that is deleted hears nothing more", async () => {
+    const { path, answer } = await create(["file.created"]);
+    const { path: other } = await create(["file.created"]);
+    const id = answer.string("data.id");
+    expectStatus(await account.client.delete(`/api/webhooks/${id}`), 200);
+    expectRefusal(await account.client.get(`/api/webhooks/${id}`), 404, "not_found");
+    await account.client.upload("x", { name: "a.txt" });
+    await arrived(other, 1);
+    expect(at(path)).toEqual([]);
+  });
+
+  test.each([
+    ["no address", { events: ["file.created"] }, "invalid_field"],
+    ["no events", { url: "http://127.0.0.1/x", events: [] }, "invalid_field"],
+    ["an unknown event", { url: "http://127.0.0.1/x", events: ["file.eaten"] }, "invalid_field"],
+    ["the trial", { url: "http://127.0.0.1/x", events: ["webhook.test"] }, "invalid_field"],
+    ["another scheme", { url: "ftp://127.0.0.1/x", events: ["file.created"] }, "forbidden_target"],
+    ["credentials", { url: "http://a:b@127.0.0.1/x", events: ["file.created"] }, "forbidden_target"],
+    ["a private address", { url: "https://192.168.1.1/x", events: ["file.created"] }, "forbidden_target"],
+    ["the metadata service", { url: "http://169.254.169.254/x", events: ["file.created"] }, "forbidden_target"],
+    ["an IPv6 form of one", { url: "https://[::ffff:10.0.0.1]/x", events: ["file.created"] }, "forbidden_target"],
+    ["no text", { url: 7, events: ["file.created"] }, "invalid_field"],
+    ["a word for a switch", { url: "http://127.0.0.1/x", events: ["file.created"], active: "yes" }, "invalid_field"],
+  ])("%s is refused", async (_what, body, reason) => {
+    expectRefusal(await account.client.post("/api/webhooks", body), 400, reason);
+  });
+
+  test("the address is checked as well when it is changed", async () => {
+    const { answer } = await create(["file.created"]);
+    const changed = await account.client.patch(`/api/webhooks/${answer.string("data.id")}`, {
+      url: "https://10.1.2.3/x",
+    });
+    expectRefusal(changed, 400, "forbidden_target", "url");
+  });
+
+  test("twenty an account, however many ask at once", async () => {
+    const made = await Promise.all(
+      Array.from({ length: 25 }, () =>
+        account.client.post("/api/webhooks", { url: address().url, events: ["file.created"] }),
+      ),
+    );
+    expect(made.filter(({ status }) => status === 201)).toHaveLength(20);
+    expect((await account.client.get("/api/webhooks")).list("data.webhooks")).toHaveLength(20);
+  });
+
+  test("another account's is not found, whatever is asked", async () => {
+    const { answer } = await create(["file.created"]);
+    const path = `/api/webhooks/${answer.string("data.id")}`;
+    const { client } = await server().signUp();
+    expectRefusal(await client.get(path), 404, "not_found");
+    expectRefusal(await client.patch(path, { active: false }), 404, "not_found");
+    expectRefusal(await client.delete(path), 404, "not_found");
+    expectRefusal(await client.get(`${path}/deliveries`), 404, "not_found");
+    expectRefusal(await client.post(`${path}/test`), 404, "not_found");
+    expectRefusal(await client.post(`${path}/secret`), 404, "not_found");
+    expect((await account.client.get(path)).at("data.active")).toBe(true);
+  });
+});
+
+describe("deliveries", () => {
+  test("carry what Standard Webhooks asks for, and verify by its library and by hand", async () => {
+    const { path, answer } = await create(["file.created"]);
+    const secret = answer.string("data.secret");
+    const file = await account.client.upload("content", { name: "größe.txt", fields: { tags: "a,b", folder: "/x" } });
+    const [one] = await arrived(path, 1);
+    if (one === undefined) throw new Error("nothing arrived");
+    const headers = Object.fromEntries(one.headers);
+    expect(new Webhook(secret).verify(one.body, headers)).toEqual(one.event);
+    const id = one.headers.get("webhook-id") ?? "";
+    const timestamp = one.headers.get("webhook-timestamp") ?? "";
+    const signature = createHmac("sha256", Buffer.from(secret.slice("whsec_".length), "base64"))
+      .update(`${id}.${timestamp}.${one.body}`)
+      .digest("base64");
+    expect(one.headers.get("webhook-signature")).toBe(`v1,${signature}`);
+    expect(one.headers.get("content-type")).toBe("application/json");
+    expect(Object.keys(one.event)).toEqual(["type", "timestamp", "data"]);
+    expect(one.event.timestamp).toMatch(timestampPattern);
+    expect(one.event.data).toMatchObject({
+      id: file.string("data.id"),
+      type: "file",
+      name: "größe.txt",
+      folder: "/x",
+      size: 7,
+      tags: ["a", "b"],
+      checksum: file.string("data.checksum"),
+      version: 1,
+    });
+    expect(() => new Webhook(secret).verify(`${one.body} `, headers)).toThrow();
+  });
+
+  test("tell of each kind of event what the account did", async () => {
+    const { path } = await create([
+      "file.created",
+      "file.updated",
+      "file.moved",
+      "file.deleted",
+      "file.downloaded",
+      "folder.created",
+      "folder.deleted",
+      "device.registered",
+      "device.removed",
+    ]);
+    const { client } = account;
+    const id = (await client.upload("one", { name: "a.txt" })).string("data.id");
+    await client.request("PUT", `/api/files/${id}/content`, { body: "two" });
+    await client.put(`/api/files/${id}`, { name: "b.txt" });
+    await client.get(`/api/files/${id}/download`);
+    await arrived(path, 4);
+    await client.delete(`/api/files/${id}`);
+    const folder = await client.post("/api/files/folders", { name: "new" });
+    await client.delete(`/api/files/folders/${folder.string("data.id")}`);
+    const { deviceId } = await registerDevice(server(), account, "phone");
+    await client.delete(`/api/users/devices/${deviceId}`);
+    const events = (await arrived(path, 9)).map(({ event }) => event);
+    expect(events.map(({ type }) => type).toSorted()).toEqual([
+      "device.registered",
+      "device.removed",
+      "file.created",
+      "file.deleted",
+      "file.downloaded",
+      "file.moved",
+      "file.updated",
+      "folder.created",
+      "folder.deleted",
+    ]);
+    const of = (type: string) => events.find((event) => event.type === type)?.data;
+    expect(of("file.updated")).toMatchObject({ id, name: "a.txt", version: 2 });
+    expect(of("file.deleted")).toMatchObject({ id, name: "b.txt" });
+    expect(of("folder.deleted")).toMatchObject({ id: folder.string("data.id"), name: "new", type: "folder" });
+    expect(of("device.registered")).toMatchObject({ id: deviceId });
+  });
+
+  test("of one file come in order, also while the target fails now and then", async () => {
+    const { path } = await create(["file.created", "file.updated", "file.deleted"]);
+    let asked = 0;
+    answers.set(path, () => new Response(null, { status: ++asked % 2 === 1 ? 500 : 200 }));
+    const { client } = account;
+    const ids: string[] = [];
+    for (const name of ["a.txt", "b.txt"]) ids.push((await client.upload("0", { name })).string("data.id"));
+    for (const id of ids) await client.request("PUT", `/api/files/${id}/content`, { body: "1" });
+    // Each failure pauses the target for a second or two: enough are waited for, not all.
+    const seen = await arrived(path, 4, 60_000);
+    for (const id of ids) {
+      const types = seen.filter(({ event }) => event.data["id"] === id).map(({ event }) => event.type);
+      expect(types).toEqual(types.toSorted());
+    }
+    answers.delete(path);
+  }, 90_000);
+
+  test("what is tried again keeps its id; the log tells the attempts and the last status", async () => {
+    const { path, answer } = await create(["file.created"]);
+    const log = `/api/webhooks/${answer.string("data.id")}/deliveries`;
+    answers.set(path, () => new Response("no, and never shown", { status: 503 }));
+    await account.client.upload("x", { name: "a.txt" });
+    await arrived(path, 1);
+    const failing = await found("the first attempt in the log", async () => {
+      const seen = await account.client.get(log);
+      return seen.at("data.deliveries.0.attempts") === 1 ? seen : undefined;
+    });
+    expect(failing.at("data.deliveries.0")).toMatchObject({
+      event: "file.created",
+      status: "queued",
+      responseStatus: 503,
+      error: "The target answered 503.",
+      finishedAt: null,
+    });
+    expect(failing.text).not.toContain("never shown");
+    answers.delete(path);
+    const [first, second] = await arrived(path, 2, 30_000);
+    expect(second?.headers.get("webhook-id")).toBe(first?.headers.get("webhook-id") ?? "");
+    expect(second?.body).toBe(first?.body ?? "");
+    const done = await found("the delivery in the log", async () => {
+      const seen = await account.client.get(`${log}?status=delivered`);
+      return seen.number("data.pagination.total") === 1 ? seen : undefined;
+    });
+    expect(done.at("data.deliveries.0")).toMatchObject({ attempts: 2, responseStatus: 204, error: null });
+  }, 60_000);
+
+  test("redirects are not followed", async () => {
+    const { path, answer } = await create(["file.created"]);
+    const elsewhere = address();
+    answers.set(path, () => Response.redirect(elsewhere.url, 307));
+    const tried = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
+    expect(tried.at("data")).toMatchObject({ status: "failed", responseStatus: 307 });
+    expect(at(elsewhere.path)).toEqual([]);
+    answers.delete(path);
+  });
+
+  test("a target that answers 410 is told nothing more", async () => {
+    const { path, answer } = await create(["file.created"]);
+    answers.set(path, () => new Response(null, { status: 410 }));
+    await account.client.upload("x", { name: "a.txt" });
+    const id = answer.string("data.id");
+    const stopped = await found("the end of the webhook", async () => {
+      const seen = await account.client.get(`/api/webhooks/${id}`);
+      return seen.at("data.active") === false ? seen : undefined;
+    });
+    expect(stopped.string("data.stoppedBecause")).toContain("410");
+    answers.delete(path);
+  });
+
+  test("a new secret signs beside the former one", async () => {
+    const { path, answer } = await create(["file.created"]);
+    const id = answer.string("data.id");
+    const renewed = await account.client.post(`/api/webhooks/${id}/secret`);
+    expect(renewed.string("data.secret")).not.toBe(answer.string("data.secret"));
+    expectStatus(await account.client.post(`/api/webhooks/${id}/test`), 200);
+    const [one] = await arrived(path, 1);
+    if (one === undefined) throw new Error("nothing arrived");
+    const headers = Object.fromEntries(one.headers);
+    for (const secret of [renewed.string("data.secret"), answer.string("data.secret")]) {
+      expect(new Webhook(secret).verify(one.body, headers)).toEqual(one.event);
+    }
+  });
+
+  test("the trial tells what became of it, also where nobody listens", async () => {
+    const { path, answer } = await create(["file.created"], { active: false });
+    const good = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
+    expect(good.at("data")).toMatchObject({
+      event: "webhook.test",
+      status: "delivered",
+      attempts: 1,
+      responseStatus: 204,
+    });
+    expect(at(path)[0]?.event).toMatchObject({ type: "webhook.test", data: { id: answer.string("data.id") } });
+    const dead = await account.client.post("/api/webhooks", { url: "http://127.0.0.1:9/x", events: ["file.created"] });
+    const bad = await account.client.post(`/api/webhooks/${dead.string("data.id")}/test`);
+    expect(bad.at("data")).toMatchObject({ status: "failed", attempts: 1, responseStatus: null });
+  });
+
+  test("what waits survives a restart", async () => {
+    const { path } = await create(["file.created"]);
+    answers.set(path, () => new Response(null, { status: 500 }));
+    await account.client.upload("x", { name: "a.txt" });
+    await arrived(path, 1);
+    const [before] = at(path);
+    await server().restart();
+    answers.delete(path);
+    const again = await arrived(path, 2, 60_000);
+    expect(again.at(-1)?.headers.get("webhook-id")).toBe(before?.headers.get("webhook-id") ?? "");
+  }, 90_000);
+});
+
+describe("whose events", () => {
+  test("only one's own account's", async () => {
+    const { path } = await create(["file.created"]);
+    const other = await server().signUp();
+    await other.client.upload("x", { name: "theirs.txt" });
+    await account.client.upload("x", { name: "mine.txt" });
+    const events = await arrived(path, 1);
+    expect(events.map(({ event }) => event.data["name"])).toEqual(["mine.txt"]);
+  });
+
+  test("new accounts are told to administrators alone", async () => {
+    const { url, path } = address();
+    expectRefusal(await account.client.post("/api/webhooks", { url, events: ["user.created"] }), 403, "role");
+    const { client } = await server().addUser(["--admin"]);
+    expectStatus(await client.post("/api/webhooks", { url, events: ["user.created"] }), 201);
+    const somebody = await server().signUp();
+    const [one] = await arrived(path, 1);
+    expect(one?.event).toMatchObject({ type: "user.created", data: { id: somebody.id, email: somebody.email } });
+    expect(one?.body).not.toContain(somebody.password);
+  });
+});
+
+testAllAnswers(server);
