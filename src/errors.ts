@@ -59,6 +59,7 @@ export const REASONS = [
   "starting",
   "shutting_down",
   "overloaded",
+  "provider_unavailable",
   "thumbnail_pending",
   "disk_full",
 ] as const;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
-import { mkdir, open, rename, rm } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Digest } from "./digest.ts";
 
@@ -53,6 +53,21 @@ export class DerivedStore {
     }
   }
 
+  /**
+   * Another kind of file made from a content, such as a picture without its metadata; `<directory>/<kind>/<digest>`. It is
+   * there whole or not at all: the folder entry comes after the bytes. @throws as {@link find}
+   */
+  findOther(digest: Digest, kind: string): DerivedFile | undefined {
+    const path = join(this.directory, kind, digest);
+    const file = openIfThere(path);
+    if (file === undefined) return undefined;
+    try {
+      return { path, sizeBytes: fstatSync(file).size };
+    } finally {
+      closeSync(file);
+    }
+  }
+
   /** A small variant at once, as {@link find} found it. @throws the system's error where it is gone since */
   read(file: DerivedFile): Buffer<ArrayBuffer> {
     const bytes = Buffer.allocUnsafeSlow(file.sizeBytes);
@@ -70,7 +85,29 @@ export class DerivedStore {
    * @throws the system's error (ENOSPC, EACCES …)
    */
   async put(digest: Digest, variant: string, bytes: Uint8Array): Promise<DerivedFile> {
-    const path = this.path(digest, variant);
+    return this.#write(digest, variant, this.path(digest, variant), bytes);
+  }
+
+  /** Keeps what {@link findOther} finds. @throws as {@link put} */
+  async putOther(digest: Digest, kind: string, bytes: Uint8Array): Promise<DerivedFile> {
+    return this.#write(digest, kind, join(this.directory, kind, digest), bytes);
+  }
+
+  /** Removes files of another kind that were made before an instant; they are made again when asked for. @returns how many */
+  async sweepOther(kind: string, madeBeforeMs: number): Promise<number> {
+    const folder = join(this.directory, kind);
+    let removed = 0;
+    for (const name of await namesIn(folder)) {
+      const path = join(folder, name);
+      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+      if (mtimeMs >= madeBeforeMs) continue;
+      await rm(path, { force: true });
+      removed++;
+    }
+    return removed;
+  }
+
+  async #write(digest: Digest, variant: string, path: string, bytes: Uint8Array): Promise<DerivedFile> {
     const temporary = join(this.directory, ".tmp", `${digest}.${variant}.${randomBytes(6).toString("hex")}`);
     try {
       await withFolders([temporary, path], async () => {
@@ -98,6 +135,16 @@ export class DerivedStore {
   /** Drops what a killed process left half-written. To be called at start, before anything is made. */
   async sweep(): Promise<void> {
     await rm(join(this.directory, ".tmp"), { recursive: true, force: true });
+  }
+}
+
+/** Names of the files in a folder; none where there is no such folder. */
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isAbsence(error)) return [];
+    throw error;
   }
 }
 

@@ -36,12 +36,14 @@ export interface Secrets {
   readonly link: SecretKey;
   /** The private key, on the curve P-256, by which push services of browsers know this server (RFC 8292). */
   readonly vapid: SecretKey;
+  /** Seals the secrets of authenticator apps in the database. Not to be replaced: nobody's codes would be good any more. */
+  readonly factors: SecretKey;
   /** Those that were missing and have just been made: all of them at the first start, later only what is new. */
   readonly made: readonly SecretName[];
 }
 
 /** Names of the secrets; each is the file `NAME.json`. */
-const SECRET_NAMES = ["jwt", "link", "vapid"] as const;
+const SECRET_NAMES = ["jwt", "link", "vapid", "factors"] as const;
 
 /** One of {@link SECRET_NAMES}. */
 export type SecretName = (typeof SECRET_NAMES)[number];
@@ -62,7 +64,7 @@ export function openSecrets(directory: string): Secrets {
     if (!existsSync(path) && writeKey(path, "keep")) made.push(name);
     return readKey(path);
   };
-  return { jwt: open("jwt"), link: open("link"), vapid: open("vapid"), made };
+  return { jwt: open("jwt"), link: open("link"), vapid: open("vapid"), factors: open("factors"), made };
 }
 
 /**

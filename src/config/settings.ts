@@ -142,6 +142,14 @@ export const SETTINGS = {
   ),
   maxRequests: integer(16, 1_000_000, 4096, "Requests served side by side; what comes on top is answered 503."),
   verifyAfterWrite: toggle(false, "Whether each new content is read back from the disk before it is acknowledged."),
+  audit: {
+    keep: duration("1d", "3650d", "365d", "How long the audit log remembers who did what."),
+    files: choice(
+      ["off", "changes", "all"],
+      "changes",
+      "What of files goes into the audit log: nothing, what deletes for good, or every upload, change and download too.",
+    ),
+  },
   gcGrace: duration("0s", "3650d", "7d", "How long the bytes of deleted files stay in the store, for the operator."),
   allowNetworkFilesystem: toggle(
     false,
@@ -173,6 +181,55 @@ export const SETTINGS = {
         "Address of APNs in place of the environment's, for a relay or a trial.",
       ),
     },
+  },
+  mail: {
+    host: optionalText("address", readHost, "Mail server (SMTP) by which mails leave; without it none are sent."),
+    port: integer(0, 65_535, 0, "Its port; 0 is 587 for starttls, 465 for tls, 25 for none."),
+    secure: choice(
+      ["starttls", "tls", "none"],
+      "starttls",
+      "How the connection is encrypted; none only where it stays on this machine or in a network of your own, and without a user.",
+    ),
+    user: optionalText("text", (value) => value, "Name by which to sign in there, where it asks for one."),
+    password: optionalText("text", (value) => value, "Password of that user.", true),
+    passwordFile: optionalText("path", readPath, "File that holds the password of that user."),
+    caFile: optionalText(
+      "path",
+      readPath,
+      "Certificate (PEM) that vouches for the mail server, where no public authority does.",
+    ),
+    from: optionalText(
+      "mailbox",
+      readMailbox,
+      'Sender of all mails: "larder@example.org" or "Larder <larder@example.org>".',
+    ),
+  },
+  oidc: {
+    issuer: optionalText(
+      "URL",
+      readIssuer,
+      "OpenID Connect provider by which people may sign in: its issuer, as its discovery document names it.",
+    ),
+    clientId: optionalText("text", (value) => value, "Id of this server at the provider."),
+    clientSecret: optionalText("text", (value) => value, "Secret of this server at the provider.", true),
+    clientSecretFile: optionalText("path", readPath, "File that holds that secret."),
+    name: text("text", readLabel, "Single sign-on", "What the button says that leads to the provider."),
+    scopes: text("words", readScopes, "openid profile email", "What is asked of the provider."),
+    autoCreate: toggle(
+      false,
+      "Whether whoever the provider signs in gets an account, whatever signup says; else only accounts that are linked may come.",
+    ),
+    linkByEmail: toggle(
+      false,
+      "Whether an account is linked to the provider's user with the same verified e-mail at their first sign-in. Only where every e-mail here is known to be its owner's: see Security.",
+    ),
+    trustEmail: toggle(false, "Whether e-mails of the provider count as verified though it doesn't say so."),
+    allowedDomains: list("domains", readDomain, "Only e-mails of these domains may sign in by the provider; none: all."),
+    adminGroup: optionalText(
+      "text",
+      (value) => value,
+      'Who is in this group (claim "groups") administers this server; who is not, and signs in by the provider, does not.',
+    ),
   },
   massChangeFiles: integer(
     1,
@@ -325,6 +382,36 @@ function readService(address: string): string {
     throw new BadValue("must have no query, no fragment and no credentials");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function readMailbox(mailbox: string): string {
+  const isMailbox = /^(?:[^<>@"\p{Cc}]{1,100}<)?[^\s@<>()",;:\\]{1,64}@[A-Za-z0-9.-]{1,253}>?$/u.test(mailbox);
+  if (!isMailbox || mailbox.includes("<") !== mailbox.endsWith(">")) {
+    throw new BadValue('must be an e-mail address, or a name and one: "Larder <larder@example.org>"');
+  }
+  return mailbox;
+}
+
+/** An issuer is compared letter by letter: a slash at its end belongs to it (OpenID Connect Discovery 1.0, §4.3). */
+function readIssuer(address: string): string {
+  readService(address);
+  return address;
+}
+
+function readLabel(label: string): string {
+  if (!/^\P{Cc}{1,80}$/u.test(label)) throw new BadValue("must be 1 to 80 characters on one line");
+  return label;
+}
+
+function readScopes(scopes: string): string {
+  const words = scopes.split(/\s+/).filter((word) => word !== "");
+  if (!words.includes("openid")) throw new BadValue('must be words with a space between, and "openid" among them');
+  return words.join(" ");
+}
+
+function readDomain(domain: string): string {
+  if (!/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/i.test(domain)) throw new BadValue('must be domains such as "example.org"');
+  return domain.toLowerCase();
 }
 
 function readAppleId(id: string): string {

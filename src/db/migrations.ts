@@ -10,6 +10,12 @@ import sync from "../../migrations/0004_sync.sql" with { type: "text" };
 import queue from "../../migrations/0005_queue.sql" with { type: "text" };
 import notifications from "../../migrations/0006_notifications.sql" with { type: "text" };
 import shares from "../../migrations/0007_shares.sql" with { type: "text" };
+import history from "../../migrations/0008_history.sql" with { type: "text" };
+import search from "../../migrations/0010_search.sql" with { type: "text" };
+import credentials from "../../migrations/0012_credentials.sql" with { type: "text" };
+import mail from "../../migrations/0013_mail.sql" with { type: "text" };
+import administration from "../../migrations/0014_administration.sql" with { type: "text" };
+import webhooks from "../../migrations/0015_webhooks.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -27,4 +33,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0005_queue", sql: queue },
   { id: "0006_notifications", sql: notifications },
   { id: "0007_shares", sql: shares },
+  { id: "0008_history", sql: history },
+  { id: "0010_search", sql: search },
+  { id: "0012_credentials", sql: credentials },
+  { id: "0013_mail", sql: mail },
+  { id: "0014_administration", sql: administration },
+  { id: "0015_webhooks", sql: webhooks },
 ];

@@ -37,6 +37,16 @@ export interface ShareFacts {
   readonly node: { readonly type: "file" | "folder"; readonly publicId: string; readonly name: string };
 }
 
+/** What an account is signed in with, as it was changed. */
+export type CredentialName =
+  | "password"
+  | "email"
+  | "two_factor_on"
+  | "two_factor_off"
+  | "recovery_codes"
+  | "passkey_added"
+  | "passkey_removed";
+
 /** What each event carries besides the account it belongs to (`users.id`). */
 export interface EventCatalogue {
   /**
@@ -66,8 +76,18 @@ export interface EventCatalogue {
   "device.removed": { readonly device: DeviceFacts };
   /** `devices`: a refresh token came a second time, so that somebody has a copy of it; the device was signed out. */
   "security.token_reused": { readonly device: DeviceFacts };
-  /** `users`: password or e-mail was changed; `deviceId` is the device that did it, where it was one. */
-  "security.credentials_changed": { readonly what: "password" | "email"; readonly deviceId: number | null };
+  /**
+   * `users`, `two-factor`, `passkeys`: what an account is signed in with was changed; `deviceId` is the device that did
+   * it, where it was one.
+   */
+  "security.credentials_changed": {
+    readonly what: CredentialName;
+    readonly deviceId: number | null;
+    /** The former address, where it is the e-mail that was changed: who is there has to hear of it. */
+    readonly emailBefore?: string | undefined;
+    /** An administrator did it, over the API or on the command line. */
+    readonly byAdministrator?: boolean;
+  };
   /** `users`: a user changed which notifications they want, for devices that registered no preferences. */
   "settings.notifications_changed": {};
   /** `sync`: a device deletes or replaces far more than it is wont to; what it asked for is held (D12). */

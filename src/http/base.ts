@@ -21,7 +21,7 @@ export interface BaseOptions extends ExchangeSettings {
   /** The page for a browser that met an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => string;
   /** Called for each request that is answered with a refusal or a failure. */
-  readonly onFailure?: () => void;
+  readonly onFailure?: (request: Request, error: unknown) => void;
 }
 
 const CORS_HEADERS = {
@@ -73,7 +73,7 @@ export function base(options: BaseOptions) {
       if (request.method === "OPTIONS" && answer.status === 405) {
         return new Response(null, { status: 204 });
       }
-      options.onFailure?.();
+      options.onFailure?.(request, known);
       if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
         set.headers["content-type"] = "text/html; charset=utf-8";
         return options.renderErrorPage(answer.status, answer.body.error.message);

@@ -86,6 +86,7 @@ export const sharedComponents = {
   securitySchemes: {
     bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
     cookie: { type: "apiKey", in: "cookie", name: "larder_session" },
+    apiKey: { type: "apiKey", in: "header", name: "X-API-Key" },
   },
 } as const;
 
@@ -140,7 +141,7 @@ export function documented(doc: Documentation) {
       ...(doc.description !== undefined && { description: doc.description }),
       ...(parameters.length > 0 && { parameters }),
       ...(doc.requestBody !== undefined && { requestBody: doc.requestBody }),
-      security: doc.access === "public" ? [] : [{ bearer: [] }, { cookie: [] }],
+      security: doc.access === "public" ? [] : [{ bearer: [] }, { cookie: [] }, { apiKey: [] }],
       responses: {
         [doc.status ?? 200]: success,
         ...Object.fromEntries(
@@ -165,7 +166,7 @@ function errorResponses(doc: Documentation, headers: object): Record<number, unk
     "overloaded",
     "shutting_down",
   ];
-  if (doc.access !== "public") reasons.push("missing_token", "invalid_token", "expired_token", "revoked_token", "csrf");
+  if (doc.access !== "public") reasons.push("missing_token", "invalid_token", "expired_token", "revoked_token", "csrf", "scope");
   if (doc.access === "writer" || doc.access === "deviceWriter" || doc.access === "admin") reasons.push("role");
   if (doc.takesJson) reasons.push("invalid_json", "invalid_field", "body_too_large", "unsupported_media_type");
   reasons.push(...(doc.errors ?? []));

@@ -71,6 +71,7 @@ export const ERROR_ANSWERS = {
   starting: [503, "SERVICE_UNAVAILABLE"],
   shutting_down: [503, "SERVICE_UNAVAILABLE"],
   overloaded: [503, "SERVICE_UNAVAILABLE"],
+  provider_unavailable: [503, "SERVICE_UNAVAILABLE"],
   thumbnail_pending: [503, "SERVICE_UNAVAILABLE"],
   disk_full: [507, "STORAGE_ERROR"],
 } as const satisfies Record<Reason, readonly [number, ErrorCode]>;

@@ -1,4 +1,4 @@
-import type { Writer } from "../db/transaction.ts";
+import type { Transaction, Writer } from "../db/transaction.ts";
 import type { Log } from "../lib/log.ts";
 
 /** Where counts wait, and how they get into the database. All of it is synchronous. */
@@ -12,7 +12,7 @@ export interface WriteBehindOptions<Pending> {
   /** Whether something waits still. */
   readonly isWaiting: () => boolean;
   /** Writes what was taken. Called right after `take`, inside the same transaction. */
-  readonly write: (taken: Pending) => void;
+  readonly write: (taken: Pending, tx: Transaction) => void;
   /** Puts what was taken back to what waits by now: it could not be written. */
   readonly giveBack: (taken: Pending) => void;
 }
@@ -65,12 +65,12 @@ export class WriteBehind<Pending> {
     const { writer, log, what, take, isWaiting, write, giveBack } = this.#options;
     const taken: Pending[] = [];
     try {
-      const isMore = await writer.run(() => {
+      const isMore = await writer.run((tx) => {
         // On a second run, after room was made on a full disk, what was taken is in hand already.
         const pending = taken[0] ?? take();
         taken[0] = pending;
         this.#hasPending = isWaiting();
-        write(pending);
+        write(pending, tx);
         return this.#hasPending;
       });
       this.#isFailing = false;

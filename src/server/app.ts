@@ -1,7 +1,10 @@
 /** The table of contents of the API: guards and routes, in the order in which a request meets them. */
 import { Elysia } from "elysia";
+import { AppError } from "../errors.ts";
+import { apiKeyRoutes } from "../features/api-keys/routes.ts";
+import { archiveRoutes } from "../features/archive/routes.ts";
 import { authGuard } from "../features/auth/guard.ts";
-import { authRoutes } from "../features/auth/routes.ts";
+import { authRoutes, sessionCookies } from "../features/auth/routes.ts";
 import { conflictRoutes } from "../features/conflicts/routes.ts";
 import { deviceRoutes } from "../features/devices/routes.ts";
 import { durabilityRoutes } from "../features/durability/routes.ts";
@@ -9,16 +12,25 @@ import { fileRoutes } from "../features/files/routes.ts";
 import { folderRoutes } from "../features/folders/routes.ts";
 import { localChangeRoutes } from "../features/local-changes/routes.ts";
 import { holdRoutes } from "../features/mass-change/routes.ts";
+import { passkeyRoutes } from "../features/passkeys/routes.ts";
 import { rewindRoutes } from "../features/rewind/routes.ts";
+import { receivedShareRoutes } from "../features/received-shares/routes.ts";
 import { queueRoutes } from "../features/queue/routes.ts";
 import { notificationRoutes } from "../features/notifications/routes.ts";
 import { rateLimitGuard } from "../features/rate-limits/guard.ts";
+import { searchRoutes } from "../features/search/routes.ts";
+import { oidcRoutes } from "../features/oidc/routes.ts";
+import { passwordResetRoutes } from "../features/password-reset/routes.ts";
 import { setupRoutes } from "../features/setup/routes.ts";
 import { publicRoutes } from "../features/shares/routes.ts";
+import { tagRoutes } from "../features/tags/routes.ts";
 import { eraseAccount } from "../features/users/erase-account.ts";
 import { syncRoutes } from "../features/sync/routes.ts";
+import { twoFactorRoutes } from "../features/two-factor/routes.ts";
 import { uploadRoutes } from "../features/uploads/routes.ts";
 import { userRoutes } from "../features/users/routes.ts";
+import { webhookRoutes } from "../features/webhooks/routes.ts";
+import { noteAudit } from "../http/audit-note.ts";
 import { base, gate } from "../http/base.ts";
 import { ClientAddresses } from "../http/client-address.ts";
 import { RouteTable } from "../http/route-table.ts";
@@ -60,7 +72,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const { config, log, clock, auth, users, rateGate, files, folders, tree, links, access, sender, hasThumbnail } =
     services;
   const { basePath } = config;
-  const guard = authGuard(auth, () => host.noticeChanges());
+  const guard = authGuard({ auth, apiKeys: services.apiKeys, noticeChanges: () => host.noticeChanges() });
+  const cookies = sessionCookies(basePath === "" ? "/" : basePath, config.tokenLifetimeMs);
   let routes: RouteTable | undefined;
   let document: Promise<unknown> | undefined;
   const addresses = new ClientAddresses(config.trustedProxies, log);
@@ -86,8 +99,9 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           return routes.methodsOf(path);
         },
         renderErrorPage: (status, message) => renderErrorPage(basePath, status, message),
-        onFailure: () => {
+        onFailure: (request, error) => {
           counts.failures++;
+          if (error instanceof AppError) noteAudit(request, { reason: error.reason });
         },
         addresses,
         publicUrl: config.publicUrl ?? undefined,
@@ -104,7 +118,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         guard,
         rateGate,
         tokenLifetimeMs: config.tokenLifetimeMs,
-        cookiePath: basePath === "" ? "/" : basePath,
+        cookies,
       }),
     )
     .use(
@@ -119,10 +133,43 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           eraseAccount({ ...services, onDetached: () => services.onDetached.wake() }, principal.user),
       }),
     )
+    .use(apiKeyRoutes({ apiKeys: services.apiKeys, guard }))
+    .use(
+      twoFactorRoutes({
+        twoFactor: services.twoFactor,
+        auth,
+        guard,
+        rateGate,
+        countPasskeys: (userId) => services.passkeys.count(userId),
+      }),
+    )
+    .use(
+      passkeyRoutes({
+        passkeys: services.passkeys,
+        auth,
+        guard,
+        rateGate,
+        cookies,
+        tokenLifetimeMs: config.tokenLifetimeMs,
+      }),
+    )
+    .use(receivedShareRoutes({ received: services.receivedShares, guard, hasThumbnail }))
     .use(folderRoutes({ folders, guard, clock }))
+    .use(
+      archiveRoutes({
+        archives: services.archives,
+        archiveSender: services.archiveSender,
+        permissions: services.permissions,
+        rateGate,
+        guard,
+      }),
+    )
+    .use(tagRoutes({ tags: services.tags, guard, hasThumbnail }))
+    .use(searchRoutes({ search: services.search, guard, hasThumbnail }))
     .use(
       fileRoutes({
         files,
+        permissions: services.permissions,
         tree,
         links,
         access,
@@ -165,6 +212,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       }),
     )
     .use(notificationRoutes({ notifications: services.notifications, guard }))
+    .use(webhookRoutes({ webhooks: services.webhooks, guard, allowLong: (request) => host.allowLong(request) }))
     .use(
       uploadRoutes({
         uploads: services.uploads,
@@ -185,6 +233,21 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         rateGate,
         guard,
         hasThumbnail,
+        basePath,
+      }),
+    )
+    .use(passwordResetRoutes({ resets: services.passwordReset, guard, basePath }))
+    .use(
+      oidcRoutes({
+        oidc: services.oidc,
+        auth,
+        guard,
+        rateGate,
+        tokenLifetimeMs: config.tokenLifetimeMs,
+        cookies,
+        signup: config.signup,
+        hasPasskeys: true,
+        hasMail: services.mail.isConfigured,
         basePath,
       }),
     )

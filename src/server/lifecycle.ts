@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CONFIG_FILE } from "../config/load.ts";
 import { readAdminPassword } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
+import { auditGuard } from "../features/audit/guard.ts";
 import { QueueWorker } from "../features/queue/worker.ts";
 import { answerError } from "../http/error-response.ts";
 import { Scheduler } from "../jobs/scheduler.ts";
@@ -89,10 +90,14 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     lookedMs = nowMs;
     if (!db.changedElsewhere()) return;
     services.auth.dropCaches();
+    services.apiKeys.dropCaches();
     services.tree.dropCaches();
     services.queue.dropCaches();
     void scheduler.answerRequests();
     services.pushDispatcher.wake();
+    services.mailDispatcher.wake();
+    services.webhookSubscriptions.dropCaches();
+    services.webhookDispatcher.wake();
   };
   const host: AppHost = {
     peerOf: (request) => server.requestIP(request)?.address ?? "local",
@@ -114,6 +119,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   };
   const app = createApp(services, host);
   app.compile();
+  const audited = auditGuard({ ...services, files: config.audit.files });
   const { basePath } = config;
   const server = Bun.serve({
     hostname: config.host,
@@ -128,7 +134,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
       const url = routableUrl(request.url, basePath);
       // In place: a new Request made of this one would read the whole body into memory, however fast it comes.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });
-      return app.fetch(request);
+      return audited(request, app.fetch(request));
     },
     error(error) {
       log.error("An answer could not be made.", { error });
@@ -144,6 +150,10 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   const checking = setTimeout(() => void scheduler.runNow(QUICK_CHECK_JOB), CHECK_AFTER_MS);
   checking.unref();
   services.pushDispatcher.start();
+  services.mailDispatcher.start();
+  services.passwordReset.answerRequests();
+  services.searchIndexer.start();
+  services.webhookDispatcher.start();
   const port = server.port ?? config.port;
   const url = listenAddress(config, port);
   if (!users.hasAny()) await printSetupLink(services, config.publicUrl ?? url);

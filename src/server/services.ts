@@ -15,13 +15,19 @@ import { DiskReserve } from "../db/reserve.ts";
 import { takeSnapshot } from "../db/snapshot.ts";
 import { Writer } from "../db/transaction.ts";
 import { Events } from "../events/events.ts";
+import { AuditLog } from "../features/audit/service.ts";
+import { ArchiveSender } from "../features/archive/archive-sender.ts";
+import { ArchiveService } from "../features/archive/service.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
+import { ApiKeyService } from "../features/api-keys/service.ts";
 import { AuthService } from "../features/auth/service.ts";
 import { TokenSigner } from "../features/auth/tokens.ts";
+import { presentDevice } from "../features/devices/present.ts";
 import { DeviceService } from "../features/devices/service.ts";
 import { DurabilityService } from "../features/durability/service.ts";
 import { ConflictService } from "../features/conflicts/service.ts";
 import { ContentSender } from "../features/files/content-sender.ts";
+import { presentItem } from "../features/files/present.ts";
 import { FileService, type StorageLimits } from "../features/files/service.ts";
 import { FolderService } from "../features/folders/service.ts";
 import { Idempotency } from "../features/idempotency/service.ts";
@@ -33,15 +39,24 @@ import { HoldService } from "../features/mass-change/service.ts";
 import { AccessCounters } from "../features/plans/access-counters.ts";
 import { buildPlans, type PlanOverride } from "../features/plans/plans.ts";
 import { TransferCounters } from "../features/plans/transfers.ts";
+import { StorageMarks } from "../features/plans/storage-marks.ts";
 import { accountUsage } from "../features/plans/usage.ts";
+import { PasskeyService } from "../features/passkeys/service.ts";
 import { Permissions } from "../features/permissions/permissions.ts";
 import { openPushChannels } from "../features/notifications/channels/channels.ts";
+import { openMail } from "../features/mail/open.ts";
+import { openSmtp } from "../features/mail/smtp.ts";
 import { openNotifications } from "../features/notifications/open.ts";
+import { openOidc } from "../features/oidc/open.ts";
+import { PasswordReset } from "../features/password-reset/service.ts";
+import { ReceivedShareService } from "../features/received-shares/service.ts";
 import { QueueService } from "../features/queue/service.ts";
 import { DownloadLedger } from "../features/rate-limits/download-ledger.ts";
 import { RateGate } from "../features/rate-limits/guard.ts";
 import { RateLimiter } from "../features/rate-limits/limiter.ts";
 import { RewindService } from "../features/rewind/service.ts";
+import { openSearch } from "../features/search/open.ts";
+import { TagService } from "../features/tags/service.ts";
 import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
 import { LinkDownloads } from "../features/shares/link-downloads.ts";
 import { SyncTokens } from "../features/sync/cursor.ts";
@@ -52,8 +67,10 @@ import { openTree } from "../features/tree/tree.ts";
 import type { FileNode } from "../features/tree/types.ts";
 import { openUploads } from "../features/uploads/open.ts";
 import { ownerOfSigned } from "../features/uploads/routes.ts";
+import { TwoFactorService } from "../features/two-factor/service.ts";
 import { UserService } from "../features/users/service.ts";
 import type { User } from "../features/users/types.ts";
+import { openWebhooks } from "../features/webhooks/open.ts";
 import { CidrList } from "../lib/cidr.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -71,6 +88,9 @@ export type Services = Awaited<ReturnType<typeof openServices>>;
 export interface CommandServices {
   readonly users: UserService;
   readonly auth: AuthService;
+  readonly passwordReset: PasswordReset;
+  readonly audit: AuditLog;
+  readonly events: Events;
   /** Runs a job of the timetable by name, at once. @returns its result in words */
   runJob(name: string, jobArguments: unknown): Promise<string>;
   close(): Promise<void>;
@@ -117,14 +137,26 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const reader = new Reader(paths.database, log);
   const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log, events });
 
+  const audit = new AuditLog({ db, reader, writer, clock, log, keepMs: config.audit.keepMs });
   const passwords = new PasswordHasher();
   const users = new UserService({
     db,
     writer,
     clock,
     passwords,
+    events,
     createRoot: (tx, accountId) => treeWriter.createAccountRoot(tx, accountId),
   });
+  const passkeys = new PasskeyService({ sqlite: db.sqlite, writer, clock, events, users });
+  const twoFactor = new TwoFactorService({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    events,
+    key: secrets.factors.secret,
+    hasPasskeys: (userId) => passkeys.count(userId) > 0,
+  });
+  const apiKeys = new ApiKeyService({ sqlite: db.sqlite, writer, clock, users, events });
   const auth = new AuthService({
     db,
     writer,
@@ -132,12 +164,18 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     users,
     passwords,
     tokens: new TokenSigner(secrets.jwt),
+    secondFactors: twoFactor,
     tokenLifetimeMs: config.tokenLifetimeMs,
     signup: config.signup,
     defaultPlan: config.defaultPlan,
   });
 
-  const permissions = new Permissions({ tree });
+  const permissions = new Permissions({ sqlite: db.sqlite, tree, users, clock });
+  const receivedShares = new ReceivedShareService({ sqlite: db.sqlite, writer, clock, events, tree, users });
+
+  const tags = new TagService({ writer, tree, treeWriter, permissions });
+  const searchReader = new Reader(paths.database, log);
+  const { search, indexer: searchIndexer } = openSearch({ sqlite: db.sqlite, reader: searchReader, writer, tree, log });
 
   const plans = buildPlans({
     overrides: {
@@ -208,6 +246,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     clock,
     tree,
     treeWriter,
+    permissions,
     links,
     idempotency,
     transfers,
@@ -239,15 +278,35 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     log,
     users,
     channels: pushChannels,
+  });
+  const storageMarks = new StorageMarks({
+    events,
     quotaOf: (accountId) => {
       const user = users.findById(accountId);
       return user === undefined ? null : limitsOf(user).quotaBytes;
     },
   });
+  const hooks = openWebhooks({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    log,
+    events,
+    outbound,
+    key: secrets.link.secret,
+    recordOf: (accountId, publicId) => {
+      const node = tree.findNode(accountId, publicId);
+      return node && presentItem(node, { baseUrl: config.publicUrl ?? "", hasThumbnail });
+    },
+    deviceRecordOf: (accountId, publicId) => {
+      const device = devices.find(accountId, publicId);
+      return device && presentDevice(device, undefined);
+    },
+  });
   const collector = new Collector({ rows: blobRows, blobs, writer, clock, log, graceMs: config.gcGraceMs });
   /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
   const onDetached = { wake: () => {} };
-  const folders = new FolderService({ writer, tree, treeWriter, idempotency, onDetached: () => onDetached.wake() });
+  const folders = new FolderService({ writer, permissions, treeWriter, idempotency, onDetached: () => onDetached.wake() });
   const sender = new ContentSender({
     blobs,
     thumbnails: thumbnailer,
@@ -256,7 +315,11 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     transfers,
     downloads: new DownloadLedger(),
     clock,
+    onCounted: (file) => hooks.downloads.note(file),
   });
+
+  const archives = new ArchiveService({ tree, blobs, log });
+  const archiveSender = new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock });
 
   const brake = new MassChangeBrake({
     sqlite: db.sqlite,
@@ -359,7 +422,52 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   });
   rateGate.setOwnerOfSigned((path, query) => ownerOfSigned(uploads, path, query));
 
-  subscribe({ events, notifications: triggers, uploads, conflicts, holds, queue });
+  const { publicUrl } = config;
+  const { mail, mailNotices, mailDispatcher } = openMail({
+    db,
+    writer,
+    clock,
+    log,
+    users,
+    smtp: openSmtp(config),
+    publicUrl,
+  });
+  const passwordReset = new PasswordReset({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    log,
+    users,
+    auth,
+    events,
+    mail,
+    publicUrl,
+  });
+  const oidc = openOidc({
+    config,
+    db,
+    writer,
+    clock,
+    log,
+    users,
+    auth,
+    secret: secrets.link.secret,
+    onLinked: (tx, accountId, name) => mailNotices.signInLinked(tx, accountId, name),
+  });
+
+  subscribe({
+    events,
+    mailNotices,
+    passwordReset,
+    storageMarks,
+    webhooks: hooks.recorder,
+    notifications: triggers,
+    uploads,
+    conflicts,
+    holds,
+    queue,
+    receivedShares,
+  });
 
   const devices = new DeviceService({
     db,
@@ -402,6 +510,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     db,
     writer,
     reader,
+    audit,
     events,
     blobs,
     storeGuard,
@@ -409,8 +518,12 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     tree,
     treeWriter,
     permissions,
+    receivedShares,
     users,
     auth,
+    apiKeys,
+    twoFactor,
+    passkeys,
     plans,
     limiter,
     rateGate,
@@ -425,10 +538,22 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     pushChannels,
     notifications,
     pushDispatcher: dispatcher,
+    mail,
+    mailDispatcher,
+    passwordReset,
+    oidc,
+    webhooks: hooks.webhooks,
+    webhookDispatcher: hooks.dispatcher,
+    webhookSubscriptions: hooks.subscriptions,
     hasThumbnail,
+    tags,
+    search,
+    searchIndexer,
     files,
     folders,
     sender,
+    archives,
+    archiveSender,
     devices,
     /** Uploads of a device (by row id) that are under way. */
     pendingUploadsOf: pendingUploads(db),
@@ -447,11 +572,16 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     reserve,
     /** Writes what waits in memory and closes everything. No request may be running any more. */
     async close() {
-      await Promise.all([limiter.flush(), transfers.flush(), access.flush(), devices.flush(), linkDownloads.flush()]);
+      await searchIndexer.stop();
+      await Promise.all([audit.flush(), limiter.flush(), transfers.flush(), access.flush(), devices.flush(), linkDownloads.flush()]);
+      await hooks.downloads.flush();
+      await hooks.dispatcher.close();
       await dispatcher.close();
+      await mailDispatcher.close();
       await Promise.all([thumbnails.close(), pushChannels.close()]);
       staging.close();
       blobs.close();
+      searchReader.close();
       reader.close();
       db.close();
     },
@@ -464,6 +594,9 @@ export async function openForCommand(config: Config, log: Log): Promise<CommandS
   return {
     users: services.users,
     auth: services.auth,
+    passwordReset: services.passwordReset,
+    audit: services.audit,
+    events: services.events,
     async runJob(name, jobArguments) {
       const job = timetable(services).find((entry) => entry.name === name);
       if (job === undefined) throw new Error(`There is no job named ${name}.`);

@@ -2,22 +2,33 @@
 import type { Events } from "../events/events.ts";
 import type { ConflictService } from "../features/conflicts/service.ts";
 import type { HoldService } from "../features/mass-change/service.ts";
+import type { MailNotices } from "../features/mail/notices.ts";
+import type { PasswordReset } from "../features/password-reset/service.ts";
 import type { NotificationTriggers } from "../features/notifications/triggers.ts";
 import { pathOfFile, type QueueService } from "../features/queue/service.ts";
+import type { StorageMarks } from "../features/plans/storage-marks.ts";
+import type { ReceivedShareService } from "../features/received-shares/service.ts";
 import type { UploadService } from "../features/uploads/service.ts";
+import type { WebhookRecorder } from "../features/webhooks/recorder.ts";
 
 /** Who hears something. */
 export interface Subscribers {
   readonly events: Events;
+  readonly mailNotices: MailNotices;
+  readonly passwordReset: PasswordReset;
   readonly notifications: NotificationTriggers;
   readonly conflicts: ConflictService;
   readonly holds: HoldService;
   readonly queue: QueueService;
   readonly uploads: UploadService;
+  readonly receivedShares: ReceivedShareService;
+  readonly storageMarks: StorageMarks;
+  readonly webhooks: WebhookRecorder;
 }
 
 /** Lets each feature hear what concerns it; once per server, before anything is done. */
-export function subscribe({ events, conflicts, holds, notifications, queue, uploads }: Subscribers): void {
+export function subscribe(subscribers: Subscribers): void {
+  const { events, mailNotices, passwordReset, conflicts, holds, notifications, queue, uploads, storageMarks, webhooks } = subscribers;
   // Uploads of offline queues wait for files that come to their paths, however they come.
   for (const name of ["file.created", "file.updated", "file.moved"] as const) {
     events.on(name, (tx, { accountId, file }) => queue.noteArrival(tx, accountId, () => pathOfFile(file)));
@@ -36,11 +47,39 @@ export function subscribe({ events, conflicts, holds, notifications, queue, uplo
   events.on("upload.completed", (tx, event) => notifications.uploadCompleted(tx, event));
   events.on("upload.failed", (tx, event) => notifications.uploadFailed(tx, event));
   events.on("share.downloaded", (tx, event) => notifications.shareDownloaded(tx, event));
-  events.on("storage.grown", (tx, event) => notifications.storageGrown(tx, event));
+  events.on("storage.grown", (tx, event) => storageMarks.storageGrown(tx, event));
+  events.on("storage.warning", (tx, event) => notifications.storageWarning(tx, event));
+  events.on("share.received", (tx, event) => notifications.shareReceived(tx, event));
+  events.on("security.api_key_created", (tx, event) => notifications.apiKeyCreated(tx, event));
   events.on("device.registered", (tx, event) => notifications.deviceRegistered(tx, event));
   events.on("device.removed", (tx, event) => notifications.deviceRemoved(tx, event));
   events.on("settings.notifications_changed", (tx, event) => notifications.preferencesChanged(tx, event));
   events.on("security.token_reused", (tx, event) => notifications.tokenReused(tx, event));
   events.on("security.credentials_changed", (tx, event) => notifications.credentialsChanged(tx, event));
   events.on("security.mass_change", (tx, event) => notifications.massChange(tx, event));
+  // The same by mail, where the server sends any.
+  events.on("share.received", (tx, event) => mailNotices.shareReceived(tx, event));
+  events.on("storage.warning", (tx, event) => mailNotices.storageWarning(tx, event));
+  events.on("security.api_key_created", (tx, event) => mailNotices.apiKeyCreated(tx, event));
+  events.on("security.credentials_changed", (tx, event) => mailNotices.credentialsChanged(tx, event));
+  // A link for a new password is one for the credentials that were.
+  events.on("security.credentials_changed", (tx, { accountId }) => passwordReset.forget(tx, accountId));
+  // What was shared with an e-mail before there was an account for it (contract §5).
+  events.on("user.created", (tx, event) => subscribers.receivedShares.claim(tx, event));
+  // Webhooks of the account (contract §8).
+  for (const name of ["file.created", "file.updated", "file.moved", "file.deleted", "file.downloaded"] as const) {
+    events.on(name, (tx, event) => webhooks.file(tx, name, event));
+  }
+  for (const name of ["folder.created", "folder.deleted"] as const) {
+    events.on(name, (tx, event) => webhooks.folder(tx, name, event));
+  }
+  for (const name of ["share.created", "share.revoked"] as const) {
+    events.on(name, (tx, event) => webhooks.share(tx, name, event));
+  }
+  for (const name of ["device.registered", "device.removed"] as const) {
+    events.on(name, (tx, event) => webhooks.device(tx, name, event));
+  }
+  events.on("share.downloaded", (tx, event) => webhooks.shareDownloaded(tx, event));
+  events.on("storage.warning", (tx, event) => webhooks.storageWarning(tx, event));
+  events.on("user.created", (tx, event) => webhooks.userCreated(tx, event));
 }

@@ -23,7 +23,7 @@ export const REAP_JOB = "reap-deleted";
 
 /** The jobs of this server. */
 export function timetable(services: Omit<Services, "close">): Job[] {
-  const { auth, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
+  const { auth, apiKeys, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
   return [
     {
       name: "gc",
@@ -119,6 +119,22 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       run: async () => `${await auth.sweepSessions(SWEEP_ROWS)} sessions and refresh tokens removed`,
     },
     {
+      name: "api-keys",
+      schedule: "19 4 * * *",
+      description: "Forgets API keys that were deleted more than 90 days ago.",
+      run: async () => `${await apiKeys.sweep(SWEEP_ROWS)} keys forgotten`,
+    },
+    {
+      name: "mail",
+      schedule: "33 * * * *",
+      description: "Gives up mails that could not be sent in time, and forgets what became of them after a week.",
+      async run() {
+        const { mail, passwordReset } = services;
+        const [mails, links] = await writer.run((tx) => [mail.sweep(tx, SWEEP_ROWS), passwordReset.sweep(SWEEP_ROWS)]);
+        return `${mails} mails given up or forgotten, ${links} links for new passwords ended`;
+      },
+    },
+    {
       name: "rate-limits",
       schedule: "29 * * * *",
       description: "Forgets requests that have left every window.",
@@ -196,6 +212,13 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "41 * * * *",
       description: "Forgets messages older than 90 days, and what became of pushes after a week.",
       run: async () => `${await services.notifications.sweep(SWEEP_ROWS)} rows removed`,
+    },
+    {
+      name: "webhooks",
+      schedule: "*/15 * * * *",
+      description: "Gives up deliveries to webhooks after a day, and forgets those of more than 30 days ago.",
+      run: async () =>
+        `${await writer.run((tx) => services.webhooks.sweep(tx, SWEEP_ROWS))} deliveries ended or forgotten`,
     },
     {
       name: "recount",

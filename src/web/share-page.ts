@@ -13,6 +13,65 @@ export interface SharePageModel {
   readonly inlineUrl: string | undefined;
   /** A picture of it, up to 1,600 pixels; undefined where there is none. */
   readonly previewUrl: string | undefined;
+  /** The shared folder that it is one of, and the page of that. */
+  readonly folder?: PageLink | undefined;
+  /** Until when, where the link ends. */
+  readonly expiresAtMs?: number | null;
+}
+
+/** A name that leads somewhere. */
+export interface PageLink {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** An entry of a shared folder. */
+export interface SharedEntry {
+  readonly name: string;
+  /** Its page. */
+  readonly url: string;
+  readonly modifiedAtMs: number;
+  /** Undefined for a folder. */
+  readonly file:
+    | {
+        readonly sizeBytes: number;
+        readonly mediaType: string;
+        readonly downloadUrl: string;
+        /** A small picture of it. */
+        readonly thumbnailUrl: string | undefined;
+      }
+    | undefined;
+  /** Of a folder: how many there are directly in it. */
+  readonly itemCount: number;
+}
+
+/** What the page of a shared folder shows. */
+export interface SharedFolderModel {
+  readonly name: string;
+  /** The folders above it, from the shared one on; none for the shared one itself. */
+  readonly above: readonly PageLink[];
+  readonly entries: readonly SharedEntry[];
+  readonly total: number;
+  /** Sorted otherwise; `isChosen` for the present order. */
+  readonly sorts: readonly (PageLink & { readonly isChosen: boolean })[];
+  readonly page: number;
+  readonly pages: number;
+  readonly previousUrl: string | undefined;
+  readonly nextUrl: string | undefined;
+  /** All of it as a ZIP; undefined where that can't be had. */
+  readonly archiveUrl: string | undefined;
+  readonly expiresAtMs: number | null;
+}
+
+/** What the form of a drop box shows. */
+export interface DropBoxModel {
+  readonly title: string;
+  readonly uploadUrl: string;
+  readonly maxFileSizeBytes: number | null;
+  readonly expiresAtMs: number | null;
+  /** What came of the last file. */
+  readonly received?: { readonly name: string; readonly sizeBytes: number; readonly checksum: string } | undefined;
+  readonly problem?: string | undefined;
 }
 
 /**
@@ -25,11 +84,79 @@ export function renderSharePage(basePath: string, model: SharePageModel): string
     basePath,
     model.fileName,
     html`<article class="card">
+${model.folder !== undefined && html`<nav class="crumbs" aria-label="Folder"><a href="${model.folder.url}">${model.folder.name}</a></nav>`}
 ${renderPreview(model, kind)}
 <h1 dir="auto">${model.fileName}</h1>
-<ul class="facts"><li>${kind}</li><li>${formatSize(model.sizeBytes)}</li></ul>
+<ul class="facts"><li>${kind}</li><li>${formatSize(model.sizeBytes)}</li>${renderExpiry(model.expiresAtMs ?? null)}</ul>
 <p class="actions"><a class="button" href="${model.downloadUrl}" download>Download</a>${renderOpen(model)}</p>
 </article>`,
+  );
+}
+
+/** The page of a shared folder, or of one below it. */
+export function renderSharedFolderPage(basePath: string, model: SharedFolderModel): string {
+  const count = model.total === 1 ? "1 entry" : `${model.total} entries`;
+  return renderPage(
+    basePath,
+    model.name,
+    html`<article class="card wide">
+${model.above.length > 0 && html`<nav class="crumbs" aria-label="Folders above">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
+<h1 dir="auto">${model.name}</h1>
+<ul class="facts"><li>Folder</li><li>${count}</li>${renderExpiry(model.expiresAtMs)}</ul>
+${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>Download all as ZIP</a></p>`}
+${model.total > 1 && html`<p class="sorts">Sort by ${model.sorts.map(({ name, url, isChosen }) => html`<a href="${url}"${isChosen && html` aria-current="true"`}>${name}</a> `)}</p>`}
+${model.entries.length === 0 ? html`<p class="quiet">There is nothing in this folder.</p>` : html`<ul class="entries">${model.entries.map(renderEntry)}</ul>`}
+${model.pages > 1 && html`<nav class="pages" aria-label="Pages">${model.previousUrl !== undefined && html`<a class="button second" rel="prev" href="${model.previousUrl}">Previous</a>`}<span>Page ${model.page} of ${model.pages}</span>${model.nextUrl !== undefined && html`<a class="button second" rel="next" href="${model.nextUrl}">Next</a>`}</nav>`}
+</article>`,
+  );
+}
+
+/** The form that asks for a share's password; nothing tells what is behind it. It is sent by POST as the field `password`. */
+export function renderUnlockPage(basePath: string, unlockUrl: string, problem?: string): string {
+  return renderPage(
+    basePath,
+    problem === undefined ? "This link is locked" : "Please try again: This link is locked",
+    html`<div class="card">
+<h1>This link is locked</h1>
+<p>Whoever sent it to you has also chosen a password for it.</p>
+<form method="post" action="${unlockUrl}">
+<div class="field">
+<label for="password">Password</label>
+<input type="password" id="password" name="password" autocomplete="off" required maxlength="256" autofocus${problem !== undefined && html` aria-invalid="true" aria-describedby="password-wrong"`}>
+${problem !== undefined && html`<p class="wrong" id="password-wrong" role="alert">${problem}</p>`}
+</div>
+<button class="button" type="submit">Open</button>
+</form>
+</div>`,
+  );
+}
+
+/** The form of a drop box: one file at a time, sent by POST as multipart/form-data. */
+export function renderDropBoxPage(basePath: string, model: DropBoxModel): string {
+  const { received, problem, maxFileSizeBytes } = model;
+  return renderPage(
+    basePath,
+    model.title,
+    html`<div class="card">
+<h1 dir="auto">${model.title}</h1>
+<p>Files that you send here go to whoever gave you this link. Nobody else sees them, and you can't see what others sent.</p>
+${received !== undefined && html`<div class="received" role="status"><p><strong dir="auto">${received.name}</strong> has arrived whole: ${formatSize(received.sizeBytes)}.</p><p class="quiet"><code>${received.checksum}</code></p></div>`}
+${problem !== undefined && html`<p class="notice" role="alert">${problem}</p>`}
+<form method="post" action="${model.uploadUrl}" enctype="multipart/form-data">
+<div class="field">
+<label for="sender">Your name</label>
+<input type="text" id="sender" name="sender" maxlength="100" autocomplete="name" aria-describedby="sender-hint">
+<p class="hint" id="sender-hint">Kept with the file. You may leave it empty.</p>
+</div>
+<div class="field">
+<label for="file">${received === undefined ? "File" : "Another file"}</label>
+<input type="file" id="file" name="file" required aria-describedby="file-hint">
+<p class="hint" id="file-hint">One at a time${maxFileSizeBytes !== null && html`, up to ${formatSize(maxFileSizeBytes)}`}. Keep this page open until it says that the file has arrived.</p>
+</div>
+<button class="button" type="submit">Send</button>
+</form>
+${model.expiresAtMs !== null && html`<ul class="facts below">${renderExpiry(model.expiresAtMs)}</ul>`}
+</div>`,
   );
 }
 
@@ -44,6 +171,55 @@ export function renderShareNotFoundPage(basePath: string): string {
 <p class="quiet">Check that you have the whole link, or ask whoever sent it for a new one.</p>
 </div>`,
   );
+}
+
+/** The page for whatever else keeps somebody out: its time is over, all downloads are taken, too many tries. */
+export function renderShareRefusedPage(basePath: string, title: string, message: string): string {
+  return renderPage(
+    basePath,
+    title,
+    html`<div class="card">
+<h1>${title}</h1>
+<p>${message}</p>
+</div>`,
+  );
+}
+
+/** The page of a share between accounts, for its recipient: where to find what was shared. */
+export function renderReceivedSharePage(
+  basePath: string,
+  model: { readonly name: string; readonly ownerName: string; readonly canWrite: boolean },
+): string {
+  return renderPage(
+    basePath,
+    model.name,
+    html`<div class="card">
+<h1 dir="auto">${model.name}</h1>
+<p><strong dir="auto">${model.ownerName}</strong> shares this with your account. You may ${model.canWrite ? "look at it and change it" : "look at it"}.</p>
+<p>You find it among the files shared with you, in the app and at <code>GET /api/shares/received</code>.</p>
+</div>`,
+  );
+}
+
+function renderEntry(entry: SharedEntry): Html {
+  const { name, url, file } = entry;
+  const day = new Date(entry.modifiedAtMs).toISOString().slice(0, 10);
+  if (file === undefined) {
+    const count = entry.itemCount === 1 ? "1 entry" : `${entry.itemCount} entries`;
+    return html`<li><a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${count}</span><span class="fact"><time datetime="${day}">${day}</time></span><span class="get"></span></li>`;
+  }
+  const kind = extensionOf(name) ?? describeKind(file.mediaType, name).split(" ")[0];
+  const picture =
+    file.thumbnailUrl === undefined
+      ? html`<span class="thumb" aria-hidden="true">${kind}</span>`
+      : html`<img class="thumb" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
+  return html`<li><a class="name" href="${url}">${picture}<span dir="auto">${name}</span></a><span class="fact">${formatSize(file.sizeBytes)}</span><span class="fact"><time datetime="${day}">${day}</time></span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
+}
+
+function renderExpiry(expiresAtMs: number | null): Html {
+  if (expiresAtMs === null) return html``;
+  const instant = new Date(expiresAtMs).toISOString();
+  return html`<li>Open until <time datetime="${instant}">${instant.slice(0, 16).replace("T", " ")} UTC</time></li>`;
 }
 
 function renderPreview(model: SharePageModel, kind: string): Html {

@@ -88,11 +88,12 @@ export const versions = sqliteTable(
     mediaType: text("media_type").notNull(),
     createdAt: integer("created_at").notNull(),
     createdBy: integer("created_by"),
+    /** When the next content came: it was the present one until then. */
+    replacedAt: integer("replaced_at").notNull().default(0),
   },
   (table) => [
     primaryKey({ columns: [table.nodeId, table.version] }),
     index("versions_blob").on(table.blobId),
-    index("versions_age").on(table.createdAt),
   ],
 );
 

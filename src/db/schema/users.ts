@@ -20,6 +20,10 @@ export const users = sqliteTable(
     createdAt: integer("created_at").notNull(),
     /** Language, time zone, theme …: JSON as PUT /api/users/settings merges it. */
     settings: text("settings").notNull().default("{}"),
+    /** The name folded, for the administrators' search. */
+    nameKey: text("name_key"),
+    /** When any of their sessions was last used; kept by triggers, so that it outlives the sessions. */
+    lastActiveAt: integer("last_active_at"),
   },
   (table) => [
     uniqueIndex("users_public").on(table.publicId),
@@ -70,6 +74,12 @@ export const invites = sqliteTable(
     createdAt: integer("created_at").notNull(),
     expiresAt: integer("expires_at").notNull(),
     usedAt: integer("used_at"),
+    /** The address that it is bound to, as it was written. */
+    email: text("email"),
+    /** `users.id` of the administrator who made it; null for the command line. */
+    createdBy: integer("created_by"),
+    /** `users.id` of the account that it made. */
+    usedBy: integer("used_by"),
   },
   (table) => [uniqueIndex("invites_public").on(table.publicId), uniqueIndex("invites_token").on(table.tokenHash)],
 );

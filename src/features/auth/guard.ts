@@ -5,7 +5,8 @@ import { AppError } from "../../errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { jsonChecker, readJson } from "../../http/json-body.ts";
 import { invariant } from "../../lib/invariant.ts";
-import type { DeviceRef, Principal } from "./principal.ts";
+import { type DeviceRef, type KeyPrincipal, notByKey, type Principal } from "./principal.ts";
+import { type Scope, scopeRuleOf } from "./scopes.ts";
 import type { AuthService } from "./service.ts";
 
 /**
@@ -17,6 +18,23 @@ export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device
 
 /** The cookie that a sign-in sets on request. */
 export const SESSION_COOKIE = "larder_session";
+
+/** What every API key begins with: by it a key is told from a token. */
+export const KEY_PREFIX = "lk_";
+
+/** Who finds out whose an API key is; `features/api-keys` does. */
+export interface KeyIdentifier {
+  /** @throws AppError invalid_token | expired_token | revoked_token */
+  identify(key: string): KeyPrincipal;
+}
+
+/** What the guard works with. */
+export interface AuthGuardOptions {
+  readonly auth: AuthService;
+  readonly apiKeys: KeyIdentifier;
+  /** Called for each request, before it is known who asks: notices what other processes changed. */
+  readonly noticeChanges: () => void;
+}
 
 /** What is known of who asks. */
 export interface Identity {
@@ -35,13 +53,13 @@ export function identityOf(request: Request): Identity {
 }
 
 /** The hooks of the head of this file. `access` is a macro: `{ access: "writer" }` on a route gives it `principal`. */
-export function authGuard(auth: AuthService, onChangedElsewhere: () => void) {
+export function authGuard(options: AuthGuardOptions) {
   return new Elysia({ name: "auth-guard" })
     .onRequest(async ({ request }) => {
       const { isApi, path } = exchangeOf(request);
       if (!isApi && path !== "/metrics") return;
-      onChangedElsewhere();
-      identities.set(request, await identify(auth, request));
+      options.noticeChanges();
+      identities.set(request, await identify(options, request));
     })
     .macro({
       access: (access: Access) => ({
@@ -72,11 +90,12 @@ export function takesJson<A extends Access, S extends TSchema>(access: A, body: 
 
 /** The principal that an `access` other than `public` promises. */
 export function demand(access: Access, request: Request): Principal {
+  if (access === "public") return callerOf(request) ?? NOBODY;
   const identity = identityOf(request);
-  if (access === "public") return identity.principal ?? NOBODY;
   const { principal, problem } = identity;
   if (principal === undefined) throw problem ?? missingToken();
   if (identity.isByCookie) checkSameOrigin(request);
+  if (principal.key !== undefined) checkScope(principal, request);
   const isForDevices = access === "device" || access === "deviceWriter";
   if (isForDevices && principal.device === undefined) {
     throw new AppError("invalid_token", "This is for registered devices. Register one at /api/mobile/auth/register.");
@@ -94,27 +113,50 @@ export function demand(access: Access, request: Request): Principal {
   return principal;
 }
 
+/**
+ * Who asks, for routes that are open to everybody and do more for some. An API key counts as nobody there: its scopes say
+ * nothing of such routes. So does a cookie that another site may have sent along with a request that changes something.
+ */
+export function callerOf(request: Request): Principal | undefined {
+  const { principal, isByCookie } = identityOf(request);
+  if (principal === undefined || principal.key !== undefined) return undefined;
+  return isByCookie && !isSameOrigin(request) ? undefined : principal;
+}
+
+/**
+ * For what an API key may do only with a further scope than its address asks for, such as making a file public. Whoever
+ * is signed in may anyway.
+ * @throws AppError scope
+ */
+export function requireScope({ key }: Principal, scope: Scope): void {
+  if (key === undefined || key.scopes.includes(scope)) return;
+  throw new AppError("scope", `The API key lacks the scope ${scope}. Use a key that has it, or sign in.`, { scope });
+}
+
 /** The device that asks, on a route with the access `device` or `deviceWriter`. */
 export function deviceOf(principal: Principal): DeviceRef {
   invariant(principal.device !== undefined, "a route for devices was entered by one");
   return principal.device;
 }
 
-/** Stands where a public route has no caller; such a route looks at {@link identityOf} instead. */
+/** Stands where a public route has no caller; such a route looks at {@link callerOf} instead. */
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- empty, so that whoever relies on it fails at once
 const NOBODY = Object.freeze({}) as Principal;
 
-async function identify(auth: AuthService, request: Request): Promise<Identity> {
+/**
+ * Of several credentials the one that was sent on purpose counts: the Authorization header, then X-API-Key, and the
+ * cookie, which browsers send by themselves, last. A bad one is not made good by the next.
+ */
+async function identify({ auth, apiKeys }: AuthGuardOptions, request: Request): Promise<Identity> {
   const header = request.headers.get("authorization");
-  const cookie = header === null ? readCookie(request.headers.get("cookie")) : undefined;
-  const token = header === null ? cookie : /^Bearer +(\S+)$/i.exec(header)?.[1];
+  const key = header === null ? request.headers.get("x-api-key") : null;
+  const cookie = header === null && key === null ? readCookie(request.headers.get("cookie")) : undefined;
   const isByCookie = cookie !== undefined;
   try {
-    if (header !== null && token === undefined) {
-      throw new AppError("invalid_token", "The Authorization header must be: Bearer, a space, and the token.");
-    }
+    const token = header === null ? (key ?? cookie) : bearerOf(header);
     if (token === undefined) return { principal: undefined, problem: missingToken(), isByCookie };
-    const found = auth.identify(token);
+    const isKey = key !== null || (!isByCookie && token.startsWith(KEY_PREFIX));
+    const found = isKey ? apiKeys.identify(token) : auth.identify(token);
     return { principal: found instanceof Promise ? await found : found, problem: undefined, isByCookie };
   } catch (error) {
     if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie };
@@ -122,18 +164,40 @@ async function identify(auth: AuthService, request: Request): Promise<Identity> 
   }
 }
 
+/** @throws AppError invalid_token */
+function bearerOf(header: string): string {
+  const token = /^Bearer +(\S+)$/i.exec(header)?.[1];
+  if (token !== undefined) return token;
+  throw new AppError("invalid_token", "The Authorization header must be: Bearer, a space, and the token.");
+}
+
+/** Holds a request by an API key against the table of scopes. @throws AppError scope | invalid_token */
+function checkScope(principal: KeyPrincipal, request: Request): void {
+  const rule = scopeRuleOf(request.method, exchangeOf(request).path);
+  if (rule === "any") return;
+  if (rule === "never") throw notByKey();
+  if (rule === "device") {
+    throw new AppError("invalid_token", "This is for registered devices, with their own tokens. An API key is none.");
+  }
+  requireScope(principal, rule);
+}
+
 /**
  * A browser sends cookies along with what other sites make it send; what changes something must show that it comes from
  * our own pages (contract §2; Fetch Metadata). Neither header is a no.
  */
 function checkSameOrigin(request: Request): void {
-  if (request.method === "GET" || request.method === "HEAD") return;
-  const origin = request.headers.get("origin");
-  if (origin === null ? request.headers.get("sec-fetch-site") === "same-origin" : isOurs(origin, request)) return;
+  if (isSameOrigin(request)) return;
   throw new AppError(
     "csrf",
     "This request comes with the session cookie from another site. Send it from this server's pages, or with a token.",
   );
+}
+
+function isSameOrigin(request: Request): boolean {
+  if (request.method === "GET" || request.method === "HEAD") return true;
+  const origin = request.headers.get("origin");
+  return origin === null ? request.headers.get("sec-fetch-site") === "same-origin" : isOurs(origin, request);
 }
 
 /** Our public address, or the very host that the browser asked: on the local network that may be another name. */

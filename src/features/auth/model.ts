@@ -1,13 +1,22 @@
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
+import { SCOPES } from "./scopes.ts";
 
 const Email = t.String({ maxLength: 320, examples: ["ada@example.org"], description: "Valid e-mail address" });
 const Password = t.String({ minLength: 8, maxLength: 2048, description: "8 to 256 characters, any Unicode" });
+
+/** What proves a second factor. */
+export const Code = t.String({
+  maxLength: 64,
+  examples: ["123456"],
+  description: "Of the authenticator app, or a recovery code; only for accounts with two-factor sign-in",
+});
 
 /** POST /api/auth/signin */
 export const SignInBody = t.Object({
   email: Email,
   password: Password,
+  code: t.Optional(Code),
   cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
 });
 
@@ -30,13 +39,17 @@ export const UserRecord = t.Object({ id: t.String(), email: t.String(), name: t.
 /** The device that a session belongs to. */
 export const SessionDevice = t.Object({ id: t.String(), name: t.String() });
 
-/** A sign-in as its own user sees it. */
+/** A scope as an API key has it. */
+export const ScopeName = t.String({ enum: [...SCOPES] });
+
+/** A sign-in as its own user sees it; an API key shows itself as one. */
 export const SessionRecord = t.Object({
   id: t.String(),
-  kind: t.String({ enum: ["web", "mobile", "cli"] }),
+  kind: t.String({ enum: ["web", "mobile", "cli", "key"] }),
   createdAt: Timestamp,
-  expiresAt: Timestamp,
+  expiresAt: t.Union([Timestamp, t.Null()], { description: "null for an API key without an end" }),
   device: t.Optional(SessionDevice),
+  scopes: t.Optional(t.Array(ScopeName, { description: "Of an API key" })),
 });
 
 /** Answer of signup, signin and refresh. */

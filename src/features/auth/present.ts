@@ -9,8 +9,17 @@ export function presentUser(user: User): { id: string; email: string; name: stri
   return { id: user.publicId, email: user.email, name: user.name };
 }
 
-/** The session of GET /api/auth/session. */
-export function presentSession({ session, device }: Principal) {
+/** The session of GET /api/auth/session; of an API key, what stands for one. */
+export function presentSession({ session, device, key }: Principal) {
+  if (key !== undefined) {
+    return {
+      id: key.publicId,
+      kind: "key" as const,
+      createdAt: toTimestamp(key.createdAtMs),
+      expiresAt: key.expiresAtMs === null ? null : toTimestamp(key.expiresAtMs),
+      scopes: key.scopes,
+    };
+  }
   return {
     id: session.publicId,
     kind: session.kind,

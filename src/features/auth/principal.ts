@@ -1,4 +1,6 @@
+import { AppError } from "../../errors.ts";
 import type { User } from "../users/types.ts";
+import type { Scope } from "./scopes.ts";
 
 /** A sign-in. */
 export interface Session {
@@ -26,16 +28,55 @@ export interface ListedSession extends Session {
   readonly device: DeviceRef | undefined;
 }
 
-/** Who asks: a user by one of their sessions. */
-export interface Principal {
+/** An API key, as it asks. */
+export interface KeyRef {
+  readonly publicId: string;
+  /** What it may do, at most; the user's role bounds it too. */
+  readonly scopes: readonly Scope[];
+  readonly createdAtMs: number;
+  /** Null for a key that lasts until it is deleted. */
+  readonly expiresAtMs: number | null;
+}
+
+/** A user who asks by one of their sessions. */
+export interface SessionPrincipal {
   readonly user: User;
   readonly session: Session;
   /** The device that the session belongs to; there for every session of kind `mobile`, and for no other. */
   readonly device?: DeviceRef | undefined;
+  readonly key?: undefined;
 }
+
+/** A user for whom a script asks, by an API key. */
+export interface KeyPrincipal {
+  readonly user: User;
+  readonly key: KeyRef;
+  readonly session?: undefined;
+  readonly device?: undefined;
+}
+
+/** Who asks: a user, by one of their sessions or one of their API keys. */
+export type Principal = SessionPrincipal | KeyPrincipal;
 
 /** Where a request came from, as far as a session remembers it. */
 export interface ClientInfo {
   readonly address: string;
   readonly userAgent: string | undefined;
+}
+
+/**
+ * The session that asks, for what is never done by an API key: keys, sessions, passwords, the end of the account
+ * (contract §2).
+ * @throws AppError scope
+ */
+export function sessionOf(principal: Principal): Session {
+  if (principal.session !== undefined) return principal.session;
+  throw notByKey();
+}
+
+/** No scope is enough for this. */
+export function notByKey(): AppError {
+  return new AppError("scope", "An API key can't do this, whatever its scopes. Sign in with e-mail and password.", {
+    scope: null,
+  });
 }

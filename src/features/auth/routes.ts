@@ -5,11 +5,39 @@ import { ERROR_ANSWERS } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
-import { authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
+import { type authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
 import { SessionAnswer, SignedInAnswer, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
 import { presentSession, presentSignedIn, presentUser } from "./present.ts";
-import type { ClientInfo } from "./principal.ts";
+import { type ClientInfo, type Principal, type SessionPrincipal, notByKey } from "./principal.ts";
 import { type AuthService, DEVICE_TOKEN_LIFETIME_MS, type SignedIn } from "./service.ts";
+
+/** Makes the session cookie (contract §2). */
+export interface SessionCookies {
+  /** Set-Cookie for a sign-in. */
+  forSignIn(request: Request, signedIn: SignedIn): string;
+  /** Set-Cookie that ends it in the browser. */
+  clear(request: Request): string;
+}
+
+/**
+ * The cookie is for scripts of no page (HttpOnly), for links from elsewhere but not for their forms (SameSite=Lax), and
+ * for HTTPS alone where the sign-in came by it.
+ * @param path what it is for: the base path, or `/`
+ */
+export function sessionCookies(path: string, tokenLifetimeMs: number): SessionCookies {
+  const make = (request: Request, value: string, maxAgeSeconds: number) =>
+    new Bun.Cookie(SESSION_COOKIE, value, {
+      path,
+      httpOnly: true,
+      sameSite: "lax",
+      secure: exchangeOf(request).isSecure,
+      maxAge: maxAgeSeconds,
+    }).toString();
+  return {
+    forSignIn: (request, signedIn) => make(request, signedIn.token, Math.floor(tokenLifetimeMs / 1000)),
+    clear: (request) => make(request, "", 0),
+  };
+}
 
 /** What the sign-in routes work with. */
 export interface AuthRoutesOptions {
@@ -17,23 +45,11 @@ export interface AuthRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
   readonly rateGate: RateGate;
   readonly tokenLifetimeMs: number;
-  /** The path that the cookie is for: the base path, or `/`. */
-  readonly cookiePath: string;
+  readonly cookies: SessionCookies;
 }
 
 /** /api/auth/* (api.md, Authentication endpoints; contract §2). */
-export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath }: AuthRoutesOptions) {
-  const sessionCookie = (request: Request, value: string, maxAgeSeconds: number) =>
-    new Bun.Cookie(SESSION_COOKIE, value, {
-      path: cookiePath,
-      httpOnly: true,
-      sameSite: "lax",
-      secure: exchangeOf(request).isSecure,
-      maxAge: maxAgeSeconds,
-    }).toString();
-  const cookieFor = (request: Request, signedIn: SignedIn) =>
-    sessionCookie(request, signedIn.token, Math.floor(tokenLifetimeMs / 1000));
-
+export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
   return new Elysia({ name: "auth-routes", prefix: "/api/auth" })
     .use(guard)
     .onError(({ error, request, set }) => {
@@ -66,10 +82,10 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
       async ({ body, request, set }) => {
         const email = parseEmail(body.email);
         const checked = await rateGate.guardSignIn(request, set.headers, email, () =>
-          auth.checkPassword(email, body.password),
+          auth.checkCredentials(email, body.password, body.code),
         );
         const signedIn = await auth.signIn(checked, clientOf(request));
-        if (body.cookie === true) set.headers["set-cookie"] = cookieFor(request, signedIn);
+        if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },
       {
@@ -78,10 +94,12 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
           takesJson: true,
           tag: "Authentication",
           summary: "Sign in",
-          description: "An unknown e-mail and a wrong password get the same answer.",
+          description:
+            "An unknown e-mail and a wrong password get the same answer. An account with two-factor sign-in answers the " +
+            "right password with 401 second_factor_required, and `details.methods`; the same again with `code` signs in.",
           access: "public",
           body: SignedInAnswer,
-          errors: ["bad_credentials", "account_disabled"],
+          errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code"],
         }),
       },
     )
@@ -105,8 +123,8 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
     .post(
       "/refresh",
       async ({ principal, request, set }) => {
-        const signedIn = await auth.refresh(principal, clientOf(request));
-        if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookieFor(request, signedIn);
+        const signedIn = await auth.refresh(bySession(principal), clientOf(request));
+        if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         const lifetimeMs = principal.device === undefined ? tokenLifetimeMs : DEVICE_TOKEN_LIFETIME_MS;
         return presentSignedIn(signedIn, lifetimeMs);
       },
@@ -127,8 +145,8 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
     .post(
       "/signout",
       async ({ body, principal, request, set }) => {
-        await auth.signOut(principal, body.everywhere ?? false);
-        if (identityOf(request).isByCookie) set.headers["set-cookie"] = sessionCookie(request, "", 0);
+        await auth.signOut(bySession(principal), body.everywhere ?? false);
+        if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.clear(request);
         return { success: true as const, message: body.everywhere ? "Signed out everywhere." : "Signed out." };
       },
       {
@@ -147,6 +165,12 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookiePath 
         }),
       },
     );
+}
+
+/** @throws AppError scope for an API key, which has no session */
+function bySession(principal: Principal): SessionPrincipal {
+  if (principal.session === undefined) throw notByKey();
+  return principal;
 }
 
 function isRefusedBody(error: unknown): boolean {

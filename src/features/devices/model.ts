@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
-import { UserRecord } from "../auth/model.ts";
+import { Code, UserRecord } from "../auth/model.ts";
 import { SYNC_FOLDERS_MAX, UPLOAD_QUALITIES } from "./settings.ts";
 
 /** As a device chooses it. */
@@ -16,10 +16,14 @@ const Words = { maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" 
 const Email = t.String({ maxLength: 320, examples: ["ada@example.org"] });
 const Password = t.String({ maxLength: 2048 });
 
+const CREDENTIALS = { email: Email, password: Password, code: t.Optional(Code) };
+
+/** What a device signs in with. */
+export const Credentials = t.Object(CREDENTIALS);
+
 /** POST /api/mobile/auth/register */
 export const RegisterBody = t.Object({
-  email: Email,
-  password: Password,
+  ...CREDENTIALS,
   deviceInfo: t.Object({
     deviceId: DeviceId,
     platform: t.String({
@@ -37,7 +41,7 @@ export const RegisterBody = t.Object({
 });
 
 /** POST /api/mobile/auth */
-export const DeviceSignInBody = t.Object({ email: Email, password: Password, deviceId: DeviceId });
+export const DeviceSignInBody = t.Object({ ...CREDENTIALS, deviceId: DeviceId });
 
 /** POST /api/mobile/auth/refresh */
 export const DeviceRefreshBody = t.Object({

@@ -9,6 +9,7 @@ import type { AuthService } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
 import {
+  type Credentials,
   DeviceParams,
   DeviceRecord,
   DeviceRefreshBody,
@@ -44,6 +45,9 @@ export interface DeviceRoutesOptions {
 
 const REMOVAL = "Its tokens and what it has under way end at once, and its place is free.";
 
+/** Of accounts with two-factor sign-in, as at /api/auth/signin. */
+const SECOND_FACTOR = ["second_factor_required", "invalid_code"] as const;
+
 type Headers = Record<string, string | number>;
 
 /**
@@ -52,9 +56,10 @@ type Headers = Record<string, string | number>;
  */
 export function deviceRoutes(options: DeviceRoutesOptions) {
   const { devices, auth, guard, rateGate, pendingUploadsOf, fileBytesOf } = options;
-  const checkPassword = (request: Request, headers: Headers, credentials: { email: string; password: string }) => {
+  const checkPassword = (request: Request, headers: Headers, credentials: typeof Credentials.static) => {
     const email = parseEmail(credentials.email);
-    return rateGate.guardPassword(request, headers, email, () => auth.checkPassword(email, credentials.password));
+    const { password, code } = credentials;
+    return rateGate.guardPassword(request, headers, email, () => auth.checkCredentials(email, password, code));
   };
   const answerSignIn = (signedIn: SignedInDevice) =>
     presentSignedInDevice(signedIn, {
@@ -89,7 +94,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
             "plan's number of devices it is 403 device_limit.",
           access: "public",
           body: DeviceSignedInAnswer,
-          errors: ["bad_credentials", "account_disabled", "device_limit", "forbidden_target"],
+          errors: ["bad_credentials", "account_disabled", "device_limit", "forbidden_target", ...SECOND_FACTOR],
         }),
       },
     )
@@ -108,7 +113,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
           description: "Ends the device's former tokens.",
           access: "public",
           body: DeviceSignedInAnswer,
-          errors: ["bad_credentials", "account_disabled", "not_found"],
+          errors: ["bad_credentials", "account_disabled", "not_found", ...SECOND_FACTOR],
         }),
       },
     )

@@ -21,6 +21,8 @@ export interface ContentSenderOptions {
   readonly transfers: TransferCounters;
   readonly downloads: DownloadLedger;
   readonly clock: Clock;
+  /** Called for each download that counts. Must not throw. */
+  readonly onCounted?: (file: FileNode) => void;
 }
 
 /** One request for a content. */
@@ -127,6 +129,7 @@ export class ContentSender {
     const counted = downloads.begin(callerKey, contentKey, isRange, nowMs) === "counts" ? 1 : 0;
     access.note(file.id, nowMs, counted);
     transfers.noteDownload(file.accountId, sent.bytesToSend, counted);
+    if (counted === 1) this.#options.onCounted?.(file);
   }
 }
 
@@ -145,7 +148,8 @@ const VARIANT_OF: Readonly<Record<string, ThumbnailVariant>> = {
   large: "large",
 };
 
-function readVariant(text: string | undefined): ThumbnailVariant | undefined {
+/** What `?thumbnail=` asks for; undefined for the content itself. @throws AppError invalid_field */
+export function readVariant(text: string | undefined): ThumbnailVariant | undefined {
   if (text === undefined || text === "false" || text === "0") return undefined;
   const variant = VARIANT_OF[text];
   if (variant === undefined) {

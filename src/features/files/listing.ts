@@ -1,13 +1,16 @@
 /** GET /api/files: the query string as the tree understands it. */
 import { notFound } from "../../errors.ts";
 import { type Query, readBoolean, readChoice, readInteger } from "../../http/fields.ts";
-import { normalizePath } from "../../lib/path.ts";
+import { normalizePath, ROOT_PATH } from "../../lib/path.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { OWN_VIEW, type TreeView } from "../permissions/view.ts";
 import type { TreeReader } from "../tree/reader.ts";
-import type { FolderNode, NodePage, SortField } from "../tree/types.ts";
+import type { FileNode, FolderNode, NodePage, SortField } from "../tree/types.ts";
+import type { User } from "../users/types.ts";
 
 /** One page, and what it is a page of. */
 export interface Listing extends NodePage {
-  readonly folder: FolderNode;
+  readonly folder: Pick<FolderNode, "path" | "name" | "folder">;
   readonly page: number;
   readonly limit: number;
 }
@@ -19,10 +22,14 @@ const LIMIT_MAX = 100;
 const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 /**
- * The page that a query string asks for.
+ * The page that a query string asks for, of the user's own tree or, with `share`, of what somebody shares with them.
  * @throws AppError invalid_field | invalid_path | not_found
  */
-export async function readListing(tree: TreeReader, accountId: number, query: Query): Promise<Listing> {
+export async function readListing(
+  { tree, permissions }: { readonly tree: TreeReader; readonly permissions: Permissions },
+  user: User,
+  query: Query,
+): Promise<Listing> {
   const path = normalizePath(query["folder"] || "/");
   const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
   const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
@@ -38,7 +45,11 @@ export async function readListing(tree: TreeReader, accountId: number, query: Qu
   const search = query["search"] || undefined;
   const mediaTypePattern = query["mimeType"] || undefined;
 
-  const folder = tree.findFolderByPath(accountId, path);
+  const opened = query["share"] === undefined ? undefined : permissions.received(user, query["share"]);
+  if (opened?.node.kind === "file") return listOne(opened.node, opened.view, path, page, limit);
+  const { owner, view } = opened ?? { owner: user, view: OWN_VIEW };
+  const accountId = owner.id;
+  const folder = tree.findFolderByPath(accountId, view.toOwner(path));
   if (folder === undefined) throw notFound("This folder");
   const place = { accountId, folder, kind, sort, order, offset: (page - 1) * limit, limit };
   const hasTags = tags !== undefined && tags.length > 0;
@@ -53,5 +64,13 @@ export async function readListing(tree: TreeReader, accountId: number, query: Qu
         recursive: recursive ?? (search !== undefined || hasTags),
       })
     : await tree.list(place);
-  return { ...found, folder, page, limit };
+  if (opened === undefined) return { ...found, folder, page, limit };
+  return { ...found, nodes: found.nodes.map((node) => view.show(node)), folder: view.show(folder), page, limit };
+}
+
+/** A share of a single file: a folder with that file in it. */
+function listOne(file: FileNode, view: TreeView, path: string, page: number, limit: number): Listing {
+  if (path !== ROOT_PATH) throw notFound("This folder");
+  const folder = { path: ROOT_PATH, name: ROOT_PATH, folder: ROOT_PATH };
+  return { nodes: page === 1 ? [view.show(file)] : [], total: 1, folder, page, limit };
 }

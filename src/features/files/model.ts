@@ -102,13 +102,20 @@ export const UpdateBody = t.Object({
 
 const FileIds = t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" });
 
+const DESTINATION = {
+  destinationFolder: t.String(),
+  share: t.Optional(
+    t.String({ description: "Id of a share that was made for you: destinationFolder is a path below it" }),
+  ),
+};
+
 /** POST /api/files/move */
-export const MoveBody = t.Object({ fileIds: FileIds, destinationFolder: t.String() });
+export const MoveBody = t.Object({ fileIds: FileIds, ...DESTINATION });
 
 /** POST /api/files/copy */
 export const CopyBody = t.Object({
   fileIds: FileIds,
-  destinationFolder: t.String(),
+  ...DESTINATION,
   preserveMetadata: t.Optional(t.Boolean({ default: true })),
   onConflict: t.Optional(t.Union([t.Literal("rename"), t.Literal("version"), t.Literal("error")])),
 });
@@ -155,6 +162,7 @@ export const UploadRequest = {
         properties: {
           file: { type: "string", format: "binary" },
           folder: { type: "string", default: "/" },
+          share: { type: "string", description: "Id of a share that was made for you: folder is a path below it" },
           description: { type: "string" },
           tags: { type: "string", description: "Comma-separated; may also be repeated" },
           isPublic: { type: "boolean", default: false },

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { toChecksum } from "../../blobs/digest.ts";
+import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { matchesIfMatch } from "../../http/conditional.ts";
 import { documented, ref } from "../../http/documented.ts";
@@ -14,6 +14,7 @@ import { normalizeName, normalizePath } from "../../lib/path.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import type { Principal } from "../auth/principal.ts";
 import { keyedRequest } from "../idempotency/service.ts";
+import type { Permissions } from "../permissions/permissions.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
@@ -34,12 +35,13 @@ import {
   UploadRequest,
 } from "./model.ts";
 import { presentInfo, presentItem, presentUpdated, presentUploaded } from "./present.ts";
-import type { BulkOutcome, FileService } from "./service.ts";
+import type { BulkOutcome, Destination, FileService } from "./service.ts";
 import { readUploadFields } from "./upload-form.ts";
 
 /** What the file routes work with. */
 export interface FileRoutesOptions {
   readonly files: FileService;
+  readonly permissions: Permissions;
   readonly tree: TreeReader;
   readonly links: PublicLinks;
   readonly access: AccessCounters;
@@ -53,7 +55,11 @@ export interface FileRoutesOptions {
 }
 
 const QUERY_OF_LISTING = {
-  folder: { type: "string", default: "/", description: "Folder path" },
+  folder: { type: "string", default: "/", description: "Folder path; with share one below it" },
+  share: {
+    type: "string",
+    description: "Id of a share that was made for you: lists what it opens. Of a single file that file, unfiltered",
+  },
   page: { type: "integer", minimum: 1, default: 1 },
   limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
   sort: { type: "string", enum: ["name", "size", "createdAt", "modifiedAt"], default: "name" },
@@ -66,13 +72,15 @@ const QUERY_OF_LISTING = {
   recursive: { type: "boolean", description: "Everything below the folder; the default with search or tags" },
 };
 
+const SHARED_PATHS = "In what others share with you, paths begin at the share: a shared folder is /.";
+
 /** /api/files and /api/files/{id}… (api.md, Files; contract §4); folders have routes of their own. */
 export function fileRoutes(options: FileRoutesOptions) {
-  const { files, tree, links, access, sender, rateGate, guard, clock, hasThumbnail, allowLong } = options;
+  const { files, permissions, tree, links, access, sender, rateGate, guard, clock, hasThumbnail, allowLong } = options;
   const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
 
   const send = (principal: Principal, fileId: string, request: Request, set: ContentRequest["set"]) =>
-    sender.send(files.get(principal.user, fileId), {
+    sender.send(files.open(principal.user, fileId).node, {
       request,
       set,
       query: readQuery(exchangeOf(request).query),
@@ -86,7 +94,8 @@ export function fileRoutes(options: FileRoutesOptions) {
       .get(
         "/",
         async ({ principal, request }) => {
-          const listing = await readListing(tree, principal.user.id, readQuery(exchangeOf(request).query));
+          const query = readQuery(exchangeOf(request).query);
+          const listing = await readListing({ tree, permissions }, principal.user, query);
           const { folder, page, limit, total, nodes } = listing;
           const context = contextOf(request);
           return ok({
@@ -103,6 +112,7 @@ export function fileRoutes(options: FileRoutesOptions) {
             access: "reader",
             query: QUERY_OF_LISTING,
             data: ListingRecord,
+            description: `${SHARED_PATHS} Give share to list them.`,
             errors: ["invalid_field", "invalid_path", "not_found"],
           }),
         },
@@ -112,15 +122,18 @@ export function fileRoutes(options: FileRoutesOptions) {
         async ({ principal, request, set }) => {
           const { user } = principal;
           const key = request.headers.get("idempotency-key");
-          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key });
+          // Below which share it goes, if any, is told by a field that may come last.
+          const hosts = [user, ...permissions.hosts(user)];
+          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key, hosts });
           try {
             const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
               beginFile: () => arrival.incoming,
             });
             const fields = readUploadFields(form.fields);
-            const { file } = await files.finishUpload(user, arrival, form.file, fields, (digest) =>
-              keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]),
-            );
+            const share = form.fields.get("share")?.at(-1) || undefined;
+            const keyed = (digest: Digest) =>
+              keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]);
+            const { file } = await files.finishUpload(user, arrival, form.file, fields, keyed, { share });
             set.status = 201;
             return ok(presentUploaded(file, contextOf(request)));
           } finally {
@@ -133,7 +146,9 @@ export function fileRoutes(options: FileRoutesOptions) {
           ...documented({
             tag: "Files",
             summary: "Upload a file",
-            description: "Fields may come in any order. The answer is sent when content and record are on disk.",
+            description:
+              "Fields may come in any order. The answer is sent when content and record are on disk. With share it goes " +
+              "below a folder that somebody shares with you for writing, and counts for them.",
             access: "writer",
             status: 201,
             requestBody: UploadRequest,
@@ -144,6 +159,8 @@ export function fileRoutes(options: FileRoutesOptions) {
               "invalid_field",
               "invalid_path",
               "not_a_folder",
+              "not_found",
+              "share_permission",
               "checksum_mismatch",
               "name_taken",
               "idempotency_key",
@@ -160,11 +177,7 @@ export function fileRoutes(options: FileRoutesOptions) {
       .post(
         "/move",
         async ({ principal, body, request }) => {
-          const outcomes = await files.move(
-            principal.user,
-            body.fileIds,
-            normalizePath(body.destinationFolder, "destinationFolder"),
-          );
+          const outcomes = await files.move(principal.user, body.fileIds, readDestination(body));
           const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
           return ok({ moved: done, failed });
         },
@@ -174,10 +187,11 @@ export function fileRoutes(options: FileRoutesOptions) {
             takesJson: true,
             tag: "Files",
             summary: "Move files and folders",
-            description: "Each by itself; the call fails where every item failed.",
+            description:
+              "Each by itself; the call fails where every item failed. Inside one account: between accounts copy, then delete.",
             access: "writer",
             data: MovedRecord,
-            errors: ["invalid_path", "not_a_folder", "not_found", "name_taken"],
+            errors: ["invalid_path", "invalid_request", "not_a_folder", "not_found", "name_taken", "share_permission"],
           }),
         },
       )
@@ -185,7 +199,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         "/copy",
         async ({ principal, body, request, set }) => {
           const { user } = principal;
-          const destination = normalizePath(body.destinationFolder, "destinationFolder");
+          const destination = readDestination(body);
           const { onConflict = "rename", preserveMetadata = true } = body;
           const key = request.headers.get("idempotency-key");
           const outcomes = await files.copy(
@@ -193,7 +207,14 @@ export function fileRoutes(options: FileRoutesOptions) {
             body.fileIds,
             destination,
             { onConflict, preserveMetadata },
-            keyedRequest(user.id, key, ["copy", body.fileIds, destination, onConflict, preserveMetadata]),
+            keyedRequest(user.id, key, [
+              "copy",
+              body.fileIds,
+              destination.path,
+              onConflict,
+              preserveMetadata,
+              ...(destination.share === undefined ? [] : [destination.share]),
+            ]),
           );
           const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
             sourceId,
@@ -208,23 +229,33 @@ export function fileRoutes(options: FileRoutesOptions) {
             takesJson: true,
             tag: "Files",
             summary: "Copy files and folders",
-            description: "Content is shared, no byte is written. A copy is never public.",
+            description:
+              "Content is shared, no byte is written. A copy is never public. Of what others share with you it makes " +
+              "files of your own, which count for you.",
             access: "writer",
             status: 201,
             headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
             data: CopiedRecord,
-            errors: ["invalid_path", "not_a_folder", "not_found", "name_taken", "quota_exceeded", "idempotency_key"],
+            errors: [
+              "invalid_path",
+              "not_a_folder",
+              "not_found",
+              "name_taken",
+              "quota_exceeded",
+              "idempotency_key",
+              "share_permission",
+            ],
           }),
         },
       )
       .get(
         "/:id",
         ({ principal, params, request }) => {
-          const file = files.get(principal.user, params.id);
+          const { node: file, owner } = files.open(principal.user, params.id);
           return ok(
             presentInfo(file, {
               ...contextOf(request),
-              owner: principal.user,
+              owner,
               shareToken: file.isPublic ? links.findToken(file.id) : undefined,
               access: access.read(file.id, file.publicId),
             }),
@@ -237,6 +268,7 @@ export function fileRoutes(options: FileRoutesOptions) {
             tag: "Files",
             summary: "All about a file",
             access: "reader",
+            description: `${SHARED_PATHS} Whether it is public is told to its owner alone.`,
             data: ref("FileInfo"),
             errors: ["not_found", "invalid_field"],
           }),
@@ -258,9 +290,17 @@ export function fileRoutes(options: FileRoutesOptions) {
             tag: "Files",
             summary: "Rename, move, describe, label or publish a file",
             access: "writer",
+            description: `${SHARED_PATHS} What was itself shared keeps its name and place, and only its owner publishes it.`,
             headers: { "If-Match": "Only if the content has this ETag" },
             data: ref("UpdatedFile"),
-            errors: ["invalid_path", "not_a_folder", "not_found", "name_taken", "precondition_failed"],
+            errors: [
+              "invalid_path",
+              "not_a_folder",
+              "not_found",
+              "name_taken",
+              "precondition_failed",
+              "share_permission",
+            ],
           }),
         },
       )
@@ -281,7 +321,7 @@ export function fileRoutes(options: FileRoutesOptions) {
             summary: "Delete a file for good",
             access: "writer",
             data: ref("DeletedNode"),
-            errors: ["not_found", "invalid_field"],
+            errors: ["not_found", "invalid_field", "share_permission"],
           }),
         },
       )
@@ -289,10 +329,10 @@ export function fileRoutes(options: FileRoutesOptions) {
         "/:id/content",
         async ({ principal, params, request }) => {
           const { user } = principal;
-          files.get(user, params.id);
+          const { owner } = files.open(user, params.id, "write");
           const declaredType = request.headers.get("content-type") ?? undefined;
           const key = request.headers.get("idempotency-key");
-          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key });
+          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
           try {
             await forEachPiece(request.body, (piece) => arrival.incoming.write(piece));
             const file = await files.finishReplacement(
@@ -323,6 +363,7 @@ export function fileRoutes(options: FileRoutesOptions) {
             errors: [
               "not_found",
               "invalid_field",
+              "share_permission",
               "precondition_failed",
               "idempotency_key",
               "file_too_large",
@@ -373,7 +414,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         "/:id/checksum",
         async ({ principal, params, request }) => {
           allowLong(request);
-          const { stored, actual, ok: isOk } = await files.checkContent(files.get(principal.user, params.id));
+          const { stored, actual, ok: isOk } = await files.checkContent(files.open(principal.user, params.id).node);
           return ok({ stored: toChecksum(stored), actual: actual && toChecksum(actual), ok: isOk });
         },
         {
@@ -401,6 +442,10 @@ export function preconditionOf(request: Request): Precondition | undefined {
       etag: `"${current.digest}"`,
     });
   };
+}
+
+function readDestination(body: { destinationFolder: string; share?: string }): Destination {
+  return { path: normalizePath(body.destinationFolder, "destinationFolder"), share: body.share };
 }
 
 function readChanges(body: typeof UpdateBody.static): FileChanges {

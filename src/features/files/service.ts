@@ -3,16 +3,24 @@ import type { BlobStore, HeldBlob, Incoming } from "../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import { translateDiskError } from "../../blobs/disk.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
-import { AppError, type ErrorDetails, notFound, type Reason } from "../../errors.ts";
+import { AppError, type ErrorDetails, type Reason } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { joinPath, uploadedName } from "../../lib/path.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
+import {
+  actingDevice,
+  forOwnersAlone,
+  type Need,
+  type Permissions,
+  type Permitted,
+  type Place,
+} from "../permissions/permissions.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
-import type { CopyOptions, FileChanges, FileNode, NodeRef, Precondition, TreeNode } from "../tree/types.ts";
+import type { CopyOptions, FileChanges, FileNode, Precondition, TreeNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
 import { detectMediaType } from "./media-type.ts";
@@ -34,6 +42,7 @@ export interface FileServiceOptions {
   readonly clock: Clock;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
+  readonly permissions: Permissions;
   readonly links: PublicLinks;
   readonly idempotency: Idempotency;
   readonly transfers: TransferCounters;
@@ -48,6 +57,8 @@ export interface FileServiceOptions {
 
 /** What a caller adds to an upload. */
 export interface UploadHooks {
+  /** The received share below which the file goes; the caller's own tree where absent. */
+  readonly share?: string | undefined;
   /** Asked once the content is known, before it is stored. What it throws refuses the upload. */
   readonly admit?: (digest: Digest) => void;
   /** What the content tells of itself, beside what the form says. */
@@ -67,10 +78,19 @@ export interface Arrival {
   discard(): void;
 }
 
+/** Where moves and copies go: a normalised path of the caller's own tree, or below a received share. */
+export interface Destination {
+  readonly path: string;
+  readonly share: string | undefined;
+}
+
 /** Result of a bulk call for one id. */
 export type BulkOutcome<T> =
   | { readonly id: string; readonly done: T }
   | { readonly id: string; readonly error: AppError };
+
+/** Whose tree something touches, and how the user sees it. */
+type Target = Pick<Place, "owner" | "isOwn" | "view">;
 
 /** A form's text fields and part headers, at most, beside the file. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
@@ -83,32 +103,29 @@ export class FileService {
     this.#options = options;
   }
 
-  /** A file of this account. @throws AppError not_found */
-  get(user: User, fileId: string): FileNode {
-    const file = this.#options.tree.findFile(user.id, fileId);
-    if (file === undefined) throw notFound("This file");
-    return file;
+  /** A file that the user may use so, their own or shared with them. @throws AppError not_found | share_permission */
+  open(user: User, fileId: string, need: Need = "read"): Permitted<FileNode> {
+    return this.#options.permissions.file(user, fileId, need);
   }
 
   /**
    * Prepares for a file of unknown content: refuses at once what can be known to be too much, and holds room on the disk.
    * @param declaredBytes Content-Length of the request, if it has one
    * @param key its Idempotency-Key, if it has one
+   * @param hosts in whose accounts it may end, as far as is known by now: what has room for it in one of them is let in,
+   *   and is held against the right one's limits at the end
    * @throws AppError file_too_large | quota_exceeded | disk_full
    */
   beginArrival(
     user: User,
     declaredBytes: number | undefined,
-    { isForm, key }: { isForm: boolean; key: string | null },
+    { isForm, key, hosts = [user] }: { isForm: boolean; key: string | null; hosts?: readonly User[] },
   ): Arrival {
-    const { blobs, tree, limitsOf, reserveSpace, idempotency } = this.#options;
-    const limits = limitsOf(user);
-    const max = limits.maxFileSizeBytes ?? Number.POSITIVE_INFINITY;
+    const { blobs, reserveSpace, idempotency } = this.#options;
     // A request that was carried out already needs no more room: it gets its first answer again.
-    const isUnbounded = limits.quotaBytes === null || (key !== null && idempotency.isKnown(user.id, key));
-    const free = isUnbounded ? Number.POSITIVE_INFINITY : (limits.quotaBytes ?? 0) - tree.usage(user.id).usedBytes;
-    const tooLarge = () => (max <= free ? fileTooLarge(limits, max) : quotaExceeded(limits));
-    const limitBytes = Math.max(0, Math.min(max, free));
+    const isKnown = key !== null && idempotency.isKnown(user.id, key);
+    const rooms = hosts.map((host) => this.#roomOf(host, isKnown));
+    const { limitBytes, tooLarge } = rooms.reduce((best, room) => (room.limitBytes > best.limitBytes ? room : best));
     const surplus = isForm ? FORM_OVERHEAD_BYTES : 0;
     if ((declaredBytes ?? 0) > limitBytes + surplus) throw tooLarge();
     const release = reserveSpace(declaredBytes ?? 0);
@@ -124,7 +141,7 @@ export class FileService {
 
   /**
    * Makes a file of what has arrived. The arrival is used up, also on failure.
-   * @returns `isNew` false where `hooks` found one that is the same
+   * @returns the file as the user sees it; `isNew` false where `hooks` found one that is the same
    * @throws AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder | invalid_path | idempotency_key |
    *   disk_full | storage_error
    */
@@ -141,25 +158,29 @@ export class FileService {
     const path = joinPath(fields.folderPath, name);
     const { incoming } = arrival;
     try {
+      const { owner } = this.#uploadPlace(user, fields, hooks.share);
+      // It may have come in under the limits of another account.
+      this.#checkFileSize(owner, incoming.sizeBytes);
       checkDigest(fields.checksum, incoming.digest());
       const mediaType = await detectMediaType(incoming.head, file.declaredType, name);
       const request = keyed(incoming.digest());
       hooks.admit?.(incoming.digest());
       const held = await incoming.store();
-      return await this.#name(user, held, mediaType, async () => {
+      return await this.#name(owner, held, mediaType, async () => {
         const found = await hooks.describe?.(held, mediaType);
-        return writer.run((tx) =>
-          idempotency.once(request, () => {
+        return writer.run((tx) => {
+          const place = this.#uploadPlace(user, fields, hooks.share);
+          return idempotency.once(request, () => {
             const same = hooks.findSame?.(fields, name, held);
             if (same !== undefined) {
               hooks.onDone?.(tx, same, path);
               return { file: same, isNew: false };
             }
-            const { file: made } = treeWriter.by(user.viaDeviceId, () =>
+            const { file: made } = this.#write(user, place, () =>
               treeWriter.createFile(tx, {
-                accountId: user.id,
+                accountId: place.owner.id,
                 createdBy: user.id,
-                folderPath: fields.folderPath,
+                folderPath: place.path,
                 name,
                 blob: held,
                 mediaType,
@@ -170,14 +191,14 @@ export class FileService {
                 capturedAt: fields.capturedAt ?? found?.capturedAt,
                 isPublic: fields.isPublic,
                 onConflict: fields.onConflict,
-                quotaBytes: limitsOf(user).quotaBytes,
+                quotaBytes: limitsOf(place.owner).quotaBytes,
               }),
             );
             if (made.isPublic && links.findToken(made.id) === undefined) links.open(tx, made.id);
             hooks.onDone?.(tx, made, path);
-            return { file: made, isNew: true };
-          }),
-        );
+            return { file: place.view.show(made), isNew: true };
+          });
+        });
       });
     } finally {
       arrival.discard();
@@ -186,7 +207,7 @@ export class FileService {
 
   /**
    * Stores what has arrived as the next content of a file. The arrival is used up, also on failure.
-   * @throws as {@link finishUpload}; not_found, precondition_failed
+   * @throws as {@link finishUpload}; not_found, share_permission, precondition_failed
    */
   async finishReplacement(
     user: User,
@@ -197,88 +218,107 @@ export class FileService {
     const { writer, treeWriter, idempotency, limitsOf } = this.#options;
     const { incoming } = arrival;
     try {
-      const { name } = this.get(user, target.fileId);
+      const { node, owner } = this.open(user, target.fileId, "write");
+      const { name } = node;
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
       const request = keyed(incoming.digest());
       const held = await incoming.store();
-      return await this.#name(user, held, mediaType, () =>
-        writer.run((tx) =>
-          idempotency.once(request, () =>
-            treeWriter.by(user.viaDeviceId, () =>
+      return await this.#name(owner, held, mediaType, () =>
+        writer.run((tx) => {
+          const permitted = this.open(user, target.fileId, "write");
+          return idempotency.once(request, () => {
+            const file = this.#write(user, permitted, () =>
               treeWriter.replaceContent(tx, {
-                file: { accountId: user.id, publicId: target.fileId },
+                file: permitted.node,
                 blob: held,
                 mediaType,
                 createdBy: user.id,
-                quotaBytes: limitsOf(user).quotaBytes,
+                quotaBytes: limitsOf(permitted.owner).quotaBytes,
                 precondition: target.precondition,
               }),
-            ),
-          ),
-        ),
+            );
+            return permitted.view.show(file);
+          });
+        }),
       );
     } finally {
       arrival.discard();
     }
   }
 
-  /** Changes what is said of a file, or its place. @throws AppError not_found | name_taken | precondition_failed | not_a_folder */
+  /**
+   * Changes what is said of a file, or its place; a path is one of the tree that the file is in, as the user sees it.
+   * @throws AppError not_found | share_permission | name_taken | precondition_failed | not_a_folder
+   */
   async update(user: User, fileId: string, changes: FileChanges, precondition?: Precondition): Promise<FileNode> {
-    const { writer, treeWriter, links } = this.#options;
+    const { writer, treeWriter, permissions, links } = this.#options;
     return writer.run((tx) => {
-      const file = treeWriter.by(user.viaDeviceId, () =>
-        treeWriter.updateFile(tx, { accountId: user.id, publicId: fileId }, changes, precondition),
+      const permitted = this.open(user, fileId, "write");
+      const { node, isOwn, view } = permitted;
+      if (!isOwn) this.open(user, fileId, neededFor(changes, node));
+      const { folderPath } = changes;
+      const isMoved = folderPath !== undefined && folderPath !== node.folder;
+      const to = isMoved ? permissions.placeBeside(user, permitted, folderPath).path : undefined;
+      const file = this.#write(user, permitted, () =>
+        treeWriter.updateFile(tx, node, { ...changes, folderPath: to }, precondition),
       );
       const hasLink = links.findToken(file.id) !== undefined;
       if (file.isPublic && !hasLink) links.open(tx, file.id);
       if (!file.isPublic && hasLink) links.close(tx, file.id);
-      return file;
+      return view.show(file);
     });
   }
 
-  /** Deletes a file for good; its bytes stay for the grace period, for the operator alone. @throws AppError not_found */
+  /**
+   * Deletes a file for good; its bytes stay for the grace period, for the operator alone.
+   * @throws AppError not_found | share_permission
+   */
   async delete(user: User, fileId: string): Promise<FileNode> {
     const { writer, treeWriter } = this.#options;
     return writer.run((tx) => {
-      const file = this.get(user, fileId);
-      treeWriter.by(user.viaDeviceId, () => treeWriter.deleteFile(tx, { accountId: user.id, publicId: fileId }));
+      const permitted = this.open(user, fileId, "place");
+      const { node: file } = permitted;
+      this.#write(user, permitted, () => treeWriter.deleteFile(tx, file));
       // What was counted of it is not to be written any more.
       tx.afterCommit(() => this.#options.access.forget(file.id));
       return file;
     });
   }
 
-  /** Moves files and folders, each by itself, in order. */
-  async move(user: User, ids: readonly string[], destinationPath: string): Promise<BulkOutcome<TreeNode>[]> {
-    const { writer, treeWriter } = this.#options;
+  /** Moves files and folders, each by itself, in order; only inside one account. */
+  async move(user: User, ids: readonly string[], { path, share }: Destination): Promise<BulkOutcome<TreeNode>[]> {
+    const { writer, treeWriter, permissions } = this.#options;
     return this.#each(ids, (publicId) =>
-      writer.run((tx) =>
-        treeWriter.by(user.viaDeviceId, () => treeWriter.move(tx, { accountId: user.id, publicId }, destinationPath)),
-      ),
+      writer.run((tx) => {
+        const { node, owner } = permissions.node(user, publicId, "place");
+        const place = permissions.place(user, path, share);
+        if (owner.id !== place.owner.id) throw betweenAccounts();
+        return place.view.show(this.#write(user, place, () => treeWriter.move(tx, node, place.path)));
+      }),
     );
   }
 
   /**
-   * Copies files and folders, each by itself, in order; no content is written. With a key the whole is done once: what
-   * failed at first is not tried again.
+   * Copies files and folders, each by itself, in order; no content is written. What is copied from a share is a file of
+   * the account that it goes to, and counts there. With a key the whole is done once: what failed at first is not tried
+   * again.
    * @throws AppError idempotency_key
    */
   async copy(
     user: User,
     ids: readonly string[],
-    destinationPath: string,
+    destination: Destination,
     options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
     request: KeyedRequest | undefined,
   ): Promise<BulkOutcome<TreeNode>[]> {
-    const { writer, idempotency, limitsOf } = this.#options;
+    const { writer, idempotency } = this.#options;
     const first = request && idempotency.find(request);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what finish kept of this very request, below
     if (first !== undefined) return (first as ReturnType<typeof writeOutcome>[]).map(readOutcome);
-    const copyOptions = { ...options, createdBy: user.id, quotaBytes: limitsOf(user).quotaBytes };
     const outcomes = await this.#each(ids, (publicId, position) => {
       // Each item is remembered by itself until all are done: a crash in between copies none of them twice.
       const item = request && { ...request, key: `${request.key}#${position}` };
-      return this.#withPlan(user, this.#copyOne(user, publicId, destinationPath, copyOptions, item));
+      return this.#copyOne(user, publicId, destination, options, item);
     });
     if (request !== undefined && outcomes.some((outcome) => "done" in outcome)) {
       await writer.run(() => idempotency.finish(request, outcomes.map(writeOutcome)));
@@ -289,22 +329,40 @@ export class FileService {
   async #copyOne(
     user: User,
     publicId: string,
-    destinationPath: string,
-    options: CopyOptions,
+    { path, share }: Destination,
+    options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
     request: KeyedRequest | undefined,
   ): Promise<TreeNode> {
-    const { writer, treeWriter, idempotency } = this.#options;
-    const ref: NodeRef = { accountId: user.id, publicId };
+    const { writer, treeWriter, permissions, idempotency, limitsOf } = this.#options;
+    const admit = () => ({
+      node: permissions.node(user, publicId, "read").node,
+      place: permissions.place(user, path, share),
+    });
+    const optionsFor = ({ owner }: Place): CopyOptions => ({
+      ...options,
+      accountId: owner.id,
+      createdBy: user.id,
+      quotaBytes: limitsOf(owner).quotaBytes,
+    });
     try {
       return await writer.run((tx) =>
-        idempotency.once(request, () =>
-          treeWriter.by(user.viaDeviceId, () => treeWriter.copy(tx, ref, destinationPath, options).node),
-        ),
+        idempotency.once(request, () => {
+          const { node, place } = admit();
+          const made = this.#write(user, place, () => treeWriter.copy(tx, node, place.path, optionsFor(place)).node);
+          return place.view.show(made);
+        }),
       );
     } catch (error) {
       // More than one transaction should hold: in many short ones, attached at the end.
       if (!(error instanceof AppError) || error.reason !== "invalid_request") throw error;
-      const folder = await treeWriter.copyLarge(writer, ref, destinationPath, options, user.viaDeviceId);
+      const { node, place } = admit();
+      const largeOptions = { ...optionsFor(place), admit: () => void admit() };
+      const copy = treeWriter.copyLarge(writer, node, place.path, largeOptions, actingDevice(user, place));
+      const fail = (reason: unknown) =>
+        this.#telling(place, () => {
+          throw reason;
+        });
+      const folder = place.view.show(await copy.catch(fail));
       return writer.run(() => idempotency.once(request, () => folder));
     }
   }
@@ -328,24 +386,56 @@ export class FileService {
     return { stored: file.digest, actual, ok: isOk };
   }
 
-  /** Says in a refusal for the quota which plan it comes from (contract §1). */
-  async #withPlan<T>(user: User, deed: Promise<T>): Promise<T> {
+  /** Touches a tree in the user's name. Inside a deed. */
+  #write<T>(user: User, target: Target, deed: () => T): T {
+    return this.#telling(target, () => this.#options.treeWriter.by(actingDevice(user, target), deed));
+  }
+
+  /** Lets refusals tell the paths that the user knows, and one for the quota its plan (contract §1). */
+  #telling<T>({ owner, view }: Target, deed: () => T): T {
     try {
-      return await deed;
+      return view.run(deed);
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      const { plan } = this.#options.limitsOf(user);
+      const { plan } = this.#options.limitsOf(owner);
       throw new AppError(error.reason, error.message, { ...error.details, plan });
     }
   }
 
+  /** Where an upload goes. Asked before its content is stored, and again in the deed. */
+  #uploadPlace(user: User, fields: UploadFields, share: string | undefined): Place {
+    const place = this.#options.permissions.place(user, fields.folderPath, share);
+    if (fields.isPublic && !place.isOwn) throw forOwnersAlone();
+    return place;
+  }
+
+  /** The largest file that an account takes at this moment, and what is said of a larger one. */
+  #roomOf(host: User, isUnbounded: boolean): { limitBytes: number; tooLarge: () => AppError } {
+    const limits = this.#options.limitsOf(host);
+    const max = limits.maxFileSizeBytes ?? Number.POSITIVE_INFINITY;
+    const { quotaBytes } = limits;
+    const hasNoQuota = isUnbounded || quotaBytes === null;
+    const free = hasNoQuota ? Number.POSITIVE_INFINITY : quotaBytes - this.#options.tree.usage(host.id).usedBytes;
+    return {
+      limitBytes: Math.max(0, Math.min(max, free)),
+      tooLarge: () => (max <= free ? fileTooLarge(limits, max) : quotaExceeded(limits)),
+    };
+  }
+
+  /** The quota is held against it in the deed. @throws AppError file_too_large */
+  #checkFileSize(owner: User, sizeBytes: number): void {
+    const limits = this.#options.limitsOf(owner);
+    const { maxFileSizeBytes } = limits;
+    if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) throw fileTooLarge(limits, maxFileSizeBytes);
+  }
+
   /** Gives a stored content its row by `deed`, and lets the collector see it again. */
-  async #name<T>(user: User, held: HeldBlob, mediaType: string, deed: () => Promise<T>): Promise<T> {
+  async #name<T>(owner: User, held: HeldBlob, mediaType: string, deed: () => Promise<T>): Promise<T> {
     let isNamed = false;
     try {
-      const named = await this.#withPlan(user, deed());
+      const named = await deed();
       isNamed = true;
-      this.#options.transfers.noteUpload(user.id, held.sizeBytes);
+      this.#options.transfers.noteUpload(owner.id, held.sizeBytes);
       this.#options.thumbnails.schedule(held.digest, mediaType);
       return named;
     } finally {
@@ -368,6 +458,21 @@ export class FileService {
       }),
     );
   }
+}
+
+/** What changes of a file that is shared with the user ask for. What is as it is already asks for nothing. */
+function neededFor(changes: FileChanges, file: FileNode): Need {
+  if (changes.isPublic !== undefined) return "own";
+  const { name = file.name, folderPath = file.folder } = changes;
+  return name === file.name && folderPath === file.folder ? "write" : "place";
+}
+
+function betweenAccounts(): AppError {
+  return new AppError(
+    "invalid_request",
+    "Nothing is moved from one account to another. Copy it there, then delete it here.",
+    { field: "destinationFolder" },
+  );
 }
 
 /** An outcome as an idempotency key keeps it. */

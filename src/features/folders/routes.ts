@@ -23,6 +23,7 @@ const CreateBody = t.Object({
   name: t.String(),
   path: t.Optional(t.String({ default: "/", description: "Parent path; made where it is missing" })),
   description: t.Optional(t.String()),
+  share: t.Optional(t.String({ description: "Id of a share that was made for you: path is one below it" })),
 });
 
 const UpdateBody = t.Object({
@@ -44,6 +45,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           parentPath: normalizePath(body.path ?? "/", "path"),
           name: normalizeName(body.name),
           description: checkDescription(body.description),
+          share: body.share,
         };
         const key = keyedRequest(user.id, request.headers.get("idempotency-key"), ["folder", input]);
         const folder = await folders.create(user, input, key);
@@ -60,7 +62,8 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           status: 201,
           headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
           data: ref("FolderItem"),
-          errors: ["invalid_path", "not_a_folder", "name_taken", "idempotency_key"],
+          description: "With share it is made in what somebody shares with you for writing.",
+          errors: ["invalid_path", "not_a_folder", "name_taken", "idempotency_key", "not_found", "share_permission"],
         }),
       },
     )
@@ -71,6 +74,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         tag: "Folders",
         summary: "All about a folder",
         access: "reader",
+        description: "In what others share with you, paths begin at the share: a shared folder is /.",
         data: ref("FolderItem"),
         errors: ["not_found", "invalid_field"],
       }),
@@ -98,8 +102,9 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           tag: "Folders",
           summary: "Rename, move or describe a folder",
           access: "writer",
+          description: "What was itself shared with you keeps its name and place.",
           data: ref("FolderItem"),
-          errors: ["invalid_path", "not_a_folder", "not_found", "name_taken"],
+          errors: ["invalid_path", "not_a_folder", "not_found", "name_taken", "share_permission"],
         }),
       },
     )
@@ -123,7 +128,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           access: "writer",
           query: { recursive: { type: "boolean", default: false, description: "Needed where it is not empty" } },
           data: ref("DeletedNode"),
-          errors: ["not_found", "invalid_field", "folder_not_empty", "invalid_field"],
+          errors: ["not_found", "invalid_field", "invalid_path", "folder_not_empty", "share_permission"],
         }),
       },
     );

@@ -1,8 +1,8 @@
 /** What can be done with folders. All writing is durable when a promise resolves. */
 import type { Writer } from "../../db/transaction.ts";
-import { AppError, notFound } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
-import type { TreeReader } from "../tree/reader.ts";
+import { actingDevice, type Permissions, type Place } from "../permissions/permissions.ts";
 import type { FolderChanges, FolderNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
@@ -10,14 +10,23 @@ import type { User } from "../users/types.ts";
 /** What {@link FolderService} works with. */
 export interface FolderServiceOptions {
   readonly writer: Writer;
-  readonly tree: TreeReader;
+  readonly permissions: Permissions;
   readonly treeWriter: TreeWriter;
   readonly idempotency: Idempotency;
   /** Called when a folder with content was cut off and is to be taken apart. */
   readonly onDetached: () => void;
 }
 
-/** Folders of an account. */
+/** A folder to be made, by normalised path and name. */
+export interface FolderInput {
+  readonly parentPath: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  /** The received share below which the path begins; the caller's own tree where undefined. */
+  readonly share: string | undefined;
+}
+
+/** Folders of an account, and those that others share with it. What is given back is as the user sees it. */
 export class FolderService {
   readonly #options: FolderServiceOptions;
 
@@ -25,43 +34,55 @@ export class FolderService {
     this.#options = options;
   }
 
-  /** A folder of this account. @throws AppError not_found */
+  /** A folder that the user may see. @throws AppError not_found */
   get(user: User, folderId: string): FolderNode {
-    const folder = this.#options.tree.findFolder(user.id, folderId);
-    if (folder === undefined) throw notFound("This folder");
-    return folder;
+    return this.#options.permissions.folder(user, folderId, "read").node;
   }
 
-  /** Makes a folder, and those above it that are missing. @throws AppError name_taken | not_a_folder | idempotency_key */
-  async create(
-    user: User,
-    input: { parentPath: string; name: string; description: string | undefined },
-    request: KeyedRequest | undefined,
-  ): Promise<FolderNode> {
-    const { writer, treeWriter, idempotency } = this.#options;
-    const { parentPath, name, description } = input;
+  /**
+   * Makes a folder, and those above it that are missing.
+   * @throws AppError name_taken | not_a_folder | idempotency_key; not_found | share_permission for the share
+   */
+  async create(user: User, input: FolderInput, request: KeyedRequest | undefined): Promise<FolderNode> {
+    const { writer, treeWriter, permissions, idempotency } = this.#options;
+    const { parentPath, name, description, share } = input;
     const metadata: Record<string, string> = description === undefined || description === "" ? {} : { description };
-    return writer.run((tx) =>
-      idempotency.once(request, () =>
-        treeWriter.by(user.viaDeviceId, () =>
-          treeWriter.createFolder(tx, { accountId: user.id, parentPath, name, metadata }),
-        ),
-      ),
-    );
-  }
-
-  /** Renames, moves or describes a folder. @throws AppError not_found | name_taken | invalid_path | not_a_folder */
-  async update(user: User, folderId: string, changes: FolderChanges): Promise<FolderNode> {
-    const { writer, treeWriter } = this.#options;
-    const ref = { accountId: user.id, publicId: folderId };
-    return writer.run((tx) => treeWriter.by(user.viaDeviceId, () => treeWriter.updateFolder(tx, ref, changes)));
-  }
-
-  /** Deletes a folder for good; with content only where that is said. @throws AppError not_found | folder_not_empty */
-  async delete(user: User, folderId: string, isRecursive: boolean): Promise<FolderNode> {
-    const { writer, treeWriter, onDetached } = this.#options;
     return writer.run((tx) => {
-      const folder = this.get(user, folderId);
+      const place = permissions.place(user, parentPath, share);
+      return idempotency.once(request, () =>
+        this.#write(user, place, () =>
+          treeWriter.createFolder(tx, { accountId: place.owner.id, parentPath: place.path, name, metadata }),
+        ),
+      );
+    });
+  }
+
+  /**
+   * Renames, moves or describes a folder; a path is one of the tree that it is in, as the user sees it.
+   * @throws AppError not_found | share_permission | name_taken | invalid_path | not_a_folder
+   */
+  async update(user: User, folderId: string, changes: FolderChanges): Promise<FolderNode> {
+    const { writer, treeWriter, permissions } = this.#options;
+    return writer.run((tx) => {
+      const permitted = permissions.folder(user, folderId, "write");
+      const { node } = permitted;
+      const { name = node.name, folderPath = node.folder } = changes;
+      const isMoved = folderPath !== node.folder;
+      if (isMoved || name !== node.name) permissions.folder(user, folderId, "place");
+      const to = isMoved ? permissions.placeBeside(user, permitted, folderPath).path : undefined;
+      return this.#write(user, permitted, () => treeWriter.updateFolder(tx, node, { ...changes, folderPath: to }));
+    });
+  }
+
+  /**
+   * Deletes a folder for good; with content only where that is said.
+   * @throws AppError not_found | share_permission | folder_not_empty
+   */
+  async delete(user: User, folderId: string, isRecursive: boolean): Promise<FolderNode> {
+    const { writer, treeWriter, permissions, onDetached } = this.#options;
+    return writer.run((tx) => {
+      const permitted = permissions.folder(user, folderId, "place");
+      const { node: folder } = permitted;
       if (folder.itemCount > 0 && !isRecursive) {
         throw new AppError(
           "folder_not_empty",
@@ -69,9 +90,15 @@ export class FolderService {
           { itemCount: folder.itemCount },
         );
       }
-      treeWriter.by(user.viaDeviceId, () => treeWriter.deleteFolder(tx, { accountId: user.id, publicId: folderId }));
+      permitted.view.run(() => treeWriter.by(actingDevice(user, permitted), () => treeWriter.deleteFolder(tx, folder)));
       tx.afterCommit(onDetached);
       return folder;
     });
+  }
+
+  /** Touches a tree in the user's name and gives the folder as they see it. Inside a deed. */
+  #write(user: User, target: Pick<Place, "isOwn" | "view">, deed: () => FolderNode): FolderNode {
+    const { view } = target;
+    return view.show(view.run(() => this.#options.treeWriter.by(actingDevice(user, target), deed)));
   }
 }

@@ -1,6 +1,6 @@
 /** What is told to whom when something happens (contract §7, Triggers), in plain words. Listeners, inside the deed. */
 import type { Transaction } from "../../db/transaction.ts";
-import type { DeviceFacts, EventOf, FileFacts } from "../../events/catalogue.ts";
+import type { CredentialName, DeviceFacts, EventOf, FileFacts } from "../../events/catalogue.ts";
 import type { NotificationService } from "./service.ts";
 import type { Draft } from "./types.ts";
 import type { UploadBursts } from "./upload-bursts.ts";
@@ -23,6 +23,17 @@ const WHY_FAILED: Readonly<Record<string, string>> = {
   quota_exceeded: "there is not enough room in the account",
   file_too_large: "it is larger than the plan allows",
   disk_full: "the server's disk is full",
+};
+
+/** What was changed: a title, and the sentence that says so without its full stop. */
+const CREDENTIAL_CHANGES: Readonly<Record<CredentialName, readonly [title: string, sentence: string]>> = {
+  password: ["Password changed", "The password of your account was changed"],
+  email: ["E-mail address changed", "The e-mail address of your account was changed"],
+  two_factor_on: ["Two-factor sign-in is on", "Two-factor sign-in was switched on for your account"],
+  two_factor_off: ["Two-factor sign-in is off", "Two-factor sign-in was switched off for your account"],
+  recovery_codes: ["New recovery codes", "The recovery codes of your account were replaced"],
+  passkey_added: ["Passkey added", "A passkey was added to your account"],
+  passkey_removed: ["Passkey removed", "A passkey of your account was removed"],
 };
 
 /** See the head of this file. `server/subscriptions.ts` says which event each of these hears. */
@@ -163,12 +174,12 @@ export class NotificationTriggers {
     tx: Transaction,
     { accountId, what, deviceId, byAdministrator }: EventOf<"security.credentials_changed">,
   ): void {
-    const isPassword = what === "password";
+    const [title, sentence] = CREDENTIAL_CHANGES[what];
     this.#notify(tx, accountId, {
       category: "security",
-      title: isPassword ? "Password changed" : "E-mail address changed",
+      title,
       body:
-        `The ${isPassword ? "password" : "e-mail address"} of your account was changed${byAdministrator === true ? " by an administrator" : ""}. ` +
+        `${sentence}${byAdministrator === true ? " by an administrator" : ""}. ` +
         "If that wasn't you, turn to whoever runs this server at once.",
       data: { event: "security.credentials_changed", what },
       unpushedDeviceId: deviceId ?? undefined,

@@ -46,6 +46,8 @@ function ofAuth(path: string): Category {
   if (path === "/api/auth/signin") return "signin";
   if (path === "/api/auth/signup") return "signup";
   if (path === "/api/auth/refresh") return "refresh";
+  // Guesses of links and codes, and mails to others, are held as closely as passwords.
+  if (isBelow(path, "/api/auth/password") || path === "/api/auth/oidc/token") return "signin";
   return "general";
 }
 
@@ -55,7 +57,7 @@ function ofFiles(method: string, path: string, query: string): Category {
   if (more.length > 0) return "operations";
   if (isRead(method)) {
     if (first === undefined) return "listing";
-    if (first === "tags" && second === undefined) return "listing";
+    if ((first === "tags" || first === "search") && second === undefined) return "listing";
     if (first === "folders" && third === undefined) return "listing";
     if (first === "folders") return third === "archive" && fourth === undefined ? "downloads" : "operations";
     if (second === "download" && third === undefined) return ofDownload(query);

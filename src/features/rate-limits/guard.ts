@@ -150,8 +150,8 @@ export class RateGate {
       return checked;
     } catch (error) {
       const reason = error instanceof AppError ? error.reason : undefined;
-      if (reason === "bad_credentials") show(gate.attempt.failed());
-      else if (reason === "account_disabled") show(gate.attempt.succeeded());
+      if (reason === "bad_credentials" || reason === "invalid_code") show(gate.attempt.failed());
+      else if (reason === "account_disabled" || reason === "second_factor_required") show(gate.attempt.succeeded());
       else show(gate.attempt.abandoned());
       throw error;
     }

@@ -30,7 +30,7 @@ export function copy(
     store,
     tx,
     node,
-    ensureFolderId(store, tx, node.accountId, destinationPath),
+    ensureFolderId(store, tx, options.accountId ?? node.accountId, destinationPath),
     options,
   );
   return { node: file, isNew };
@@ -46,7 +46,7 @@ function copyFile(
   store.blobs.share(file.blobId, store.clock.nowMs());
   return placeFile(store, tx, {
     ...options,
-    accountId: file.accountId,
+    accountId: options.accountId ?? file.accountId,
     folderId,
     name: file.name,
     content: { blobId: file.blobId, sizeBytes: file.sizeBytes, mediaType: file.mediaType },
@@ -67,9 +67,8 @@ function copyFolder(
   destinationPath: string,
   options: CopyOptions,
 ): FolderNode {
-  refuseInside(folder, destinationPath);
-  const { accountId } = folder;
-  const { files, folders, fileBytes } = sumBelow(store, accountId, folder.id);
+  const accountId = targetAccount(folder, destinationPath, options);
+  const { files, folders, fileBytes } = sumBelow(store, folder.accountId, folder.id);
   const nodes = files + folders;
   if (nodes > COPY_NODES_MAX) {
     throw new AppError(
@@ -102,7 +101,8 @@ export async function copyLarge(
     writer.run((tx) => store.by(deviceId, () => step(tx)), runOptions);
   const { folder, stageId } = await run(() => stage(store, ref, destinationPath, options));
   try {
-    const steps = copyBelow(store, folder.accountId, options, folder.id, stageId, true);
+    const accountId = options.accountId ?? folder.accountId;
+    const steps = copyBelow(store, accountId, options, folder.id, stageId, true);
     // A step that was taken can't be taken again.
     while ((await run(() => steps.next(), { isRepeatable: false })).done !== true);
     return await run((tx) => attach(store, tx, folder, stageId, destinationPath, options));
@@ -121,9 +121,8 @@ function stage(
 ): { folder: FolderNode; stageId: number } {
   const folder = store.findFolder(ref);
   if (folder === undefined) throw notFound("The folder");
-  refuseInside(folder, destinationPath);
-  const { accountId } = folder;
-  const { files, folders, fileBytes } = sumBelow(store, accountId, folder.id);
+  const accountId = targetAccount(folder, destinationPath, options);
+  const { files, folders, fileBytes } = sumBelow(store, folder.accountId, folder.id);
   // Tried, to refuse early what the last deed would refuse, and taken back: what is not attached does not count.
   store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes);
   const back = { numbers: 0, files: -files, folders: -folders, fileBytes: -fileBytes };
@@ -145,7 +144,8 @@ function attach(
   destinationPath: string,
   options: CopyOptions,
 ): FolderNode {
-  const { accountId } = folder;
+  options.admit?.();
+  const accountId = options.accountId ?? folder.accountId;
   const { files, folders, fileBytes } = sumBelow(store, accountId, stageId);
   const { parentId, name } = destination(store, tx, folder, destinationPath, options);
   // Two numbers: it counts as made at the first, and the second is that of a move, at which readers meet all below it.
@@ -175,9 +175,16 @@ function destination(
   destinationPath: string,
   options: CopyOptions,
 ): { parentId: number; name: string } {
-  const parentId = ensureFolderId(store, tx, folder.accountId, destinationPath);
+  const parentId = ensureFolderId(store, tx, options.accountId ?? folder.accountId, destinationPath);
   const name = resolveName(store, tx, parentId, folder.name, options.onConflict);
   if (typeof name !== "string") throw nameTaken(folder.name);
   refuseLongPath(joinPath(destinationPath, name));
   return { parentId, name };
+}
+
+/** Whose tree a copy of a folder goes to. @throws AppError invalid_path for a folder into itself */
+function targetAccount(folder: FolderNode, destinationPath: string, options: CopyOptions): number {
+  const { accountId = folder.accountId } = options;
+  if (accountId === folder.accountId) refuseInside(folder, destinationPath);
+  return accountId;
 }

@@ -129,7 +129,10 @@ export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): F
     .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
     .run(id, version, present.createdAtMs);
   store.blobs.share(present.blobId, nowMs);
-  for (const content of earlier) remakeVersion(store, id, content, nowMs);
+  earlier.forEach((content, index) => {
+    const next = index === 0 ? present : earlier[index - 1];
+    remakeVersion(store, id, content, next?.createdAtMs ?? nowMs, nowMs);
+  });
   store.accounts.record(accountId, seq, id);
   store.accounts.countType(accountId, present.mediaType, 1, present.sizeBytes);
   store.tags.add(accountId, id, labels.tags);
@@ -170,16 +173,17 @@ function remakeVersion(
   store: TreeStore,
   nodeId: number,
   content: FormerContent & { blobId: number },
+  replacedAtMs: number,
   nowMs: number,
 ): void {
   const { version, blobId, sizeBytes, mediaType, createdAtMs, createdBy } = content;
   store.blobs.share(blobId, nowMs);
   store.sqlite
     .query<undefined, (number | string | null)[]>(
-      `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+      `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by, replaced_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
     )
-    .run(nodeId, version, blobId, sizeBytes, mediaType, createdAtMs, createdBy);
+    .run(nodeId, version, blobId, sizeBytes, mediaType, createdAtMs, createdBy, replacedAtMs);
 }
 
 /** The name, or a numbered one where another node has it. */

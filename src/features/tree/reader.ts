@@ -1,6 +1,7 @@
 import type {
   FolderNode,
   FileNode,
+  FileVersion,
   FindQuery,
   ListQuery,
   NodePage,
@@ -9,17 +10,33 @@ import type {
   Usage,
   Drift,
 } from "./types.ts";
-import type { Digest } from "../../blobs/digest.ts";
+import { type Digest, digestFromBytes } from "../../blobs/digest.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import type { BlobRow } from "./blob-rows.ts";
 import { type ChangePage, type ChangePosition, ChangeReader } from "./changes.ts";
 import { Lister } from "./list.ts";
+import { PastReader } from "./past.ts";
 import { recountAccount, recountBlobs } from "./recount.ts";
 import { Finder } from "./search.ts";
 import type { TreeStore } from "./store.ts";
+import type { TagCount } from "./tags.ts";
+import { findVersion, listVersions } from "./versions.ts";
+import { type WalkVisitor, walkBelow } from "./walk.ts";
 
 /** Copies of one content that are looked at: those of a folder that was just deleted are no files any more. */
 const HOLDERS_MAX = 100;
+
+/** Far beyond what a path of 4,096 bytes allows; a longer chain is a circle. */
+const DEPTH_MAX = 20_000;
+
+/** What an earlier content has of its own. */
+interface VersionRow {
+  readonly sizeBytes: number;
+  readonly mediaType: string;
+  readonly contentAtMs: number;
+  readonly blobId: number;
+  readonly digest: Uint8Array;
+}
 
 /**
  * The reading side of the tree. What is unknown, another account's, or cut off from the tree is undefined alike.
@@ -32,18 +49,30 @@ export class TreeReader {
   readonly #changes: ChangeReader;
   readonly #cutOff;
   readonly #holders;
+  /** The tree as it was. */
+  readonly past: PastReader;
+  readonly #parent;
+  readonly #version;
 
   constructor(store: TreeStore) {
     this.#store = store;
     this.#lister = new Lister(store);
     this.#finder = new Finder(store);
     this.#changes = new ChangeReader(store);
+    this.past = new PastReader(store, (accountId, atMs) => this.#changes.seqBefore(accountId, atMs));
     this.#cutOff = store.sqlite.prepare<{ id: number }, [number]>(
       `SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/'
          AND account_id = ?1`,
     );
     this.#holders = store.sqlite.prepare<{ id: number }, [number, number, number]>(
       "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
+    );
+    this.#parent = store.sqlite.prepare<{ parentId: number | null }, [number]>(
+      "SELECT parent_id AS parentId FROM nodes WHERE id = ?1",
+    );
+    this.#version = store.sqlite.prepare<VersionRow, [number, number]>(
+      `SELECT v.size_bytes AS sizeBytes, v.media_type AS mediaType, v.created_at AS contentAtMs, v.blob_id AS blobId,
+         b.digest FROM versions v JOIN blobs b ON b.id = v.blob_id WHERE v.node_id = ?1 AND v.version = ?2`,
     );
   }
 
@@ -59,10 +88,45 @@ export class TreeReader {
     return this.#store.findNode({ accountId, publicId });
   }
 
+  /** A node by its public id, of whatever account. Who asks may not be one who may know: `permissions` decides (D51). */
+  findAnywhere(publicId: string): TreeNode | undefined {
+    return this.#store.findAnywhere(publicId);
+  }
+
   /** A file by its row id, of whatever account: for links that open without one. */
   findFileById(id: number): FileNode | undefined {
     const node = this.#store.findById(id);
     return node?.kind === "file" ? node : undefined;
+  }
+
+  /** A file or folder by its row id, of whatever account: for links that open without one. */
+  findById(id: number): TreeNode | undefined {
+    return this.#store.findById(id);
+  }
+
+  /** Whether a node lies below a folder, at any depth, or is it: told by ids, never by paths (D51). */
+  isWithin(node: TreeNode, folderId: number): boolean {
+    if (node.id === folderId) return true;
+    for (let id = node.parentId, depth = 0; id !== null && depth < DEPTH_MAX; depth++) {
+      if (id === folderId) return true;
+      id = this.#parent.get(id)?.parentId ?? null;
+    }
+    return false;
+  }
+
+  /** A file with one of its contents, the present or an earlier one; undefined where that one is gone. */
+  findFileAt(id: number, version: number): FileNode | undefined {
+    const file = this.findFileById(id);
+    if (file === undefined || file.version === version) return file;
+    const row = this.#version.get(id, version);
+    if (row === null) return undefined;
+    return { ...file, ...row, digest: digestFromBytes(row.digest), version };
+  }
+
+  /** The file or folder of this name in a folder, by row id. */
+  findNodeIn(folderId: number, name: string): TreeNode | undefined {
+    const holder = this.#store.names.find(folderId, name);
+    return holder === undefined ? undefined : this.#store.findById(holder.id);
   }
 
   /** The folder at a normalised path. */
@@ -96,6 +160,16 @@ export class TreeReader {
     return this.findFileWithContent(accountId, digest) === undefined;
   }
 
+  /** The contents of a file, the newest first, the present one included. */
+  listVersions(file: FileNode): FileVersion[] {
+    return listVersions(this.#store, file);
+  }
+
+  /** The file with the content of one of its versions in place of the present one; undefined where that is not kept. */
+  findVersion(file: FileNode, version: number): FileNode | undefined {
+    return findVersion(this.#store, file, version);
+  }
+
   /** The top folder of an account, which exists. */
   getRoot(accountId: number): FolderNode {
     const id = this.#store.paths.findId(accountId, ROOT_PATH);
@@ -120,6 +194,16 @@ export class TreeReader {
     const isFiltered =
       (query.search ?? "") !== "" || (query.tags ?? []).length > 0 || query.mediaTypePattern !== undefined;
     return isFiltered || query.recursive ? this.#finder.find(query) : this.#lister.list(query);
+  }
+
+  /** The labels of an account with the number of files that carry each: most used first, then by name; at most `limit`. */
+  tagsOf(accountId: number, limit: number): TagCount[] {
+    return this.#store.tags.list(accountId, limit);
+  }
+
+  /** The nodes with these row ids, in this order; what is gone or cut off from the tree is left out. */
+  findByIds(ids: readonly number[]): TreeNode[] {
+    return this.#store.findByIds(ids);
   }
 
   usage(accountId: number): Usage {
@@ -170,6 +254,16 @@ export class TreeReader {
   isReaping(accountId: number): boolean {
     // A large copy that is being made is cut off, too.
     return this.#cutOff.all(accountId).some(({ id }) => !this.#store.underConstruction.has(id));
+  }
+
+  /**
+   * Visits nodes and all below them in one snapshot, with the event loop going on in between (see `walk.ts`).
+   * @param ids row ids of what is in a tree now
+   * @returns the time of the last change in any of their accounts
+   * @throws AppError not_found where one is gone; what `visit` throws
+   */
+  walk(ids: readonly number[], visit: WalkVisitor): Promise<number> {
+    return walkBelow(this.#store, ids, visit);
   }
 
   /** Forgets what is kept in memory. To be called where `db.changedElsewhere()` says that another process wrote. */

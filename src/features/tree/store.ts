@@ -12,6 +12,7 @@ import { Deletions } from "./deletions.ts";
 import { BlobRows } from "./blob-rows.ts";
 import { factsOf } from "./facts.ts";
 import { FolderPaths } from "./folder-paths.ts";
+import { HistoryLog } from "./history.ts";
 import { Names } from "./names.ts";
 import { NodeRows } from "./node-rows.ts";
 import { NODE_COLUMNS, type NodeRow, toFile, toFolder, toNode } from "./rows.ts";
@@ -58,6 +59,7 @@ export class TreeStore {
   readonly paths: FolderPaths;
   readonly tags: Tags;
   readonly undo: UndoLog;
+  readonly history: HistoryLog;
   /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
   readonly underConstruction = new Set<number>();
   /** The device whose request is being carried out; null for all others. Set by {@link by} alone. */
@@ -85,7 +87,8 @@ export class TreeStore {
     this.nodes = new NodeRows(sqlite, this.anchors);
     this.paths = new FolderPaths(sqlite);
     this.tags = new Tags(sqlite);
-    this.undo = new UndoLog(sqlite, () => this.actorDeviceId);
+    this.history = new HistoryLog(sqlite);
+    this.undo = new UndoLog(sqlite, () => this.actorDeviceId, this.history);
     const select = `SELECT ${NODE_COLUMNS} FROM nodes n`;
     this.#byPublicId = sqlite.prepare<NodeRow, [string]>(`${select} WHERE n.public_id = ?1`);
     this.#byId = sqlite.prepare<NodeRow, [number]>(`${select} WHERE n.id = ?1`);
@@ -109,6 +112,12 @@ export class TreeStore {
     if (this.#known.size >= KNOWN_NODES_MAX) this.#known.clear();
     this.#known.set(ref.publicId, { generation, node });
     return node;
+  }
+
+  /** The node with this public id, if it is in a tree, whosever. */
+  findAnywhere(publicId: string): TreeNode | undefined {
+    const row = this.#byPublicId.get(publicId);
+    return row === null ? undefined : this.#place(row);
   }
 
   findFile(ref: NodeRef): FileNode | undefined {

@@ -3,6 +3,12 @@ import type { Database } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import { fold } from "../../lib/path.ts";
 
+/** A label as it was first spelled, and how many files carry it. */
+export interface TagCount {
+  readonly tag: string;
+  readonly count: number;
+}
+
 /** The rows of `tags` and `node_tags`. Changes are made inside a deed. */
 export class Tags {
   readonly #count;
@@ -11,6 +17,7 @@ export class Tags {
   readonly #link;
   readonly #unlink;
   readonly #find;
+  readonly #list;
 
   constructor(sqlite: Database) {
     this.#count = sqlite.prepare<{ id: number }, [number, string, string]>(
@@ -28,6 +35,14 @@ export class Tags {
     this.#find = sqlite.prepare<{ id: number; count: number }, [number, string]>(
       "SELECT id, count FROM tags WHERE account_id = ?1 AND key = ?2",
     );
+    this.#list = sqlite.prepare<TagCount, [number, number]>(
+      "SELECT name AS tag, count FROM tags WHERE account_id = ?1 ORDER BY count DESC, key LIMIT ?2",
+    );
+  }
+
+  /** The labels of an account, most used first, then by name; at most `limit`. */
+  list(accountId: number, limit: number): TagCount[] {
+    return this.#list.all(accountId, limit);
   }
 
   /** Gives a file labels that it does not have. */

@@ -166,6 +166,17 @@ export interface NewContent {
   readonly precondition?: Precondition | undefined;
 }
 
+/** A content of a file: the present one, or an earlier one. */
+export interface FileVersion {
+  readonly version: number;
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  readonly mediaType: string;
+  readonly createdAtMs: number;
+  /** The user (row id) who stored it; null where nobody knows any more. */
+  readonly createdBy: number | null;
+}
+
 /** Metadata to be merged: a key with null is removed. */
 export type MetadataChanges = Readonly<Record<string, string | null>>;
 
@@ -198,6 +209,10 @@ export interface NewFolder {
 
 /** How a copy is made. */
 export interface CopyOptions {
+  /** Whose tree the copy goes to; that of the source where absent. */
+  readonly accountId?: number | undefined;
+  /** Called in the deed that makes the copy appear; what it throws undoes it. For what takes long (`copyLarge`). */
+  readonly admit?: (() => void) | undefined;
   readonly onConflict: OnConflict;
   /** Take over tags, description and metadata; never the publicity. */
   readonly preserveMetadata: boolean;

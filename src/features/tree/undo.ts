@@ -14,6 +14,7 @@ import type { Database } from "bun:sqlite";
 import { type Digest, toDigest } from "../../blobs/digest.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath } from "../../lib/path.ts";
+import type { HistoryLog } from "./history.ts";
 import type { StoredNode } from "./node-rows.ts";
 import { FILE, FOLDER, parseMetadata, parseTags } from "./rows.ts";
 import type { TreeNode } from "./types.ts";
@@ -154,6 +155,7 @@ export class UndoLog {
   /** The device that is being rewound; its rows go on. Set by {@link TreeWriter.rewinding} alone. */
   rewoundDeviceId: number | null = null;
   readonly #actorDeviceId: () => number | null;
+  readonly #history: HistoryLog;
   readonly #insert;
   readonly #deleted;
   readonly #versions;
@@ -161,8 +163,10 @@ export class UndoLog {
   readonly #oldest;
   readonly #devices;
 
-  constructor(sqlite: Database, actorDeviceId: () => number | null) {
+  /** @param history told of what devices delete: it may be looked at as it was, and brought back */
+  constructor(sqlite: Database, actorDeviceId: () => number | null, history: HistoryLog) {
     this.#actorDeviceId = actorDeviceId;
+    this.#history = history;
     this.#insert = sqlite.prepare<undefined, (number | string | null)[]>(
       `INSERT INTO undo (account_id, device_id, seq, at, node_id, public_id, kind, what, before, rewound)
        VALUES (?1, ?2, ?3, ifnull(?4, (SELECT changed_at FROM accounts WHERE id = ?1)), ?5, ?6, ?7, ?8, ?9, ?10)`,
@@ -273,6 +277,8 @@ export class UndoLog {
     const { accountId, seq, nodeId, publicId, kind, what } = subject;
     const before = JSON.stringify(detail);
     this.#insert.run(accountId, deviceId, seq, atMs, nodeId, publicId, kind, what, before, isRewound ? 1 : 0);
+    const { placeFrom } = detail;
+    if ((what === "delete" || what === "reap") && placeFrom !== undefined) this.#history.noteDeleted(subject, placeFrom);
   }
 }
 

@@ -41,6 +41,7 @@ export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNo
   if (!isPlaced) takePlace(store, tx, file, parentId, name);
   const row = store.nodes.get(file.id);
   const seq = store.accounts.take(file.accountId, {});
+  if (!isPlaced) store.history.noteLeft(row, seq);
   const originalName = row.original_name ?? file.name;
   store.nodes.update(tx, row, {
     parentId,
@@ -85,7 +86,9 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
     takePlace(store, tx, folder, parentId, name);
   }
   const seq = store.accounts.take(folder.accountId, {});
-  store.nodes.update(tx, store.nodes.get(folder.id), {
+  const row = store.nodes.get(folder.id);
+  if (!isPlaced) store.history.noteLeft(row, seq);
+  store.nodes.update(tx, row, {
     parentId,
     name,
     originalName: null,

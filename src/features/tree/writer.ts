@@ -19,6 +19,7 @@ import type {
   DeletedNode,
   FileChanges,
   FileNode,
+  FileVersion,
   FolderChanges,
   FolderNode,
   NewContent,
@@ -30,7 +31,7 @@ import type {
 } from "./types.ts";
 import type { Labels } from "./undo.ts";
 import { move, updateFile, updateFolder } from "./update.ts";
-import { type PruneOptions, pruneVersions, replaceContent } from "./versions.ts";
+import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restoreVersion } from "./versions.ts";
 
 /**
  * The only writer of nodes and journal. Every method is synchronous and is called inside a deed (`Writer.run`); what it
@@ -246,7 +247,36 @@ export class TreeWriter {
   }
 
   /**
-   * Drops earlier contents that no rule keeps: those beyond the newest `keepOf` of a file that are also older than the time.
+   * Makes an earlier version the file's next content, also where its bytes are those of the present one; of the present
+   * version nothing happens.
+   * @throws AppError not_found | quota_exceeded; what the precondition throws
+   */
+  restoreVersion(
+    tx: Transaction,
+    file: NodeRef,
+    version: number,
+    by: {
+      readonly createdBy: number;
+      readonly quotaBytes: number | null;
+      readonly precondition?: Precondition | undefined;
+    },
+  ): FileNode {
+    return restoreVersion(this.#store, tx, file, version, by);
+  }
+
+  /** Drops an earlier version for good and frees its bytes in the quota. @throws AppError not_found | version_conflict */
+  deleteVersion(_tx: Transaction, file: NodeRef, version: number): FileVersion {
+    return deleteVersion(this.#store, file, version);
+  }
+
+  /** Forgets where nodes of an account were before the time: up to `limit` rows. @returns how many */
+  sweepHistory(_tx: Transaction, accountId: number, olderThanMs: number, limit: number): number {
+    return this.#store.history.sweep(accountId, olderThanMs, limit);
+  }
+
+  /**
+   * Drops earlier contents that no rule keeps: those beyond the newest `keepOf` of a file that were also replaced before
+   * the time, and that no share is pinned to.
    * Looks at about `limit` rows; `nextNodeId` is where to go on, 0 at the end.
    */
   pruneVersions(_tx: Transaction, options: PruneOptions): { removed: number; nextNodeId: number } {

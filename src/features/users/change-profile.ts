@@ -1,8 +1,8 @@
 /** A user changes their own account: the deed spans accounts and sessions. */
 import { AppError, invalidField } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { AuthService } from "../auth/service.ts";
+import { type Principal, sessionOf } from "../auth/principal.ts";
+import type { AuthService, CheckedUser } from "../auth/service.ts";
 import type { UserService } from "./service.ts";
 import type { User } from "./types.ts";
 
@@ -15,18 +15,24 @@ export interface ProfileChange {
 
 /**
  * Changes name, e-mail or password; durable on return. A new password ends all other sessions in the same deed, and
- * `security.credentials_changed` is told in it, once for each of the two that changed. That the current password was given for e-mail and password is the caller's to check.
- * @throws AppError invalid_field | email_taken | overloaded
+ * `security.credentials_changed` is told in it, once for each of the two that changed. That the current password was
+ * given for e-mail and password is the caller's to check; that it still is the current one is looked at in the deed, so
+ * that of two changes at once by the same old password one is refused.
+ * @param checked who gave the current password, where it was needed
+ * @throws AppError invalid_field | email_taken | overloaded | bad_credentials | account_disabled; scope for an API key
+ * that would change more than the name
  */
 export async function changeProfile(
-  services: { users: UserService; auth: Pick<AuthService, "endSessions">; events: Events },
+  services: { users: UserService; auth: Pick<AuthService, "endSessions" | "confirmPassword">; events: Events },
   principal: Principal,
   change: ProfileChange,
+  checked?: CheckedUser,
 ): Promise<User> {
   const { name, email, newPassword } = change;
   if (name === undefined && email === undefined && newPassword === undefined) {
     throw new AppError("invalid_field", "There is nothing to change. Give name, email or newPassword.");
   }
+  if (email !== undefined || newPassword !== undefined) sessionOf(principal);
   return services.users
     .update(
       principal.user.id,
@@ -38,13 +44,19 @@ export async function changeProfile(
       (tx, after) => {
         const { id: accountId, email: emailBefore, viaDeviceId: deviceId = null } = principal.user;
         const tell = (what: "password" | "email") =>
-          services.events.emit(tx, "security.credentials_changed", { accountId, what, deviceId });
+          services.events.emit(tx, "security.credentials_changed", {
+            accountId,
+            what,
+            deviceId,
+            ...(what === "email" && { emailBefore }),
+          });
         if (newPassword !== undefined) {
-          services.auth.endSessions(tx, accountId, principal.session);
+          services.auth.endSessions(tx, accountId, sessionOf(principal));
           tell("password");
         }
         if (after.email !== emailBefore) tell("email");
       },
+      checked && ((tx) => void services.auth.confirmPassword(tx, checked)),
     )
     .catch((error: unknown) => {
       // The field is called otherwise here than where accounts are made.

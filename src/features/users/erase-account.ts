@@ -29,7 +29,7 @@ export async function eraseAccount(options: EraseOptions, user: User): Promise<v
     // Nothing of the person stays: the address is free for a new account, and no password opens this one.
     db.sqlite
       .query(
-        `UPDATE users SET email = '', email_key = 'erased:' || public_id, name = '', password_hash = '', settings = '{}',
+        `UPDATE users SET email = '', email_key = 'erased:' || public_id, name = '', name_key = '', password_hash = '', settings = '{}',
            role = 'viewer' WHERE id = ?1`,
       )
       .run(user.id);
@@ -52,6 +52,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
       for (const table of [
         "journal",
         "undo",
+        "former_places",
         "tombstones",
         "deleted_contents",
         "tags",
@@ -61,6 +62,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
         "upload_sessions",
         "idempotency_keys",
         "notifications",
+        "webhooks",
       ]) {
         db.sqlite.query(`DELETE FROM ${table} WHERE account_id = ?1`).run(id);
       }

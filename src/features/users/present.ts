@@ -15,8 +15,8 @@ export function presentProfile(user: User) {
   };
 }
 
-/** An entry of GET /api/users/sessions. */
-export function presentSessionItem(session: ListedSession, current: Session) {
+/** An entry of GET /api/users/sessions. @param current the session that asks, where it is one */
+export function presentSessionItem(session: ListedSession, current: Pick<Session, "publicId"> | undefined) {
   return {
     id: session.publicId,
     kind: session.kind,
@@ -25,7 +25,7 @@ export function presentSessionItem(session: ListedSession, current: Session) {
     lastSeenAt: toTimestamp(session.lastSeenAtMs),
     userAgent: session.userAgent,
     clientAddress: session.clientAddress,
-    isCurrent: session.publicId === current.publicId,
+    isCurrent: session.publicId === current?.publicId,
     ...(session.device !== undefined && { device: presentDeviceRef(session.device) }),
   };
 }

@@ -6,8 +6,8 @@ import { ok } from "../../http/envelope.ts";
 import { IdParams } from "../../http/fields.ts";
 import type { Events } from "../../events/events.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { AuthService } from "../auth/service.ts";
+import { type Principal, sessionOf } from "../auth/principal.ts";
+import type { AuthService, CheckedUser } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { changeProfile } from "./change-profile.ts";
 import {
@@ -59,13 +59,15 @@ export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eras
     .put(
       "/profile",
       async ({ principal, body, request, set }) => {
+        let checked: CheckedUser | undefined;
         if (body.email !== undefined || body.newPassword !== undefined) {
+          sessionOf(principal);
           if (body.currentPassword === undefined) {
             throw invalidField("currentPassword", "Give the current password to change the e-mail or the password.");
           }
-          await checkOwnPassword(request, set.headers, principal, body.currentPassword);
+          checked = await checkOwnPassword(request, set.headers, principal, body.currentPassword);
         }
-        return ok(presentProfile(await changeProfile({ users, auth, events }, principal, body)));
+        return ok(presentProfile(await changeProfile({ users, auth, events }, principal, body, checked)));
       },
       {
         ...takesJson("self", ProfileBody),
@@ -137,8 +139,8 @@ export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eras
       ({ principal }) =>
         ok({
           sessions: auth
-            .listSessions(principal.user.id, principal.session)
-            .map((session) => presentSessionItem(session, principal.session)),
+            .listSessions(principal.user.id, sessionOf(principal))
+            .map((session) => presentSessionItem(session, sessionOf(principal))),
         }),
       {
         access: "self",

@@ -4,6 +4,7 @@ import { accounts } from "../../db/schema/accounts.ts";
 import { users } from "../../db/schema/users.ts";
 import { type Transaction, type Writer } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
+import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { checkNewPassword, type PasswordHasher } from "../auth/passwords.ts";
@@ -17,6 +18,7 @@ export interface UserServiceOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly passwords: PasswordHasher;
+  readonly events: Events;
   /** Makes the root folder of a new account, in the deed that makes the account. @returns the root's row id */
   readonly createRoot: (tx: Transaction, accountId: number) => number;
 }
@@ -74,7 +76,7 @@ export class UserService {
   }
 
   /**
-   * Makes an account with its empty tree; durable on return.
+   * Makes an account with its empty tree, and tells `user.created` in the deed; durable on return.
    * @param within runs in the same deed, for what must happen together with it (a used invitation)
    * @throws AppError invalid_field | email_taken | overloaded
    */
@@ -97,6 +99,7 @@ export class UserService {
           plan: input.plan,
           passwordHash,
           createdAt: nowMs,
+          nameKey: nameKey(name),
         })
         .returning({ id: users.id })
         .get();
@@ -106,8 +109,10 @@ export class UserService {
         .run();
       const rootId = this.#options.createRoot(tx, id);
       db.orm.update(accounts).set({ rootId }).where(eq(accounts.id, id)).run();
+      const made = this.#get(id);
+      this.#options.events.emit(tx, "user.created", { accountId: id, publicId: made.publicId, email, name });
       within?.(tx, id);
-      return this.#get(id);
+      return made;
     });
   }
 
@@ -124,8 +129,17 @@ export class UserService {
     return this.update(user.id, changes);
   }
 
-  /** As {@link set}, for a known account. */
-  async update(userId: number, changes: UserChanges, within?: (tx: Transaction, user: User) => void): Promise<User> {
+  /**
+   * As {@link set}, for a known account.
+   * @param within runs afterwards in the same deed
+   * @param before runs first in it: what it throws undoes the change
+   */
+  async update(
+    userId: number,
+    changes: UserChanges,
+    within?: (tx: Transaction, user: User) => void,
+    before?: (tx: Transaction) => void,
+  ): Promise<User> {
     const email = changes.email === undefined ? undefined : parseEmail(changes.email);
     const name = changes.name === undefined ? undefined : checkName(changes.name);
     const passwordHash =
@@ -134,18 +148,19 @@ export class UserService {
         : await this.#options.passwords.hash(checkNewPassword(changes.password));
     const { clock, writer, db } = this.#options;
     return writer.run((tx) => {
-      const before = this.#get(userId);
-      if (email !== undefined && emailKey(email) !== emailKey(before.email)) this.#checkEmailFree(email);
-      this.#keepLastAdmin(before, changes);
+      before?.(tx);
+      const former = this.#get(userId);
+      if (email !== undefined && emailKey(email) !== emailKey(former.email)) this.#checkEmailFree(email);
+      this.#keepLastAdmin(former, changes);
       const disabledAt =
         changes.isDisabled === undefined
           ? undefined
           : changes.isDisabled
-            ? (before.disabledAtMs ?? clock.nowMs())
+            ? (former.disabledAtMs ?? clock.nowMs())
             : null;
       const values = {
         ...(email !== undefined && { email, emailKey: emailKey(email) }),
-        ...(name !== undefined && { name }),
+        ...(name !== undefined && { name, nameKey: nameKey(name) }),
         ...(changes.role !== undefined && { role: changes.role }),
         ...(changes.plan !== undefined && { plan: changes.plan }),
         ...(passwordHash !== undefined && { passwordHash }),
@@ -222,6 +237,11 @@ function checkName(text: string): string {
   return name;
 }
 
-function storedQuota(quotaBytes: number | null | undefined): number | null {
-  return quotaBytes === undefined ? null : (quotaBytes ?? -1);
+/** The form in which names are searched: case and the width of letters don't count. */
+export function nameKey(name: string): string {
+  return name.normalize("NFKC").toLowerCase();
+}
+
+function storedQuota(quotaBytes: number | "plan" | null | undefined): number | null {
+  return quotaBytes === undefined || quotaBytes === "plan" ? null : (quotaBytes ?? -1);
 }

@@ -42,7 +42,8 @@ export interface UserChanges {
   readonly name?: string;
   readonly role?: Role;
   readonly plan?: PlanName;
-  readonly quotaBytes?: number | null;
+  /** `plan`: no own one any more. */
+  readonly quotaBytes?: number | "plan" | null;
   readonly isDisabled?: boolean;
   readonly password?: string;
 }

@@ -24,7 +24,7 @@ function refusal(work: () => unknown): string {
 describe("secrets (D55)", () => {
   test("are made at the first start, 256 bits each, for this user alone, and stay", () => {
     const first = openSecrets(directory);
-    expect(first.made).toEqual(["jwt", "link", "vapid"]);
+    expect(first.made).toEqual(["jwt", "link", "vapid", "factors"]);
     expect([first.jwt.secret.byteLength, first.link.secret.byteLength]).toEqual([32, 32]);
     expect(first.jwt.secret).not.toEqual(first.link.secret);
     const paths = ["", "jwt.json", "link.json", "vapid.json"].map((name) => join(directory, name));
@@ -36,7 +36,7 @@ describe("secrets (D55)", () => {
 
   test("leave nothing else behind", () => {
     openSecrets(directory);
-    expect(readdirSync(directory).toSorted()).toEqual(["jwt.json", "link.json", "vapid.json"]);
+    expect(readdirSync(directory).toSorted()).toEqual(["factors.json", "jwt.json", "link.json", "vapid.json"]);
   });
 
   test("that others may read are refused with the command that helps", () => {

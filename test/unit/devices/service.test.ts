@@ -25,7 +25,7 @@ async function setUp() {
   const writer = new Writer(db.sqlite, silentLog);
   const clock = { ms: START_MS, nowMs: () => clock.ms };
   const passwords = new PasswordHasher();
-  const users = new UserService({ db, writer, clock, passwords, createRoot: () => 1 });
+  const users = new UserService({ db, writer, clock, passwords, events: new Events(), createRoot: () => 1 });
   const auth = new AuthService({
     db,
     writer,
@@ -33,6 +33,7 @@ async function setUp() {
     users,
     passwords,
     tokens: new TokenSigner({ kid: "test", secret: crypto.getRandomValues(new Uint8Array(32)) }),
+    secondFactors: { methodsOf: () => [], use: async () => {} },
     tokenLifetimeMs: DAY_MS,
     signup: "open",
     defaultPlan: "free",

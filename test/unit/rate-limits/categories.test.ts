@@ -18,6 +18,8 @@ const endpoints: [string, string, Category | undefined][] = [
   ["GET", "/api/files/", "listing"],
   ["POST", "/api/files", "operations"],
   ["GET", "/api/files/tags", "listing"],
+  ["POST", "/api/files/tags", "operations"],
+  ["GET", "/api/files/search?q=beach", "listing"],
   ["GET", "/api/files/folders", "listing"],
   ["GET", "/api/files/folders/fold_1", "listing"],
   ["POST", "/api/files/folders", "operations"],

@@ -14,17 +14,19 @@ let told: EventOf<"security.credentials_changed">[];
 
 beforeEach(async () => {
   tree = new TestTree();
+  const events = new Events();
   const users = new UserService({
     db: tree.db,
     writer: tree.writer,
     clock: tree.clock,
     passwords: new PasswordHasher(),
+    events,
     createRoot: (tx, accountId) => tree.write.createAccountRoot(tx, accountId),
   });
-  const events = new Events();
   told = [];
   events.on("security.credentials_changed", (_tx, event) => void told.push(event));
-  services = { users, auth: { endSessions: () => {} }, events };
+  const auth = { endSessions: () => {}, confirmPassword: () => principal.user };
+  services = { users, auth, events };
   const user = await users.add({ email: "a@example.com", password: "correct horse", role: "user", plan: "free" });
   const session = { publicId: "ses_1", kind: "web", createdAtMs: 0, expiresAtMs: 0, lastSeenAtMs: 0 } as const;
   principal = { user, session: { ...session, userAgent: null, clientAddress: null } };

@@ -1,0 +1,86 @@
+import { sql } from "drizzle-orm";
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { users } from "./users.ts";
+
+const userId = () =>
+  integer("user_id")
+    .notNull()
+    .references(() => users.id, { onDelete: "cascade" });
+
+/** Keys for scripts. A key itself is kept nowhere: only its sha256, by which it is found. */
+export const apiKeys = sqliteTable(
+  "api_keys",
+  {
+    id: integer("id").primaryKey(),
+    publicId: text("public_id").notNull(),
+    userId: userId(),
+    name: text("name").notNull(),
+    keyHash: blob("key_hash", { mode: "buffer" }).notNull(),
+    /** The first characters of the key, by which its owner tells it from others. */
+    prefix: text("prefix").notNull(),
+    /** Separated by spaces. */
+    scopes: text("scopes").notNull(),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at"),
+    lastUsedAt: integer("last_used_at"),
+    /** It opens nothing any more; kept for a while, so that whoever still uses it is told why. */
+    revokedAt: integer("revoked_at"),
+  },
+  (table) => [
+    uniqueIndex("api_keys_public").on(table.publicId),
+    uniqueIndex("api_keys_hash").on(table.keyHash),
+    index("api_keys_user").on(table.userId, table.id),
+    index("api_keys_revoked").on(table.revokedAt).where(sql`revoked_at IS NOT NULL`),
+  ],
+);
+
+/** The authenticator app of an account; from its set-up on, in force once it is enabled. */
+export const twoFactors = sqliteTable("two_factors", {
+  userId: integer("user_id")
+    .primaryKey()
+    .references(() => users.id, { onDelete: "cascade" }),
+  /** AES-256-GCM by the server's key: nonce, tag, ciphertext. A copy of the database alone makes no codes. */
+  sealedSecret: blob("sealed_secret", { mode: "buffer" }).notNull(),
+  createdAt: integer("created_at").notNull(),
+  enabledAt: integer("enabled_at"),
+  /** The latest time step whose code was used: it and the ones before it are never accepted again. */
+  lastStep: integer("last_step").notNull().default(0),
+});
+
+/** Codes for the day when the authenticator app is gone, each good once: those that were not used. */
+export const recoveryCodes = sqliteTable(
+  "recovery_codes",
+  {
+    userId: userId(),
+    codeHash: blob("code_hash", { mode: "buffer" }).notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.userId, table.codeHash] })],
+);
+
+/** Passkeys: public keys of authenticators (WebAuthn). */
+export const passkeys = sqliteTable(
+  "passkeys",
+  {
+    id: integer("id").primaryKey(),
+    publicId: text("public_id").notNull(),
+    userId: userId(),
+    name: text("name").notNull(),
+    /** The host name that it was made for; it opens nothing under another one. */
+    rpId: text("rp_id").notNull(),
+    credentialId: blob("credential_id", { mode: "buffer" }).notNull(),
+    /** COSE. */
+    publicKey: blob("public_key", { mode: "buffer" }).notNull(),
+    /** How often the authenticator says it was used; 0 where it doesn't count. */
+    counter: integer("counter").notNull(),
+    /** JSON: how the authenticator can be reached, a hint for browsers. */
+    transports: text("transports").notNull(),
+    isBackedUp: integer("is_backed_up").notNull(),
+    createdAt: integer("created_at").notNull(),
+    lastUsedAt: integer("last_used_at"),
+  },
+  (table) => [
+    uniqueIndex("passkeys_public").on(table.publicId),
+    uniqueIndex("passkeys_credential").on(table.credentialId),
+    index("passkeys_user").on(table.userId, table.id),
+  ],
+);

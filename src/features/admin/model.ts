@@ -1,0 +1,151 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { ref } from "../../http/documented.ts";
+import { Timestamp } from "../../http/fields.ts";
+import { PLAN_NAMES, ROLES } from "../users/types.ts";
+
+const Count = Type.Integer({ minimum: 0 });
+const CountOrNone = t.Union([Count, t.Null()]);
+const TimestampOrNone = t.Union([Timestamp, t.Null()]);
+const Role = t.Union([t.Literal("admin"), t.Literal("user"), t.Literal("viewer")]);
+const Plan = t.Union([t.Literal("free"), t.Literal("pro"), t.Literal("enterprise")]);
+const Quota = t.Union([Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), t.Null(), t.Literal("plan")], {
+  description: 'Bytes; null for no limit; "plan" for what the plan gives',
+});
+const Password = t.String({ minLength: 8, maxLength: 2048, description: "8 to 256 characters, any Unicode" });
+const Email = t.String({ maxLength: 320 });
+
+/** POST /api/admin/users */
+export const NewAccountBody = t.Object({
+  email: Email,
+  name: t.Optional(t.String()),
+  password: t.Optional(Password),
+  role: t.Optional(Role),
+  plan: t.Optional(Plan),
+  quota: t.Optional(Quota),
+});
+
+/** PATCH /api/admin/users/{id} */
+export const AccountBody = t.Object({
+  email: t.Optional(Email),
+  name: t.Optional(t.String()),
+  password: t.Optional(Password),
+  role: t.Optional(Role),
+  plan: t.Optional(Plan),
+  quota: t.Optional(Quota),
+  disabled: t.Optional(t.Boolean()),
+});
+
+/** An account as administrators see it. */
+export const AccountRecord = t.Object({
+  id: t.String(),
+  email: t.String(),
+  name: t.String(),
+  role: t.String({ enum: [...ROLES] }),
+  plan: t.String({ enum: [...PLAN_NAMES] }),
+  quota: t.Union([Count, t.Null()], { description: "As it holds; null for none" }),
+  quotaOverride: t.Boolean({ description: "Whether it is the account's own and not the plan's" }),
+  disabled: t.Boolean(),
+  createdAt: Timestamp,
+  lastActiveAt: TimestampOrNone,
+  storage: t.Object({ used: Count, files: Count, folders: Count }),
+  devices: Count,
+  twoFactor: t.Boolean(),
+});
+
+/** GET /api/admin/users */
+export const AccountPageRecord = {
+  type: "object",
+  required: ["users", "pagination"],
+  properties: { users: t.Array(AccountRecord), pagination: ref("Pagination") },
+};
+
+/** The answer of POST /api/admin/users. */
+export const NewAccountRecord = t.Composite([
+  AccountRecord,
+  t.Object({
+    passwordLink: t.Optional(
+      t.Object({ url: t.String(), expiresAt: Timestamp }, { description: "Where no password was given: sets one, once" }),
+    ),
+  }),
+]);
+
+/** POST /api/admin/users/{id}/reset-link */
+export const ResetLinkRecord = t.Object({ url: t.String(), expiresAt: Timestamp });
+
+/** A device as administrators see it: without its settings, which name folders. */
+export const AccountDevice = t.Object({
+  id: t.String(),
+  name: t.String(),
+  platform: t.String(),
+  model: t.Optional(t.String()),
+  osVersion: t.Optional(t.String()),
+  appVersion: t.Optional(t.String()),
+  registeredAt: Timestamp,
+  lastActiveAt: Timestamp,
+});
+
+/** A job and how it stands. */
+export const JobRecord = t.Object({
+  name: t.String(),
+  description: t.String(),
+  schedule: t.String({ description: "Cron pattern, in the server's time zone" }),
+  isRunning: t.Boolean(),
+  lastStartedAt: TimestampOrNone,
+  lastFinishedAt: TimestampOrNone,
+  lastResult: t.Union([t.String(), t.Null()]),
+  lastError: t.Union([t.String(), t.Null()]),
+  nextRunAt: TimestampOrNone,
+});
+
+const ByName = t.Record(t.String(), Count);
+
+/** GET /api/admin/stats */
+export const StatsRecord = t.Object({
+  users: t.Object({
+    total: Count,
+    active: t.Integer({ description: "Enabled, and seen within 30 days" }),
+    disabled: Count,
+    byPlan: ByName,
+    byRole: ByName,
+  }),
+  storage: t.Object({
+    usedBytes: Count,
+    files: Count,
+    folders: Count,
+    versionsBytes: Count,
+    trashBytes: Count,
+    blobs: Count,
+    blobBytes: t.Integer({ description: "What lies in the store, equal contents once" }),
+    diskFreeBytes: Count,
+    diskTotalBytes: Count,
+  }),
+  transfers: t.Object({
+    period: t.String({ examples: ["2026-01"] }),
+    uploads: Count,
+    uploadedBytes: Count,
+    downloads: Count,
+    downloadedBytes: Count,
+  }),
+  uploadsUnderWay: Count,
+  queues: t.Record(t.String(), Count, { description: "What waits to leave, or to be done" }),
+  requests: t.Object({
+    period: t.String({ examples: ["1h"] }),
+    accepted: Count,
+    refused: t.Integer({ description: "For their rate" }),
+  }),
+  jobs: t.Array(JobRecord),
+  version: t.String(),
+  startedAt: Timestamp,
+  uptimeSeconds: Count,
+});
+
+/** A plan with its numbers as they hold; null is no limit. */
+export const PlanRecord = t.Object({
+  name: t.String({ enum: [...PLAN_NAMES] }),
+  isDefault: t.Boolean(),
+  maxFileSize: Count,
+  quota: CountOrNone,
+  devices: CountOrNone,
+  limits: t.Record(t.String(), t.Object({ limit: CountOrNone, windowSeconds: Count })),
+});

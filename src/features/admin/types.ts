@@ -1,0 +1,86 @@
+import type { PlanName, Role } from "../users/types.ts";
+
+/** By what the list of accounts can be sorted. */
+export const ACCOUNT_SORTS = ["email", "name", "createdAt", "lastActiveAt", "used"] as const;
+
+/** One of {@link ACCOUNT_SORTS}. */
+export type AccountSort = (typeof ACCOUNT_SORTS)[number];
+
+/** Which accounts are wanted; absent fields ask for nothing. */
+export interface AccountFilter {
+  /** Part of the e-mail or of the name. */
+  readonly search?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly plan?: PlanName | undefined;
+  readonly isDisabled?: boolean | undefined;
+}
+
+/** A page of the list of accounts. */
+export interface AccountQuery extends AccountFilter {
+  readonly sort: AccountSort;
+  readonly order: "asc" | "desc";
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** An account as administrators see it: never its files. */
+export interface AccountRow {
+  readonly id: number;
+  readonly publicId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly plan: PlanName;
+  /** As stored: null for the plan's, negative for none. */
+  readonly quotaBytes: number | null;
+  readonly disabledAt: number | null;
+  readonly createdAt: number;
+  readonly lastActiveAt: number | null;
+  /** All that counts against the quota. */
+  readonly usedBytes: number;
+  readonly files: number;
+  readonly folders: number;
+  readonly devices: number;
+}
+
+/** What all accounts together are. Nothing of an erased one. */
+export interface AccountTotals {
+  readonly total: number;
+  /** Enabled, and seen within thirty days. */
+  readonly active: number;
+  readonly disabled: number;
+  readonly byPlan: Readonly<Record<PlanName, number>>;
+  readonly byRole: Readonly<Record<Role, number>>;
+}
+
+/** What all accounts hold together, and what that is in the store, where equal contents lie once. */
+export interface StorageTotals {
+  readonly usedBytes: number;
+  readonly files: number;
+  readonly folders: number;
+  readonly versionsBytes: number;
+  readonly trashBytes: number;
+  readonly blobs: number;
+  readonly blobBytes: number;
+}
+
+/** Transfers of all accounts in the present month. */
+export interface TransferTotals {
+  readonly period: string;
+  readonly uploads: number;
+  readonly uploadedBytes: number;
+  readonly downloads: number;
+  readonly downloadedBytes: number;
+}
+
+/** What is counted in the database. */
+export interface Counted {
+  readonly users: AccountTotals;
+  readonly storage: StorageTotals;
+  readonly transfers: TransferTotals;
+  readonly uploadsUnderWay: number;
+  /** Messages and the like that wait to leave, by where they wait. */
+  readonly queues: Readonly<Record<string, number>>;
+  /** Requests of the last hour. */
+  readonly requests: { readonly accepted: number; readonly refused: number };
+}

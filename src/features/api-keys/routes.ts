@@ -1,0 +1,79 @@
+import { Elysia, t } from "elysia";
+import { documented } from "../../http/documented.ts";
+import { ok } from "../../http/envelope.ts";
+import { IdParams } from "../../http/fields.ts";
+import { type authGuard, takesJson } from "../auth/guard.ts";
+import { readInstant } from "../files/upload-form.ts";
+import { ApiKeyRecord, NewApiKeyBody, NewApiKeyRecord } from "./model.ts";
+import { presentApiKey } from "./present.ts";
+import type { ApiKeyService } from "./service.ts";
+
+/** What the routes about API keys work with. */
+export interface ApiKeyRoutesOptions {
+  readonly apiKeys: ApiKeyService;
+  readonly guard: ReturnType<typeof authGuard>;
+}
+
+/** /api/users/api-keys (contract §2). Never by a key: `auth/scopes.ts` closes these paths to keys. */
+export function apiKeyRoutes({ apiKeys, guard }: ApiKeyRoutesOptions) {
+  return new Elysia({ name: "api-key-routes", prefix: "/api/users/api-keys" })
+    .use(guard)
+    .post(
+      "/",
+      async ({ principal, body, set }) => {
+        const expiresAt = readInstant(body.expiresAt ?? undefined, "expiresAt");
+        const { apiKey, key } = await apiKeys.add(principal.user, {
+          name: body.name,
+          scopes: body.scopes,
+          expiresAtMs: expiresAt === undefined ? null : Date.parse(expiresAt),
+        });
+        set.status = 201;
+        return ok({ ...presentApiKey(apiKey), key });
+      },
+      {
+        ...takesJson("self", NewApiKeyBody),
+        ...documented({
+          takesJson: true,
+          tag: "Users",
+          summary: "Make an API key for a script",
+          description:
+            "The key is shown this once and stored as a digest. It is sent as `Authorization: Bearer lk_…` or as " +
+            "`X-API-Key`; where both are sent, Authorization counts, and either goes before the session cookie. Scopes: " +
+            "files:read and files:write for /api/files, shares for links and for making a file public, profile for " +
+            "profile, settings, usage and webhooks, admin for /api/admin and /metrics while the account is an " +
+            "administrator's. A key manages neither keys, sessions nor passwords. A new password leaves keys as they are.",
+          access: "self",
+          status: 201,
+          data: NewApiKeyRecord,
+          errors: ["role", "invalid_request"],
+        }),
+      },
+    )
+    .get("/", ({ principal }) => ok({ apiKeys: apiKeys.list(principal.user.id).map(presentApiKey) }), {
+      access: "self",
+      ...documented({
+        tag: "Users",
+        summary: "One's own API keys, newest first",
+        access: "self",
+        data: t.Object({ apiKeys: t.Array(ApiKeyRecord) }),
+      }),
+    })
+    .delete(
+      "/:id",
+      async ({ principal, params }) => {
+        await apiKeys.revoke(principal.user.id, params.id);
+        return ok({ id: params.id }, "The API key is deleted. It opens nothing any more.");
+      },
+      {
+        access: "self",
+        params: IdParams,
+        ...documented({
+          tag: "Users",
+          summary: "Delete an API key: it is dead at once",
+          access: "self",
+          data: t.Object({ id: t.String() }),
+          errors: ["not_found", "invalid_field"],
+        }),
+      },
+    );
+}

@@ -1,0 +1,22 @@
+import type { Scope } from "../auth/scopes.ts";
+
+/** A key for scripts, as its owner sees it. The key itself is shown once, when it is made. */
+export interface ApiKey {
+  readonly publicId: string;
+  readonly name: string;
+  /** The first characters of the key. */
+  readonly prefix: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly lastUsedAtMs: number | null;
+}
+
+/** What a new key is to be. */
+export interface NewApiKey {
+  readonly name: string;
+  /** The default ones where absent. */
+  readonly scopes?: readonly Scope[] | undefined;
+  /** Without an end where absent or null. */
+  readonly expiresAtMs?: number | null | undefined;
+}

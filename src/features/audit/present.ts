@@ -1,0 +1,111 @@
+import { toTimestamp } from "../../lib/clock.ts";
+import type { AuditRow } from "./types.ts";
+
+/** An entry as administrators see it. */
+export function presentAuditRow(row: AuditRow) {
+  return {
+    ...presentWhat(row),
+    user: presentPerson(row.userId, row.email),
+    via: { kind: row.via, name: row.viaName },
+    account: presentPerson(row.subjectId, row.subjectEmail),
+    details: JSON.parse(row.details) as object,
+  };
+}
+
+/** An entry as whom it concerns sees it: of others only that it was an administrator, or nobody knows who. */
+export function presentActivity(row: AuditRow, ownId: string) {
+  const isOwn = row.userId === ownId;
+  // On a refused sign-in nobody is known; whatever else others do to an account they do as administrators.
+  const by = isOwn ? "you" : row.userId === null && row.via !== "cli" ? "unknown" : "administrator";
+  const isHidden = by === "administrator";
+  const what = presentWhat(row);
+  return {
+    ...what,
+    by,
+    via: { kind: row.via, name: isHidden ? null : row.viaName },
+    clientAddress: isHidden ? null : what.clientAddress,
+    userAgent: isHidden ? null : what.userAgent,
+  };
+}
+
+/** The columns of the export as a table, in their order. */
+const CSV_COLUMNS = [
+  "id",
+  "at",
+  "userId",
+  "email",
+  "via",
+  "viaName",
+  "action",
+  "outcome",
+  "reason",
+  "accountId",
+  "accountEmail",
+  "targetType",
+  "targetId",
+  "clientAddress",
+  "userAgent",
+  "times",
+  "details",
+] as const;
+
+/** The first line of the export as a table (RFC 4180). */
+export const CSV_HEADING = `${CSV_COLUMNS.join(",")}\r\n`;
+
+/** A row of the export as a table. */
+export function presentCsvLine(row: AuditRow): string {
+  const values: Readonly<Record<(typeof CSV_COLUMNS)[number], string | number | null>> = {
+    id: idOf(row),
+    at: toTimestamp(row.at),
+    userId: row.userId,
+    email: row.email,
+    via: row.via,
+    viaName: row.viaName,
+    action: row.action,
+    outcome: row.outcome,
+    reason: row.reason,
+    accountId: row.subjectId,
+    accountEmail: row.subjectEmail,
+    targetType: row.targetType,
+    targetId: row.targetId,
+    clientAddress: row.clientAddress,
+    userAgent: row.userAgent,
+    times: row.times,
+    details: row.details,
+  };
+  return `${CSV_COLUMNS.map((column) => csvField(values[column])).join(",")}\r\n`;
+}
+
+/**
+ * A field that no spreadsheet takes for a formula, whatever a stranger sent as their e-mail or browser: what begins like
+ * one gets an apostrophe before it.
+ */
+function csvField(value: string | number | null): string {
+  if (value === null) return "";
+  const text = String(value);
+  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function presentWhat(row: AuditRow) {
+  return {
+    id: idOf(row),
+    at: toTimestamp(row.at),
+    action: row.action,
+    outcome: row.outcome,
+    reason: row.reason,
+    target: row.targetType === null ? null : { type: row.targetType, id: row.targetId },
+    clientAddress: row.clientAddress,
+    userAgent: row.userAgent,
+    times: row.times,
+  };
+}
+
+function presentPerson(id: string | null, email: string | null) {
+  return id === null && email === null ? null : { id, email };
+}
+
+/** Sorts as the rows were written. */
+function idOf({ id }: AuditRow): string {
+  return `aud_${String(id).padStart(12, "0")}`;
+}

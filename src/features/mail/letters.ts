@@ -1,0 +1,35 @@
+/** Letters that somebody asked for. */
+import { quoteName, writeLetter } from "./letter.ts";
+import type { Letter } from "./types.ts";
+
+/** The letter with the link by which a new password is set. */
+export function resetLetter(link: string, lifetimeMs: number): Letter {
+  return writeLetter({
+    subject: "Set a new password",
+    paragraphs: [
+      "Somebody asked for a new password for your Larder account. Open this address to choose it:",
+      `The link works once, and for ${Math.round(lifetimeMs / 60_000)} minutes. If it wasn't you, do nothing: your ` +
+        "password stays as it is.",
+    ],
+    link: { label: "Choose a new password", url: link },
+  });
+}
+
+/**
+ * The letter with an invitation.
+ * @param invite.link where it is taken up
+ * @param invite.from who invites, where they are to be named
+ */
+export function inviteLetter(invite: { link: string; from?: string; expiresAtMs: number }): Letter {
+  const who = invite.from === undefined ? "You are" : `${quoteName(invite.from)} has`;
+  const until = new Date(invite.expiresAtMs).toUTCString();
+  return writeLetter({
+    subject: "An invitation to Larder",
+    paragraphs: [
+      `${invite.from === undefined ? `${who} invited` : `${who} invited you`} to keep files on this Larder server. Open ` +
+        "this address to make your account:",
+      `The invitation is for you alone, and holds until ${until}.`,
+    ],
+    link: { label: "Make your account", url: invite.link },
+  });
+}

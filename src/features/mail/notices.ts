@@ -1,0 +1,126 @@
+/** Mails that tell what happened. Listeners, inside the deed; `server/subscriptions.ts` says which event each hears. */
+import type { Transaction } from "../../db/transaction.ts";
+import type { EventOf } from "../../events/catalogue.ts";
+import type { UserService } from "../users/service.ts";
+import { readSettings } from "../users/settings.ts";
+import type { User } from "../users/types.ts";
+import { quoteName, writeLetter, type LetterContent } from "./letter.ts";
+import type { MailService } from "./service.ts";
+import type { MailCategory, MailKind } from "./types.ts";
+
+/** What {@link MailNotices} works with. */
+export interface MailNoticesOptions {
+  readonly mail: MailService;
+  readonly users: Pick<UserService, "findById" | "settingsJson">;
+  /** Address of this server, without a slash at the end. */
+  readonly baseUrl: string;
+}
+
+const NOT_YOU = "If that wasn't you, turn to whoever runs this server at once.";
+
+/** See the head of this file. */
+export class MailNotices {
+  readonly #options: MailNoticesOptions;
+
+  constructor(options: MailNoticesOptions) {
+    this.#options = options;
+  }
+
+  /** To the recipient of a share between accounts. */
+  shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
+    const what = share.node.type === "file" ? "the file" : "the folder";
+    this.#tell(tx, accountId, "share-received", "shares", {
+      subject: "Something was shared with you",
+      paragraphs: [
+        `${quoteName(ownerName)} shared ${what} ${quoteName(share.node.name)} with you. Sign in to see it among what is ` +
+          "shared with you.",
+      ],
+      link: { label: "Open Larder", url: `${this.#options.baseUrl}/` },
+    });
+  }
+
+  /** To the owner of an account that fills up. */
+  storageWarning(tx: Transaction, { accountId, percentage }: EventOf<"storage.warning">): void {
+    const isFull = percentage === 100;
+    this.#tell(tx, accountId, "storage-warning", "storage", {
+      subject: isFull ? "Your storage is full" : `Your storage is ${percentage} % full`,
+      paragraphs: [
+        isFull
+          ? "Your storage is full. New files are refused until there is room."
+          : `Your storage is ${percentage} % full.`,
+        "Delete what you don't need, or ask whoever runs this server for more room.",
+      ],
+    });
+  }
+
+  /**
+   * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address, the
+   * former one hears.
+   */
+  credentialsChanged(
+    tx: Transaction,
+    { accountId, what, emailBefore }: EventOf<"security.credentials_changed">,
+  ): void {
+    const isPassword = what === "password";
+    this.#tell(
+      tx,
+      accountId,
+      isPassword ? "password-changed" : "email-changed",
+      "always",
+      {
+        subject: isPassword ? "Your password was changed" : "Your e-mail address was changed",
+        paragraphs: [
+          isPassword
+            ? "The password of your Larder account was changed. Phones and browsers have to sign in again."
+            : "The e-mail address of your Larder account was changed. This address no longer signs in to it.",
+          NOT_YOU,
+        ],
+      },
+      emailBefore,
+    );
+  }
+
+  /** To the owner of a new API key. */
+  apiKeyCreated(tx: Transaction, { accountId, name }: EventOf<"security.api_key_created">): void {
+    this.#tell(tx, accountId, "api-key-created", "security", {
+      subject: "A new API key was made",
+      paragraphs: [
+        `An API key named ${quoteName(name)} was made for your Larder account. Whoever has it gets in without a password.`,
+        "If that wasn't you, delete it and change your password.",
+      ],
+    });
+  }
+
+  /** To the owner of an account that somebody can now enter by an identity provider. Whatever they prefer, as above. */
+  signInLinked(tx: Transaction, accountId: number, providerName: string): void {
+    this.#tell(tx, accountId, "sign-in-linked", "always", {
+      subject: "A new way to sign in was added",
+      paragraphs: [`Your Larder account can now be entered by ${quoteName(providerName)}.`, NOT_YOU],
+    });
+  }
+
+  #tell(
+    tx: Transaction,
+    accountId: number,
+    kind: MailKind,
+    category: MailCategory | "always",
+    content: LetterContent,
+    to?: string | undefined,
+  ): void {
+    const { mail } = this.#options;
+    if (!mail.isConfigured) return;
+    const user = this.#findRecipient(accountId);
+    if (user === undefined || !this.#isWanted(user, category)) return;
+    mail.send(tx, { ...writeLetter(content), to: to ?? user.email, kind, accountId });
+  }
+
+  #findRecipient(accountId: number): User | undefined {
+    const user = this.#options.users.findById(accountId);
+    const isThere = user !== undefined && user.disabledAtMs === null && user.email !== "";
+    return isThere ? user : undefined;
+  }
+
+  #isWanted({ id }: User, category: MailCategory | "always"): boolean {
+    return category === "always" || readSettings(this.#options.users.settingsJson(id)).notifications[category];
+  }
+}

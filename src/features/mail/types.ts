@@ -1,0 +1,70 @@
+import type { NotificationPreferences } from "../users/settings.ts";
+
+/** What a mail is about. The first three are asked for by somebody; the others tell what happened. */
+export type MailKind =
+  | "password-reset"
+  | "invite"
+  | "other"
+  | "share-received"
+  | "storage-warning"
+  | "password-changed"
+  | "email-changed"
+  | "api-key-created"
+  | "sign-in-linked";
+
+/** Categories of messages, as people want them or not. */
+export type MailCategory = Exclude<keyof NotificationPreferences, "quietHours">;
+
+/** Words for a mail, in both forms. */
+export interface Letter {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+}
+
+/** A mail that is to be sent. */
+export interface OutgoingMail {
+  /** One e-mail address. */
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  /** The same as a page; made from the text where it is left out. */
+  readonly html?: string;
+  /** Default: `other`. */
+  readonly kind?: MailKind;
+  /** Whose it is, where the recipient has an account. */
+  readonly accountId?: number;
+  /** For so long it is of use; what could not be delivered by then is given up. At most, and by default, 48 h. */
+  readonly usefulMs?: number;
+}
+
+/** A mail as it goes to the mail server. */
+export interface StoredMail {
+  readonly id: number;
+  readonly kind: string;
+  readonly recipient: string;
+  readonly recipientKey: string;
+  readonly messageId: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  readonly attempts: number;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/**
+ * What became of an attempt: `sent`; `refused`, for good; `retry`, this mail later; `unreachable`, the server takes no
+ * mail at all just now. `why` holds codes alone, nothing of the mail and no credentials.
+ */
+export type MailOutcome =
+  | { readonly state: "sent" }
+  | { readonly state: "refused" | "retry" | "unreachable"; readonly why: string };
+
+/** The way to the mail server. */
+export interface MailTransport {
+  /** One attempt; never throws. */
+  deliver(mail: StoredMail): Promise<MailOutcome>;
+  /** Whether the server can be reached and lets us in. @returns what is wrong, or undefined */
+  probe(): Promise<string | undefined>;
+}

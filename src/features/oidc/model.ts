@@ -1,0 +1,35 @@
+import { t } from "elysia";
+import { Timestamp } from "../../http/fields.ts";
+
+/** POST /api/auth/oidc/token */
+export const CodeBody = t.Object({
+  code: t.String({ minLength: 1, maxLength: 200, description: "In which the sign-in ended" }),
+  verifier: t.Optional(
+    t.String({ maxLength: 1024, description: "Whose sha256 was the `challenge`; needed where there was one" }),
+  ),
+  cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
+});
+
+/** POST and DELETE /api/auth/oidc/link */
+export const LinkBody = t.Object({
+  password: t.String({ minLength: 1, maxLength: 2048 }),
+  returnTo: t.Optional(t.String({ description: "Path of this server where the browser goes in the end" })),
+});
+
+/** GET /api/auth/oidc/link */
+export const Identity = t.Object({
+  issuer: t.String({ description: "The provider" }),
+  createdAt: Timestamp,
+});
+
+/** GET /api/auth/methods */
+export const Methods = t.Object({
+  password: t.Boolean(),
+  signup: t.String({ enum: ["open", "invite", "closed"] }),
+  oidc: t.Union([
+    t.Object({ name: t.String({ description: "What the button says" }), startUrl: t.String() }),
+    t.Null(),
+  ]),
+  passkeys: t.Boolean(),
+  mail: t.Boolean({ description: "Whether a new password can be asked for by mail" }),
+});

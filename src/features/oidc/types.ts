@@ -1,0 +1,35 @@
+/** Somebody as the provider tells of them, after everything it said was checked. */
+export interface ProviderUser {
+  /** Never given to somebody else by this provider. */
+  readonly subject: string;
+  readonly email: string | undefined;
+  /** Whether the provider says that the e-mail is this person's. */
+  readonly isEmailVerified: boolean;
+  readonly name: string | undefined;
+  /** Empty where the provider tells none. */
+  readonly groups: readonly string[];
+}
+
+/** What a sign-in is to end in: a session cookie, or a code that a program exchanges for a token. */
+export type SignInMode = "cookie" | "code";
+
+/** All of {@link SignInMode}. */
+export const SIGN_IN_MODES: readonly SignInMode[] = ["cookie", "code"];
+
+/** A sign-in that was begun. It lies, sealed, with the browser that began it, and nowhere else. */
+export interface Attempt {
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE (RFC 7636). */
+  readonly verifier: string;
+  /** Where the provider sends the browser back to. */
+  readonly redirectUri: string;
+  /** Path on this server where the browser goes in the end; empty where nowhere was said. */
+  readonly returnTo: string;
+  readonly mode: SignInMode;
+  /** base64url of the sha256 of what has to come with the code; empty where nothing has to. */
+  readonly challenge: string;
+  /** Public id of the account that is to be linked; empty where somebody signs in. */
+  readonly linkTo: string;
+  readonly expiresAtMs: number;
+}

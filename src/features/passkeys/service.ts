@@ -1,0 +1,259 @@
+import type { Database } from "bun:sqlite";
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransportFuture,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from "@simplewebauthn/server";
+import type { Writer } from "../../db/transaction.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import type { Events } from "../../events/events.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { newId } from "../../lib/id.ts";
+import { accountDisabled } from "../auth/refusals.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
+import { Challenges } from "./challenges.ts";
+import { type PasskeyRow, passkeyQueries, toPasskey } from "./queries.ts";
+import type { Passkey, PasskeyProof, Site } from "./types.ts";
+
+/** What {@link PasskeyService} works with. */
+export interface PasskeyServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly users: UserService;
+}
+
+const RP_NAME = "Larder";
+const PASSKEYS_MAX = 20;
+const NAME_CHARACTERS_MAX = 100;
+const TIMEOUT_MS = 5 * 60 * 1000;
+/** EdDSA, ES256, RS256 (RFC 8152, RFC 8230): what authenticators have. */
+const ALGORITHMS = [-8, -7, -257];
+
+/**
+ * Passkeys (WebAuthn level 2), by the library @simplewebauthn/server: discoverable, and with the user verified by the
+ * authenticator, so that one counts as both factors.
+ */
+export class PasskeyService {
+  readonly #options: PasskeyServiceOptions;
+  readonly #queries: ReturnType<typeof passkeyQueries>;
+  readonly #challenges: Challenges;
+
+  constructor(options: PasskeyServiceOptions) {
+    this.#options = options;
+    this.#queries = passkeyQueries(options.sqlite);
+    this.#challenges = new Challenges(options.clock);
+  }
+
+  /** How many a user has. */
+  count(userId: number): number {
+    return this.#queries.count.get(userId)?.count ?? 0;
+  }
+
+  /** The passkeys of a user, newest first. */
+  list(userId: number): Passkey[] {
+    return this.#queries.ofUser.all(userId).map(toPasskey);
+  }
+
+  /** What a browser needs to make a passkey for this user on this site. */
+  async registrationOptions(user: User, { rpId }: Site): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { generateRegistrationOptions } = await loadLibrary();
+    return generateRegistrationOptions({
+      rpName: RP_NAME,
+      rpID: rpId,
+      userName: user.email,
+      userDisplayName: user.name,
+      userID: Uint8Array.from(Buffer.from(user.publicId)),
+      challenge: bytesOf(this.#challenges.issue(user.id)),
+      timeout: TIMEOUT_MS,
+      attestationType: "none",
+      supportedAlgorithmIDs: ALGORITHMS,
+      authenticatorSelection: { residentKey: "required", userVerification: "required" },
+      // An authenticator holds one passkey of an account.
+      excludeCredentials: this.#queries.ofUser.all(user.id).map(({ credentialId, transports }) => ({
+        id: base64Url(credentialId),
+        transports: readTransports(transports),
+      })),
+    });
+  }
+
+  /**
+   * Adds the passkey that an authenticator made; durable on return.
+   * @throws AppError invalid_field where it isn't one for this challenge, user and site, or is known already
+   */
+  async add(user: User, site: Site, response: RegistrationResponseJSON, givenName: string): Promise<Passkey> {
+    const { writer, clock, events } = this.#options;
+    const name = checkName(givenName);
+    const { credential, credentialBackedUp } = await this.#verifyRegistration(user, site, response);
+    const nowMs = clock.nowMs();
+    const credentialId = bytesOf(credential.id);
+    return writer.run((tx) => {
+      if (this.#queries.byCredential.get(credentialId) !== null) throw notAdded("It is known already.");
+      if (this.count(user.id) >= PASSKEYS_MAX) {
+        throw new AppError("invalid_request", `An account has at most ${PASSKEYS_MAX} passkeys. Remove one first.`, {
+          limit: PASSKEYS_MAX,
+        });
+      }
+      const publicId = newId("psk", nowMs);
+      this.#queries.insert.run(
+        publicId,
+        user.id,
+        name,
+        site.rpId,
+        credentialId,
+        credential.publicKey,
+        credential.counter,
+        JSON.stringify(credential.transports ?? []),
+        credentialBackedUp ? 1 : 0,
+        nowMs,
+      );
+      const deviceId = user.viaDeviceId ?? null;
+      events.emit(tx, "security.credentials_changed", { accountId: user.id, what: "passkey_added", deviceId });
+      return toPasskey(this.#get(user.id, publicId));
+    });
+  }
+
+  /** Gives a passkey of a user another name; durable on return. @throws AppError not_found | invalid_field */
+  async rename(userId: number, publicId: string, givenName: string): Promise<Passkey> {
+    const name = checkName(givenName);
+    return this.#options.writer.run(() => {
+      this.#get(userId, publicId);
+      this.#queries.rename.run(publicId, name);
+      return toPasskey(this.#get(userId, publicId));
+    });
+  }
+
+  /** Removes a passkey of a user; durable on return. @throws AppError not_found */
+  async remove(user: User, publicId: string): Promise<void> {
+    const { writer, events } = this.#options;
+    await writer.run((tx) => {
+      this.#get(user.id, publicId);
+      this.#queries.remove.run(publicId);
+      const deviceId = user.viaDeviceId ?? null;
+      events.emit(tx, "security.credentials_changed", { accountId: user.id, what: "passkey_removed", deviceId });
+    });
+  }
+
+  /** What a browser needs to ask for a passkey of this site, whoever's it will be. */
+  async signInOptions({ rpId }: Site): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const { generateAuthenticationOptions } = await loadLibrary();
+    return generateAuthenticationOptions({
+      rpID: rpId,
+      challenge: bytesOf(this.#challenges.issue("sign-in")),
+      timeout: TIMEOUT_MS,
+      userVerification: "required",
+    });
+  }
+
+  /**
+   * Who shows this passkey. Everything that may be wrong with it has one answer.
+   * @throws AppError bad_credentials; account_disabled to the right passkey alone
+   */
+  async verify(site: Site, response: AuthenticationResponseJSON): Promise<PasskeyProof> {
+    const { users } = this.#options;
+    const row = this.#queries.byCredential.get(bytesOf(response.id));
+    const user = row === null ? undefined : users.findById(row.userId);
+    if (row === null || user === undefined || row.rpId !== site.rpId) throw notAccepted();
+    const { userHandle } = response.response;
+    if (userHandle !== undefined && Buffer.from(userHandle, "base64url").toString() !== user.publicId) {
+      throw notAccepted();
+    }
+    const { newCounter, credentialBackedUp } = await this.#verifyAssertion(site, response, row);
+    if (user.disabledAtMs !== null) throw accountDisabled();
+    return { user, confirm: () => this.#noteUsed(row.publicId, newCounter, credentialBackedUp) };
+  }
+
+  async #verifyRegistration(user: User, site: Site, response: RegistrationResponseJSON) {
+    const { verifyRegistrationResponse } = await loadLibrary();
+    const result = await verifyRegistrationResponse({
+      response,
+      expectedChallenge: (challenge) => this.#challenges.take(challenge, user.id),
+      expectedOrigin: site.origin,
+      expectedRPID: site.rpId,
+      requireUserVerification: true,
+      supportedAlgorithmIDs: ALGORITHMS,
+    }).catch((error: unknown) => {
+      throw notAdded("Begin again, on this server's own page.", error);
+    });
+    if (!result.verified) throw notAdded("Begin again.");
+    return result.registrationInfo;
+  }
+
+  async #verifyAssertion(site: Site, response: AuthenticationResponseJSON, row: PasskeyRow) {
+    const { verifyAuthenticationResponse } = await loadLibrary();
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge: (challenge) => this.#challenges.take(challenge, "sign-in"),
+      expectedOrigin: site.origin,
+      expectedRPID: row.rpId,
+      requireUserVerification: true,
+      credential: {
+        id: base64Url(row.credentialId),
+        publicKey: Uint8Array.from(row.publicKey),
+        counter: row.counter,
+        transports: readTransports(row.transports),
+      },
+    }).catch((error: unknown) => {
+      throw notAccepted(error);
+    });
+    if (!verified) throw notAccepted();
+    return authenticationInfo;
+  }
+
+  /** A counter that does not grow tells of a copy (WebAuthn §6.1.1); looked at again, as another request may have come first. */
+  #noteUsed(publicId: string, counter: number, isBackedUp: boolean): void {
+    const row = this.#queries.byPublicId.get(publicId);
+    if (row === null || ((counter > 0 || row.counter > 0) && counter <= row.counter)) throw notAccepted();
+    this.#queries.noteUsed.run(publicId, counter, isBackedUp ? 1 : 0, this.#options.clock.nowMs());
+  }
+
+  #get(userId: number, publicId: string): PasskeyRow {
+    const row = this.#queries.byPublicId.get(publicId);
+    if (row?.userId === userId) return row;
+    throw new AppError("not_found", "This passkey does not exist. It may have been removed already.");
+  }
+}
+
+/** When first needed: it brings parsers of certificates along, and a start should be quick. */
+function loadLibrary() {
+  return import("@simplewebauthn/server");
+}
+
+function base64Url(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString("base64url");
+}
+
+function bytesOf(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(text, "base64url"));
+}
+
+function readTransports(json: string): AuthenticatorTransportFuture[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `add` alone
+  return JSON.parse(json) as AuthenticatorTransportFuture[];
+}
+
+function checkName(text: string): string {
+  const name = text.trim().normalize("NFC");
+  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
+  if (name === "" || [...name].length > NAME_CHARACTERS_MAX || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
+    throw invalidField("name", `A name has 1 to ${NAME_CHARACTERS_MAX} characters, and no control characters.`);
+  }
+  return name;
+}
+
+function notAdded(advice: string, cause?: unknown): AppError {
+  return new AppError("invalid_field", `This passkey can't be added. ${advice}`, { field: "response" }, cause);
+}
+
+function notAccepted(cause?: unknown): AppError {
+  return new AppError(
+    "bad_credentials",
+    "The passkey was not accepted. Try again, or sign in with e-mail and password.",
+    {},
+    cause,
+  );
+}

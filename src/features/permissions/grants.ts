@@ -1,0 +1,71 @@
+import type { Database } from "bun:sqlite";
+
+/** A live share between accounts that covers a node. */
+export interface Grant {
+  /** The node that was shared: the one asked for, or a folder above it. */
+  readonly nodeId: number;
+  /** How far above it is; 0 for the node itself. */
+  readonly height: number;
+  readonly canWrite: boolean;
+}
+
+/** A share between accounts, as its recipient may use it. */
+export interface ReceivedGrant {
+  readonly accountId: number;
+  readonly nodeId: number;
+  readonly canWrite: boolean;
+}
+
+interface GrantRow {
+  readonly nodeId: number;
+  readonly height: number;
+  readonly canWrite: number;
+}
+
+/**
+ * Looks for shares between accounts. From a node up by ids, so that no name and no path decides anything (D51); a few
+ * index look-ups a level.
+ */
+export class Grants {
+  readonly #above;
+  readonly #received;
+  readonly #writable;
+
+  constructor(sqlite: Database) {
+    this.#above = sqlite.prepare<GrantRow, [number, number, number]>(
+      `WITH RECURSIVE up(id, parent_id, height) AS (
+         SELECT id, parent_id, 0 FROM nodes WHERE id = ?1
+         UNION ALL SELECT n.id, n.parent_id, up.height + 1 FROM up JOIN nodes n ON n.id = up.parent_id)
+       SELECT s.node_id AS nodeId, up.height, s.can_write AS canWrite
+       FROM up CROSS JOIN shares s INDEXED BY shares_node ON s.node_id = up.id
+       WHERE s.kind = 'account' AND s.recipient_id = ?2 AND (s.expires_at IS NULL OR s.expires_at > ?3)
+       ORDER BY up.height`,
+    );
+    this.#received = sqlite.prepare<{ accountId: number; nodeId: number; canWrite: number }, [string, number, number]>(
+      `SELECT account_id AS accountId, node_id AS nodeId, can_write AS canWrite FROM shares INDEXED BY shares_public
+       WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)`,
+    );
+    this.#writable = sqlite.prepare<{ accountId: number }, [number, number]>(
+      `SELECT DISTINCT account_id AS accountId FROM shares INDEXED BY shares_recipient
+       WHERE recipient_id = ?1 AND kind = 'account' AND can_write = 1 AND (expires_at IS NULL OR expires_at > ?2)`,
+    );
+  }
+
+  /** The shares by which an account reaches a node, nearest first. */
+  above(nodeId: number, recipientId: number, nowMs: number): Grant[] {
+    return this.#above
+      .all(nodeId, recipientId, nowMs)
+      .map((row) => ({ nodeId: row.nodeId, height: row.height, canWrite: row.canWrite === 1 }));
+  }
+
+  /** A share by its public id, if it is for this account. */
+  received(publicId: string, recipientId: number, nowMs: number): ReceivedGrant | undefined {
+    const row = this.#received.get(publicId, recipientId, nowMs);
+    return row === null ? undefined : { ...row, canWrite: row.canWrite === 1 };
+  }
+
+  /** The accounts that let this one write somewhere. */
+  writableAccounts(recipientId: number, nowMs: number): number[] {
+    return this.#writable.all(recipientId, nowMs).map(({ accountId }) => accountId);
+  }
+}

@@ -1,0 +1,33 @@
+import type { Database } from "bun:sqlite";
+import type { ReceivedRow } from "./types.ts";
+
+const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS nodeId, can_write AS canWrite,
+  created_at AS createdAtMs, expires_at AS expiresAtMs, label`;
+
+/** Most shares that are listed. */
+const LISTED_MAX = 1_000;
+
+/** Shares between accounts, from their recipients' side. */
+export function receivedQueries(sqlite: Database) {
+  return {
+    /** Newest first. Index shares_recipient. */
+    ofRecipient: sqlite.prepare<ReceivedRow, [number, number]>(
+      `SELECT ${COLUMNS} FROM shares INDEXED BY shares_recipient
+       WHERE recipient_id = ?1 AND kind = 'account' AND (expires_at IS NULL OR expires_at > ?2)
+       ORDER BY id DESC LIMIT ${LISTED_MAX}`,
+    ),
+    /** One of an account's. Index shares_public. */
+    find: sqlite.prepare<ReceivedRow, [string, number]>(
+      `SELECT ${COLUMNS} FROM shares WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2`,
+    ),
+    /** Those that wait for an e-mail. Index shares_waiting. */
+    waiting: sqlite.prepare<ReceivedRow, [string, number]>(
+      `SELECT ${COLUMNS} FROM shares INDEXED BY shares_waiting
+       WHERE recipient_email_key = ?1 AND kind = 'account' AND recipient_id IS NULL
+         AND (expires_at IS NULL OR expires_at > ?2)
+       ORDER BY id`,
+    ),
+    give: sqlite.prepare<undefined, [number, number]>("UPDATE shares SET recipient_id = ?2 WHERE id = ?1"),
+    remove: sqlite.prepare<undefined, [number]>("DELETE FROM shares WHERE id = ?1"),
+  };
+}

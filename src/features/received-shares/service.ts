@@ -1,0 +1,88 @@
+/**
+ * Shares between accounts, from the side of those they were made for (contract §5). What a share lets them do is decided
+ * by `permissions`; here they find it, and leave it.
+ *
+ * A share that was made for an e-mail without an account waits until an account is made with it. It is never given to an
+ * account that takes the e-mail on later: whoever can change their e-mail could otherwise collect what waits for others.
+ */
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { notFound } from "../../errors.ts";
+import type { EventOf, ShareFacts } from "../../events/catalogue.ts";
+import type { Events } from "../../events/events.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { sharedView } from "../permissions/view.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { TreeNode } from "../tree/types.ts";
+import { emailKey } from "../users/email.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
+import { receivedQueries } from "./queries.ts";
+import type { ReceivedRow, ReceivedShare } from "./types.ts";
+
+/** What {@link ReceivedShareService} works with. */
+export interface ReceivedShareOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly tree: TreeReader;
+  readonly users: Pick<UserService, "findById">;
+}
+
+/** See the head of this file. All writing is durable when a promise resolves. */
+export class ReceivedShareService {
+  readonly #options: ReceivedShareOptions;
+  readonly #queries: ReturnType<typeof receivedQueries>;
+
+  constructor(options: ReceivedShareOptions) {
+    this.#options = options;
+    this.#queries = receivedQueries(options.sqlite);
+  }
+
+  /** What is shared with a user now, newest first; at most 1,000. */
+  list(user: User): ReceivedShare[] {
+    const rows = this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
+    return rows.flatMap((row) => {
+      const { node, owner } = this.#find(row);
+      if (node === undefined || owner === undefined || owner.id === user.id) return [];
+      return [{ ...row, canWrite: row.canWrite === 1, owner, node: sharedView(node).show(node) }];
+    });
+  }
+
+  /** Ends a share that was made for this user; its owner is told (`share.revoked`). @throws AppError not_found */
+  async leave(user: User, publicId: string): Promise<void> {
+    const { writer, events } = this.#options;
+    await writer.run((tx) => {
+      const row = this.#queries.find.get(publicId, user.id);
+      if (row === null) throw notFound("This share");
+      this.#queries.remove.run(row.id);
+      const { node } = this.#find(row);
+      if (node === undefined) return;
+      events.emit(tx, "share.revoked", { accountId: row.accountId, share: factsOf(row, node) });
+    });
+  }
+
+  /** Gives a new account what waits for its e-mail, and tells it (`share.received`). Inside the deed that makes it. */
+  claim(tx: Transaction, { accountId, email }: EventOf<"user.created">): void {
+    const { clock, events } = this.#options;
+    for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) {
+      this.#queries.give.run(row.id, accountId);
+      const { node, owner } = this.#find(row);
+      if (node === undefined || owner === undefined) continue;
+      events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });
+    }
+  }
+
+  /** What a share opens and whose it is, as far as both are there. */
+  #find({ nodeId, accountId }: ReceivedRow): { node: TreeNode | undefined; owner: User | undefined } {
+    const { tree, users } = this.#options;
+    const owner = users.findById(accountId);
+    return { node: tree.findById(nodeId), owner: owner?.disabledAtMs === null ? owner : undefined };
+  }
+}
+
+function factsOf({ publicId, label, expiresAtMs }: ReceivedRow, node: TreeNode): ShareFacts {
+  const { kind: type, publicId: nodeId, name } = node;
+  return { publicId, kind: "account", label, expiresAtMs, node: { type, publicId: nodeId, name } };
+}

@@ -1,0 +1,28 @@
+/** Nouns of this feature. Times are milliseconds since 1970 UTC. */
+import type { TreeNode } from "../tree/types.ts";
+import type { User } from "../users/types.ts";
+
+/** A share between accounts, for the one it was made for. */
+export interface ReceivedShare {
+  /** `shr_…` */
+  readonly publicId: string;
+  readonly canWrite: boolean;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly label: string | null;
+  readonly owner: User;
+  /** What it opens, as its recipient sees it. */
+  readonly node: TreeNode;
+}
+
+/** A share between accounts as it is stored, as far as its recipient is concerned. */
+export interface ReceivedRow {
+  readonly id: number;
+  readonly publicId: string;
+  readonly accountId: number;
+  readonly nodeId: number;
+  readonly canWrite: number;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+  readonly label: string | null;
+}

@@ -1,0 +1,193 @@
+/** How terms become a question to the index, and what of them is left to be looked at in each file's row. Pure. */
+import type { Bindable } from "../../db/reader.worker.ts";
+import { FILE } from "../tree/rows.ts";
+import { ANY_FAMILY, cameraFacets, dateRangeFacets, facet, FOLDERS_MAX, sizeFacets, tagFacet } from "./facets.ts";
+import { FAMILIES } from "./parse-query.ts";
+import type { DateTerm, SearchTerm, SizeTerm, WordTerm } from "./types.ts";
+import { quoteWords } from "./words.ts";
+
+/**
+ * Columns in which all free words stand, the best first: who has them in the name comes before who has them in name and
+ * labels, then with the description, then anywhere.
+ */
+export const TIERS = ["name", "name tags", "name tags description", "name tags description metadata"] as const;
+const ANYWHERE = TIERS[3];
+
+/** A folder below which everything found must lie. */
+export interface SearchPlace {
+  readonly folderId: number;
+  /** It and the folders below it; undefined for too many to be named. */
+  readonly folderIds: readonly number[] | undefined;
+}
+
+/** Conditions on a row `n` of nodes. */
+interface Condition {
+  readonly sql: string;
+  readonly parameters: readonly Bindable[];
+}
+
+/** rowid = account << 36 | node: an account's entries lie together, and nobody meets another's. */
+export const NODE_BITS = 36;
+const NODE_MASK = "68719476735";
+
+/** Whether any free word asks for ranking. */
+export function hasWords(terms: readonly SearchTerm[]): boolean {
+  return terms.some((term) => term.key === "text" && !term.isExcluded);
+}
+
+/** The question to the index, the free words wanted in these columns. */
+export function matchExpression(
+  terms: readonly SearchTerm[],
+  places: readonly SearchPlace[],
+  columns: (typeof TIERS)[number] = ANYWHERE,
+): string {
+  const wanted = terms.filter((term) => !term.isExcluded);
+  const facets = [...wanted.flatMap(toFacets), ...places.flatMap(placeFacets)];
+  const words = wanted.filter(isWord);
+  const parts: string[] = [];
+  const texts = words.filter(({ key }) => key === "text").map(toQuoted);
+  const names = words.filter(({ key }) => key === "name").map(toQuoted);
+  // What is rare leads: words before facets.
+  if (texts.length > 0) parts.push(`{${columns}} : (${texts.join(" AND ")})`);
+  if (names.length > 0) parts.push(`{name} : (${names.join(" AND ")})`);
+  if (parts.length === 0 && facets.length === 0) facets.push(anyOf(ANY_FAMILY));
+  if (facets.length > 0) parts.push(`{facets} : (${facets.join(" AND ")})`);
+  const unwanted = terms.filter((term) => term.isExcluded).flatMap(toUnwanted);
+  const positive = parts.join(" AND ");
+  return unwanted.length === 0 ? positive : `(${positive}) NOT (${unwanted.join(" OR ")})`;
+}
+
+/**
+ * The ids of what an account has that matches, newest first, as one text: `SELECT group_concat(id) …`.
+ * What was deleted or put away with a folder above it is left out.
+ */
+export function selectIds(
+  accountId: number,
+  match: string,
+  terms: readonly SearchTerm[],
+  places: readonly SearchPlace[],
+  limit: number,
+): { readonly sql: string; readonly parameters: readonly Bindable[] } {
+  const conditions = [...terms.flatMap(toConditions), ...places.map(belowCondition)];
+  const where = conditions.map(({ sql }) => ` AND ${sql}`).join("");
+  const parameters = conditions.flatMap((condition) => condition.parameters);
+  return {
+    sql: `WITH RECURSIVE gone(id) AS (
+        SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/' AND account_id = ?
+        UNION ALL SELECT c.id FROM gone JOIN nodes c INDEXED BY nodes_name ON c.parent_id = gone.id AND c.kind = 0)
+      SELECT group_concat(id) FROM (
+        SELECT n.id FROM search_text f CROSS JOIN nodes n ON n.id = (f.rowid & ${NODE_MASK})
+        WHERE search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1
+          AND n.account_id = ? AND n.parent_id IS NOT NULL AND n.parent_id NOT IN (SELECT id FROM gone)${where}
+        ORDER BY f.rowid DESC LIMIT ?)`,
+    parameters: [accountId, match, accountId, accountId, accountId, ...parameters, limit],
+  };
+}
+
+function isWord(term: SearchTerm): term is WordTerm {
+  return term.key === "text" || term.key === "name";
+}
+
+function toQuoted({ value, isPhrase }: WordTerm): string {
+  return quoteWords(value, !isPhrase);
+}
+
+/** Facets all of which are wanted. */
+function toFacets(term: SearchTerm): string[] {
+  switch (term.key) {
+    case "tag":
+      return [quoted(tagFacet(term.value))];
+    case "type":
+      return [quoted(typeFacet(term.value))];
+    case "ext":
+      return [quoted(facet("ex", term.value))];
+    case "camera":
+      return cameraFacets(term.value).map(quoted);
+    case "is":
+      return [quoted(facet("pu", ""))];
+    case "size":
+      return sizeWords(term);
+    case "modified":
+    case "created":
+    case "taken":
+      return [anyOf(dateRangeFacets(DATES[term.key], term.from, term.to))];
+    default:
+      return [];
+  }
+}
+
+const DATES = { modified: "m", created: "c", taken: "p" } as const;
+
+function typeFacet(type: string): string {
+  return FAMILIES.some((family) => family === type) ? facet("fa", type) : facet("ty", type);
+}
+
+function sizeWords({ min, max }: SizeTerm): string[] {
+  const words = sizeFacets(min, max);
+  return words === undefined ? [] : [anyOf(words)];
+}
+
+function placeFacets({ folderIds }: SearchPlace): string[] {
+  return folderIds === undefined || folderIds.length > FOLDERS_MAX
+    ? []
+    : [anyOf(folderIds.map((id) => facet("fo", id)))];
+}
+
+function toUnwanted(term: SearchTerm): string[] {
+  if (term.key === "text") return [`{${ANYWHERE}} : (${toQuoted(term)})`];
+  if (term.key === "name") return [`{name} : (${toQuoted(term)})`];
+  const facets = toFacets(term);
+  return facets.length === 0 ? [] : [`{facets} : (${facets.join(" AND ")})`];
+}
+
+function anyOf(words: readonly string[]): string {
+  return `(${words.map(quoted).join(" OR ")})`;
+}
+
+/** Facets are letters and digits only. */
+function quoted(word: string): string {
+  return `"${word}"`;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What the coarse facets leave open. */
+function toConditions(term: SearchTerm): Condition[] {
+  if (term.key === "size") {
+    return [
+      { sql: `n.kind = ${FILE}`, parameters: [] },
+      ...bounds("n.size_bytes", term.min, term.max),
+    ];
+  }
+  if (term.key === "modified") return timeBounds("n.modified_at", term);
+  if (term.key === "created") return timeBounds("n.created_at", term);
+  if (term.key === "taken") return bounds(TAKEN_DAY, term.from, term.to);
+  return [];
+}
+
+/** The calendar day where it was taken, as device or picture tell it. */
+const TAKEN_DAY = `substr(coalesce(n.captured_at, (SELECT m.taken_at FROM blobs b JOIN media_info m ON m.digest = b.digest
+  WHERE b.id = n.blob_id)), 1, 10)`;
+
+function timeBounds(column: string, { from, to }: DateTerm): Condition[] {
+  return bounds(column, from === null ? null : Date.parse(from), to === null ? null : Date.parse(to) + DAY_MS - 1);
+}
+
+function bounds(column: string, from: Bindable, to: Bindable): Condition[] {
+  return [
+    ...(from === null ? [] : [{ sql: `${column} >= ?`, parameters: [from] }]),
+    ...(to === null ? [] : [{ sql: `${column} <= ?`, parameters: [to] }]),
+  ];
+}
+
+function belowCondition({ folderId, folderIds }: SearchPlace): Condition {
+  // Where the folders were named, the facets say it: but an entry may be a moment behind.
+  if (folderIds !== undefined) {
+    return { sql: `n.parent_id IN (${folderIds.map(() => "?").join(", ")})`, parameters: folderIds };
+  }
+  return {
+    sql: `n.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
+      SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`,
+    parameters: [folderId],
+  };
+}

@@ -1,0 +1,194 @@
+import type { Database } from "bun:sqlite";
+import { NODE_BITS } from "./match.ts";
+import { type IndexedRow, toDocument } from "./document.ts";
+
+/** Raised whenever what the index holds changes its form: everything is then indexed anew. */
+const FORMAT = 1;
+
+const NODE_COLUMNS = `n.id, n.account_id, n.parent_id, n.kind, n.name, n.original_name, n.media_type, n.size_bytes,
+  n.created_at, n.modified_at, n.captured_at, n.is_public, n.tags, n.metadata, m.taken_at, m.camera, m.title, m.artist,
+  m.album, b.digest, m.digest IS NOT NULL AS isRead`;
+const NODES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN media_info m ON m.digest = b.digest";
+
+/** A node to be indexed, with its content and whether that was asked already what it tells of itself. */
+export interface PendingRow extends IndexedRow {
+  readonly digest: Uint8Array | null;
+  readonly isRead: number;
+}
+
+/** How far the index has been filled with what was there before it. */
+export interface FillState {
+  readonly nextId: number;
+  readonly untilId: number;
+}
+
+/** The tables of the index. Changes are made inside a deed. */
+export class SearchTables {
+  readonly #sqlite: Database;
+  readonly #put;
+  readonly #drop;
+  readonly #byIds;
+  readonly #fromId;
+  readonly #journal;
+  readonly #cursor;
+  readonly #setCursor;
+  readonly #behind;
+  readonly #fill;
+  readonly #setFill;
+  readonly #again;
+  readonly #notAgain;
+  readonly #changes;
+
+  constructor(sqlite: Database) {
+    this.#sqlite = sqlite;
+    this.#put = sqlite.prepare<undefined, [number, number, string, string, string, string, string]>(
+      `INSERT OR REPLACE INTO search_text (rowid, facets, name, tags, description, metadata)
+       VALUES (?1 << ${NODE_BITS} | ?2, ?3, ?4, ?5, ?6, ?7)`,
+    );
+    this.#drop = sqlite.prepare<undefined, [number, number]>(
+      `DELETE FROM search_text WHERE rowid = (?1 << ${NODE_BITS} | ?2)`,
+    );
+    this.#byIds = sqlite.prepare<PendingRow, [string]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN ${NODES} WHERE n.id = j.value`,
+    );
+    this.#fromId = sqlite.prepare<PendingRow, [number, number, number]>(
+      `SELECT ${NODE_COLUMNS} FROM ${NODES} WHERE n.id BETWEEN ?1 AND ?2 ORDER BY n.id LIMIT ?3`,
+    );
+    this.#journal = sqlite.prepare<{ seq: number; nodeId: number }, [number, number, number]>(
+      "SELECT seq, node_id AS nodeId FROM journal WHERE account_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+    );
+    this.#cursor = sqlite.prepare<{ seq: number }, [number]>("SELECT seq FROM search_cursors WHERE account_id = ?1");
+    this.#setCursor = sqlite.prepare<undefined, [number, number]>(
+      `INSERT INTO search_cursors (account_id, seq) VALUES (?1, ?2)
+       ON CONFLICT (account_id) DO UPDATE SET seq = excluded.seq`,
+    );
+    this.#behind = sqlite.prepare<{ id: number }, []>(
+      `SELECT a.id FROM accounts a LEFT JOIN search_cursors c ON c.account_id = a.id
+       WHERE a.root_id > 0 AND a.seq > ifnull(c.seq, 0) LIMIT 1000`,
+    );
+    this.#fill = sqlite.prepare<FillState, []>(
+      `SELECT next_id AS nextId, until_id AS untilId FROM search_fill WHERE format = ${FORMAT}`,
+    );
+    this.#setFill = sqlite.prepare<undefined, [number]>("UPDATE search_fill SET next_id = ?1");
+    this.#again = sqlite.prepare<{ id: number }, [number]>("SELECT node_id AS id FROM search_again LIMIT ?1");
+    this.#notAgain = sqlite.prepare<undefined, [number]>("DELETE FROM search_again WHERE node_id = ?1");
+    this.#changes = sqlite.prepare<{ own: number; others: number }, []>(
+      "SELECT total_changes() AS own, (SELECT data_version FROM pragma_data_version) AS others",
+    );
+  }
+
+  /** Moves on with every change of the database, whoever makes it. */
+  changeMark(): string {
+    const mark = this.#changes.get();
+    return `${mark?.own ?? 0}/${mark?.others ?? 0}`;
+  }
+
+  /** Undefined before the first start with this form of the index. */
+  fillState(): FillState | undefined {
+    return this.#fill.get() ?? undefined;
+  }
+
+  /**
+   * Begins the index: what is there now will be indexed id by id, what changes from now on by the journals. Whatever was
+   * in the index is dropped.
+   */
+  beginFill(): void {
+    this.#sqlite.run("INSERT INTO search_text (search_text) VALUES ('delete-all')");
+    this.#sqlite.run("DELETE FROM search_cursors");
+    this.#sqlite.run("DELETE FROM search_again");
+    this.#sqlite.run("INSERT INTO search_cursors (account_id, seq) SELECT id, seq FROM accounts WHERE root_id > 0");
+    this.#sqlite.run(
+      `INSERT INTO search_fill (id, format, next_id, until_id)
+         SELECT 1, ${FORMAT}, 1, ifnull(max(id), 0) FROM nodes WHERE true
+       ON CONFLICT (id) DO UPDATE SET format = excluded.format, next_id = excluded.next_id, until_id = excluded.until_id`,
+    );
+  }
+
+  setFill(nextId: number): void {
+    this.#setFill.run(nextId);
+  }
+
+  nodesFrom({ nextId, untilId }: FillState, limit: number): PendingRow[] {
+    return this.#fromId.all(nextId, untilId, limit);
+  }
+
+  /** Nodes by id, in this order; what is gone is left out. */
+  nodes(ids: readonly number[]): PendingRow[] {
+    return this.#byIds.all(JSON.stringify(ids));
+  }
+
+  cursorOf(accountId: number): number {
+    return this.#cursor.get(accountId)?.seq ?? 0;
+  }
+
+  /** Whether an account is followed: false for one that was erased, and for one that is new. */
+  isFollowed(accountId: number): boolean {
+    return this.#cursor.get(accountId) !== null;
+  }
+
+  setCursor(accountId: number, seq: number): void {
+    this.#setCursor.run(accountId, seq);
+  }
+
+  journalAfter(accountId: number, seq: number, limit: number): { seq: number; nodeId: number }[] {
+    return this.#journal.all(accountId, seq, limit);
+  }
+
+  /** Accounts whose journal has gone on. */
+  accountsBehind(): number[] {
+    return this.#behind.all().map(({ id }) => id);
+  }
+
+  /** Nodes to be indexed again. */
+  nodesAgain(limit: number): number[] {
+    return this.#again.all(limit).map(({ id }) => id);
+  }
+
+  notAgain(nodeId: number): void {
+    this.#notAgain.run(nodeId);
+  }
+
+  /** Lets all files with this content be indexed again. */
+  markAgain(digest: Uint8Array): void {
+    this.#sqlite
+      .query<undefined, [Uint8Array]>(
+        `INSERT OR IGNORE INTO search_again (node_id) SELECT n.id FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob
+         ON n.blob_id = b.id WHERE b.digest = ?1`,
+      )
+      .run(digest);
+  }
+
+  /** Puts a node's entry into the index, or takes it out where the node is in no tree. */
+  index(row: PendingRow): void {
+    if (row.parent_id === null) {
+      this.drop(row.account_id, row.id);
+      return;
+    }
+    const { facets, name, tags, description, metadata } = toDocument(row);
+    this.#put.run(row.account_id, row.id, facets, name, tags, description, metadata);
+  }
+
+  drop(accountId: number, nodeId: number): void {
+    this.#drop.run(accountId, nodeId);
+  }
+
+  /** Forgets some entries of accounts that were erased. @returns how many rows went */
+  dropErased(limit: number): number {
+    const erased = this.#sqlite
+      .query<{ id: number }, []>(
+        `SELECT c.account_id AS id FROM search_cursors c LEFT JOIN accounts a ON a.id = c.account_id
+         WHERE a.id IS NULL OR a.root_id <= 0 LIMIT 1`,
+      )
+      .get();
+    if (erased === null) return 0;
+    const found = this.#sqlite
+      .query<{ nodeId: number }, [number, number]>(
+        `SELECT rowid & ((1 << ${NODE_BITS}) - 1) AS nodeId FROM search_text
+         WHERE rowid BETWEEN (?1 << ${NODE_BITS}) AND ((?1 + 1) << ${NODE_BITS}) - 1 LIMIT ?2`,
+      )
+      .all(erased.id, limit);
+    for (const { nodeId } of found) this.drop(erased.id, nodeId);
+    if (found.length < limit) this.#sqlite.run("DELETE FROM search_cursors WHERE account_id = ?1", [erased.id]);
+    return found.length + 1;
+  }
+}

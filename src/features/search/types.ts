@@ -1,0 +1,37 @@
+/** What a search asks for, as its text was understood. Bounds are inclusive; null for none. */
+
+/** Where the words of a search may stand. */
+export type SearchTerm =
+  | WordTerm
+  | { readonly key: "tag" | "type" | "ext" | "camera"; readonly value: string; readonly isExcluded: boolean }
+  | { readonly key: "is"; readonly value: "public"; readonly isExcluded: boolean }
+  | { readonly key: "in"; readonly value: string; readonly isExcluded: false }
+  | SizeTerm
+  | DateTerm;
+
+/** A word or a phrase, in anything that is told of a file (`text`) or in its name. */
+export interface WordTerm {
+  readonly key: "text" | "name";
+  readonly value: string;
+  /** Whole words in this order; else the last word may go on. */
+  readonly isPhrase: boolean;
+  readonly isExcluded: boolean;
+}
+
+/** Bytes. */
+export interface SizeTerm {
+  readonly key: "size";
+  readonly value: string;
+  readonly isExcluded: false;
+  readonly min: number | null;
+  readonly max: number | null;
+}
+
+/** Days, as `YYYY-MM-DD`. */
+export interface DateTerm {
+  readonly key: "modified" | "created" | "taken";
+  readonly value: string;
+  readonly isExcluded: false;
+  readonly from: string | null;
+  readonly to: string | null;
+}

@@ -1,0 +1,29 @@
+/** How texts become words, for the index and for searches alike. Pure. */
+
+/** Scripts that are written without spaces, and symbols such as emoji: each character is a word of its own. */
+const APART = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{So}]/gu;
+const SEARCHABLE = /[\p{L}\p{N}\p{Co}\p{So}]/u;
+const LAST_WORD = /([\p{L}\p{N}\p{M}]+)[^\p{L}\p{N}\p{Co}\p{So}]*$/u;
+// oxlint-disable-next-line no-control-regex -- the whole of ASCII is meant
+const ASCII = /^[\u0000-\u007f]*$/;
+
+/** A text as it is given to the index: compatible forms alike, characters that are words set apart. */
+export function toIndexText(text: string): string {
+  return ASCII.test(text) ? text : text.normalize("NFKC").replaceAll(APART, " $& ");
+}
+
+/** Whether a text holds anything that a search can find. */
+export function isSearchable(text: string): boolean {
+  return SEARCHABLE.test(text);
+}
+
+/**
+ * A quoted string of the index's query language that means these words in this order; `isOpen`: the last word may go on.
+ * A single letter never does: too much begins with it.
+ */
+export function quoteWords(text: string, isOpen: boolean): string {
+  const prepared = toIndexText(text);
+  const last = LAST_WORD.exec(prepared)?.[1] ?? "";
+  const star = isOpen && Array.from(last).length > 1 ? "*" : "";
+  return `"${prepared.replaceAll('"', '""')}"${star}`;
+}

@@ -1,0 +1,42 @@
+/**
+ * Grants: short-lived proofs that a share's password was given (contract §5, D52). A grant is bound to its share and to
+ * the state of it: it opens nothing else, and nothing once share or password changed. Nothing is stored of it.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { Share } from "./types.ts";
+
+/** How long a grant holds, in milliseconds. */
+export const GRANT_MS = 3_600_000;
+
+const GRANT = /^([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/;
+
+/** Makes and checks grants. */
+export class Grants {
+  readonly #key: Uint8Array;
+
+  /** @param key the link key; grants are told from all else that is made with it by what is signed */
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  /** A grant for an hour, or for as long as the share lasts. */
+  issue(share: Share, nowMs: number): { grant: string; expiresAtMs: number } {
+    const expiresAtMs = Math.min(nowMs + GRANT_MS, share.expiresAtMs ?? Number.POSITIVE_INFINITY);
+    return { grant: `${expiresAtMs.toString(36)}.${this.#sign(share, expiresAtMs).toString("base64url")}`, expiresAtMs };
+  }
+
+  /** Whether this opens the share as it is now. */
+  isValid(share: Share, grant: string | undefined, nowMs: number): boolean {
+    const [, expiry = "", signature = ""] = GRANT.exec(grant ?? "") ?? [];
+    const expiresAtMs = Number.parseInt(expiry, 36);
+    if (!(expiresAtMs > nowMs)) return false;
+    const given = Buffer.from(signature, "base64url");
+    const expected = this.#sign(share, expiresAtMs);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  #sign(share: Share, expiresAtMs: number): Buffer {
+    const what = ["share-grant", share.publicId, share.grantEpoch, expiresAtMs].join("\n");
+    return createHmac("sha256", this.#key).update(what).digest();
+  }
+}

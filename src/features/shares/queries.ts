@@ -1,0 +1,177 @@
+/** The rows of `shares`. What waits to be counted is not in them: see `statistics.ts`. */
+import type { Database } from "bun:sqlite";
+import { hashShareToken, isShareToken } from "./tokens.ts";
+import type { NewShare, Share } from "./types.ts";
+
+interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite"> {
+  readonly hidesLocation: number;
+  readonly canWrite: number;
+}
+
+/** A row to be written besides what was asked for. */
+export interface ShareIdentity {
+  readonly publicId: string;
+  readonly accountId: number;
+  readonly nodeId: number;
+  readonly nonce: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly createdAtMs: number;
+  readonly pinnedVersion: number | null;
+  readonly recipientId: number | null;
+}
+
+const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS nodeId, kind, nonce,
+  created_at AS createdAtMs, label, expires_at AS expiresAtMs, password_hash AS passwordHash, grant_epoch AS grantEpoch,
+  max_downloads AS maxDownloads, downloads, views, last_accessed_at AS lastAccessedAtMs,
+  downloaded_at AS downloadedAtMs, pinned_version AS pinnedVersion, hides_location AS hidesLocation,
+  max_upload_bytes AS maxUploadBytes, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
+  recipient_email_key AS recipientEmailKey, recipient_id AS recipientId`;
+
+/** Most shares of one node that are listed. */
+const OF_NODE_MAX = 1_000;
+
+/** See the head of this file. What writes is called inside a deed. */
+export class ShareRows {
+  readonly #statements;
+
+  constructor(sqlite: Database) {
+    const select = `SELECT ${COLUMNS} FROM shares`;
+    this.#statements = {
+      // Each by its unique index.
+      byToken: sqlite.prepare<ShareRow, [Uint8Array]>(`${select} WHERE token_hash = ?1`),
+      byPublicId: sqlite.prepare<ShareRow, [string]>(`${select} WHERE public_id = ?1`),
+      byId: sqlite.prepare<ShareRow, [number]>(`${select} WHERE id = ?1`),
+      // By shares_node.
+      ofNode: sqlite.prepare<ShareRow, [number]>(`${select} WHERE node_id = ?1 ORDER BY id LIMIT ${OF_NODE_MAX}`),
+      // By shares_account.
+      ofAccount: sqlite.prepare<ShareRow, [number, number, number]>(
+        `${select} WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
+      ),
+      count: sqlite.prepare<{ total: number }, [number]>(
+        "SELECT count(*) AS total FROM shares INDEXED BY shares_account WHERE account_id = ?1",
+      ),
+      insert: sqlite.prepare(
+        `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, label, expires_at,
+           password_hash, max_downloads, pinned_version, hides_location, max_upload_bytes, can_write,
+           recipient_email_key, recipient_id)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
+      ),
+      update: sqlite.prepare(
+        `UPDATE shares SET label = ?2, expires_at = ?3, password_hash = ?4, max_downloads = ?5, pinned_version = ?6,
+           hides_location = ?7, max_upload_bytes = ?8, can_write = ?9, grant_epoch = grant_epoch + 1 WHERE id = ?1`,
+      ),
+      delete: sqlite.prepare("DELETE FROM shares WHERE id = ?1"),
+      take: sqlite.prepare(
+        `UPDATE shares SET downloads = downloads + 1, last_accessed_at = ?2, downloaded_at = coalesce(downloaded_at, ?2)
+         WHERE id = ?1 AND (max_downloads IS NULL OR downloads < max_downloads)`,
+      ),
+      addCounts: sqlite.prepare(
+        `UPDATE shares SET downloads = downloads + ?2, views = views + ?3,
+           last_accessed_at = max(coalesce(last_accessed_at, 0), ?4),
+           downloaded_at = CASE WHEN ?2 > 0 THEN coalesce(downloaded_at, ?4) ELSE downloaded_at END WHERE id = ?1`,
+      ),
+      addUpload: sqlite.prepare(
+        `UPDATE shares SET uploads = uploads + 1, uploaded_bytes = uploaded_bytes + ?2,
+           last_accessed_at = max(coalesce(last_accessed_at, 0), ?3)
+         WHERE id = ?1 AND (max_upload_bytes IS NULL OR uploaded_bytes + ?2 <= max_upload_bytes)`,
+      ),
+      // By shares_expiry.
+      sweep: sqlite.prepare(
+        `DELETE FROM shares WHERE id IN (SELECT id FROM shares INDEXED BY shares_expiry
+           WHERE expires_at IS NOT NULL AND expires_at < ?1 ORDER BY expires_at LIMIT ?2)`,
+      ),
+    };
+  }
+
+  /** The share that a token opens; undefined for unknown, ended and malformed ones alike. */
+  findByToken(token: string): Share | undefined {
+    return isShareToken(token) ? toShare(this.#statements.byToken.get(hashShareToken(token))) : undefined;
+  }
+
+  find(publicId: string): Share | undefined {
+    return toShare(this.#statements.byPublicId.get(publicId));
+  }
+
+  findById(id: number): Share | undefined {
+    return toShare(this.#statements.byId.get(id));
+  }
+
+  /** Oldest first. */
+  ofNode(nodeId: number): Share[] {
+    return this.#statements.ofNode.all(nodeId).flatMap((row) => toShare(row) ?? []);
+  }
+
+  /** Newest first. */
+  ofAccount(accountId: number, limit: number, offset: number): Share[] {
+    return this.#statements.ofAccount.all(accountId, limit, offset).flatMap((row) => toShare(row) ?? []);
+  }
+
+  countOfAccount(accountId: number): number {
+    return this.#statements.count.get(accountId)?.total ?? 0;
+  }
+
+  insert(identity: ShareIdentity, wanted: NewShare): void {
+    const { publicId, accountId, nodeId, nonce, hash, createdAtMs, pinnedVersion, recipientId } = identity;
+    this.#statements.insert.run(
+      publicId,
+      accountId,
+      nodeId,
+      wanted.kind,
+      nonce,
+      hash,
+      createdAtMs,
+      wanted.label,
+      wanted.expiresAtMs,
+      wanted.passwordHash,
+      wanted.maxDownloads,
+      pinnedVersion,
+      wanted.hidesLocation ? 1 : 0,
+      wanted.maxUploadBytes,
+      wanted.canWrite ? 1 : 0,
+      wanted.recipientEmailKey,
+      recipientId,
+    );
+  }
+
+  /** Writes what may change of a share; grants of before end. */
+  update(share: Share): void {
+    this.#statements.update.run(
+      share.id,
+      share.label,
+      share.expiresAtMs,
+      share.passwordHash,
+      share.maxDownloads,
+      share.pinnedVersion,
+      share.hidesLocation ? 1 : 0,
+      share.maxUploadBytes,
+      share.canWrite ? 1 : 0,
+    );
+  }
+
+  delete(id: number): void {
+    this.#statements.delete.run(id);
+  }
+
+  /** Counts one download, if there is one left. @returns whether there was */
+  takeDownload(id: number, nowMs: number): boolean {
+    return this.#statements.take.run(id, nowMs).changes > 0;
+  }
+
+  addCounts(id: number, counts: { downloads: number; views: number; lastAtMs: number }): void {
+    this.#statements.addCounts.run(id, counts.downloads, counts.views, counts.lastAtMs);
+  }
+
+  /** Counts a file that came into a drop box, if it still fits. @returns whether it does */
+  addUpload(id: number, sizeBytes: number, nowMs: number): boolean {
+    return this.#statements.addUpload.run(id, sizeBytes, nowMs).changes > 0;
+  }
+
+  /** Removes shares that expired before an instant, oldest first. @returns how many */
+  sweep(expiredBeforeMs: number, limit: number): number {
+    return this.#statements.sweep.run(expiredBeforeMs, limit).changes;
+  }
+}
+
+function toShare(row: ShareRow | null): Share | undefined {
+  return row === null ? undefined : { ...row, hidesLocation: row.hidesLocation === 1, canWrite: row.canWrite === 1 };
+}

@@ -1,0 +1,248 @@
+/**
+ * Pictures without what their camera wrote into them: place, time, device, remarks (D67). Nothing is encoded anew: the
+ * pieces that make the picture are kept as they are, and of all else only how it is to be turned and its colour profile.
+ * What is kept is named; what is not known goes.
+ */
+
+/** The types that {@link stripMetadata} can do. */
+const STRIPPERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array[] | undefined>> = {
+  "image/jpeg": stripJpeg,
+  "image/png": stripPng,
+  "image/apng": stripPng,
+  "image/webp": stripWebp,
+};
+
+/** Whether a picture of this type can be given without its metadata. @param mediaType lower-case, without parameters */
+export function canStrip(mediaType: string): boolean {
+  return mediaType in STRIPPERS;
+}
+
+/**
+ * The pieces of a picture without its metadata; undefined where it is none of this type, or too damaged to be sure of.
+ * The pieces are views of `bytes`.
+ */
+export function stripMetadata(bytes: Uint8Array, mediaType: string): Uint8Array[] | undefined {
+  return STRIPPERS[mediaType]?.(bytes);
+}
+
+// ---- JPEG (ITU-T T.81, Annex B) ----
+
+const SOI = 0xd8;
+const EOI = 0xd9;
+const SOS = 0xda;
+const APP0 = 0xe0;
+const APP1 = 0xe1;
+const APP2 = 0xe2;
+const APP14 = 0xee;
+const APP15 = 0xef;
+const COM = 0xfe;
+
+function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
+  if (bytes[0] !== 0xff || bytes[1] !== SOI) return undefined;
+  const head: Uint8Array[] = [bytes.subarray(0, 2)];
+  const rest: Uint8Array[] = [];
+  let orientation = 1;
+  let hasPicture = false;
+  let at = 2;
+  for (;;) {
+    if (bytes[at] !== 0xff) return undefined;
+    while (bytes[at + 1] === 0xff) at++;
+    const marker = bytes[at + 1];
+    if (marker === undefined) return undefined;
+    // What follows the end of the picture is another one (a larger preview, a film), with metadata of its own.
+    if (marker === EOI) {
+      rest.push(bytes.subarray(at, at + 2));
+      break;
+    }
+    if ((marker >= 0xd0 && marker <= 0xd7) || marker === 0x01) {
+      rest.push(bytes.subarray(at, at + 2));
+      at += 2;
+      continue;
+    }
+    const length = ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
+    const end = at + 2 + length;
+    if (length < 2 || end > bytes.length) return undefined;
+    const body = bytes.subarray(at + 4, end);
+    if (marker === APP1 && hasAscii(body, "Exif\0\0")) orientation = readOrientation(body.subarray(6)) ?? orientation;
+    const kept = keepSegment(marker, body, bytes.subarray(at, end));
+    if (kept !== undefined) (marker === APP0 ? head : rest).push(kept);
+    at = end;
+    if (marker !== SOS) continue;
+    hasPicture = true;
+    const next = findMarker(bytes, at);
+    rest.push(bytes.subarray(at, next));
+    at = next;
+    // A picture that was cut off is shown as far as it goes.
+    if (at >= bytes.length) break;
+  }
+  if (!hasPicture) return undefined;
+  const turned = orientation === 1 ? [] : [jpegSegment(APP1, Buffer.concat([EXIF_MARK, exifOf(orientation)]))];
+  return [...head, ...turned, ...rest];
+}
+
+/** What of a segment stays: everything that decoding needs, the colour profile, and no thumbnails. */
+function keepSegment(marker: number, body: Uint8Array, whole: Uint8Array): Uint8Array | undefined {
+  if (marker === COM) return undefined;
+  if (marker < APP0 || marker > APP15) return whole;
+  if (marker === APP0 && hasAscii(body, "JFIF\0") && body.length >= 14) {
+    // Its thumbnail may be of another picture: none.
+    return jpegSegment(APP0, Buffer.concat([body.subarray(0, 12), Buffer.alloc(2)]));
+  }
+  if (marker === APP2 && hasAscii(body, "ICC_PROFILE\0")) return whole;
+  if (marker === APP14 && hasAscii(body, "Adobe")) return whole;
+  return undefined;
+}
+
+function jpegSegment(marker: number, body: Uint8Array): Uint8Array {
+  const length = body.length + 2;
+  return Buffer.concat([Buffer.from([0xff, marker, length >> 8, length & 0xff]), body]);
+}
+
+/** The next marker after coded data: 0xff that is neither stuffed, nor filled, nor a restart. */
+function findMarker(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
+    const next = bytes[at + 1];
+    if (next === undefined) break;
+    if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at;
+  }
+  return bytes.length;
+}
+
+// ---- PNG (third edition, §5.3, §11) ----
+
+const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
+const PNG_KEPT = new Set(
+  "IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI bKGD hIST pHYs sPLT acTL fcTL fdAT".split(" "),
+);
+
+function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!buffer.subarray(0, 8).equals(PNG_SIGNATURE)) return undefined;
+  const kept: Uint8Array[] = [buffer.subarray(0, 8)];
+  let orientation = 1;
+  /** Where the note how to turn it goes: before the picture. */
+  let place = 0;
+  for (let at = 8; at + 12 <= buffer.length; ) {
+    const length = buffer.readUInt32BE(at);
+    const end = at + 12 + length;
+    if (end > buffer.length) return undefined;
+    const name = buffer.toString("latin1", at + 4, at + 8);
+    if (name === "eXIf") orientation = readOrientation(buffer.subarray(at + 8, end - 4)) ?? orientation;
+    if (name === "IHDR") place = kept.length + 1;
+    if (PNG_KEPT.has(name)) kept.push(buffer.subarray(at, end));
+    at = end;
+    if (name !== "IEND") continue;
+    if (place === 0) return undefined;
+    if (orientation !== 1) kept.splice(place, 0, pngChunk("eXIf", exifOf(orientation)));
+    return kept;
+  }
+  return undefined;
+}
+
+function pngChunk(name: string, body: Uint8Array): Uint8Array {
+  const chunk = Buffer.alloc(body.length + 12);
+  chunk.writeUInt32BE(body.length, 0);
+  chunk.write(name, 4, "latin1");
+  chunk.set(body, 8);
+  chunk.writeUInt32BE(Bun.hash.crc32(chunk.subarray(4, -4)), chunk.length - 4);
+  return chunk;
+}
+
+// ---- WebP (RFC 9649 §2) ----
+
+const WEBP_KEPT = new Set(["VP8 ", "VP8L", "VP8X", "ANIM", "ANMF", "ALPH", "ICCP"]);
+const HAS_XMP = 0x04;
+const HAS_EXIF = 0x08;
+
+function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!hasAscii(buffer, "RIFF") || !hasAscii(buffer.subarray(8), "WEBP") || buffer.length < 20) return undefined;
+  const kept: Buffer[] = [];
+  let orientation = 1;
+  const riffEnd = Math.min(buffer.length, buffer.readUInt32LE(4) + 8);
+  for (let at = 12; at + 8 <= riffEnd; ) {
+    const name = buffer.toString("latin1", at, at + 4);
+    const length = buffer.readUInt32LE(at + 4);
+    const end = at + 8 + length + (length & 1);
+    if (at + 8 + length > riffEnd) return undefined;
+    if (name === "EXIF") orientation = readWebpOrientation(buffer.subarray(at + 8, at + 8 + length)) ?? orientation;
+    if (WEBP_KEPT.has(name)) kept.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
+    at = end;
+  }
+  const [first] = kept;
+  if (first === undefined) return undefined;
+  if (first.toString("latin1", 0, 4) === "VP8X") {
+    const extended = Buffer.from(first);
+    extended[8] = ((extended[8] ?? 0) & ~(HAS_XMP | HAS_EXIF)) | (orientation === 1 ? 0 : HAS_EXIF);
+    kept[0] = extended;
+    if (orientation !== 1) kept.push(riffChunk("EXIF", exifOf(orientation)));
+  }
+  const header = Buffer.from(buffer.subarray(0, 12));
+  header.writeUInt32LE(4 + kept.reduce((sum, { length }) => sum + length, 0), 4);
+  return [header, ...kept];
+}
+
+/** Some writers put JPEG's mark before it. */
+function readWebpOrientation(body: Uint8Array): number | undefined {
+  return readOrientation(hasAscii(body, "Exif\0\0") ? body.subarray(6) : body);
+}
+
+function riffChunk(name: string, body: Uint8Array): Buffer {
+  const head = Buffer.alloc(8);
+  head.write(name, 0, "latin1");
+  head.writeUInt32LE(body.length, 4);
+  return padded(Buffer.concat([head, body]), 8 + body.length);
+}
+
+/** A chunk of even length; the byte that fills it up may be missing at the end of a file, or carry something. */
+function padded(chunk: Buffer, lengthBytes: number): Buffer {
+  return lengthBytes % 2 === 0 ? chunk : Buffer.concat([chunk.subarray(0, lengthBytes), Buffer.alloc(1)]);
+}
+
+// ---- Exif (CIPA DC-008 §4.5, §4.6): how a picture is to be turned, and nothing else ----
+
+const ORIENTATION = 0x0112;
+const SHORT = 3;
+const EXIF_MARK = Buffer.from("Exif\0\0", "latin1");
+
+/** @param tiff from the byte order on */
+function readOrientation(tiff: Uint8Array): number | undefined {
+  const buffer = Buffer.from(tiff.buffer, tiff.byteOffset, tiff.byteLength);
+  if (buffer.length < 14) return undefined;
+  const order = buffer.toString("latin1", 0, 2);
+  if (order !== "II" && order !== "MM") return undefined;
+  const isLittle = order === "II";
+  const short = (at: number) => (isLittle ? buffer.readUInt16LE(at) : buffer.readUInt16BE(at));
+  const start = isLittle ? buffer.readUInt32LE(4) : buffer.readUInt32BE(4);
+  if (start + 2 > buffer.length) return undefined;
+  const count = short(start);
+  for (let index = 0; index < count; index++) {
+    const at = start + 2 + index * 12;
+    if (at + 12 > buffer.length) return undefined;
+    if (short(at) !== ORIENTATION || short(at + 2) !== SHORT) continue;
+    const value = short(at + 8);
+    return value >= 1 && value <= 8 ? value : undefined;
+  }
+  return undefined;
+}
+
+/** A directory with one entry. */
+function exifOf(orientation: number): Buffer {
+  const tiff = Buffer.alloc(26);
+  tiff.write("MM", 0, "latin1");
+  tiff.writeUInt16BE(42, 2);
+  tiff.writeUInt32BE(8, 4);
+  tiff.writeUInt16BE(1, 8);
+  tiff.writeUInt16BE(ORIENTATION, 10);
+  tiff.writeUInt16BE(SHORT, 12);
+  tiff.writeUInt32BE(1, 14);
+  tiff.writeUInt16BE(orientation, 18);
+  return tiff;
+}
+
+function hasAscii(bytes: Uint8Array, text: string): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (bytes[index] !== text.charCodeAt(index)) return false;
+  }
+  return true;
+}

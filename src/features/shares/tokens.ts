@@ -1,0 +1,48 @@
+/**
+ * Tokens of shares. A token is made from a random nonce by the server's link key and kept nowhere: the database has the
+ * nonce, to show the link to its owner again, and the token's digest, to find it. So a copy of the database alone opens
+ * no link (D53).
+ */
+import { createHmac } from "node:crypto";
+
+const TOKEN_BYTES = 24;
+const NONCE_BYTES = 32;
+const TOKEN = /^[A-Za-z0-9_-]{32}$/;
+
+/** A new token, and what is stored of it. */
+export interface NewToken {
+  readonly token: string;
+  readonly nonce: Uint8Array;
+  readonly hash: Uint8Array;
+}
+
+/** Makes tokens of shares and knows them again. */
+export class ShareTokens {
+  readonly #key: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  /** A token of 192 random bits, URL-safe. */
+  make(): NewToken {
+    const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+    const token = this.tokenOf(nonce);
+    return { token, nonce, hash: hashShareToken(token) };
+  }
+
+  /** The token that was made from this nonce. */
+  tokenOf(nonce: Uint8Array): string {
+    return createHmac("sha256", this.#key).update(nonce).digest().subarray(0, TOKEN_BYTES).toString("base64url");
+  }
+}
+
+/** Whether a text has the form of a token. */
+export function isShareToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** What a token is found by. */
+export function hashShareToken(token: string): Uint8Array {
+  return new Bun.CryptoHasher("sha256").update(token).digest();
+}

@@ -1,0 +1,132 @@
+/** What comes into a drop box: one file of a form, stored in the owner's account as if they had sent it. */
+import { toChecksum } from "../../blobs/digest.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { DEFAULT_FORM_LIMITS, type FormFields, readMultipart } from "../../http/read-multipart.ts";
+import { declaredBytes } from "../../http/request-body.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { uploadedName } from "../../lib/path.ts";
+import type { FileService, StorageLimits } from "../files/service.ts";
+import { readUploadFields, type UploadFields } from "../files/upload-form.ts";
+import type { FolderNode } from "../tree/types.ts";
+import type { User } from "../users/types.ts";
+import type { ShareDoor, Visit } from "./door.ts";
+import type { ShareRows } from "./queries.ts";
+import type { OpenedShare, Share } from "./types.ts";
+
+/** What {@link DropBox} works with. */
+export interface DropBoxOptions {
+  readonly door: ShareDoor;
+  readonly rows: ShareRows;
+  readonly files: Pick<FileService, "beginArrival" | "finishUpload">;
+  readonly limitsOf: (user: User) => StorageLimits;
+  readonly clock: Clock;
+}
+
+/** What a sender is told: nothing of the folder, not even whether the name was free. */
+export interface DroppedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly checksum: string;
+}
+
+const SENDER_CHARACTERS_MAX = 100;
+/** Text fields and part headers, at most, beside the file. */
+const FORM_OVERHEAD_BYTES = 64 * 1024;
+
+/** See the head of this file. */
+export class DropBox {
+  readonly #options: DropBoxOptions;
+
+  constructor(options: DropBoxOptions) {
+    this.#options = options;
+  }
+
+  /** Largest file that a drop box takes now, in bytes; null for no limit. What the owner's quota leaves is not told. */
+  largestFile({ share, owner }: OpenedShare): number | null {
+    const max = this.#options.limitsOf(owner).maxFileSizeBytes;
+    const left = leftBytes(share);
+    return left === null ? max : Math.min(left, max ?? Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Takes one file. On return it is durable; on any error nothing of it is left.
+   * @throws AppError as the door, and as an upload of the owner's; file_too_large where the drop box is full
+   */
+  async receive(visit: Visit, request: Request): Promise<DroppedFile> {
+    const { door, files } = this.#options;
+    const opened = door.open(visit);
+    const { owner } = opened;
+    const left = leftBytes(opened.share);
+    const declared = declaredBytes(request);
+    if (left !== null && (declared ?? 0) > left + FORM_OVERHEAD_BYTES) throw full(left);
+    const arrival = files.beginArrival(owner, declared, { isForm: true, key: null });
+    try {
+      const { incoming } = arrival;
+      const sink = {
+        write(piece: Uint8Array) {
+          if (left !== null && incoming.sizeBytes + piece.length > left) throw full(left);
+          return incoming.write(piece);
+        },
+      };
+      const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
+        beginFile: () => sink,
+      });
+      const fields = readDropFields(form.fields);
+      const name = uploadedName(form.file.fileName ?? "file");
+      // The folder as it is called now: it may have been renamed while the bytes came.
+      const { path } = door.open(visit).node as FolderNode;
+      const { file } = await files.finishUpload(
+        owner,
+        arrival,
+        form.file,
+        { ...fields, folderPath: path },
+        () => undefined,
+        {
+          // In the deed: what was ended, moved or filled meanwhile takes nothing.
+          findSame: () => this.#checkStill(visit, path),
+          onDone: (_tx, made) => this.#countIn(visit, made.sizeBytes),
+        },
+      );
+      return { name, size: file.sizeBytes, checksum: toChecksum(file.digest) };
+    } finally {
+      arrival.discard();
+    }
+  }
+
+  #checkStill(visit: Visit, path: string): undefined {
+    const { node } = this.#options.door.open(visit);
+    if (node.kind === "folder" && node.path === path) return undefined;
+    throw new AppError("database_busy", "The folder was just moved. Send the file again.");
+  }
+
+  #countIn(visit: Visit, sizeBytes: number): void {
+    const { rows, door, clock } = this.#options;
+    const { share } = door.open(visit);
+    if (!rows.addUpload(share.id, sizeBytes, clock.nowMs())) throw full(leftBytes(share) ?? 0);
+  }
+}
+
+function leftBytes(share: Share): number | null {
+  return share.maxUploadBytes === null ? null : Math.max(0, share.maxUploadBytes - share.uploadedBytes);
+}
+
+function full(leftBytesOfBox: number): AppError {
+  return new AppError(
+    "file_too_large",
+    leftBytesOfBox === 0
+      ? "This drop box is full. Ask whoever sent you the link for more room."
+      : `This drop box takes at most ${leftBytesOfBox} more bytes. Send a smaller file.`,
+    { limit: leftBytesOfBox },
+  );
+}
+
+/** Of all that an upload may say only its checksum and its sender count: labels and publicity are the owner's. */
+function readDropFields(fields: FormFields): UploadFields {
+  const checksum = fields.get("checksum");
+  const sender = fields.get("sender")?.at(-1)?.trim().normalize("NFC") ?? "";
+  if ([...sender].length > SENDER_CHARACTERS_MAX || /\p{Cc}/u.test(sender)) {
+    throw invalidField("sender", `A name has at most ${SENDER_CHARACTERS_MAX} characters, and no control characters.`);
+  }
+  const own = readUploadFields(new Map(checksum === undefined ? [] : [["checksum", checksum]]));
+  return { ...own, metadata: sender === "" ? {} : { sender }, onConflict: "rename" };
+}

@@ -1,0 +1,463 @@
+/**
+ * The tree as it was at a moment: what was where, under which name, with which content. A moment is a number of the
+ * account's journal: what was made up to it was there, and a node was where its first row of `former_places` after it
+ * says, or where it is now. Labels are those of today: they have no memory.
+ *
+ * What a person deleted for good is nowhere. What a device deleted is there, from what was noted for undoing it, and so is
+ * what lies in the trash now.
+ */
+import type { Statement } from "bun:sqlite";
+import { type Read, rows } from "../../db/reader.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { fold, joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
+import { IN_TRASH } from "./history.ts";
+import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toFile, toFolder } from "./rows.ts";
+import type { TreeStore } from "./store.ts";
+import type { FileNode, FolderNode, SortField, SortOrder } from "./types.ts";
+import { type FormerContent, parseDetail, type UndoDetail } from "./undo.ts";
+import { findVersion } from "./versions.ts";
+
+/** A moment of an account. */
+export interface Moment {
+  readonly accountId: number;
+  readonly atMs: number;
+  /** The last journal number given by then. */
+  readonly seq: number;
+}
+
+/** A folder as it was: its row id (it may be gone by now), and its path at the moment. */
+export interface PastFolder {
+  readonly id: number;
+  readonly name: string;
+  /** Path of the folder that held it. */
+  readonly folder: string;
+  readonly path: string;
+}
+
+/** A file or folder as it was. */
+export interface PastNode {
+  readonly node: FileNode | FolderNode;
+  /** Of files: whether the content of that moment is still kept. Where it is not, `node` tells of the nearest that is. */
+  readonly isContentKept: boolean;
+  /** It is in the trash, or was deleted by a device. */
+  readonly isDeleted: boolean;
+}
+
+/** One page of a folder as it was. */
+export interface PastListQuery {
+  readonly kind?: "file" | "folder" | undefined;
+  readonly sort: SortField;
+  readonly order: SortOrder;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** A file or folder that may be other than it was, by row ids. */
+export interface PastEntry {
+  readonly id: number;
+  readonly isFolder: boolean;
+  readonly parentId: number;
+  readonly name: string;
+}
+
+/** What a folder held at a moment, as far as it may be other now. */
+export interface PastContents {
+  /** From the top down; folders that stand where they were are left out. */
+  readonly changed: readonly PastEntry[];
+  /** All folders that were below it, and itself. */
+  readonly folderIds: readonly number[];
+  /** Row ids of what came into these folders since and was not there before, whatever is in it. */
+  readonly newIds: readonly number[];
+}
+
+/** What a file that a device deleted needs to be made again. */
+export interface DeletedByDevice {
+  readonly deviceId: number;
+  readonly publicId: string;
+  readonly detail: UndoDetail;
+}
+
+/** Made at, by number; what came with the copy of a large folder was made when that appeared. Of a table `n` of nodes. */
+const BORN = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
+  ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
+
+/**
+ * Whether a node (`p.node_id`) may be shown: in the tree or the trash, in a folder that a device deleted, or deleted by one
+ * itself. What a person deleted for good is not, also while its rows are still being taken apart.
+ */
+const IS_KEPT = `coalesce(
+  (WITH RECURSIVE up(id, parent_id, name) AS (SELECT id, parent_id, name FROM nodes WHERE id = p.node_id
+     UNION ALL SELECT a.id, a.parent_id, a.name FROM up JOIN nodes a ON a.id = up.parent_id)
+   SELECT up.name = '/' OR EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = up.id AND u.what = 'delete')
+   FROM up WHERE parent_id IS NULL),
+  EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = p.node_id AND u.what IN ('delete', 'reap')))`;
+
+/** What was in some folders (`?1`, a JSON list) after a journal number (`?2`): those still there, and those that left since. */
+function childrenSql(still: string, left: string): string {
+  return `SELECT n.parent_id, n.id, n.kind, n.name, n.sort_key, 0 AS hasLeft
+     FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
+     WHERE ${still} AND ${BORN} <= ?2
+       AND NOT EXISTS (SELECT 1 FROM former_places p WHERE p.node_id = n.id AND p.seq > ?2)
+   UNION ALL SELECT p.parent_id, p.node_id, p.kind, p.name, p.sort_key, 1
+     FROM json_each(?1) j CROSS JOIN former_places p INDEXED BY former_places_folder ON p.parent_id = j.value AND p.seq > ?2
+     WHERE ${left} AND p.born_seq <= ?2
+       AND NOT EXISTS (SELECT 1 FROM former_places q WHERE q.node_id = p.node_id AND q.seq > ?2 AND q.seq < p.seq)
+       AND ${IS_KEPT}`;
+}
+
+/** The newest content, of a table `d` of one row of `undo`, that came up to `?3`; else the oldest. Bound to a field. */
+function deletedContent(field: string): string {
+  const contents = "json_each(d.before, '$.file.contents') c";
+  const value = (name: string) => `json_extract(c.value, '$.${name}')`;
+  return `coalesce(
+    (SELECT ${value(field)} FROM ${contents} WHERE ${value("createdAtMs")} <= ?3 ORDER BY ${value("version")} DESC LIMIT 1),
+    (SELECT ${value(field)} FROM ${contents} ORDER BY ${value("version")} LIMIT 1))`;
+}
+
+function ofDeleted(expression: string): string {
+  return `(SELECT ${expression} FROM undo d INDEXED BY undo_node
+     WHERE d.node_id = h.id AND d.what IN ('delete', 'reap') ORDER BY d.seq DESC LIMIT 1)`;
+}
+
+/** Of a child `h` of the kinds of {@link childrenSql}, at the time `?3`. */
+const SIZE_THEN = `CASE h.kind WHEN 0 THEN 0 ELSE coalesce(
+  (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
+  (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 AND v.replaced_at > ?3
+     ORDER BY v.version DESC LIMIT 1),
+  (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at > ?3 ORDER BY v.version LIMIT 1),
+  (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id), ${ofDeleted(deletedContent("sizeBytes"))}, 0) END`;
+
+const CREATED = `coalesce((SELECT n.created_at FROM nodes n WHERE n.id = h.id),
+  ${ofDeleted("json_extract(d.before, '$.file.createdAtMs')")},
+  (SELECT j.at FROM journal j WHERE j.account_id = ?4 AND j.seq =
+     (SELECT p.born_seq FROM former_places p WHERE p.node_id = h.id LIMIT 1)), 0)`;
+
+/** The last change that is remembered: of anything where nothing changed since, else of the content or the place. */
+const MODIFIED_THEN = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.id = h.id AND n.modified_at <= ?3), max(${CREATED},
+  coalesce((SELECT n.content_at FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
+    (SELECT v.created_at FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 ORDER BY v.version DESC LIMIT 1),
+    ${ofDeleted(deletedContent("createdAtMs"))}, 0),
+  ifnull((SELECT max(p.at) FROM former_places p WHERE p.node_id = h.id AND p.seq <= ?2), 0)))`;
+
+const SORT_KEYS: Readonly<Record<SortField, string>> = {
+  name: "h.sort_key",
+  size: SIZE_THEN,
+  createdAt: CREATED,
+  modifiedAt: MODIFIED_THEN,
+};
+
+interface ListedRow {
+  readonly id: number;
+  readonly kind: number;
+  readonly name: string;
+  readonly created: number;
+  readonly modified: number;
+  readonly total: number;
+}
+
+interface ChildRow {
+  readonly parent_id: number;
+  readonly id: number;
+  readonly kind: number;
+  readonly name: string;
+  readonly hasLeft: number;
+}
+
+interface PlaceRow {
+  readonly parentId: number;
+  readonly name: string;
+  readonly bornSeq: number;
+}
+
+/** Folders whose children are read at once. */
+const FOLDERS_AT_ONCE = 500;
+
+/** Reads the past of all accounts of a database. */
+export class PastReader {
+  readonly #store: TreeStore;
+  readonly #seqBefore: (accountId: number, atMs: number) => number;
+  readonly #row: Statement<NodeRow, [number]>;
+  readonly #deleted;
+  readonly #successor;
+  readonly #formerPlace;
+  readonly #presentPlace;
+  readonly #ofPublicId;
+  readonly #isLiving;
+  readonly #times;
+  readonly #versionAt;
+  readonly #versionAfter;
+
+  /** @param seqBefore the journal number before the first change at or after an instant */
+  constructor(store: TreeStore, seqBefore: (accountId: number, atMs: number) => number) {
+    const { sqlite } = store;
+    this.#store = store;
+    this.#seqBefore = seqBefore;
+    this.#row = sqlite.prepare<NodeRow, [number]>(`SELECT ${NODE_COLUMNS} FROM nodes n WHERE n.id = ?1`);
+    this.#deleted = sqlite.prepare<{ deviceId: number; publicId: string; before: string }, [number, number]>(
+      `SELECT device_id AS deviceId, public_id AS publicId, before FROM undo INDEXED BY undo_node
+       WHERE node_id = ?1 AND account_id = ?2 AND what IN ('delete', 'reap') ORDER BY seq DESC LIMIT 1`,
+    );
+    this.#successor = sqlite.prepare<{ before: string }, [number, number]>(
+      `SELECT before FROM undo INDEXED BY undo_node WHERE node_id = ?1 AND account_id = ?2 AND what = 'restore'
+       ORDER BY seq DESC LIMIT 1`,
+    );
+    this.#formerPlace = sqlite.prepare<PlaceRow, [number, number, number]>(
+      `SELECT parent_id AS parentId, name, born_seq AS bornSeq FROM former_places
+       WHERE node_id = ?1 AND seq > ?2 AND account_id = ?3 ORDER BY seq LIMIT 1`,
+    );
+    this.#presentPlace = sqlite.prepare<{ parentId: number | null; name: string; bornSeq: number }, [number, number]>(
+      `SELECT parent_id AS parentId, name, ${BORN} AS bornSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
+    );
+    this.#ofPublicId = sqlite.prepare<{ id: number }, [string, number]>(
+      `SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2
+       UNION ALL SELECT node_id FROM tombstones INDEXED BY tombstones_public WHERE public_id = ?1 AND account_id = ?2 LIMIT 1`,
+    );
+    this.#isLiving = sqlite.prepare<{ isKept: number }, [number]>(
+      `SELECT ${IS_KEPT} AS isKept FROM (SELECT ?1 AS node_id) p`,
+    );
+    this.#times = sqlite.prepare<{ created: number; modified: number }, [number, number, number, number, number]>(
+      `SELECT ${CREATED} AS created, ${MODIFIED_THEN} AS modified FROM (SELECT ?1 AS id, ?5 AS kind) h`,
+    );
+    const version = "SELECT version FROM versions WHERE node_id = ?1 AND";
+    this.#versionAt = sqlite.prepare<{ version: number }, [number, number]>(
+      `${version} created_at <= ?2 AND replaced_at > ?2 ORDER BY version DESC LIMIT 1`,
+    );
+    this.#versionAfter = sqlite.prepare<{ version: number }, [number, number]>(
+      `${version} created_at > ?2 ORDER BY version LIMIT 1`,
+    );
+  }
+
+  /** The moment of an account after all its changes up to an instant. */
+  momentOf(accountId: number, atMs: number): Moment {
+    return { accountId, atMs, seq: this.#seqBefore(accountId, atMs + 1) };
+  }
+
+  /** The folder that was at a normalised path. */
+  async findFolder(moment: Moment, path: string): Promise<PastFolder | undefined> {
+    const { accountId, seq } = moment;
+    const rootId = this.#store.paths.rootOf(accountId);
+    if (rootId === undefined) return undefined;
+    let found: PastFolder = { id: rootId, name: ROOT_PATH, folder: ROOT_PATH, path: ROOT_PATH };
+    const sql = childrenSql("n.kind = 0 AND n.sort_key = ?3 AND n.name = ?4", "p.kind = 0 AND p.name = ?4");
+    for (const name of segmentsOf(path)) {
+      const read: Read<readonly ChildRow[]> = rows(sql, [JSON.stringify([found.id]), seq, fold(name), name]);
+      const [[child]] = await this.#store.reader.read([read]);
+      if (child === undefined) return undefined;
+      found = { id: child.id, name, folder: found.path, path: joinPath(found.path, name) };
+    }
+    return found;
+  }
+
+  /** A page of a folder that was there. Folders come first; ties by id in the direction of the sort. */
+  async list(moment: Moment, folder: PastFolder, query: PastListQuery): Promise<{ nodes: PastNode[]; total: number }> {
+    const { accountId, seq, atMs } = moment;
+    const { sort, order, offset, limit } = query;
+    const kinds = query.kind === "file" ? [FILE] : query.kind === "folder" ? [FOLDER] : [FOLDER, FILE];
+    const here = childrenSql(`n.kind IN (${kinds.join()})`, `p.kind IN (${kinds.join()})`);
+    const way = order === "desc" ? "DESC" : "ASC";
+    const name = sort === "name" ? `h.name ${way}, ` : "";
+    const sql = `WITH here AS (${here}), page AS (SELECT h.id, h.kind, h.name, count(*) OVER () AS total FROM here h
+        ORDER BY h.kind, ${SORT_KEYS[sort]} ${way}, ${name}h.id ${way} LIMIT ?5 OFFSET ?6)
+      SELECT h.id, h.kind, h.name, h.total, ${CREATED} AS created, ${MODIFIED_THEN} AS modified FROM page h`;
+    const scope = [JSON.stringify([folder.id]), seq, atMs, accountId] as const;
+    const [page] = await this.#store.reader.read([rows<ListedRow>(sql, [...scope, limit, offset])]);
+    const total = page[0]?.total ?? (offset === 0 ? 0 : await this.#countChildren(folder.id, seq, here));
+    const counts = await this.#countItems(moment, page);
+    const nodes = page.flatMap((row) => this.#describe(moment, folder, row, counts.get(row.id) ?? 0) ?? []);
+    return { nodes, total };
+  }
+
+  /** A file as it was; undefined where there was none of this id, or where its folder was deleted for good since. */
+  findFile(moment: Moment, publicId: string): PastNode | undefined {
+    const { accountId, seq, atMs } = moment;
+    const id = this.#ofPublicId.get(publicId, accountId)?.id;
+    if (id === undefined || this.#isLiving.get(id)?.isKept !== 1) return undefined;
+    const place = this.#placeAt(moment, id);
+    if (place === undefined) return undefined;
+    const path = this.#pathAt(moment, place.parentId);
+    const times = this.#times.get(id, seq, atMs, accountId, FILE);
+    if (path === undefined || times === null) return undefined;
+    const row = { id, kind: FILE, name: place.name, total: 1, ...times };
+    const described = this.#describe(moment, { id: place.parentId, path }, row, 0);
+    return described?.node.kind === "file" ? described : undefined;
+  }
+
+  /**
+   * What a folder and all below it held at a moment, as far as it may be other now.
+   * @param changesMax undefined where more than these may be other
+   */
+  async contents(moment: Moment, folder: PastFolder, changesMax: number): Promise<PastContents | undefined> {
+    const { seq, atMs } = moment;
+    // Files that stand where they were are told only where their content came later.
+    const still = "(n.kind = 0 OR n.kind = 1 AND n.content_at > ?3)";
+    const sql = `SELECT parent_id, id, kind, name, hasLeft FROM (${childrenSql(still, "p.kind IN (0, 1)")})
+      ORDER BY kind, sort_key, name`;
+    const changed: PastEntry[] = [];
+    const folderIds = [folder.id];
+    for (let from = 0; from < folderIds.length; from += FOLDERS_AT_ONCE) {
+      const some = folderIds.slice(from, from + FOLDERS_AT_ONCE);
+      const read: Read<readonly ChildRow[]> = rows(sql, [JSON.stringify(some), seq, atMs]);
+      const [found] = await this.#store.reader.read([read]);
+      for (const { parent_id: parentId, id, kind, name, hasLeft } of found) {
+        if (kind === FOLDER) folderIds.push(id);
+        if (kind === FILE || hasLeft === 1) changed.push({ id, isFolder: kind === FOLDER, parentId, name });
+      }
+      if (changed.length > changesMax) return undefined;
+    }
+    return { changed, folderIds, newIds: await this.#newIn(moment, folderIds) };
+  }
+
+  /** The version that a file had at a moment, and whether that is so for sure; undefined where it is not kept. */
+  versionAt({ atMs }: Moment, file: FileNode): number | undefined {
+    if (file.contentAtMs <= atMs) return file.version;
+    const found = this.#versionAt.get(file.id, atMs)?.version;
+    if (found !== undefined) return found;
+    const after = this.#versionAfter.get(file.id, atMs)?.version ?? file.version;
+    // A file that was there had its first content, whatever a clock that was set back says.
+    return after === 1 ? 1 : undefined;
+  }
+
+  /** The content that a file which a device deleted had at a moment. */
+  contentAt({ atMs }: Moment, contents: readonly FormerContent[]): FormerContent | undefined {
+    const found = contents.find(({ createdAtMs }) => createdAtMs <= atMs);
+    const oldest = contents.at(-1);
+    return found ?? (oldest?.version === 1 ? oldest : undefined);
+  }
+
+  /** What a device deleted and nobody made again; undefined for all else. */
+  findDeleted(accountId: number, nodeId: number): DeletedByDevice | undefined {
+    const row = this.#deleted.get(nodeId, accountId);
+    return row === null ? undefined : { ...row, detail: parseDetail(row.before) };
+  }
+
+  /** The row id of the node that was made in place of one that a device deleted. */
+  findSuccessor(accountId: number, nodeId: number): number | undefined {
+    const row = this.#successor.get(nodeId, accountId);
+    return row === null ? undefined : parseDetail(row.before).restored?.nodeId;
+  }
+
+  /** The folder that held a folder at a moment, by its row id. */
+  parentAt(moment: Moment, folderId: number): number | undefined {
+    return this.#placeAt(moment, folderId)?.parentId;
+  }
+
+  async #countChildren(folderId: number, seq: number, here: string): Promise<number> {
+    const read = rows<{ total: number }>(`SELECT count(*) AS total FROM (${here})`, [JSON.stringify([folderId]), seq]);
+    const [[counted]] = await this.#store.reader.read([read]);
+    return counted?.total ?? 0;
+  }
+
+  /** How many were in each of the folders of a page. */
+  async #countItems({ seq }: Moment, page: readonly ListedRow[]): Promise<Map<number, number>> {
+    const ids = page.filter(({ kind }) => kind === FOLDER).map(({ id }) => id);
+    if (ids.length === 0) return new Map();
+    const sql = `SELECT parent_id AS id, count(*) AS items
+      FROM (${childrenSql("n.kind IN (0, 1)", "p.kind IN (0, 1)")}) GROUP BY parent_id`;
+    const read = rows<{ id: number; items: number }>(sql, [JSON.stringify(ids), seq]);
+    const [counts] = await this.#store.reader.read([read]);
+    return new Map(counts.map(({ id, items }) => [id, items]));
+  }
+
+  async #newIn({ seq }: Moment, folderIds: readonly number[]): Promise<number[]> {
+    const found: number[] = [];
+    for (let from = 0; from < folderIds.length; from += FOLDERS_AT_ONCE) {
+      const read = rows<{ id: number }>(
+        `SELECT n.id FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
+         WHERE n.kind IN (0, 1) AND ${BORN} > ?2 ORDER BY n.id`,
+        [JSON.stringify(folderIds.slice(from, from + FOLDERS_AT_ONCE)), seq],
+      );
+      const [some] = await this.#store.reader.read([read]);
+      for (const { id } of some) found.push(id);
+    }
+    return found;
+  }
+
+  /** Where a node was; undefined where it was not there, or in the trash, or is unknown by now. */
+  #placeAt({ accountId, seq }: Moment, nodeId: number): { parentId: number; name: string } | undefined {
+    const row = this.#formerPlace.get(nodeId, seq, accountId) ?? this.#presentPlace.get(nodeId, accountId);
+    if (row === null || row.bornSeq > seq || row.parentId === null || row.parentId === IN_TRASH) return undefined;
+    return { parentId: row.parentId, name: row.name };
+  }
+
+  /** Path of a folder at a moment; undefined where it does not lead to the root. */
+  #pathAt(moment: Moment, folderId: number): string | undefined {
+    const rootId = this.#store.paths.rootOf(moment.accountId);
+    const names: string[] = [];
+    for (let id = folderId; id !== rootId; ) {
+      const place = this.#placeAt(moment, id);
+      if (place === undefined) return undefined;
+      names.push(place.name);
+      id = place.parentId;
+    }
+    return names.reduceRight((path, name) => joinPath(path, name), ROOT_PATH);
+  }
+
+  #describe(
+    moment: Moment,
+    folder: Pick<PastFolder, "id" | "path">,
+    found: ListedRow,
+    itemCount: number,
+  ): PastNode | undefined {
+    const { id, kind, name, created: createdAtMs, modified: modifiedAtMs } = found;
+    const row = this.#row.get(id);
+    if (row === null) return this.#describeDeleted(moment, folder, found, itemCount);
+    const isDeleted = row.parent_id === null || this.#store.paths.pathOf(row.parent_id) === undefined;
+    const placed = { ...row, parent_id: folder.id, name, created_at: createdAtMs, modified_at: modifiedAtMs };
+    if (kind === FOLDER) {
+      const node = { ...toFolder(placed, folder.path), itemCount };
+      return { node, isContentKept: true, isDeleted };
+    }
+    const file = { ...toFile(placed, folder.path), originalName: row.original_name ?? row.name };
+    const version = this.versionAt(moment, file);
+    const nearest = version ?? this.#versionAfter.get(id, moment.atMs)?.version ?? file.version;
+    return {
+      node: findVersion(this.#store, file, nearest) ?? file,
+      isContentKept: version !== undefined,
+      isDeleted,
+    };
+  }
+
+  #describeDeleted(
+    moment: Moment,
+    folder: Pick<PastFolder, "id" | "path">,
+    { id, kind, name, created: createdAtMs, modified: modifiedAtMs }: ListedRow,
+    itemCount: number,
+  ): PastNode | undefined {
+    const { accountId, seq } = moment;
+    const deleted = this.findDeleted(accountId, id);
+    // Deleted for good by a person in this very moment.
+    if (deleted === undefined) return undefined;
+    const { publicId, detail } = deleted;
+    const { tags = [], metadata = {} } = detail.labelsFrom ?? {};
+    const place = { id, publicId, accountId, parentId: folder.id, name, folder: folder.path, createdAtMs, modifiedAtMs, seq };
+    if (kind === FOLDER) {
+      const node = { ...place, kind: "folder" as const, path: joinPath(folder.path, name), itemCount, metadata };
+      return { node, isContentKept: true, isDeleted: true };
+    }
+    const { file } = detail;
+    invariant(file !== undefined, "a file that a device deleted is described");
+    const content = this.contentAt(moment, file.contents);
+    const nearest = content ?? file.contents.at(-1);
+    if (nearest === undefined) return undefined;
+    const { version, digest, sizeBytes, mediaType, createdAtMs: contentAtMs } = nearest;
+    const node: FileNode = {
+      ...place,
+      kind: "file",
+      contentAtMs,
+      contentDeviceId: null,
+      sizeBytes,
+      mediaType,
+      blobId: 0,
+      digest,
+      version,
+      originalName: file.originalName ?? name,
+      fileModifiedAt: file.fileModifiedAt,
+      capturedAt: file.capturedAt,
+      isPublic: false,
+      tags,
+      metadata,
+    };
+    const isContentKept = content !== undefined && this.#store.blobs.find(digest) !== undefined;
+    return { node, isContentKept, isDeleted: true };
+  }
+}

@@ -1,0 +1,36 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { Code } from "../auth/model.ts";
+
+const CurrentPassword = t.String({ maxLength: 2048 });
+
+/** POST /api/users/two-factor/setup */
+export const SetUpBody = t.Object({ currentPassword: CurrentPassword });
+
+/** POST /api/users/two-factor/enable */
+export const EnableBody = t.Object({ code: t.String({ maxLength: 64, examples: ["123456"] }) });
+
+/** POST /api/users/two-factor/disable and /recovery-codes */
+export const ProofBody = t.Object({
+  currentPassword: CurrentPassword,
+  code: t.Optional(Code),
+  recoveryCode: t.Optional(t.String({ maxLength: 64, description: "In place of code" })),
+});
+
+/** GET /api/users/two-factor */
+export const TwoFactorRecord = t.Object({
+  enabled: t.Boolean(),
+  recoveryCodesLeft: Type.Integer({ minimum: 0 }),
+  passkeys: Type.Integer({ minimum: 0 }),
+});
+
+/** Answer of POST /api/users/two-factor/setup */
+export const SetUpRecord = t.Object({
+  secret: t.String({ description: "Base 32, to be typed into an authenticator app" }),
+  otpauthUrl: t.String({ description: "The same as an address, to be shown as a QR code" }),
+});
+
+/** Answer of enable and recovery-codes */
+export const RecoveryCodesRecord = t.Object({
+  recoveryCodes: t.Array(t.String({ examples: ["7k3m-0p9x-ab4t-qz82"] }), { description: "Shown this once" }),
+});

@@ -1,0 +1,239 @@
+import { describe, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fromBuffer, type Entry, type ZipFile } from "yauzl";
+import { type Account, type Client, digestOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { runLarder, sharedServer, type TestServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** Paths and contents of an archive, in their order; folders end with a slash and have none. */
+async function unpack(bytes: Uint8Array): Promise<[string, string][]> {
+  const { promise, resolve, reject } = Promise.withResolvers<[string, string][]>();
+  fromBuffer(Buffer.from(bytes), { lazyEntries: true, strictFileNames: true }, (error, zip: ZipFile) => {
+    if (error !== null) return reject(error);
+    const found: [string, string][] = [];
+    zip.on("entry", (entry: Entry) => {
+      zip.openReadStream(entry, async (failed, stream) => {
+        if (failed !== null) return reject(failed);
+        found.push([entry.fileName, Buffer.concat(await Array.fromAsync(stream)).toString()]);
+        zip.readEntry();
+      });
+    });
+    zip.on("end", () => resolve(found));
+    zip.on("error", reject);
+    zip.readEntry();
+  });
+  return promise;
+}
+
+/** The names alone. */
+async function namesIn(bytes: Uint8Array): Promise<string[]> {
+  return (await unpack(bytes)).map(([name]) => name);
+}
+
+async function album(client: Client): Promise<string> {
+  const id = await client.folderId("Album");
+  await client.folderId("leer", "/Album");
+  await client.stored("one", { name: "b.txt", fields: { folder: "/Album" } });
+  await client.stored("two", { name: "a – ü.txt", fields: { folder: "/Album" } });
+  await client.stored("deep", { name: "c.txt", fields: { folder: "/Album/x/y" } });
+  return id;
+}
+
+async function viewerOf(target: TestServer, account: Account): Promise<void> {
+  const result = await runLarder(["user", "set", account.email, "--role", "viewer", "--data", target.dataDir]);
+  if (result.code !== 0) throw new Error(result.stderr);
+}
+
+describe("GET /api/files/folders/{id}/archive", () => {
+  test("gives the folder with all below it as a ZIP that says its length, its name and its validators", async () => {
+    const { client } = await server().signUp();
+    const answer = await client.get(`/api/files/folders/${await album(client)}/archive`);
+    expectStatus(answer, 200);
+    expect(answer.header("content-type")).toBe("application/zip");
+    expect(answer.header("content-disposition")).toBe('attachment; filename="Album.zip"');
+    expect(answer.header("content-length")).toBe(String(answer.bytes.length));
+    expect(answer.header("accept-ranges")).toBe("bytes");
+    expect(answer.header("etag")).toMatch(/^"[0-9a-f]{64}"$/);
+    expect(answer.header("x-ratelimit-resource")).toBe("downloads");
+    expect(await unpack(answer.bytes)).toEqual([
+      ["Album/", ""],
+      ["Album/a – ü.txt", "two"],
+      ["Album/b.txt", "one"],
+      ["Album/leer/", ""],
+      ["Album/x/", ""],
+      ["Album/x/y/", ""],
+      ["Album/x/y/c.txt", "deep"],
+    ]);
+  });
+
+  test("gives the same bytes and ETag again, and others once a file changes", async () => {
+    const { client } = await server().signUp();
+    const path = `/api/files/folders/${await album(client)}/archive`;
+    const first = await client.get(path);
+    await client.stored("elsewhere", { name: "other.txt" });
+    const second = await client.get(path);
+    expect(digestOf(second.bytes)).toBe(digestOf(first.bytes));
+    expect(second.header("etag")).toBe(first.header("etag"));
+    expectStatus(await client.get(path, { "if-none-match": first.header("etag") }), 304);
+
+    await client.upload("ONE", { name: "b.txt", fields: { folder: "/Album", onConflict: "version" } });
+    const third = await client.get(path, { "if-none-match": first.header("etag") });
+    expectStatus(third, 200);
+    expect(third.header("etag")).not.toBe(first.header("etag"));
+    expectRefusal(await client.get(path, { "if-match": first.header("etag") }), 412, "precondition_failed");
+  });
+
+  test("goes on where a download broke off, and begins anew where the files have changed", async () => {
+    const { client } = await server().signUp();
+    const path = `/api/files/folders/${await album(client)}/archive`;
+    const whole = await client.get(path);
+    const etag = whole.header("etag");
+    for (const [range, start, end] of [
+      ["bytes=100-199", 100, 200],
+      ["bytes=400-", 400, whole.bytes.length],
+      ["bytes=-30", whole.bytes.length - 30, whole.bytes.length],
+    ] as const) {
+      const part = await client.get(path, { range, "if-range": etag });
+      expectStatus(part, 206);
+      expect(part.header("content-range")).toBe(`bytes ${start}-${end - 1}/${whole.bytes.length}`);
+      expect(part.header("x-ratelimit-resource")).toBe("general");
+      expect(digestOf(part.bytes)).toBe(digestOf(whole.bytes.subarray(start, end)));
+    }
+    // Several at once get the whole; beyond the end there is nothing.
+    expectStatus(await client.get(path, { range: "bytes=0-1,5-6" }), 200);
+    expectRefusal(await client.get(path, { range: `bytes=${whole.bytes.length}-` }), 416, "range_not_satisfiable");
+    await client.stored("new", { name: "n.txt", fields: { folder: "/Album" } });
+    expectStatus(await client.get(path, { range: "bytes=100-", "if-range": etag }), 200);
+  });
+
+  test("HEAD tells what GET would, and counts nothing", async () => {
+    const { client } = await server().signUp();
+    const path = `/api/files/folders/${await album(client)}/archive`;
+    const head = await client.head(path);
+    const whole = await client.get(path);
+    expectStatus(head, 200);
+    expect(head.bytes.length).toBe(0);
+    for (const name of ["content-length", "etag", "content-type", "content-disposition", "last-modified"]) {
+      expect(head.header(name)).toBe(whole.header(name));
+    }
+    const transfers = await client.get("/api/users/usage");
+    expect(transfers.number("data.transfers.downloads")).toBe(1);
+    expect(transfers.number("data.transfers.downloadedBytes")).toBe(whole.bytes.length);
+  });
+
+  test("of a large folder is whole, and resumed by another program to the same bytes", async () => {
+    const { client, token } = await server().signUp();
+    const id = await client.folderId("Large");
+    for (let number = 0; number < 4; number++) {
+      await client.stored(randomContent(2 * 1024 * 1024), { name: `${number}.bin`, fields: { folder: "/Large" } });
+    }
+    const path = `/api/files/folders/${id}/archive`;
+    const head = await client.head(path);
+    const whole = await client.get(path);
+    expect(String(whole.bytes.length)).toBe(head.header("content-length"));
+    expect((await namesIn(whole.bytes)).length).toBe(5);
+
+    const target = join(server().dataDir, "resumed.zip");
+    writeFileSync(target, whole.bytes.subarray(0, 5_000_001));
+    const curl = Bun.spawn(
+      ["curl", "-s", "-C", "-", "-o", target, "-H", `Authorization: Bearer ${token}`, server().url + path],
+      { stdout: "ignore", stderr: "ignore" },
+    );
+    expect(await curl.exited).toBe(0);
+    expect(digestOf(await Bun.file(target).bytes())).toBe(digestOf(whole.bytes));
+    rmSync(target);
+  });
+
+  test("breaks off where a file can't be read, and is never silently short (D34)", async () => {
+    const { client, token } = await server().signUp();
+    const id = await client.folderId("Broken");
+    const first = randomContent(5 * 1024 * 1024);
+    const second = randomContent(1024 * 1024);
+    await client.stored(first, { name: "a.bin", fields: { folder: "/Broken" } });
+    await client.stored(second, { name: "b.bin", fields: { folder: "/Broken" } });
+    const digest = digestOf(second);
+    const blob = join(server().dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+    rmSync(blob);
+    const reading = fetch(`${server().url}/api/files/folders/${id}/archive`, {
+      headers: { authorization: `Bearer ${token}` },
+    }).then((response) => response.arrayBuffer());
+    expect(reading).rejects.toThrow();
+    await reading.catch(() => {});
+    writeFileSync(blob, second, { mode: 0o600 });
+    expectStatus(await client.get(`/api/files/folders/${id}/archive`), 200);
+  });
+
+  test("is for whoever may read the folder: viewers too, others not", async () => {
+    const account = await server().signUp();
+    const id = await album(account.client);
+    const file = await account.client.storedId("x", { name: "x.txt" });
+    await viewerOf(server(), account);
+    expectStatus(await account.client.get(`/api/files/folders/${id}/archive`), 200);
+    expectStatus(await account.client.post("/api/files/archive", { fileIds: [id] }), 200);
+    const other = await server().signUp();
+    expectRefusal(await other.client.get(`/api/files/folders/${id}/archive`), 404, "not_found");
+    expectRefusal(await other.client.head(`/api/files/folders/${id}/archive`), 404);
+    expectRefusal(await other.client.post("/api/files/archive", { fileIds: [id] }), 404, "not_found");
+    expectRefusal(await account.client.get(`/api/files/folders/${file}/archive`), 404, "not_found");
+    expectRefusal(await server().visitor.get(`/api/files/folders/${id}/archive`), 401, "missing_token");
+    expectRefusal(await server().visitor.post("/api/files/archive", { fileIds: [id] }), 401, "missing_token");
+  });
+});
+
+describe("POST /api/files/archive", () => {
+  test("puts files and folders side by side and numbers those of the same name", async () => {
+    const { client } = await server().signUp();
+    const folder = await album(client);
+    const one = await client.storedId("1", { name: "same.txt" });
+    const two = await client.storedId("2", { name: "same.txt", fields: { folder: "/elsewhere" } });
+    const answer = await client.post("/api/files/archive", { fileIds: [one, two, one, folder], name: "Für dich" });
+    expectStatus(answer, 200);
+    expect(answer.header("content-disposition")).toContain("filename*=UTF-8''F%C3%BCr%20dich.zip");
+    expect(answer.header("x-ratelimit-resource")).toBe("downloads");
+    const names = await namesIn(answer.bytes);
+    expect(names.slice(0, 3)).toEqual(["same.txt", "same (1).txt", "Album/"]);
+    expect(names.length).toBe(9);
+    // A range means something for GET alone (RFC 9110 §14.2).
+    const ranged = await client.request("POST", "/api/files/archive", {
+      json: { fileIds: [one] },
+      headers: { range: "bytes=0-9" },
+    });
+    expectStatus(ranged, 200);
+    expect(ranged.header("content-disposition")).toBe('attachment; filename="same.txt.zip"');
+  });
+
+  test("replaces what would be hostile where it is unpacked, and numbers what is the same then (D50)", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("con");
+    for (const name of ["a:b", "a_b", "a_b (1)", "NUL.txt", "dots..", "C:"]) {
+      await client.stored(name, { name, fields: { folder: "/con" } });
+    }
+    const answer = await client.get(`/api/files/folders/${id}/archive`);
+    expect((await unpack(answer.bytes)).toSorted(([a], [b]) => (a < b ? -1 : 1))).toEqual([
+      ["_con/", ""],
+      ["_con/C_", "C:"],
+      ["_con/_NUL.txt", "NUL.txt"],
+      ["_con/a_b", "a_b"],
+      ["_con/a_b (1)", "a_b (1)"],
+      ["_con/a_b (2)", "a:b"],
+      ["_con/dots__", "dots.."],
+    ]);
+  });
+
+  test("refuses nothing, too much, unknown ids and names that are none", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "x.txt" });
+    expectRefusal(await client.post("/api/files/archive", {}), 400, "invalid_field", "fileIds");
+    expectRefusal(await client.post("/api/files/archive", { fileIds: [] }), 400, "invalid_field", "fileIds");
+    const many = Array.from({ length: 1_001 }, (_, index) => `file_${index}`);
+    expectRefusal(await client.post("/api/files/archive", { fileIds: many }), 400, "invalid_field", "fileIds");
+    expectRefusal(await client.post("/api/files/archive", { fileIds: [id, "file_nothing"] }), 404, "not_found");
+    expectRefusal(await client.post("/api/files/archive", { fileIds: [id], name: "a/b" }), 400, "invalid_path", "name");
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,303 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer, Client } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+async function search(client: Client, q: string, more = ""): Promise<Answer> {
+  return client.get(`/api/files/search?q=${encodeURIComponent(q)}${more}`);
+}
+
+/** Names that a search finds, in its order. */
+async function found(client: Client, q: string, more = ""): Promise<string[]> {
+  const answer = await search(client, q, more);
+  expectStatus(answer, 200);
+  return answer.strings("data.files", "name");
+}
+
+async function store(client: Client, name: string, fields: Record<string, string> = {}): Promise<string> {
+  return client.storedId(`content of ${name} ${crypto.randomUUID()}`, { name, fields });
+}
+
+describe("GET /api/files/search: words", () => {
+  test("finds what was uploaded a moment ago, in every answer the record of the listing", async () => {
+    const { client } = await server().signUp();
+    const id = await store(client, "Beach house.txt");
+    const answer = await search(client, "beach");
+    expectStatus(answer, 200);
+    expect(answer.strings("data.files", "id")).toEqual([id]);
+    expect(answer.at("data.files.0")).toEqual((await client.get("/api/files?search=beach")).at("data.files.0"));
+    expect(answer.at("data.pagination.total")).toBe(1);
+    expect(answer.at("data.totalIsLowerBound")).toBe(false);
+    expect(answer.at("data.isIndexing")).toBe(false);
+    expect(answer.at("data.query")).toEqual([{ key: "text", value: "beach", isPhrase: false, isExcluded: false }]);
+  });
+
+  test("all words must be there; each may go on; phrases are whole; a minus excludes", async () => {
+    const { client } = await server().signUp();
+    await store(client, "red house.txt");
+    await store(client, "house red.txt");
+    await store(client, "redder housing.txt");
+    expect((await found(client, "red hous")).sort()).toEqual(["house red.txt", "red house.txt", "redder housing.txt"]);
+    expect((await found(client, "red house")).sort()).toEqual(["house red.txt", "red house.txt"]);
+    expect(await found(client, '"red house"')).toEqual(["red house.txt"]);
+    expect(await found(client, '"red hous"')).toEqual([]);
+    expect((await found(client, "hous -housing")).sort()).toEqual(["house red.txt", "red house.txt"]);
+    expect(await found(client, '-"red house" -housing ext:txt')).toEqual(["house red.txt"]);
+    expect(await found(client, "house castle")).toEqual([]);
+  });
+
+  test("case and accents don't count, scripts without spaces are found in the middle, and so are symbols", async () => {
+    const { client } = await server().signUp();
+    for (const name of ["Café Zürich.txt", "ПЛЯЖ летом.txt", "夏の海辺の写真.jpg", "데이터베이스.txt", "party 🎉🌊.txt"])
+      await store(client, name);
+    expect(await found(client, "cafe ZURICH")).toEqual(["Café Zürich.txt"]);
+    expect(await found(client, "cafe\u0301")).toEqual(["Café Zürich.txt"]);
+    expect(await found(client, "пляж")).toEqual(["ПЛЯЖ летом.txt"]);
+    expect(await found(client, "海辺")).toEqual(["夏の海辺の写真.jpg"]);
+    expect(await found(client, "辺海")).toEqual([]);
+    expect(await found(client, "데이터")).toEqual(["데이터베이스.txt"]);
+    expect(await found(client, "🌊")).toEqual(["party 🎉🌊.txt"]);
+    expect(await found(client, "ｐａｒｔｙ")).toEqual(["party 🎉🌊.txt"]);
+  });
+
+  test("names come before tags, tags before the description, that before metadata; then the newest", async () => {
+    const { client } = await server().signUp();
+    await store(client, "1.txt", { metadata: '{"place":"lagoon"}' });
+    await store(client, "2.txt", { description: "by the lagoon" });
+    await store(client, "3.txt", { tags: "lagoon" });
+    await store(client, "4 lagoon.txt");
+    await store(client, "5 lagoon.txt");
+    expect(await found(client, "lagoon")).toEqual(["5 lagoon.txt", "4 lagoon.txt", "3.txt", "2.txt", "1.txt"]);
+    expect(await found(client, "name:lagoon")).toEqual(["5 lagoon.txt", "4 lagoon.txt"]);
+    expect(await found(client, "lagoon", "&limit=2&page=2")).toEqual(["3.txt", "2.txt"]);
+    expect(await found(client, "lagoon", "&limit=2&page=9")).toEqual([]);
+  });
+
+  test("folders are found, too", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("Lagoon trip");
+    const answer = await search(client, "lagoon type:folder");
+    expect(answer.strings("data.files", "id")).toEqual([id]);
+    expect(answer.at("data.files.0.type")).toBe("folder");
+    expect(await found(client, "lagoon -type:folder")).toEqual([]);
+  });
+});
+
+describe("GET /api/files/search: filters", () => {
+  test("type, tag, ext, is, in and folder", async () => {
+    const { client } = await server().signUp();
+    await client.folderId("photos");
+    await store(client, "a.txt", { tags: "Summer Holiday", folder: "/photos" });
+    await store(client, "b.md", { tags: "work", isPublic: "true", folder: "/photos/old" });
+    await store(client, "c.pdf");
+    expect(await found(client, 'tag:"summer holiday"')).toEqual(["a.txt"]);
+    expect((await found(client, "type:text")).sort()).toEqual(["a.txt", "b.md"]);
+    expect(await found(client, "type:text/plain")).toEqual(["a.txt"]);
+    expect(await found(client, "type:pdf")).toEqual(["c.pdf"]);
+    expect(await found(client, "type:document")).toEqual(["c.pdf"]);
+    expect(await found(client, "ext:.PDF")).toEqual(["c.pdf"]);
+    expect(await found(client, "is:public")).toEqual(["b.md"]);
+    expect((await found(client, "-is:public -type:folder")).sort()).toEqual(["a.txt", "c.pdf"]);
+    expect((await found(client, "in:/photos type:text")).sort()).toEqual(["a.txt", "b.md"]);
+    expect(await found(client, "type:text", "&folder=/photos/old")).toEqual(["b.md"]);
+    expect(await found(client, "type:text in:photos/old/")).toEqual(["b.md"]);
+    expect(await found(client, "-tag:work type:text")).toEqual(["a.txt"]);
+    expectRefusal(await search(client, "in:/nowhere a"), 404, "not_found");
+  });
+
+  test("sizes, exactly at their bounds", async () => {
+    const { client } = await server().signUp();
+    for (const size of [0, 1, 1023, 1024, 1025, 5000])
+      await client.storedId("x".repeat(size), { name: `${size}.bin` });
+    const sorted = async (q: string) => (await found(client, q)).map((name) => Number.parseInt(name)).sort((a, b) => a - b);
+    expect(await sorted("size:>1KB")).toEqual([1025, 5000]);
+    expect(await sorted("size:>=1KB")).toEqual([1024, 1025, 5000]);
+    expect(await sorted("size:<1k")).toEqual([0, 1, 1023]);
+    expect(await sorted("size:1KiB")).toEqual([1024]);
+    expect(await sorted("size:1023..1025B")).toEqual([1023, 1024, 1025]);
+    expect(await sorted("size:0")).toEqual([0]);
+    expect(await sorted("size:..1023")).toEqual([0, 1, 1023]);
+    expect(await sorted("size:4.8KB..")).toEqual([5000]);
+  });
+
+  test("dates: of the change, of the upload, of the picture", async () => {
+    const { client } = await server().signUp();
+    await store(client, "old.txt", { capturedAt: "2019-12-31T23:30:00+02:00" });
+    await store(client, "new.txt", { capturedAt: "2020-01-01T00:00:00Z" });
+    await store(client, "untold.txt");
+    const today = new Date().toISOString().slice(0, 10);
+    const year = Number(today.slice(0, 4));
+    expect(await found(client, `modified:${today}`)).toHaveLength(3);
+    expect(await found(client, `created:${year - 1}..${year + 1}`)).toHaveLength(3);
+    expect(await found(client, `created:>${year}`)).toEqual([]);
+    expect(await found(client, `modified:<${today}`)).toEqual([]);
+    expect(await found(client, "taken:2019-12-31")).toEqual(["old.txt"]);
+    expect(await found(client, "taken:2019")).toEqual(["old.txt"]);
+    expect(await found(client, "taken:>2019-12-31")).toEqual(["new.txt"]);
+    expect(await found(client, "taken:2019-12..2020-01")).toEqual(["new.txt", "old.txt"]);
+    expect(await found(client, "taken:<2019-12-31")).toEqual([]);
+  });
+});
+
+describe("GET /api/files/search: what changes", () => {
+  test("renamed, retagged, described, published, replaced, moved, deleted: found so at once", async () => {
+    const { client } = await server().signUp();
+    const id = await store(client, "alpha.txt");
+    expect(await found(client, "alpha")).toEqual(["alpha.txt"]);
+    const change = async (json: unknown) => expectStatus(await client.put(`/api/files/${id}`, json), 200);
+    await change({ name: "beta.txt", description: "a quokka", tags: ["fauna"] });
+    expect(await found(client, "alpha")).toEqual([]);
+    expect(await found(client, "beta quokka tag:fauna")).toEqual(["beta.txt"]);
+    await change({ isPublic: true, folder: "/zoo" });
+    expect(await found(client, "in:/zoo is:public")).toEqual(["beta.txt"]);
+    await change({ tags: [] });
+    expect(await found(client, "tag:fauna")).toEqual([]);
+    expectStatus(await client.putContent(id, "x".repeat(3000)), 200);
+    expect(await found(client, "beta size:3000")).toEqual(["beta.txt"]);
+    const zoo = (await client.get("/api/files?search=zoo")).string("data.files.0.id");
+    expectStatus(await client.put(`/api/files/folders/${zoo}`, { name: "park" }), 200);
+    expect(await found(client, "quokka in:/park")).toEqual(["beta.txt"]);
+    expectStatus(await client.delete(`/api/files/${id}`), 200);
+    expect(await found(client, "beta")).toEqual([]);
+  });
+
+  test("what goes with its folder is gone at once", async () => {
+    const { client } = await server().signUp();
+    const ids = [];
+    for (let index = 0; index < 3; index++) ids.push(await store(client, `gamma ${index}.txt`, { folder: "/top/sub" }));
+    const copied = await client.post("/api/files/copy", { fileIds: ids, destinationFolder: "/top/other" });
+    expectStatus(copied, 201);
+    expect(await found(client, "gamma")).toHaveLength(6);
+    const top = (await client.get("/api/files")).string("data.files.0.id");
+    expectStatus(await client.delete(`/api/files/folders/${top}?recursive=true`), 200);
+    const answer = await search(client, "gamma");
+    expect(answer.at("data.files")).toEqual([]);
+    expect(answer.at("data.pagination.total")).toBe(0);
+  });
+
+  test("another account's files are never found", async () => {
+    const { client } = await server().signUp();
+    const other = await server().signUp();
+    await store(client, "delta.txt", { tags: "secret" });
+    await store(other.client, "delta of the other.txt");
+    expect(await found(client, "delta")).toEqual(["delta.txt"]);
+    expect(await found(other.client, "delta")).toEqual(["delta of the other.txt"]);
+    expect(await found(other.client, "tag:secret")).toEqual([]);
+    expect(await found(other.client, "-nothing")).toEqual(["delta of the other.txt"]);
+    expectRefusal(await server().visitor.get("/api/files/search?q=delta"), 401);
+  });
+
+  test("after a crash and after a restart the index goes on where it was", async () => {
+    await withServer({}, async (own) => {
+      const { client } = await own.signUp();
+      for (let index = 0; index < 5; index++) await store(client, `epsilon ${index}.txt`);
+      await own.kill9();
+      await own.start();
+      expect(await found(client, "epsilon")).toHaveLength(5);
+      await store(client, "epsilon 5.txt");
+      await own.restart();
+      expect(await found(client, "epsilon")).toHaveLength(6);
+    });
+  });
+});
+
+describe("GET /api/files/search: what is refused, and what is not", () => {
+  test.each([
+    "colour:red",
+    "http://example.org",
+    "type:nonsense",
+    "type:",
+    "size:big",
+    "size:>",
+    "size:..",
+    "size:5MB..1MB",
+    "size:<0",
+    "-size:1",
+    "modified:yesterday",
+    "modified:2026-13",
+    "modified:2026-02-30",
+    "taken:2026-02..2026-01",
+    "created:..",
+    "is:private",
+    "name:***",
+    "camera:-",
+    "tag:\" \"",
+    "-in:/a",
+    "",
+    "   ",
+    '"',
+    "***",
+    "a\u0000b",
+    "x".repeat(4097),
+    "é".repeat(2049),
+    "a ".repeat(33),
+  ])("%j is refused, q at fault", async (q) => {
+    const { client } = await server().signUp();
+    expectRefusal(await search(client, q), 400, "invalid_field", "q");
+  });
+
+  test("the refusal names the word and what is known", async () => {
+    const { client } = await server().signUp();
+    const answer = await search(client, "beach colour:red");
+    expect(answer.at("error.details.word")).toBe("colour:red");
+    expect(answer.string("error.message")).toContain("modified:");
+    expectRefusal(await client.get("/api/files/search"), 400, "invalid_field", "q");
+    expectRefusal(await search(client, "a", "&limit=101"), 400, "invalid_field", "limit");
+    expectRefusal(await search(client, "a", "&page=0"), 400, "invalid_field", "page");
+    expectRefusal(await search(client, "a", "&folder=a%00"), 400, "invalid_path");
+  });
+
+  test.each([
+    '"beach',
+    'beach"',
+    '""beach""',
+    "beach*",
+    "^beach",
+    "beach AND",
+    "AND OR NOT beach",
+    "NEAR(beach party, 2)",
+    "{name}:beach",
+    "+beach",
+    "beach;DROP TABLE nodes",
+    "beach' OR '1'='1",
+    "(beach",
+    "beach\\",
+    "--beach",
+    "%beach%",
+    "beach\tparty\nhouse",
+    "\u202ebeach",
+    "🪿 beach",
+    'name:"beach" OR tag:x NOT',
+    "beach -",
+    "\ufdd0 beach",
+  ])("%j is only words", async (q) => {
+    const { client } = await server().signUp();
+    await store(client, "beach.txt");
+    const answer = await search(client, q);
+    expectStatus(answer, 200);
+  });
+
+  test("a query of 4 KiB in 32 words is answered", async () => {
+    const { client } = await server().signUp();
+    expect(await found(client, Array.from({ length: 32 }, (_, index) => `w${index}${"x".repeat(120)}`).join(" "))).toEqual([]);
+  });
+
+  test("it counts as a listing, and viewers may search", async () => {
+    const { client } = await server().addUser(["--role", "viewer"]);
+    const answer = await search(client, "beach");
+    expectStatus(answer, 200);
+    expect(answer.header("x-ratelimit-resource")).toBe("listing");
+  });
+
+  test("the search of names in a listing is as it was", async () => {
+    const { client } = await server().signUp();
+    await store(client, "abcdef.txt");
+    expect(await client.names("/", "&search=bcd")).toEqual(["abcdef.txt"]);
+    expect(await found(client, "bcd")).toEqual([]);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,71 @@
+import { expect, test } from "bun:test";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { withServer } from "../support/server.ts";
+
+const rounds = 5;
+const lanes = 6;
+
+test("kill -9 under load: each acknowledged change is told, in order per file (contract §8)", async () => {
+  /** What was told of each file: the versions, as they came. */
+  const told = new Map<string, number[]>();
+  const messages = new Map<string, string>();
+  let isShaky = true;
+  const target = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const body = await request.text();
+      const id = request.headers.get("webhook-id") ?? "";
+      // Under one id always comes the same message.
+      if ((messages.get(id) ?? body) !== body) messages.set(id, "another message under the same id");
+      else messages.set(id, body);
+      const { data } = JSON.parse(body) as { data: { id: string; version: number } };
+      if (isShaky && Math.random() < 0.02) return new Response(null, { status: 400 });
+      told.set(data.id, [...(told.get(data.id) ?? []), data.version]);
+      return new Response(null, { status: 204 });
+    },
+  });
+  try {
+    await withServer({ env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } }, async (server) => {
+      const { client } = await server.signUp();
+      const url = `http://127.0.0.1:${target.port}/`;
+      expectStatus(await client.post("/api/webhooks", { url, events: ["file.created", "file.updated"] }), 201);
+      const acknowledged = new Map<string, number>();
+      const ids: string[] = [];
+      for (let lane = 0; lane < lanes; lane++) ids.push(await client.storedId("0", { name: `f${lane}` }));
+      for (const id of ids) acknowledged.set(id, 1);
+      for (let round = 0; round < rounds; round++) {
+        const writing = ids.map(async (id) => {
+          for (let n = 0; ; n++) {
+            const answer = await client.putContent(id, `${round}-${n}`).catch(() => undefined);
+            if (answer === undefined) return;
+            if (answer.status === 200) acknowledged.set(id, answer.number("data.version"));
+          }
+        });
+        const before = [...told.values()].flat().length;
+        await eventually("some deliveries", () => [...told.values()].flat().length > before + 20);
+        await server.kill9();
+        await Promise.all(writing);
+        await server.start();
+      }
+      isShaky = false;
+      await eventually(
+        "everything is told",
+        () => ids.every((id) => (told.get(id) ?? []).some((version) => version >= (acknowledged.get(id) ?? 0))),
+        60_000,
+      );
+      for (const id of ids) {
+        const versions = told.get(id) ?? [];
+        const last = acknowledged.get(id) ?? 0;
+        expect([...new Set(versions)].filter((version) => version <= last)).toEqual(
+          Array.from({ length: last }, (_, index) => index + 1),
+        );
+        // What came twice came before anything later.
+        expect(versions).toEqual(versions.toSorted((a, b) => a - b));
+      }
+      expect([...messages.values()]).not.toContain("another message under the same id");
+    });
+  } finally {
+    await target.stop(true);
+  }
+}, 180_000);

@@ -1,0 +1,103 @@
+// Requests made from the OpenAPI document, so that an endpoint is met by the general tests the day it is written.
+import type { RequestOptions } from "./client.ts";
+import type { ApiDocument, JsonObject } from "./openapi.ts";
+import { objectOf } from "./openapi.ts";
+
+/** An operation of the document with the places of its request that are to be filled. */
+export interface SampledOperation {
+  /** `GET /api/files/{id}`. */
+  readonly name: string;
+  readonly method: string;
+  /** `/api/files/{id}` */
+  readonly template: string;
+  /** Names of its path parameters, in order. */
+  readonly parameters: readonly string[];
+  /** Names of its query parameters. */
+  readonly query: readonly string[];
+  /** Schema of its JSON body; undefined where it takes none. */
+  readonly body: JsonObject | undefined;
+  /** Whether the document asks for a token. */
+  readonly isPublic: boolean;
+}
+
+/** All operations of a document, in its order. */
+export function sampleOperations(document: ApiDocument): SampledOperation[] {
+  return document.operations.map(({ method, template }) => {
+    const operation =
+      objectOf(objectOf(objectOf(document.document["paths"])?.[template])?.[method.toLowerCase()]) ?? {};
+    const parameters = Array.isArray(operation["parameters"]) ? operation["parameters"].map(objectOf) : [];
+    const content = objectOf(objectOf(operation["requestBody"])?.["content"]);
+    const security = operation["security"];
+    return {
+      name: `${method} ${template}`,
+      method,
+      template,
+      parameters: [...template.matchAll(/\{([^}]+)\}/g)].map(([, name = ""]) => name),
+      query: parameters.filter((one) => one?.["in"] === "query").map((one) => String(one?.["name"])),
+      body: objectOf(objectOf(content?.["application/json"])?.["schema"]),
+      isPublic: Array.isArray(security) && security.length === 0,
+    };
+  });
+}
+
+/** Gives a value for a field by its name; undefined leaves it to the schema. */
+export type FieldValue = (name: string) => unknown;
+
+/**
+ * A body that the schema allows: what is required, and every optional field that `valueOf` has a value for.
+ *
+ * @param name of the field that the schema stands for
+ */
+export function sampleOf(schema: JsonObject | undefined, valueOf: FieldValue, name = ""): unknown {
+  if (schema === undefined) return undefined;
+  const given = valueOf(name);
+  const isList = schema["type"] === "array";
+  if (given !== undefined && !isList) return given;
+  const choices = schema["enum"] ?? schema["anyOf"] ?? schema["oneOf"];
+  if (Array.isArray(schema["enum"])) return schema["enum"][0];
+  if (Array.isArray(choices)) return sampleOf(objectOf(choices[0]), valueOf, name);
+  if (Array.isArray(schema["allOf"])) {
+    return Object.assign({}, ...schema["allOf"].map((part) => sampleOf(objectOf(part), valueOf, name)));
+  }
+  if (isList) {
+    if (given !== undefined) return [given];
+    return Number(schema["minItems"] ?? 1) > 0 ? [sampleOf(objectOf(schema["items"]), valueOf, name)] : [];
+  }
+  if (schema["type"] === "object" || schema["properties"] !== undefined) return sampleObject(schema, valueOf);
+  if (schema["type"] === "boolean") return true;
+  if (schema["type"] === "number" || schema["type"] === "integer") return Number(schema["minimum"] ?? 1);
+  if (schema["format"] === "date-time") return "2026-01-02T03:04:05.678Z";
+  return "x".repeat(Math.max(1, Number(schema["minLength"] ?? 1)));
+}
+
+/** The address of an operation with its path parameters filled in; every query parameter with a value is added. */
+export function samplePath(operation: SampledOperation, valueOf: FieldValue): string {
+  const path = operation.template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => String(valueOf(name) ?? "x"));
+  const query = operation.query.flatMap((name) => {
+    const value = valueOf(name);
+    return value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`];
+  });
+  return query.length === 0 ? path : `${path}?${query.join("&")}`;
+}
+
+/** What else the request of an operation carries. */
+export function sampleOptions(operation: SampledOperation, valueOf: FieldValue): RequestOptions {
+  return operation.body === undefined ? {} : { json: sampleOf(operation.body, valueOf) };
+}
+
+function sampleObject(schema: JsonObject, valueOf: FieldValue): JsonObject {
+  const required = new Set(Array.isArray(schema["required"]) ? schema["required"] : []);
+  const made: JsonObject = {};
+  for (const [name, field] of Object.entries(objectOf(schema["properties"]) ?? {})) {
+    if (required.has(name) || valueOf(name) !== undefined || holdsIds(objectOf(field), valueOf)) {
+      made[name] = sampleOf(objectOf(field), valueOf, name);
+    }
+  }
+  return made;
+}
+
+/** Whether a list of objects has a field with a value: then it is worth sending. */
+function holdsIds(schema: JsonObject | undefined, valueOf: FieldValue): boolean {
+  const fields = objectOf(objectOf(schema?.["items"])?.["properties"]) ?? {};
+  return Object.keys(fields).some((name) => valueOf(name) !== undefined);
+}

@@ -1,0 +1,192 @@
+/** Random changes with a picture taken after each: looking back at any moment shows that picture again. */
+import { afterEach, expect, test } from "bun:test";
+import type { Moment, PastListQuery, PastNode } from "../../../src/features/tree/past.ts";
+import type { FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
+import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
+import { fold } from "../../../src/lib/path.ts";
+import { blobOf, randomOf, TestTree } from "./support.ts";
+
+const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "🦊.png", "c (1)", "c", "d"];
+const BY_NAME: PastListQuery = { sort: "name", order: "asc", offset: 0, limit: 100 };
+const DEVICE = 7;
+
+let tree: TestTree;
+afterEach(() => tree.close());
+
+/** Everything at one moment, by id. */
+type Picture = ReadonlyMap<string, TreeNode>;
+
+async function takePicture(accountId: number): Promise<Picture> {
+  const picture = new Map<string, TreeNode>();
+  const walk = async (folder: FolderNode): Promise<void> => {
+    const query = { accountId, folder, sort: "name", order: "asc", offset: 0, limit: 1_000 } as const;
+    for (const node of (await tree.read.list(query)).nodes) {
+      picture.set(node.publicId, node);
+      if (node.kind === "folder") await walk(node);
+    }
+  };
+  await walk(tree.read.getRoot(accountId));
+  return picture;
+}
+
+/** The picture without what was deleted for good since, and without what lay below it. */
+function withoutDeleted(picture: Picture, deleted: ReadonlySet<string>): TreeNode[] {
+  const byRowId = new Map([...picture.values()].map((node) => [node.id, node]));
+  const isShown = (node: TreeNode): boolean => {
+    if (deleted.has(node.publicId)) return false;
+    const parent = byRowId.get(node.parentId ?? 0);
+    return parent === undefined || isShown(parent);
+  };
+  return [...picture.values()].filter(isShown);
+}
+
+/** What looking back promises of a node. */
+function told(node: TreeNode) {
+  const { publicId, kind, name, folder } = node;
+  if (node.kind === "folder") return { publicId, kind, name, folder, path: node.path };
+  const { sizeBytes, digest, version, mediaType } = node;
+  return { publicId, kind, name, folder, sizeBytes, digest, version, mediaType };
+}
+
+function sorted(nodes: readonly TreeNode[]) {
+  return nodes.map(told).sort((a, b) => compareUtf8(a.publicId, b.publicId));
+}
+
+async function lookBack(moment: Moment): Promise<PastNode[]> {
+  const found: PastNode[] = [];
+  const walk = async (path: string): Promise<void> => {
+    const folder = await tree.read.past.findFolder(moment, path);
+    if (folder === undefined) throw new Error(`There was no ${path}.`);
+    const { nodes, total } = await tree.read.past.list(moment, folder, BY_NAME);
+    expect(total).toBe(nodes.length);
+    found.push(...nodes);
+    for (const { node } of nodes) if (node.kind === "folder") await walk(node.path);
+  };
+  await walk("/");
+  return found;
+}
+
+/** One random change by a person or a device. @returns ids that it deleted for good */
+function change(accountId: number, random: ReturnType<typeof randomOf>, picture: Picture): readonly string[] {
+  const nodes = [...picture.values()];
+  const folders = nodes.filter((node) => node.kind === "folder");
+  const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
+  const name = random.pick(NAMES);
+  const deviceId = random.chance(0.5) ? DEVICE : undefined;
+  const node = nodes.length > 0 ? random.pick(nodes) : undefined;
+  const kind = random.below(10);
+  let gone: readonly string[] = [];
+  tree.run((tx) =>
+    tree.write.by(deviceId, () => {
+      if (node === undefined || kind <= 1) {
+        tree.write.createFile(tx, {
+          accountId,
+          createdBy: accountId,
+          folderPath,
+          name,
+          blob: blobOf(`${name}${random.below(1_000)}`, 1 + random.below(50)),
+          mediaType: "text/plain",
+          tags: [],
+          metadata: {},
+          isPublic: false,
+          onConflict: "rename",
+          quotaBytes: null,
+        });
+      } else if (kind === 2) tree.write.ensureFolder(tx, accountId, `${folderPath === "/" ? "" : folderPath}/f${name}`);
+      else if (kind === 3) tree.write.move(tx, node, folderPath);
+      else if (kind <= 5 && node.kind === "file") {
+        if (random.chance(0.5)) tree.write.updateFile(tx, node, { name, folderPath });
+        else {
+          const blob = blobOf(`${random.below(1_000)}`, 1 + random.below(50));
+          const content = { file: node, blob, mediaType: "image/png", createdBy: accountId, quotaBytes: null };
+          tree.write.replaceContent(tx, content);
+        }
+      } else if (kind <= 6 && node.kind === "folder") tree.write.updateFolder(tx, node, { name: `f${name}` });
+      else if (kind === 7 && random.chance(0.6)) {
+        if (node.kind === "file") tree.write.deleteFile(tx, node);
+        else tree.write.deleteFolder(tx, node);
+        if (deviceId === undefined) gone = [node.publicId, ...below(picture, node)];
+      } else if (kind === 8) {
+        const options = { onConflict: "rename", preserveMetadata: true, createdBy: accountId, quotaBytes: null } as const;
+        tree.write.copy(tx, node, folderPath, options);
+      } else if (kind === 9) tree.write.reapSome(tx, 3);
+    }),
+  );
+  return gone;
+}
+
+function below(picture: Picture, folder: TreeNode): string[] {
+  const direct = [...picture.values()].filter(({ parentId }) => parentId === folder.id);
+  return direct.flatMap((node) => [node.publicId, ...below(picture, node)]);
+}
+
+test.each([1, 2, 3, 4, 5, 6])("the tree at each moment is what it was then (seed %i)", async (seed) => {
+  tree = new TestTree();
+  const accountId = tree.addAccount();
+  const other = tree.addAccount();
+  tree.addFile(other, "/fc", "another's");
+  const random = randomOf(seed);
+  const pictures: { atMs: number; picture: Picture }[] = [];
+  const deleted = new Set<string>();
+  let picture: Picture = new Map();
+  for (let step = 0; step < 120; step++) {
+    tree.clock.advance(1 + random.below(5));
+    try {
+      for (const publicId of change(accountId, random, picture)) deleted.add(publicId);
+    } catch (error) {
+      // A name that is taken, a folder into itself: nothing has changed.
+      if (!(error instanceof Error && "reason" in error)) throw error;
+    }
+    picture = await takePicture(accountId);
+    pictures.push({ atMs: tree.clock.nowMs(), picture });
+  }
+  for (const { atMs, picture: was } of pictures.filter((_, index) => index % 3 === 0)) {
+    const moment = tree.read.past.momentOf(accountId, atMs);
+    const expected = withoutDeleted(was, deleted);
+    const found = await lookBack(moment);
+    expect(sorted(found.map(({ node }) => node))).toEqual(sorted(expected));
+    for (const node of expected) {
+      if (node.kind !== "file") continue;
+      const past = tree.read.past.findFile(moment, node.publicId);
+      expect(past && told(past.node)).toEqual(told(node));
+    }
+  }
+});
+
+test.each(["name", "size", "createdAt", "modifiedAt"] as const)("pages of the past are sorted by %s", async (sort) => {
+  tree = new TestTree();
+  const accountId = tree.addAccount();
+  const random = randomOf(9);
+  for (let i = 0; i < 30; i++) {
+    tree.clock.advance(random.below(3));
+    const name = `${random.pick(NAMES)}${random.below(99)}`;
+    tree.addFile(accountId, "/", name, { blob: blobOf(name, random.below(5)), onConflict: "rename" });
+    if (random.chance(0.3)) tree.run((tx) => tree.write.ensureFolder(tx, accountId, `/f${i}`));
+  }
+  const folder = tree.read.getRoot(accountId);
+  const moment = tree.read.past.momentOf(accountId, tree.clock.nowMs());
+  for (const order of ["asc", "desc"] as const) {
+    const query = { accountId, folder, sort, order, offset: 3, limit: 20 } as const;
+    const now = await tree.read.list(query);
+    const root = await tree.read.past.findFolder(moment, "/");
+    const past = root && (await tree.read.past.list(moment, root, query));
+    expect(past?.total).toBe(now.total);
+    expect(past?.nodes.map(({ node }) => node.publicId)).toEqual(now.nodes.map((node) => node.publicId));
+  }
+  // All of it was renamed since; what was, is as it was.
+  const before = await tree.read.list({ accountId, folder, sort, order: "asc", offset: 0, limit: 100 });
+  tree.clock.advance(10);
+  for (const node of before.nodes) {
+    const name = `x${node.publicId}`;
+    tree.run((tx) => (node.kind === "file" ? tree.write.updateFile(tx, node, { name }) : tree.write.updateFolder(tx, node, { name })));
+    if (node.kind !== "file") continue;
+    const content = { file: node, blob: blobOf("new", 77), mediaType: "a/b", createdBy: accountId, quotaBytes: null };
+    tree.run((tx) => tree.write.replaceContent(tx, content));
+  }
+  const root = await tree.read.past.findFolder(moment, "/");
+  const past = root && (await tree.read.past.list(moment, root, { sort, order: "asc", offset: 0, limit: 100 }));
+  expect(past?.nodes.map(({ node }) => ({ ...told(node), folder: fold(node.folder) }))).toEqual(before.nodes.map(told));
+  if (sort === "modifiedAt") {
+    expect(past?.nodes.map(({ node }) => node.modifiedAtMs)).toEqual(before.nodes.map((node) => node.modifiedAtMs));
+  }
+});
