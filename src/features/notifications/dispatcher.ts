@@ -4,6 +4,7 @@
  * that make messages and by a timer for the next that falls due; no request ever waits for it.
  */
 import type { Writer } from "../../db/transaction.ts";
+import { DispatchLoop } from "../../jobs/dispatch-loop.ts";
 import { type Backoff, backoffMs } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -40,62 +41,38 @@ const GIVE_UP_AFTER_MS = 48 * 60 * 60_000;
 const PATIENCE_MS_MAX = 24 * 60 * 60_000;
 const SIDE_BY_SIDE_MAX = 64;
 const LANE_MAX = 8;
-/** The clock may be set: what is due is looked for at least so often while something waits. */
-const LOOK_AGAIN_MS = 60_000;
-/** While the database can't be written. */
-const WRITE_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
 /** See the head of this file. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
+  readonly #loop: DispatchLoop;
   /** Devices that are being sent to, and their lanes. */
   readonly #inFlight = new Map<number, string | null>();
-  readonly #attempts = new Set<Promise<void>>();
-  readonly #stop = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isStarted = false;
-  #isAwake = false;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#loop = new DispatchLoop({ ...options, what: "push messages", startDue: (nowMs) => this.#startDue(nowMs) });
   }
 
   /** Begins to send. Before it, messages only gather. */
   start(): void {
-    this.#isStarted = true;
-    this.wake();
+    this.#loop.start();
   }
 
   /** Something may be due: looks soon. Costs nothing when called often. */
   wake(): void {
-    if (!this.#isStarted || this.#isAwake || this.#stop.signal.aborted) return;
-    this.#isAwake = true;
-    setImmediate(() => {
-      this.#isAwake = false;
-      this.#startDue();
-    });
+    this.#loop.wake();
   }
 
   /** Begins nothing more and gives up what is under way, which is sent again after the next start. */
-  async close(): Promise<void> {
-    this.#stop.abort();
-    clearTimeout(this.#timer);
-    await Promise.all(this.#attempts);
+  close(): Promise<void> {
+    return this.#loop.close();
   }
 
-  #startDue(): void {
-    if (this.#stop.signal.aborted) return;
-    const { outbox, clock, log } = this.#options;
-    try {
-      const nowMs = clock.nowMs();
-      while (this.#startSome(nowMs) > 0);
-      this.#startStrays(nowMs);
-      const nextMs = outbox.nextDueMs(nowMs);
-      if (nextMs !== undefined) this.#wakeIn(Math.min(nextMs - nowMs, LOOK_AGAIN_MS));
-    } catch (error) {
-      log.error("The waiting push messages could not be read; they are looked for again.", { error });
-      this.#wakeIn(LOOK_AGAIN_MS);
-    }
+  #startDue(nowMs: number): number | undefined {
+    while (this.#startSome(nowMs) > 0);
+    this.#startStrays(nowMs);
+    return this.#options.outbox.nextDueMs(nowMs);
   }
 
   /** @returns how many it began: a lane that became full may have hidden others that are due */
@@ -129,35 +106,29 @@ export class Dispatcher {
 
   #begin(deviceId: number, lane: string | null): void {
     this.#inFlight.set(deviceId, lane);
-    const attempt = this.#serve(deviceId)
-      .catch((error: unknown) => {
-        this.#options.log.error("A push message could not be handled; it is tried again.", { error });
-        // Not at once, or it would fail in circles.
-        return this.#rest(LOOK_AGAIN_MS);
-      })
+    void this.#loop
+      .begin(deviceId, (stop) => this.#serve(deviceId, stop))
       .finally(() => {
         this.#inFlight.delete(deviceId);
-        this.#attempts.delete(attempt);
         this.wake();
       });
-    this.#attempts.add(attempt);
   }
 
   /** Does what is to be done with the first message of a device. */
-  async #serve(deviceId: number): Promise<void> {
+  async #serve(deviceId: number, stop: AbortSignal): Promise<void> {
     const { outbox, clock } = this.#options;
     const nowMs = clock.nowMs();
     const head = outbox.head(deviceId, nowMs);
-    if (head === undefined) return this.#write(() => outbox.pullIn(deviceId, nowMs));
+    if (head === undefined) return this.#loop.write(() => outbox.pullIn(deviceId, nowMs));
     const plan = this.#planFor(head, nowMs);
-    if (plan.is !== "send") return this.#write(() => this.#putOff(deviceId));
-    const outcome = await this.#deliver(plan.channel, plan.target, head);
+    if (plan.is !== "send") return this.#loop.write(() => this.#putOff(deviceId));
+    const outcome = await this.#deliver(plan.channel, plan.target, head, stop);
     // Given up by the stop: no fault of anybody's.
     if (outcome === undefined) return undefined;
     const endedMs = clock.nowMs();
     const pause = this.#pauseAfter(head, outcome, endedMs);
     this.#tell(plan.channel, head, outcome, pause.isLast);
-    return this.#write(() => outbox.settle(deviceId, head, outcome, pause, endedMs));
+    return this.#loop.write(() => outbox.settle(deviceId, head, outcome, pause, endedMs));
   }
 
   /**
@@ -187,7 +158,12 @@ export class Dispatcher {
   }
 
   /** One attempt, within its time. @returns undefined where the stop ended it */
-  async #deliver(channel: PushChannel, target: PushTarget, head: HeadRow): Promise<DeliveryOutcome | undefined> {
+  async #deliver(
+    channel: PushChannel,
+    target: PushTarget,
+    head: HeadRow,
+    stop: AbortSignal,
+  ): Promise<DeliveryOutcome | undefined> {
     const { attemptMs = ATTEMPT_MS, log } = this.#options;
     const giveUp = new AbortController();
     const ended = Promise.withResolvers<DeliveryOutcome | undefined>();
@@ -199,7 +175,7 @@ export class Dispatcher {
       ended.resolve(undefined);
       giveUp.abort();
     };
-    this.#stop.signal.addEventListener("abort", onStop, { once: true });
+    stop.addEventListener("abort", onStop, { once: true });
     try {
       // A channel that doesn't heed the signal holds nobody up.
       return await Promise.race([channel.deliver(target, messageOf(head), giveUp.signal), ended.promise]);
@@ -208,7 +184,7 @@ export class Dispatcher {
       return { state: "retry", why: "the channel failed" };
     } finally {
       clearTimeout(timer);
-      this.#stop.signal.removeEventListener("abort", onStop);
+      stop.removeEventListener("abort", onStop);
     }
   }
 
@@ -228,39 +204,5 @@ export class Dispatcher {
     else if (outcome.state === "rejected") log.warn("A push message was refused.", { ...fields, why: outcome.why });
     else if (isLast) log.warn("A push message was given up.", { ...fields, why: outcome.why });
     else if (head.attempts === 0) log.info("A push message is tried again later.", { ...fields, why: outcome.why });
-  }
-
-  /** Tries until it is written: what was delivered must not be sent again only because the disk is full. */
-  async #write(deed: () => void): Promise<void> {
-    for (let failures = 1; ; failures++) {
-      try {
-        await this.#options.writer.run(deed);
-        return;
-      } catch (error) {
-        if (this.#stop.signal.aborted) return;
-        if (failures === 1) this.#options.log.error("What became of a push message could not be written.", { error });
-        await this.#rest(backoffMs(failures, WRITE_BACKOFF));
-      }
-    }
-  }
-
-  /** Waits, or until the stop. */
-  async #rest(ms: number): Promise<void> {
-    const { signal } = this.#stop;
-    if (signal.aborted) return;
-    const done = Promise.withResolvers<void>();
-    const onStop = () => done.resolve();
-    const timer = setTimeout(onStop, ms);
-    timer.unref();
-    signal.addEventListener("abort", onStop, { once: true });
-    await done.promise;
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onStop);
-  }
-
-  #wakeIn(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.wake(), ms);
-    this.#timer.unref();
   }
 }
