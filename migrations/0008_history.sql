@@ -17,4 +17,5 @@ ALTER TABLE `versions` ADD `replaced_at` integer DEFAULT 0 NOT NULL;--> statemen
 UPDATE `versions` SET replaced_at = max(created_at, ifnull(
 	(SELECT v.created_at FROM versions v WHERE v.node_id = versions.node_id AND v.version > versions.version ORDER BY v.version LIMIT 1),
 	ifnull((SELECT n.content_at FROM nodes n WHERE n.id = versions.node_id), 0)));--> statement-breakpoint
-DROP INDEX `versions_age`;
+DROP INDEX `versions_age`;--> statement-breakpoint
+INSERT INTO `meta` (key, value) SELECT 'history_since', CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE EXISTS (SELECT 1 FROM nodes);

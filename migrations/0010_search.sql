@@ -16,8 +16,10 @@ CREATE TABLE `search_fill` (
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `search_again` (
-	`node_id` integer PRIMARY KEY NOT NULL
-) STRICT;
+	`digest` blob PRIMARY KEY NOT NULL,
+	`after_account_id` integer DEFAULT 0 NOT NULL,
+	`after_node_id` integer DEFAULT 0 NOT NULL
+) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `media_info` (
 	`digest` blob PRIMARY KEY NOT NULL,
@@ -42,5 +44,6 @@ CREATE TABLE `media_info` (
 CREATE INDEX `media_info_failures` ON `media_info` (`program`) WHERE failure IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `media_queue` (
 	`digest` blob PRIMARY KEY NOT NULL,
+	`media_type` text,
 	`attempts` integer DEFAULT 0 NOT NULL
 ) STRICT, WITHOUT ROWID;

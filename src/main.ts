@@ -1,9 +1,12 @@
-/** Entry of the executable: hands the arguments to cli/, or becomes the thumbnail process before anything else is loaded. */
+/** Entry of the executable: hands the arguments to cli/, or becomes one of the helping processes before anything else is loaded. */
 import process from "node:process";
 
 if (process.argv[2] === "thumbnail-worker") {
   const { runThumbnailChild } = await import("./features/thumbnails/child.ts");
   runThumbnailChild();
+} else if (process.argv[2] === "media-worker") {
+  const { runMediaChild } = await import("./features/media-info/child.ts");
+  runMediaChild();
 } else {
   const [{ runCli }, { processTerminal }] = await Promise.all([import("./cli/cli.ts"), import("./cli/output.ts")]);
   // What is made is for this user alone, wherever it lies.

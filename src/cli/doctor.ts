@@ -8,8 +8,11 @@ import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { pendingMigrations } from "../db/migrate.ts";
 import { assertSqliteVersion, openReadOnly } from "../db/open.ts";
+import { openSmtp } from "../features/mail/smtp.ts";
+import { openProvider } from "../features/oidc/open.ts";
 import type { ThumbnailStatus } from "../features/thumbnails/protocol.ts";
 import { ThumbnailService } from "../features/thumbnails/service.ts";
+import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-directory.ts";
 import {
@@ -67,6 +70,8 @@ async function examine(loaded: LoadedConfig, context: CommandContext): Promise<F
     ...(existsSync(paths.root) ? examineData(config, paths) : [notMadeYet(paths)]),
     examineClock(),
     ...(await examineThumbnails(config, paths, context)),
+    ...(await examineMail(config)),
+    ...(await examineProvider(config)),
   ];
 }
 
@@ -110,6 +115,36 @@ function examineData(config: Config, paths: DataPaths): Finding[] {
       return server.pid === undefined ? "running" : `running as process ${server.pid}`;
     }),
   ];
+}
+
+/** Greeting, encryption and sign-in, as for a mail; none is sent. */
+async function examineMail(config: Config): Promise<Finding[]> {
+  const about = "mail";
+  try {
+    const smtp = openSmtp(config);
+    if (smtp === undefined) return [{ about, state: "ok", text: "not set up; links are handed over by people" }];
+    const why = await smtp.probe();
+    if (why === undefined) return [{ about, state: "ok", text: `${config.mail.host ?? ""} lets us in` }];
+    return [{ about, state: "wrong", text: `${config.mail.host ?? ""} can't be used (${why}). Check mail.*` }];
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    return [{ about, state: "wrong", text: error.message }];
+  }
+}
+
+/** Whether the OpenID Connect provider says of itself what is needed. */
+async function examineProvider(config: Config): Promise<Finding[]> {
+  const about = "sign-in by provider";
+  try {
+    const provider = openProvider(config, { clock: systemClock, log: silentLog });
+    if (provider === undefined) return [];
+    const why = await provider.probe();
+    if (why === undefined) return [{ about, state: "ok", text: `${config.oidc.issuer ?? ""} answers` }];
+    return [{ about, state: "wrong", text: `${config.oidc.issuer ?? ""} can't be used (${why}). Check oidc.issuer` }];
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    return [{ about, state: "wrong", text: error.message }];
+  }
 }
 
 function examineMode({ root }: DataPaths): Finding {

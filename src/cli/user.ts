@@ -1,14 +1,17 @@
 import type { Command } from "commander";
 import type { LoadedConfig } from "../config/load.ts";
-import { formatSize, parseSize } from "../config/quantities.ts";
+import { formatSize, parseDuration, parseSize } from "../config/quantities.ts";
 import { readPasswordFile, withoutLineEnd } from "../config/secrets.ts";
 import { AppError } from "../errors.ts";
+import { resetLink } from "../features/password-reset/service.ts";
+import { changeAccount } from "../features/users/change-account.ts";
 import { PLAN_NAMES, type PlanName, type Role, ROLES, type User } from "../features/users/types.ts";
 import { toTimestamp } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { createLog } from "../lib/log.ts";
 import { listenAddress } from "../server/listen-address.ts";
 import { type CommandServices, openForCommand } from "../server/services.ts";
+import { commandEntry } from "./audit-entry.ts";
 import {
   addSettings,
   type CommandContext,
@@ -25,7 +28,7 @@ import {
 } from "./command.ts";
 import { toJson, toTable } from "./output.ts";
 
-/** `larder user add|set|list|token|setup-link`: accounts, beside a running server or without one. */
+/** `larder user add|set|list|token|reset-link|invite|erase|setup-link`: accounts, beside a running server or without one. */
 export function define(command: Command, context: CommandContext): void {
   command.description("Add, change and list accounts. Works beside a running server and takes effect at once.");
   describeEnd(command, "echo 'correct horse battery' | larder user add anna@example.org --admin --password-stdin");
@@ -33,6 +36,13 @@ export function define(command: Command, context: CommandContext): void {
   defineSet(command.command("set <email>").summary("Change an account."), context);
   defineList(command.command("list").summary("List all accounts."), context);
   defineToken(command.command("token <email>").summary("Sign an account in, for a script."), context);
+  defineResetLink(command.command("reset-link <email>").summary("Make a link to set a new password."), context);
+  defineInvite(command.command("invite").summary("Invite somebody to make an account."), context);
+  defineErase(command.command("erase <email>").summary("Delete an account with all its files."), context);
+  defineLinkOidc(
+    command.command("link-oidc <email> <subject>").summary("Let a provider's user enter an account."),
+    context,
+  );
   defineSetupLink(command.command("setup-link").summary("Make a new link to the set-up page."), context);
 }
 
@@ -49,13 +59,16 @@ function defineAdd(command: Command, context: CommandContext): void {
       ...readName(command),
       plan: readPlan(command) ?? loaded.config.defaultPlan,
       role: readRole(command) ?? "user",
-      ...readQuota(command),
     };
     const password = await readPassword(command, context);
     if (password === undefined) {
       throw new UsageError("A new account needs a password. Give --password-stdin, or --password-file FILE.");
     }
-    const user = await withServices(loaded, context, ({ users }) => users.add({ ...input, password }));
+    const user = await withServices(loaded, context, ({ users, audit }) =>
+      users.add({ ...input, password, ...readNewQuota(command) }, (tx, id) =>
+        audit.write(tx, commandEntry("user.create", users.findById(id), { role: input.role, plan: input.plan })),
+      ),
+    );
     tellUser(command, context, user, `Added ${user.email} (${user.publicId}), role ${user.role}, plan ${user.plan}.`);
     return EXIT.fine;
   });
@@ -68,7 +81,8 @@ function defineSet(command: Command, context: CommandContext): void {
   );
   addAccountOptions(command)
     .option("--disable", "nobody can sign in to it any more; its files stay")
-    .option("--enable", "the opposite");
+    .option("--enable", "the opposite")
+    .option("--no-two-factor", "sign-in asks for the password alone: for who lost their second factor");
   describeEnd(command, "larder user set anna@example.org --plan pro --quota 200GB");
   runs(command, async ([email = ""]) => {
     const loaded = readConfig(command, context);
@@ -83,14 +97,22 @@ function defineSet(command: Command, context: CommandContext): void {
       ...(isDisabled !== undefined && { isDisabled }),
       ...(password !== undefined && { password }),
     };
-    if (Object.keys(changes).length === 0) {
+    const endsTwoFactor = command.getOptionValue("twoFactor") === false;
+    if (Object.keys(changes).length === 0 && !endsTwoFactor) {
       throw new UsageError("Nothing to change was given. See: larder user set --help");
     }
-    const user = await withServices(loaded, context, async ({ users, auth }) => {
-      const { id } = findUser(users, email);
-      // Whoever was signed in with the old password, or to the disabled account, is out at once (D57).
-      const endsSessions = password !== undefined || isDisabled === true;
-      return users.update(id, changes, endsSessions ? (tx, { id }) => auth.endSessions(tx, id) : undefined);
+    const { password: _secret, ...told } = changes;
+    const details = {
+      ...told,
+      ...(password !== undefined && { password: "changed" }),
+      ...(endsTwoFactor && { twoFactor: "off" }),
+    };
+    const user = await withServices(loaded, context, async (services) => {
+      const { id } = findUser(services.users, email);
+      return changeAccount(services, id, changes, (tx, present) => {
+        if (endsTwoFactor) services.twoFactor.disable(tx, present);
+        services.audit.write(tx, commandEntry("user.change", present, details));
+      });
     });
     const state = user.disabledAtMs === null ? "" : ", disabled";
     tellUser(command, context, user, `Changed ${user.email}: role ${user.role}, plan ${user.plan}${state}.`);
@@ -134,7 +156,7 @@ function defineToken(command: Command, context: CommandContext): void {
   runs(command, async ([email = ""]) => {
     const loaded = readConfig(command, context);
     requireDatabase(loaded.config);
-    const { user, token } = await withServices(loaded, context, async ({ users, auth }) => {
+    const { user, token } = await withServices(loaded, context, async ({ users, auth, audit }) => {
       const user = findUser(users, email);
       if (user.disabledAtMs !== null) {
         throw new AppError(
@@ -142,6 +164,7 @@ function defineToken(command: Command, context: CommandContext): void {
           `${user.email} is disabled. Run: larder user set ${user.email} --enable`,
         );
       }
+      await audit.record(commandEntry("user.token", user));
       return { user, token: (await auth.issueToken(user, "cli")).token };
     });
     const expiresIn = formatDuration(loaded.config.tokenLifetimeMs);
@@ -176,6 +199,126 @@ function defineSetupLink(command: Command, context: CommandContext): void {
   });
 }
 
+function defineResetLink(command: Command, context: CommandContext): void {
+  command.description(
+    "Print a one-time link to the page on which the account's owner sets a new password. It lasts for 30 minutes; " +
+      "earlier links no longer work. API keys and two-factor sign-in stay as they are.",
+  );
+  addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
+  describeEnd(command, "larder user reset-link anna@example.org");
+  runs(command, async ([email = ""]) => {
+    const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
+    const { publicUrl, port } = loaded.config;
+    if (publicUrl === null && port === 0) {
+      throw new UsageError("Port 0 is any port. Give the one that the server listens on by --port.");
+    }
+    const token = await withServices(loaded, context, async ({ users, passwordReset, audit }) => {
+      const user = findUser(users, email);
+      await audit.record(commandEntry("user.reset_link", user));
+      return passwordReset.issueNow(user.id);
+    });
+    context.terminal.out(`${resetLink(publicUrl ?? listenAddress(loaded.config, port), token)}\n`);
+    return EXIT.fine;
+  });
+}
+
+function defineInvite(command: Command, context: CommandContext): void {
+  command
+    .description(
+      "Print a link by which somebody makes one account, once. It lasts for 7 days unless said otherwise. Where mail is " +
+        "configured and the server runs, it is sent to --email too.",
+    )
+    .option("--email <email>", "the only address that it is good for")
+    .option("--plan <plan>", PLAN_NAMES.join(", "))
+    .option("--role <role>", ROLES.join(", "))
+    .option("--admin", "the same as --role admin")
+    .option("--expires <time>", 'how long it lasts, such as "2d"')
+    .option("--json", "as {id, invite, url, expiresAt}");
+  addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
+  describeEnd(command, "larder user invite --email anna@example.org --role viewer --expires 2d");
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
+    const { publicUrl, port } = loaded.config;
+    if (publicUrl === null && port === 0) {
+      throw new UsageError("Port 0 is any port. Give the one that the server listens on by --port.");
+    }
+    const base = publicUrl ?? listenAddress(loaded.config, port);
+    const lifetimeMs = readLifetime(command);
+    const asked = {
+      email: optionText(command, "email"),
+      role: readRole(command) ?? "user",
+      plan: readPlan(command),
+      ...(lifetimeMs !== undefined && { expiresAtMs: Date.now() + lifetimeMs }),
+    };
+    const { email = null, role, plan = null } = asked;
+    const { invite, token, url } = await withServices(loaded, context, ({ invites, audit }) =>
+      invites.add(
+        asked,
+        (token) => `${base}/invite?token=${token}`,
+        (tx, { publicId }) =>
+          audit.write(
+            tx,
+            commandEntry("invite.create", undefined, { email, role, plan }, { type: "invite", id: publicId }),
+          ),
+      ),
+    );
+    const expiresAt = toTimestamp(invite.expiresAtMs);
+    context.terminal.out(
+      hasOption(command, "json") ? toJson({ id: invite.publicId, invite: token, url, expiresAt }) : `${url}\n`,
+    );
+    return EXIT.fine;
+  });
+}
+
+function defineErase(command: Command, context: CommandContext): void {
+  command
+    .description(
+      "Delete an account with all its files, links and devices, for good. Its bytes wait in the store for gcGrace.",
+    )
+    .option("--yes", "without it nothing is deleted");
+  addSettings(command, PLACE_SETTINGS);
+  describeEnd(command, "larder user erase anna@example.org --yes");
+  runs(command, async ([email = ""]) => {
+    const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
+    const user = await withServices(loaded, context, async ({ users, audit, eraseAccount }) => {
+      const found = findUser(users, email);
+      if (!hasOption(command, "yes")) {
+        throw new UsageError(`This deletes ${found.email} and all its files for good. Add --yes to do it.`);
+      }
+      await eraseAccount(found);
+      await audit.record(commandEntry("user.erase", found, { email: found.email }));
+      return found;
+    });
+    context.terminal.out(`Erased ${user.email} (${user.publicId}).\n`);
+    return EXIT.fine;
+  });
+}
+
+function defineLinkOidc(command: Command, context: CommandContext): void {
+  command.description(
+    "Let whoever signs in at the OpenID Connect provider (oidc.issuer) as this subject (claim sub) enter an account.",
+  );
+  addSettings(command, [...PLACE_SETTINGS, "oidc.issuer", "oidc.clientId"]);
+  describeEnd(command, "larder user link-oidc anna@example.org 5f2b6c1e-0d7a-4a57-9a3e-2f1d8c9b7e60");
+  runs(command, async ([email = "", subject = ""]) => {
+    const loaded = readConfig(command, context);
+    requireDatabase(loaded.config);
+    const user = await withServices(loaded, context, async ({ users, oidc }) => {
+      if (oidc === undefined) throw new UsageError("No provider is set up. Set oidc.issuer and oidc.clientId.");
+      const found = findUser(users, email);
+      await oidc.identities.linkSubject(found.id, subject);
+      return found;
+    });
+    context.terminal.out(
+      `${user.email} can now be entered by ${loaded.config.oidc.issuer ?? ""}, subject ${subject}.\n`,
+    );
+    return EXIT.fine;
+  });
+}
+
 function findUser(users: CommandServices["users"], email: string): User {
   const user = users.findByEmail(email);
   if (user !== undefined) return user;
@@ -188,7 +331,7 @@ function addAccountOptions(command: Command): Command {
     .option("--plan <plan>", PLAN_NAMES.join(", "))
     .option("--role <role>", ROLES.join(", "))
     .option("--admin", "the same as --role admin")
-    .option("--quota <bytes>", 'bytes or a size such as 50GB that the account may hold, or "none"')
+    .option("--quota <bytes>", 'bytes or a size such as 50GB that the account may hold, "none", or "plan"')
     .option("--password-stdin", "read the password from standard input")
     .option("--password-file <file>", "read the password from this file")
     .option("--json", "print the account as JSON");
@@ -269,13 +412,29 @@ function readWord<W extends string>(flag: string, word: string | undefined, word
   return found;
 }
 
-function readQuota(command: Command): { quotaBytes?: number | null } {
+function readNewQuota(command: Command): { quotaBytes?: number | null } {
+  const { quotaBytes } = readQuota(command);
+  return quotaBytes === undefined || quotaBytes === "plan" ? {} : { quotaBytes };
+}
+
+function readLifetime(command: Command): number | undefined {
+  const text = optionText(command, "expires");
+  if (text === undefined) return undefined;
+  const lifetimeMs = parseDuration(text);
+  if (lifetimeMs === undefined || lifetimeMs <= 0) {
+    throw new UsageError(`--expires must be a length of time such as 12h or 7d; not "${text}".`);
+  }
+  return lifetimeMs;
+}
+
+function readQuota(command: Command): { quotaBytes?: number | "plan" | null } {
   const text = optionText(command, "quota");
   if (text === undefined) return {};
+  if (text === "plan") return { quotaBytes: "plan" };
   if (text === "none" || text === "unlimited") return { quotaBytes: null };
   const quotaBytes = parseSize(text);
   if (quotaBytes === undefined)
-    throw new UsageError(`--quota must be bytes, a size such as 50GB, or none; not "${text}".`);
+    throw new UsageError(`--quota must be bytes, a size such as 50GB, none, or plan; not "${text}".`);
   return { quotaBytes };
 }
 

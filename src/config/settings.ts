@@ -150,6 +150,18 @@ export const SETTINGS = {
       "What of files goes into the audit log: nothing, what deletes for good, or every upload, change and download too.",
     ),
   },
+  versions: {
+    keep: integer(0, 1_000, 10, "How many earlier contents of a file are kept at least; users may choose for themselves."),
+    maxAge: duration(
+      "0s",
+      "3650d",
+      "30d",
+      "How long a replaced content is kept in any case, and how far back (90 days at most) one may look.",
+    ),
+  },
+  trash: {
+    keep: duration("0s", "3650d", "30d", "How long what was put into the trash is kept before it is deleted for good."),
+  },
   gcGrace: duration("0s", "3650d", "7d", "How long the bytes of deleted files stay in the store, for the operator."),
   allowNetworkFilesystem: toggle(
     false,

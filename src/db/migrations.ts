@@ -11,6 +11,7 @@ import queue from "../../migrations/0005_queue.sql" with { type: "text" };
 import notifications from "../../migrations/0006_notifications.sql" with { type: "text" };
 import shares from "../../migrations/0007_shares.sql" with { type: "text" };
 import history from "../../migrations/0008_history.sql" with { type: "text" };
+import trash from "../../migrations/0009_trash.sql" with { type: "text" };
 import search from "../../migrations/0010_search.sql" with { type: "text" };
 import credentials from "../../migrations/0012_credentials.sql" with { type: "text" };
 import mail from "../../migrations/0013_mail.sql" with { type: "text" };
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0006_notifications", sql: notifications },
   { id: "0007_shares", sql: shares },
   { id: "0008_history", sql: history },
+  { id: "0009_trash", sql: trash },
   { id: "0010_search", sql: search },
   { id: "0012_credentials", sql: credentials },
   { id: "0013_mail", sql: mail },

@@ -113,7 +113,7 @@ export interface EventCatalogue {
   "share.created": { readonly share: ShareFacts };
   /** `shares`: a share was made for this account, or waited for it; the account is the recipient's. */
   "share.received": { readonly share: ShareFacts; readonly ownerName: string };
-  /** `shares`: a share was ended by its owner. */
+  /** `shares`: a share was ended by its owner, or left by the account that it was made for. */
   "share.revoked": { readonly share: ShareFacts };
   /** `shares`: somebody fetched content through a link, once per download; `isFirst` for the first time. */
   "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean; readonly shareId: string };

@@ -27,7 +27,7 @@ export interface BaseOptions extends ExchangeSettings {
 const CORS_HEADERS = {
   "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
   "Access-Control-Allow-Headers":
-    "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest",
+    "Authorization, X-API-Key, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Range, If-Range, Idempotency-Key, Content-Digest, X-Share-Grant",
   "Access-Control-Expose-Headers":
     "ETag, Content-Range, Content-Disposition, Accept-Ranges, Retry-After, X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-RateLimit-Window, X-RateLimit-Resource",
   "Access-Control-Max-Age": "600",

@@ -166,7 +166,8 @@ function errorResponses(doc: Documentation, headers: object): Record<number, unk
     "overloaded",
     "shutting_down",
   ];
-  if (doc.access !== "public") reasons.push("missing_token", "invalid_token", "expired_token", "revoked_token", "csrf", "scope");
+  if (doc.access !== "public")
+    reasons.push("missing_token", "invalid_token", "expired_token", "revoked_token", "csrf", "scope");
   if (doc.access === "writer" || doc.access === "deviceWriter" || doc.access === "admin") reasons.push("role");
   if (doc.takesJson) reasons.push("invalid_json", "invalid_field", "body_too_large", "unsupported_media_type");
   reasons.push(...(doc.errors ?? []));

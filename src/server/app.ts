@@ -1,6 +1,9 @@
 /** The table of contents of the API: guards and routes, in the order in which a request meets them. */
 import { Elysia } from "elysia";
 import { AppError } from "../errors.ts";
+import { adminRoutes } from "../features/admin/routes.ts";
+import { auditRoutes } from "../features/audit/routes.ts";
+import { inviteRoutes } from "../features/invites/routes.ts";
 import { apiKeyRoutes } from "../features/api-keys/routes.ts";
 import { archiveRoutes } from "../features/archive/routes.ts";
 import { authGuard } from "../features/auth/guard.ts";
@@ -8,8 +11,12 @@ import { authRoutes, sessionCookies } from "../features/auth/routes.ts";
 import { conflictRoutes } from "../features/conflicts/routes.ts";
 import { deviceRoutes } from "../features/devices/routes.ts";
 import { durabilityRoutes } from "../features/durability/routes.ts";
+import { fileBulkRoutes } from "../features/files/bulk-routes.ts";
+import { fileContentRoutes } from "../features/files/content-routes.ts";
 import { fileRoutes } from "../features/files/routes.ts";
 import { folderRoutes } from "../features/folders/routes.ts";
+import { findPast, listPast } from "../features/history/listing.ts";
+import { historyRoutes } from "../features/history/routes.ts";
 import { localChangeRoutes } from "../features/local-changes/routes.ts";
 import { holdRoutes } from "../features/mass-change/routes.ts";
 import { passkeyRoutes } from "../features/passkeys/routes.ts";
@@ -20,16 +27,22 @@ import { notificationRoutes } from "../features/notifications/routes.ts";
 import { rateLimitGuard } from "../features/rate-limits/guard.ts";
 import { searchRoutes } from "../features/search/routes.ts";
 import { oidcRoutes } from "../features/oidc/routes.ts";
+import { RESET_LIFETIME_MS, resetLink } from "../features/password-reset/service.ts";
 import { passwordResetRoutes } from "../features/password-reset/routes.ts";
 import { setupRoutes } from "../features/setup/routes.ts";
+import { ShareDownloads } from "../features/shares/guard.ts";
+import { sharePageRefusal, sharePageRoutes } from "../features/shares/page-routes.ts";
 import { publicRoutes } from "../features/shares/routes.ts";
+import { shareRoutes } from "../features/shares/share-routes.ts";
 import { tagRoutes } from "../features/tags/routes.ts";
-import { eraseAccount } from "../features/users/erase-account.ts";
 import { syncRoutes } from "../features/sync/routes.ts";
 import { twoFactorRoutes } from "../features/two-factor/routes.ts";
+import { trashRoutes } from "../features/trash/routes.ts";
 import { uploadRoutes } from "../features/uploads/routes.ts";
 import { userRoutes } from "../features/users/routes.ts";
+import { versionRoutes } from "../features/versions/routes.ts";
 import { webhookRoutes } from "../features/webhooks/routes.ts";
+import type { JobOutcome, JobState } from "../jobs/scheduler.ts";
 import { noteAudit } from "../http/audit-note.ts";
 import { base, gate } from "../http/base.ts";
 import { ClientAddresses } from "../http/client-address.ts";
@@ -37,6 +50,7 @@ import { RouteTable } from "../http/route-table.ts";
 import { VERSION } from "../version.ts";
 import { renderErrorPage } from "../web/error-page.ts";
 import { webRoutes } from "../web/routes.ts";
+import { availableBytes, totalBytes } from "./filesystem.ts";
 import { documentOf } from "./openapi.ts";
 import { healthRoutes } from "./health.ts";
 import { metricsRoutes, RequestCounts } from "./metrics.ts";
@@ -55,6 +69,10 @@ export interface AppHost {
   onSetUp(use: "household" | "accounts"): void;
   /** Called for each request: notices what other processes changed. */
   noticeChanges(): void;
+  /** The scheduled jobs and how they stand. */
+  listJobs(): readonly JobState[];
+  /** Runs a job now. */
+  runJob(name: string): Promise<JobOutcome>;
 }
 
 /** A host for where nothing is served: making the document. */
@@ -65,6 +83,8 @@ const NO_HOST: AppHost = {
   isOverloaded: () => false,
   onSetUp: () => {},
   noticeChanges: () => {},
+  listJobs: () => [],
+  runJob: async () => ({ isOk: false, text: "Nothing runs." }),
 };
 
 /** The whole application over the given services. */
@@ -88,6 +108,16 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     }
   };
 
+  const sharing = {
+    door: services.shareDoor,
+    sender: services.shareSender,
+    dropBox: services.dropBox,
+    statistics: services.shareStatistics,
+    tree,
+    rateGate,
+    guard,
+    hasThumbnail,
+  };
   const app = new Elysia({ name: "larder" })
     .use(
       base({
@@ -129,8 +159,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         guard,
         rateGate,
         usageOf: (principal) => services.usageOf(principal.user),
-        eraseAccount: (principal) =>
-          eraseAccount({ ...services, onDetached: () => services.onDetached.wake() }, principal.user),
+        keptVersions: config.versions.keep,
+        eraseAccount: (principal) => services.eraseAccount(principal.user),
       }),
     )
     .use(apiKeyRoutes({ apiKeys: services.apiKeys, guard }))
@@ -156,6 +186,15 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .use(receivedShareRoutes({ received: services.receivedShares, guard, hasThumbnail }))
     .use(folderRoutes({ folders, guard, clock }))
     .use(
+      trashRoutes({
+        trash: services.trash,
+        guard,
+        clock,
+        hasThumbnail,
+        allowLong: (request) => host.allowLong(request),
+      }),
+    )
+    .use(
       archiveRoutes({
         archives: services.archives,
         archiveSender: services.archiveSender,
@@ -169,18 +208,34 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .use(
       fileRoutes({
         files,
+        mediaInfo: services.mediaInfo,
         permissions: services.permissions,
         tree,
         links,
         access,
+        guard,
+        clock,
+        hasThumbnail,
+        past: {
+          list: (user, query, context) => listPast(services.history, user, query, context),
+          find: (user, fileId, query, context) => findPast(services.history, user, fileId, query, context),
+        },
+      }),
+    )
+    .use(fileBulkRoutes({ files, guard, hasThumbnail }))
+    .use(
+      fileContentRoutes({
+        files,
+        permissions: services.permissions,
         sender,
         rateGate,
         guard,
-        clock,
         hasThumbnail,
         allowLong: (request) => host.allowLong(request),
       }),
     )
+    .use(versionRoutes({ versions: services.versions, sender, rateGate, guard, clock, hasThumbnail }))
+    .use(historyRoutes({ history: services.history, guard, allowLong: (request) => host.allowLong(request) }))
     .use(
       deviceRoutes({
         devices: services.devices,
@@ -225,17 +280,17 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     )
     .use(
       publicRoutes({
-        links,
-        linkDownloads: services.linkDownloads,
-        tree,
-        users,
-        sender,
-        rateGate,
-        guard,
-        hasThumbnail,
-        basePath,
+        ...sharing,
+        downloads: new ShareDownloads({
+          ...sharing,
+          archives: services.archives,
+          archiveSender: services.archiveSender,
+          renderRefusal: sharePageRefusal(basePath),
+        }),
       }),
     )
+    .use(sharePageRoutes({ ...sharing, auth, basePath }))
+    .use(shareRoutes({ shares: services.shares, guard, clock }))
     .use(passwordResetRoutes({ resets: services.passwordReset, guard, basePath }))
     .use(
       oidcRoutes({
@@ -246,11 +301,41 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         tokenLifetimeMs: config.tokenLifetimeMs,
         cookies,
         signup: config.signup,
-        hasPasskeys: true,
         hasMail: services.mail.isConfigured,
         basePath,
       }),
     )
+    .use(
+      adminRoutes({
+        accounts: services.accounts,
+        statistics: services.statistics,
+        auth,
+        devices: services.devices,
+        guard,
+        clock,
+        plans: services.plans,
+        defaultPlan: config.defaultPlan,
+        usageOf: (user) => services.usageOf(user),
+        twoFactor: {
+          isEnabled: (userId) => services.twoFactor.methodsOf(userId).length > 0,
+          disable: async (user) => void (await services.writer.run((tx) => services.twoFactor.disable(tx, user))),
+        },
+        resetLinks: {
+          async issue(user, baseUrl) {
+            const token = await services.passwordReset.issueNow(user.id);
+            return { url: resetLink(baseUrl, token), expiresAtMs: clock.nowMs() + RESET_LIFETIME_MS };
+          },
+        },
+        jobs: { list: () => host.listJobs(), run: (name) => host.runJob(name) },
+        disk: {
+          freeBytes: () => availableBytes(services.paths.blobs),
+          totalBytes: () => totalBytes(services.paths.blobs),
+        },
+        version: VERSION,
+      }),
+    )
+    .use(inviteRoutes({ invites: services.invites, guard, clock, basePath }))
+    .use(auditRoutes({ audit: services.audit, guard, clock, allowLong: (request) => host.allowLong(request) }))
     .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
     .use(
       healthRoutes({

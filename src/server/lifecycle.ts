@@ -105,6 +105,8 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     isDraining: () => isDraining,
     isOverloaded: () => server.pendingRequests > config.maxRequests,
     noticeChanges,
+    listJobs: () => scheduler.list(),
+    runJob: (name) => scheduler.runNow(name),
     onSetUp: (use) => {
       if (use !== "household") return;
       try {
@@ -153,6 +155,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   services.mailDispatcher.start();
   services.passwordReset.answerRequests();
   services.searchIndexer.start();
+  await services.mediaInfo.start();
   services.webhookDispatcher.start();
   const port = server.port ?? config.port;
   const url = listenAddress(config, port);

@@ -2,6 +2,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { CONFLICT_SCHEMAS } from "../features/conflicts/model.ts";
 import { FILE_SCHEMAS } from "../features/files/model.ts";
+import { SHARE_SCHEMAS } from "../features/shares/model.ts";
 import { sharedComponents, TAGS } from "../http/documented.ts";
 import { invariant } from "../lib/invariant.ts";
 import { VERSION } from "../version.ts";
@@ -38,7 +39,7 @@ export async function documentOf(app: AnyElysia, basePath = ""): Promise<unknown
   return tidy({
     ...generated,
     ...(basePath !== "" && { servers: [{ url: basePath }] }),
-    components: { schemas: { ...schemas, ...FILE_SCHEMAS, ...CONFLICT_SCHEMAS }, headers, securitySchemes },
+    components: { schemas: { ...schemas, ...FILE_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS }, headers, securitySchemes },
   });
 }
 

@@ -15,6 +15,8 @@ import { DiskReserve } from "../db/reserve.ts";
 import { takeSnapshot } from "../db/snapshot.ts";
 import { Writer } from "../db/transaction.ts";
 import { Events } from "../events/events.ts";
+import { AccountAdministration } from "../features/admin/service.ts";
+import { Statistics } from "../features/admin/statistics.ts";
 import { AuditLog } from "../features/audit/service.ts";
 import { ArchiveSender } from "../features/archive/archive-sender.ts";
 import { ArchiveService } from "../features/archive/service.ts";
@@ -30,7 +32,9 @@ import { ContentSender } from "../features/files/content-sender.ts";
 import { presentItem } from "../features/files/present.ts";
 import { FileService, type StorageLimits } from "../features/files/service.ts";
 import { FolderService } from "../features/folders/service.ts";
+import { HistoryService, reachOf } from "../features/history/service.ts";
 import { Idempotency } from "../features/idempotency/service.ts";
+import { InviteService } from "../features/invites/service.ts";
 import { BlobRows } from "../features/integrity/blob-rows.ts";
 import { Collector } from "../features/integrity/gc.ts";
 import { LocalChangeService } from "../features/local-changes/service.ts";
@@ -55,26 +59,33 @@ import { DownloadLedger } from "../features/rate-limits/download-ledger.ts";
 import { RateGate } from "../features/rate-limits/guard.ts";
 import { RateLimiter } from "../features/rate-limits/limiter.ts";
 import { RewindService } from "../features/rewind/service.ts";
+import { openMediaInfo } from "../features/media-info/open.ts";
 import { openSearch } from "../features/search/open.ts";
 import { TagService } from "../features/tags/service.ts";
 import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
-import { LinkDownloads } from "../features/shares/link-downloads.ts";
+import { ShareSender } from "../features/shares/content-sender.ts";
+import { openShares } from "../features/shares/open.ts";
 import { SyncTokens } from "../features/sync/cursor.ts";
 import { SyncService } from "../features/sync/service.ts";
 import { PublicLinks } from "../features/shares/public-links.ts";
+import { DropBox } from "../features/shares/upload-form.ts";
 import { type FailureStore, ThumbnailService } from "../features/thumbnails/service.ts";
+import { TrashService } from "../features/trash/service.ts";
 import { openTree } from "../features/tree/tree.ts";
 import type { FileNode } from "../features/tree/types.ts";
 import { openUploads } from "../features/uploads/open.ts";
 import { ownerOfSigned } from "../features/uploads/routes.ts";
 import { TwoFactorService } from "../features/two-factor/service.ts";
+import { eraseAccount } from "../features/users/erase-account.ts";
 import { UserService } from "../features/users/service.ts";
+import { VersionService } from "../features/versions/service.ts";
 import type { User } from "../features/users/types.ts";
 import { openWebhooks } from "../features/webhooks/open.ts";
 import { CidrList } from "../lib/cidr.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { Outbound } from "../net/outbound.ts";
+import { VERSION } from "../version.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "./data-directory.ts";
 import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "./filesystem.ts";
 import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
@@ -88,9 +99,13 @@ export type Services = Awaited<ReturnType<typeof openServices>>;
 export interface CommandServices {
   readonly users: UserService;
   readonly auth: AuthService;
+  readonly twoFactor: TwoFactorService;
   readonly passwordReset: PasswordReset;
   readonly audit: AuditLog;
   readonly events: Events;
+  readonly invites: InviteService;
+  /** Ends an account for good. @throws AppError last_admin */
+  readonly eraseAccount: (user: User) => Promise<void>;
   /** Runs a job of the timetable by name, at once. @returns its result in words */
   runJob(name: string, jobArguments: unknown): Promise<string>;
   close(): Promise<void>;
@@ -175,7 +190,28 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
 
   const tags = new TagService({ writer, tree, treeWriter, permissions });
   const searchReader = new Reader(paths.database, log);
-  const { search, indexer: searchIndexer } = openSearch({ sqlite: db.sqlite, reader: searchReader, writer, tree, log });
+  const mediaInfo = openMediaInfo({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    log,
+    findPath: (digest) => (blobs.stat(digest) === undefined ? undefined : blobs.pathOf(digest)),
+    onRead: (tx, digest) => markAgain(tx, digest),
+    isBusy: () => arriving > 0,
+    program: VERSION,
+  });
+  const {
+    search,
+    indexer: searchIndexer,
+    markAgain,
+  } = openSearch({
+    sqlite: db.sqlite,
+    reader: searchReader,
+    writer,
+    tree,
+    log,
+    noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
+  });
 
   const plans = buildPlans({
     overrides: {
@@ -198,8 +234,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
 
   const transfers = new TransferCounters({ db, writer, clock, log });
   const access = new AccessCounters({ db, writer, log });
-  const links = new PublicLinks(db.sqlite, secrets.link.secret, clock);
-  const linkDownloads = new LinkDownloads({ links, writer, events, log });
+  const links = new PublicLinks(db.sqlite, secrets.link.secret, clock, events);
   const idempotency = new Idempotency(db.sqlite, clock);
   const derived = new DerivedStore(paths.thumbs);
   const failures = thumbnailFailures(db, clock);
@@ -306,7 +341,13 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   const collector = new Collector({ rows: blobRows, blobs, writer, clock, log, graceMs: config.gcGraceMs });
   /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
   const onDetached = { wake: () => {} };
-  const folders = new FolderService({ writer, permissions, treeWriter, idempotency, onDetached: () => onDetached.wake() });
+  const folders = new FolderService({
+    writer,
+    permissions,
+    treeWriter,
+    idempotency,
+    onDetached: () => onDetached.wake(),
+  });
   const sender = new ContentSender({
     blobs,
     thumbnails: thumbnailer,
@@ -318,6 +359,70 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     onCounted: (file) => hooks.downloads.note(file),
   });
 
+  const versions = new VersionService({
+    writer,
+    tree,
+    treeWriter,
+    permissions,
+    limitsOf,
+    findUser: (id) => users.findById(id),
+  });
+  const history = new HistoryService({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    limitsOf,
+    reachMs: reachOf(config.versions.maxAgeMs),
+  });
+  const {
+    shares,
+    door: shareDoor,
+    statistics: shareStatistics,
+    rows: shareRows,
+    barePictures,
+  } = openShares({
+    sqlite: db.sqlite,
+    writer,
+    clock,
+    log,
+    events,
+    tree,
+    treeWriter,
+    users,
+    passwords,
+    permissions,
+    links,
+    blobs,
+    derived,
+    secret: secrets.link.secret,
+  });
+  const shareSender = new ShareSender({
+    door: shareDoor,
+    statistics: shareStatistics,
+    barePictures,
+    blobs,
+    thumbnails: thumbnailer,
+    derived,
+    access,
+    transfers,
+    downloads: new DownloadLedger(),
+    rateGate,
+    clock,
+    onCounted: (file) => hooks.downloads.note(file),
+  });
+  const dropBox = new DropBox({ door: shareDoor, rows: shareRows, files, limitsOf, clock });
+  const trash = new TrashService({
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    permissions,
+    access,
+    keepMs: config.trash.keepMs,
+    onDetached: () => onDetached.wake(),
+  });
   const archives = new ArchiveService({ tree, blobs, log });
   const archiveSender = new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock });
 
@@ -492,6 +597,29 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
   });
   const sync = new SyncService({ tree, tokens: syncTokens, clock, devices, hurryDeletions: () => onDetached.wake() });
 
+  const invites = new InviteService({
+    db,
+    writer,
+    clock,
+    users,
+    mail,
+    defaultPlan: config.defaultPlan,
+    signup: config.signup,
+  });
+  const erase = (user: User) =>
+    eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user);
+  const accounts = new AccountAdministration({ reader, writer, users, auth, events, eraseAccount: erase });
+  const statistics = new Statistics({
+    reader,
+    clock,
+    queues: {
+      push: "SELECT count(*) AS waiting FROM push_deliveries WHERE finished_at IS NULL",
+      mail: "SELECT count(*) AS waiting FROM mails WHERE finished_at IS NULL",
+      webhooks: "SELECT count(*) AS waiting FROM webhook_deliveries WHERE finished_at IS NULL",
+      offline: "SELECT count(*) AS waiting FROM queue_operations WHERE status = 0",
+    },
+  });
+
   const usageOf = (user: User) =>
     accountUsage({
       totals: tree.usage(user.id),
@@ -530,7 +658,12 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     transfers,
     access,
     links,
-    linkDownloads,
+    shares,
+    shareDoor,
+    shareStatistics,
+    shareSender,
+    barePictures,
+    dropBox,
     idempotency,
     thumbnails,
     derived,
@@ -549,15 +682,23 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     tags,
     search,
     searchIndexer,
+    mediaInfo,
     files,
     folders,
+    versions,
+    history,
     sender,
     archives,
     archiveSender,
+    trash,
     devices,
     /** Uploads of a device (by row id) that are under way. */
     pendingUploadsOf: pendingUploads(db),
     usageOf,
+    invites,
+    accounts,
+    eraseAccount: erase,
+    statistics,
     uploads,
     brake,
     conflicts,
@@ -572,8 +713,15 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     reserve,
     /** Writes what waits in memory and closes everything. No request may be running any more. */
     async close() {
-      await searchIndexer.stop();
-      await Promise.all([audit.flush(), limiter.flush(), transfers.flush(), access.flush(), devices.flush(), linkDownloads.flush()]);
+      await Promise.all([searchIndexer.stop(), mediaInfo.stop()]);
+      await Promise.all([
+        audit.flush(),
+        limiter.flush(),
+        transfers.flush(),
+        access.flush(),
+        devices.flush(),
+        shareStatistics.flush(),
+      ]);
       await hooks.downloads.flush();
       await hooks.dispatcher.close();
       await dispatcher.close();
@@ -594,9 +742,12 @@ export async function openForCommand(config: Config, log: Log): Promise<CommandS
   return {
     users: services.users,
     auth: services.auth,
+    twoFactor: services.twoFactor,
     passwordReset: services.passwordReset,
     audit: services.audit,
     events: services.events,
+    invites: services.invites,
+    eraseAccount: services.eraseAccount,
     async runJob(name, jobArguments) {
       const job = timetable(services).find((entry) => entry.name === name);
       if (job === undefined) throw new Error(`There is no job named ${name}.`);

@@ -1,5 +1,6 @@
 /** Every scheduled job on one page: name, schedule, what it calls. Each does a bounded piece and may be killed at any point. */
 import { rows } from "../db/reader.ts";
+import { reachOf } from "../features/history/service.ts";
 import { UNDO_MS } from "../features/tree/undo.ts";
 import { sweepErased } from "../features/users/erase-account.ts";
 import { readSettings } from "../features/users/settings.ts";
@@ -7,7 +8,6 @@ import type { Job } from "../jobs/scheduler.ts";
 import type { Services } from "./services.ts";
 
 const SWEEP_ROWS = 1_000;
-const VERSION_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 const REAP_REST_MS = 5;
 /** A device that was away for longer begins anew (contract, section 7). */
 const JOURNAL_AGE_MS = 90 * 24 * 60 * 60 * 1000;
@@ -23,7 +23,7 @@ export const REAP_JOB = "reap-deleted";
 
 /** The jobs of this server. */
 export function timetable(services: Omit<Services, "close">): Job[] {
-  const { auth, apiKeys, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock } = services;
+  const { auth, apiKeys, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock, config } = services;
   return [
     {
       name: "gc",
@@ -67,6 +67,12 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       },
     },
     {
+      name: "trash",
+      schedule: "19 * * * *",
+      description: "Deletes for good what has been in the trash for its time.",
+      run: async ({ signal }) => `${await services.trash.sweep(signal)} files and folders deleted`,
+    },
+    {
       name: "old-versions",
       schedule: "7 4 * * *",
       description: "Lets go of earlier contents beyond their number or age.",
@@ -75,14 +81,16 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         let afterNodeId = 0;
         const kept = new Map<number, number>();
         const keepOf = (accountId: number) => {
-          const keep = kept.get(accountId) ?? readSettings(users.settingsJson(accountId)).versioning.keep;
+          const keep =
+            kept.get(accountId) ??
+            readSettings(users.settingsJson(accountId), config.versions.keep).versioning.keep;
           kept.set(accountId, keep);
           return keep;
         };
         do {
           const options = {
             keepOf,
-            olderThanMs: clock.nowMs() - VERSION_AGE_MS,
+            olderThanMs: clock.nowMs() - config.versions.maxAgeMs,
             limit: SWEEP_ROWS,
             afterNodeId,
           };
@@ -91,6 +99,22 @@ export function timetable(services: Omit<Services, "close">): Job[] {
           afterNodeId = nextNodeId;
         } while (afterNodeId > 0 && !signal.aborted);
         return `${pruned} versions let go`;
+      },
+    },
+    {
+      name: "history",
+      schedule: "13 4 * * *",
+      description: "Forgets where files and folders were before the time that one may look back to.",
+      async run({ signal }) {
+        const olderThanMs = clock.nowMs() - reachOf(config.versions.maxAgeMs);
+        let removed = 0;
+        for (const { id } of users.list()) {
+          for (let some = SWEEP_ROWS; some === SWEEP_ROWS && !signal.aborted; removed += some) {
+            some = await writer.run((tx) => treeWriter.sweepHistory(tx, id, olderThanMs, SWEEP_ROWS));
+            await Bun.sleep(REAP_REST_MS);
+          }
+        }
+        return `${removed} rows removed`;
       },
     },
     {
@@ -135,6 +159,18 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       },
     },
     {
+      name: "audit",
+      schedule: "11 4 * * *",
+      description: "Forgets entries of the audit log that are older than its retention.",
+      run: async ({ signal }) => `${await services.audit.sweep(signal)} entries removed`,
+    },
+    {
+      name: "invites",
+      schedule: "33 4 * * *",
+      description: "Forgets invitations that were over 90 days ago.",
+      run: async () => `${await writer.run(() => services.invites.sweep(SWEEP_ROWS))} invitations removed`,
+    },
+    {
       name: "rate-limits",
       schedule: "29 * * * *",
       description: "Forgets requests that have left every window.",
@@ -145,6 +181,19 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "31 * * * *",
       description: "Forgets the results of keyed requests older than a day.",
       run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
+    },
+    {
+      name: "shares",
+      schedule: "33 4 * * *",
+      description: "Removes shares that expired more than 30 days ago, and pictures made for shares a week ago.",
+      async run({ signal }) {
+        let removed = 0;
+        for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
+          some = await services.shares.sweep(SWEEP_ROWS);
+          await Bun.sleep(REAP_REST_MS);
+        }
+        return `${removed} shares, ${await services.barePictures.sweep()} pictures removed`;
+      },
     },
     {
       name: "offline-queue",
@@ -191,12 +240,20 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         let removed = 0;
         for (const { id } of users.list()) {
           for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
-            some = await writer.run((tx) => treeWriter.sweepUndo(tx, id, clock.nowMs() - UNDO_MS, SWEEP_ROWS));
+            // The time machine shows and brings back what devices deleted, as far back as it looks.
+            const ageMs = Math.max(UNDO_MS, reachOf(config.versions.maxAgeMs));
+            some = await writer.run((tx) => treeWriter.sweepUndo(tx, id, clock.nowMs() - ageMs, SWEEP_ROWS));
             await Bun.sleep(REAP_REST_MS);
           }
         }
         return `${removed} rows removed`;
       },
+    },
+    {
+      name: "media-info",
+      schedule: "47 4 * * *",
+      description: "Forgets what contents told of themselves that are not in the store any more.",
+      run: async ({ signal }) => `${await services.mediaInfo.sweep(signal)} contents forgotten`,
     },
     {
       name: "disk-reserve",

@@ -16,10 +16,12 @@ async function unpack(bytes: Uint8Array): Promise<[string, string][]> {
     if (error !== null) return reject(error);
     const found: [string, string][] = [];
     zip.on("entry", (entry: Entry) => {
-      zip.openReadStream(entry, async (failed, stream) => {
+      zip.openReadStream(entry, (failed, stream) => {
         if (failed !== null) return reject(failed);
-        found.push([entry.fileName, Buffer.concat(await Array.fromAsync(stream)).toString()]);
-        zip.readEntry();
+        Array.fromAsync(stream).then((pieces) => {
+          found.push([entry.fileName, Buffer.concat(pieces).toString()]);
+          zip.readEntry();
+        }, reject);
       });
     });
     zip.on("end", () => resolve(found));

@@ -18,6 +18,15 @@ async function signInWithCookie(
   return { cookie: setCookie.split(";")[0] ?? "", setCookie, answer };
 }
 
+/** The attributes of a Set-Cookie, in lower case and in order. */
+function attributesOf(setCookie: string): string[] {
+  return setCookie
+    .split(";")
+    .slice(1)
+    .map((part) => part.trim().toLowerCase())
+    .sort();
+}
+
 describe("the session cookie", () => {
   test("is set on request only, HttpOnly, SameSite=Lax, and not Secure over plain HTTP (D64)", async () => {
     const { cookie, setCookie, answer } = await signInWithCookie(await server().signUp());
@@ -127,6 +136,18 @@ describe("the session cookie", () => {
       ["PUT", "/api/users/settings"],
       ["POST", "/api/auth/signout"],
       ["POST", "/api/auth/refresh"],
+      ["POST", "/api/users/api-keys"],
+      ["DELETE", "/api/users/api-keys/key_x"],
+      ["POST", "/api/users/two-factor/setup"],
+      ["POST", "/api/users/two-factor/enable"],
+      ["POST", "/api/users/two-factor/disable"],
+      ["POST", "/api/users/two-factor/recovery-codes"],
+      ["POST", "/api/users/passkeys/options"],
+      ["POST", "/api/users/passkeys"],
+      ["PATCH", "/api/users/passkeys/psk_x"],
+      ["DELETE", "/api/users/passkeys/psk_x"],
+      ["DELETE", "/api/users/sessions/ses_x"],
+      ["DELETE", "/api/users/profile"],
     ];
     for (const [method, path] of unsafe) {
       const answer = await server().visitor.request(method, path, { headers, json: { name: "x" } });
@@ -156,6 +177,49 @@ describe("the session cookie", () => {
     const { cookie } = await signInWithCookie(await server().signUp());
     expectStatus(await server().visitor.post("/api/auth/signout", undefined, { cookie, origin: server().url }), 200);
     expectRefusal(await server().visitor.get("/api/auth/session", { cookie }), 401, "revoked_token");
+  });
+
+  test("is taken out of the browser by a sign-out, and replaced by a refresh", async () => {
+    const { cookie, setCookie } = await signInWithCookie(await server().signUp());
+    const headers = { cookie, origin: server().url };
+    const refreshed = await server().visitor.post("/api/auth/refresh", undefined, headers);
+    const next = refreshed.header("set-cookie");
+    expect(next.split(";")[0]).not.toBe(cookie);
+    expect(attributesOf(next)).toEqual(attributesOf(setCookie));
+    const again = { cookie: next.split(";")[0] ?? "", origin: server().url };
+    const cleared = (await server().visitor.post("/api/auth/signout", undefined, again)).header("set-cookie");
+    expect(cleared).toMatch(/^larder_session=;/);
+    expect(attributesOf(cleared)).toContain("max-age=0");
+    expect(attributesOf(cleared)).toContain("path=/");
+  });
+
+  test("is left alone by whoever signs out with a token", async () => {
+    const { client } = await server().signUp();
+    expect((await client.post("/api/auth/signout")).headers.get("set-cookie")).toBeNull();
+  });
+
+  test("is Secure behind a trusted proxy that says https, and not because somebody else says so", async () => {
+    const https = { "x-forwarded-proto": "https", "x-forwarded-for": "192.0.2.1" };
+    for (const [trusted, isSecure] of [
+      ["127.0.0.1/32", true],
+      ["", false],
+    ] as const) {
+      await withServer({ env: { LARDER_TRUSTED_PROXIES: trusted } }, async (own) => {
+        const { email, password } = await own.signUp();
+        const answer = await own.visitor.post("/api/auth/signin", { email, password, cookie: true }, https);
+        expect(attributesOf(answer.header("set-cookie")).includes("secure")).toBe(isSecure);
+      });
+    }
+  });
+
+  test("that comes from another site along with a sign-in does nothing there", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const { cookie } = await signInWithCookie(a);
+    const { email, password } = b;
+    const headers = { cookie, origin: "https://evil.example" };
+    const answer = await server().visitor.post("/api/auth/signin", { email, password }, headers);
+    expect(answer.at("user.id")).toBe(b.id);
+    expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
   });
 
   test("with a made-up value is 401", async () => {

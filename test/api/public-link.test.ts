@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Client, digestOf } from "../support/client.ts";
-import { eventually, expectStatus } from "../support/expect.ts";
-import { tinyPng } from "../support/images.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { describeImage, jpegPhoto, pixelAt, tinyPng } from "../support/images.ts";
 import { testAllAnswers } from "../support/laws.ts";
-import { sharedServer } from "../support/server.ts";
+import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer();
 
@@ -201,6 +201,466 @@ describe("the first download", () => {
     expect(isNoted()).toBe(false);
     expectStatus(await visitor.get(path, { range: "bytes=0-3" }), 206);
     await eventually("the download is noted", isNoted);
+  });
+});
+
+/** Makes a share and gives what the owner is told of it. */
+async function share(client: Client, target: { file: string } | { folder: string }, settings: object = {}) {
+  const path = "file" in target ? `/api/files/${target.file}/shares` : `/api/files/folders/${target.folder}/shares`;
+  const made = await client.post(path, settings);
+  expectStatus(made, 201);
+  return { id: made.string("data.id"), token: made.string("data.token") };
+}
+
+/** The grant for a share's password. */
+async function grantFor(token: string, password: string): Promise<Record<string, string>> {
+  const answer = await server().visitor.post(`/api/public/${token}/unlock`, { password });
+  expectStatus(answer, 200);
+  return { "x-share-grant": answer.string("data.grant") };
+}
+
+/** An album: a picture of each kind of place, inside and outside of what is shared. */
+async function album(client: Client) {
+  const folder = await client.folderId("album", "/private");
+  await client.folderId("album-secret", "/private");
+  return {
+    folder,
+    inside: await client.storedId("inside", { name: "in.txt", fields: { folder: "/private/album" } }),
+    deep: await client.storedId("deep", { name: "deep.txt", fields: { folder: "/private/album/more/deeper" } }),
+    above: await client.storedId("above", { name: "above.txt", fields: { folder: "/private" } }),
+    beside: await client.storedId("beside", { name: "beside.txt", fields: { folder: "/private/album-secret" } }),
+  };
+}
+
+/** Every public route of a shared folder with one file in it, by name. */
+const routes = (token: string, fileId: string): Record<string, string> => ({
+  page: `/s/${token}`,
+  "file page": `/s/${token}?fileId=${fileId}`,
+  "page download": `/s/${token}/download?fileId=${fileId}`,
+  "page ZIP": `/s/${token}/download`,
+  info: `/api/public/${token}`,
+  files: `/api/public/${token}/files`,
+  download: `/api/public/${token}/download?fileId=${fileId}`,
+  thumbnail: `/api/public/${token}/download?fileId=${fileId}&thumbnail=true`,
+  ZIP: `/api/public/${token}/download`,
+});
+
+describe("every route of a share goes through one door (D51, D52)", () => {
+  test("route × role", async () => {
+    const owner = await server().signUp();
+    const stranger = await server().signUp();
+    const { folder, inside } = await album(owner.client);
+    const open = await share(owner.client, { folder });
+    const locked = await share(owner.client, { folder }, { password: "open sesame" });
+    const other = await share(owner.client, { folder }, { password: "another one" });
+    const revoked = await share(owner.client, { folder }, { password: "open sesame" });
+    const expired = await share(owner.client, { folder }, { expiresIn: "1s", password: "open sesame" });
+    const grants = {
+      right: await grantFor(locked.token, "open sesame"),
+      other: await grantFor(other.token, "another one"),
+      revoked: await grantFor(revoked.token, "open sesame"),
+      expired: await grantFor(expired.token, "open sesame"),
+    };
+    await owner.client.delete(`/api/shares/${revoked.id}`);
+    const usedUp = await share(owner.client, { folder }, { maxDownloads: 1 });
+    expectStatus(await server().visitor.get(`/api/public/${usedUp.token}/download?fileId=${inside}`), 200);
+    const isOver = async () => (await server().visitor.get(`/api/public/${expired.token}`)).status === 410;
+    await eventually("a share expires", isOver);
+
+    const { visitor } = server();
+    const wrong = { "x-share-grant": `${Date.now().toString(36)}.${"A".repeat(43)}` };
+    const roles: [string, Client, string, Record<string, string> | undefined, number, string?][] = [
+      ["anonymous, open", visitor, open.token, undefined, 200],
+      ["stranger signed in, open", stranger.client, open.token, undefined, 200],
+      ["anonymous, locked", visitor, locked.token, undefined, 401, "password_required"],
+      ["owner, locked", owner.client, locked.token, undefined, 401, "password_required"],
+      ["stranger signed in, locked", stranger.client, locked.token, undefined, 401, "password_required"],
+      ["forged grant", visitor, locked.token, wrong, 401, "password_required"],
+      ["no grant at all", visitor, locked.token, { "x-share-grant": "nonsense" }, 401, "password_required"],
+      ["the password as a grant", visitor, locked.token, { "x-share-grant": "open sesame" }, 401, "password_required"],
+      ["another share's grant", visitor, locked.token, grants.other, 401, "password_required"],
+      ["right grant", visitor, locked.token, grants.right, 200],
+      [
+        "right grant in the pages' cookie",
+        visitor,
+        locked.token,
+        { cookie: `larder_grant=${grants.right["x-share-grant"]}` },
+        200,
+      ],
+      ["revoked, with its grant", visitor, revoked.token, grants.revoked, 404, "not_found"],
+      ["expired", visitor, expired.token, undefined, 410, "share_expired"],
+      ["expired, with its grant", visitor, expired.token, grants.expired, 410, "share_expired"],
+      ["used up", visitor, usedUp.token, undefined, 410, "share_used_up"],
+    ];
+    for (const [role, client, token, headers, status, reason] of roles) {
+      for (const [route, path] of Object.entries(routes(token, inside))) {
+        const answer = await client.get(path, headers);
+        // A text has no thumbnail; then it is sent itself.
+        expect({ role, route, status: answer.status }).toEqual({ role, route, status });
+        if (reason !== undefined && path.startsWith("/api/")) expectRefusal(answer, status, reason);
+        if (status !== 200)
+          for (const told of ["in.txt", "inside", "album", "more"]) expect(answer.text).not.toContain(told);
+        for (const [name, value] of Object.entries(shareHeaders))
+          expect([route, answer.headers.get(name)]).toEqual([route, value]);
+      }
+    }
+  });
+
+  test("nothing outside a shared folder is reached by it, whatever its name or path", async () => {
+    const { client } = await server().signUp();
+    const stranger = await server().signUp();
+    const { folder, deep, above, beside } = await album(client);
+    const foreign = await stranger.client.storedId("foreign");
+    const { token } = await share(client, { folder });
+    const { visitor } = server();
+    expect((await visitor.get(`/api/public/${token}/download?fileId=${deep}`)).text).toBe("deep");
+    for (const id of [above, beside, foreign, folder, "nothing", "..", "%00"]) {
+      expectStatus(await visitor.get(`/api/public/${token}/download?fileId=${id}`), 404);
+      expectStatus(await visitor.get(`/api/public/${token}/download?fileId=${id}&thumbnail=true`), 404);
+      expectStatus(await visitor.get(`/s/${token}?fileId=${id}`), 404);
+    }
+    for (const path of ["/private", "/private/album", "/-secret", "/album", "/in.txt"])
+      expectStatus(await visitor.get(`/api/public/${token}/files?folder=${encodeURIComponent(path)}`), 404);
+    for (const path of ["/../", "/..", "/more/../..", "more", "/a//b"])
+      expectRefusal(
+        await visitor.get(`/api/public/${token}/files?folder=${encodeURIComponent(path)}`),
+        400,
+        "invalid_path",
+      );
+    // What is moved out is out at once, what is moved in is in.
+    await client.put(`/api/files/${deep}`, { folder: "/private" });
+    await client.put(`/api/files/${above}`, { folder: "/private/album/more" });
+    expectStatus(await visitor.get(`/api/public/${token}/download?fileId=${deep}`), 404);
+    expect((await visitor.get(`/api/public/${token}/download?fileId=${above}`)).text).toBe("above");
+  });
+
+  test("a shared file opens no other", async () => {
+    const { client } = await server().signUp();
+    const file = await client.storedId("one");
+    const other = await client.storedId("two");
+    const { token } = await share(client, { file });
+    expectStatus(await server().visitor.get(`/api/public/${token}/download?fileId=${other}`), 404);
+    expect((await server().visitor.get(`/api/public/${token}/download?fileId=${file}`)).text).toBe("one");
+    expectRefusal(await server().visitor.get(`/api/public/${token}/files`), 400, "not_a_folder");
+  });
+});
+
+const shareHeaders = {
+  "cache-control": "private, no-cache",
+  "referrer-policy": "no-referrer",
+  "x-robots-tag": "noindex",
+};
+
+describe("a shared folder", () => {
+  test("is listed with paths of its own, in pages", async () => {
+    const { client } = await server().signUp();
+    const { folder, inside, deep } = await album(client);
+    const { token } = await share(client, { folder });
+    const { visitor } = server();
+    const info = await visitor.get(`/api/public/${token}`);
+    expect(info.at("data")).toMatchObject({
+      name: "album",
+      type: "folder",
+      permissions: "read",
+      itemCount: 2,
+      files: 1,
+      folders: 1,
+    });
+    const top = await visitor.get(`/api/public/${token}/files`);
+    expect(top.at("data.currentFolder")).toEqual({ path: "/", name: "album", parent: "/" });
+    expect(top.strings("data.files", "name")).toEqual(["more", "in.txt"]);
+    expect(top.at("data.files.0")).toMatchObject({ type: "folder", folder: "/", path: "/more", itemCount: 1 });
+    expect(top.at("data.files.1")).toMatchObject({ id: inside, type: "file", folder: "/", size: 6 });
+    expect(top.text).not.toContain("private");
+    const download = new URL(top.string("data.files.1.downloadUrl"));
+    expect((await visitor.get(download.pathname + download.search)).text).toBe("inside");
+    const deeper = await visitor.get(`/api/public/${token}/files?folder=/more/deeper`);
+    expect(deeper.at("data.currentFolder")).toEqual({ path: "/more/deeper", name: "deeper", parent: "/more" });
+    expect(deeper.at("data.files.0")).toMatchObject({ id: deep, folder: "/more/deeper" });
+    const second = await visitor.get(`/api/public/${token}/files?limit=1&page=2&order=desc`);
+    expect(second.at("data.pagination")).toMatchObject({
+      page: 2,
+      total: 2,
+      totalPages: 2,
+      hasPrev: true,
+      hasNext: false,
+    });
+    expectRefusal(await visitor.get(`/api/public/${token}/files?limit=101`), 400, "invalid_field", "limit");
+  });
+
+  test("without fileId is a ZIP of all, with the share's headers", async () => {
+    const { client } = await server().signUp();
+    const { folder } = await album(client);
+    const { token } = await share(client, { folder });
+    const answer = await server().visitor.get(`/s/${token}/download`);
+    expectStatus(answer, 200);
+    expect(answer.header("content-disposition")).toContain("album.zip");
+    const names = new TextDecoder("latin1").decode(answer.bytes);
+    for (const name of ["in.txt", "more/deeper/deep.txt"]) expect(names).toContain(name);
+    for (const name of ["above.txt", "beside.txt", "private"]) expect(names).not.toContain(name);
+    for (const [name, value] of Object.entries(shareHeaders)) expect(answer.headers.get(name)).toBe(value);
+    const head = await server().visitor.head(`/s/${token}/download`);
+    expect(head.header("content-length")).toBe(String(answer.bytes.length));
+  });
+});
+
+test("ranges of the files of a shared folder count as downloads, one for each file", async () => {
+  await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_PLANS_FREE_LIMIT_DOWNLOADS: "2" } }, async (limited) => {
+    const { client } = await limited.signUp();
+    const folder = await client.folderId("f");
+    const ids: string[] = [];
+    for (const name of ["a", "b", "c"])
+      ids.push(await client.storedId(`${name} content`, { name, fields: { folder: "/f" } }));
+    const token = (await client.post(`/api/files/folders/${folder}/shares`, {})).string("data.token");
+    const range = async (id = "") =>
+      (await limited.visitor.get(`/api/public/${token}/download?fileId=${id}`, { range: "bytes=0-" })).status;
+    expect([await range(ids[0]), await range(ids[0]), await range(ids[1])]).toEqual([206, 206, 206]);
+    expect(await range(ids[2])).toBe(429);
+    expect(await range(ids[1])).toBe(206);
+  });
+});
+
+describe("unlock", () => {
+  test("gives a grant for an hour, bound to the share", async () => {
+    const { client } = await server().signUp();
+    const { token } = await share(client, { file: await client.storedId("secret") }, { password: "пароль 1" });
+    const answer = await server().visitor.post(`/api/public/${token}/unlock`, { password: "пароль 1" });
+    const ms = Date.parse(answer.string("data.expiresAt")) - Date.now();
+    expect(ms).toBeGreaterThan(3_500_000);
+    expect(ms).toBeLessThanOrEqual(3_600_000);
+    const headers = { "x-share-grant": answer.string("data.grant") };
+    expect((await server().visitor.get(`/api/public/${token}/download`, headers)).text).toBe("secret");
+    expect((await server().visitor.get(`/s/${token}/download`, headers)).text).toBe("secret");
+  });
+
+  test("with a wrong password is 401, with none 400, and tells nothing", async () => {
+    const { client } = await server().signUp();
+    const file = await client.storedId("secret", { name: "salary.txt" });
+    const { token } = await share(client, { file }, { password: "open sesame" });
+    const wrong = await server().visitor.post(`/api/public/${token}/unlock`, { password: "open barley" });
+    expectRefusal(wrong, 401, "bad_credentials");
+    expect(wrong.text).not.toContain("salary");
+    expectRefusal(await server().visitor.post(`/api/public/${token}/unlock`, {}), 400, "invalid_field", "password");
+    expectStatus(await server().visitor.post(`/api/public/${"A".repeat(32)}/unlock`, { password: "x" }), 404);
+  });
+
+  test("a grant dies when password or share change, and with a restart it does not", async () => {
+    const { client } = await server().signUp();
+    const made = await share(client, { file: await client.storedId("secret") }, { password: "open sesame" });
+    const path = `/api/public/${made.token}/download`;
+    const patch = (json: object) => client.request("PATCH", `/api/shares/${made.id}`, { json });
+    let headers = await grantFor(made.token, "open sesame");
+    await server().restart();
+    expectStatus(await server().visitor.get(path, headers), 200);
+    await patch({ password: "open barley" });
+    expectRefusal(await server().visitor.get(path, headers), 401, "password_required");
+    expectRefusal(
+      await server().visitor.post(`/api/public/${made.token}/unlock`, { password: "open sesame" }),
+      401,
+      "bad_credentials",
+    );
+    headers = await grantFor(made.token, "open barley");
+    expectStatus(await server().visitor.get(path, headers), 200);
+    await patch({ hideLocation: true });
+    expectRefusal(await server().visitor.get(path, headers), 401, "password_required");
+    await patch({ password: null });
+    expectStatus(await server().visitor.get(path), 200);
+  });
+
+  test("guesses are limited per address and share; the right password is refused then, too", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "on" } }, async (limited) => {
+      const { client } = await limited.signUp();
+      const file = await client.storedId("secret");
+      const make = async () =>
+        (await client.post(`/api/files/${file}/shares`, { password: "open sesame" })).string("data.token");
+      const [one, other] = [await make(), await make()];
+      const guess = (token: string, password: string) =>
+        limited.visitor.post(`/api/public/${token}/unlock`, { password });
+      for (let index = 0; index < 5; index++) expectRefusal(await guess(one, `guess ${index}`), 401, "bad_credentials");
+      const refused = await guess(one, "open sesame");
+      expectRefusal(refused, 429, "rate_limited");
+      expect(Number(refused.header("retry-after"))).toBeGreaterThan(0);
+      expectStatus(await guess(other, "open sesame"), 200);
+      const form = await limited.visitor.request("POST", `/s/${one}/unlock`, {
+        body: "password=open+sesame",
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      });
+      expectStatus(form, 429);
+      expect(Number(form.header("retry-after"))).toBeGreaterThan(0);
+    });
+  });
+});
+
+describe("maxDownloads", () => {
+  test("is taken exactly, however many ask at once", async () => {
+    const { client } = await server().signUp();
+    const file = await client.storedId(new Uint8Array(200_000).fill(7));
+    const made = await share(client, { file }, { maxDownloads: 5 });
+    const paths = [`/s/${made.token}/download`, `/api/public/${made.token}/download`];
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => server().visitor.get(paths[index % 2] ?? "")),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(5);
+    expect(statuses.filter((status) => status === 410)).toHaveLength(45);
+    for (const answer of answers) if (answer.status === 200) expect(answer.bytes.length).toBe(200_000);
+    expect((await client.get(`/api/shares/${made.id}`)).at("data.downloads")).toBe(5);
+  });
+
+  test("counts ranges once per caller, content and hour, also those at once; the last one may be finished", async () => {
+    const { client } = await server().signUp();
+    const file = await client.storedId("hello world");
+    const made = await share(client, { file }, { maxDownloads: 1 });
+    const range = (from: number) =>
+      server().visitor.get(`/s/${made.token}/download`, { range: `bytes=${from}-${from}` });
+    const first = await Promise.all([range(0), range(1), range(2), range(3)]);
+    expect(first.map(({ status }) => status)).toEqual([206, 206, 206, 206]);
+    expectStatus(await range(4), 206);
+    expectRefusal(await server().visitor.get(`/api/public/${made.token}/download`), 410, "share_used_up");
+    expectStatus(await range(5), 206);
+    expect((await client.get(`/api/shares/${made.id}`)).at("data.downloads")).toBe(1);
+  });
+
+  test("is not touched by looks: page, listing, HEAD, 304, 412, 416, thumbnails", async () => {
+    const { client } = await server().signUp();
+    const file = await client.storedId(tinyPng(), { name: "a.png" });
+    const made = await share(client, { file }, { maxDownloads: 1 });
+    const { visitor } = server();
+    const path = `/api/public/${made.token}/download`;
+    const etag = (await visitor.head(path)).header("etag");
+    expectStatus(await visitor.get(`/s/${made.token}`), 200);
+    expectStatus(await visitor.get(`/api/public/${made.token}`), 200);
+    expectStatus(await visitor.get(path, { "if-none-match": etag }), 304);
+    expectStatus(await visitor.get(path, { "if-match": '"other"' }), 412);
+    expectStatus(await visitor.get(path, { range: "bytes=100000-" }), 416);
+    expectStatus(await visitor.get(`${path}?thumbnail=true`), 200);
+    expectStatus(await visitor.get(`${path}?thumbnail=huge`), 400);
+    expect((await client.get(`/api/shares/${made.id}`)).at("data.downloads")).toBe(0);
+    expectStatus(await visitor.get(path), 200);
+    for (const used of [path, `${path}?thumbnail=true`, `/api/public/${made.token}`, `/s/${made.token}`])
+      expectStatus(await visitor.get(used), 410);
+    expectStatus(await visitor.head(path), 410);
+    // More of them open it again.
+    await client.request("PATCH", `/api/shares/${made.id}`, { json: { maxDownloads: 2 } });
+    expectStatus(await visitor.get(path), 200);
+    expectStatus(await visitor.get(path), 410);
+  });
+
+  test("set later is held against what was counted before", async () => {
+    const { client } = await server().signUp();
+    const made = await share(client, { file: await client.storedId("x") });
+    for (let index = 0; index < 3; index++) await server().visitor.get(`/s/${made.token}/download`);
+    await client.request("PATCH", `/api/shares/${made.id}`, { json: { maxDownloads: 3 } });
+    expectStatus(await server().visitor.get(`/s/${made.token}/download`), 410);
+  });
+
+  test("counts a ZIP once", async () => {
+    const { client } = await server().signUp();
+    const { folder } = await album(client);
+    const made = await share(client, { folder }, { maxDownloads: 1 });
+    expectStatus(await server().visitor.head(`/s/${made.token}/download`), 200);
+    expectStatus(await server().visitor.get(`/s/${made.token}/download`), 200);
+    expectStatus(await server().visitor.get(`/s/${made.token}/download`), 410);
+  });
+});
+
+describe("what is shown", () => {
+  test("follows the latest content, or is pinned to the one shared", async () => {
+    const { client } = await server().signUp();
+    const file = await client.storedId("first", { name: "a.txt" });
+    const following = await share(client, { file });
+    const pinned = await share(client, { file }, { pinned: true });
+    await client.putContent(file, "second, longer");
+    const { visitor } = server();
+    expect((await visitor.get(`/s/${following.token}/download`)).text).toBe("second, longer");
+    const answer = await visitor.get(`/s/${pinned.token}/download`);
+    expect(answer.text).toBe("first");
+    expect(answer.header("etag")).toBe(`"${digestOf("first")}"`);
+    expect((await visitor.get(`/api/public/${pinned.token}`)).at("data")).toMatchObject({ size: 5, name: "a.txt" });
+    expectStatus(await client.delete(`/api/files/${file}/versions/1`), 200);
+    expectStatus(await visitor.get(`/s/${pinned.token}/download`), 404);
+    expectStatus(await visitor.get(`/s/${pinned.token}`), 404);
+    await client.request("PATCH", `/api/shares/${pinned.id}`, { json: { pinned: true } });
+    expect((await visitor.get(`/s/${pinned.token}/download`)).text).toBe("second, longer");
+  });
+
+  test("expires", async () => {
+    const { client } = await server().signUp();
+    const made = await share(client, { file: await client.storedId("x") }, { expiresIn: "1s" });
+    const { visitor } = server();
+    expectStatus(await visitor.get(`/s/${made.token}/download`), 200);
+    await eventually("it expires", async () => (await visitor.get(`/api/public/${made.token}`)).status === 410);
+    expectRefusal(await visitor.get(`/api/public/${made.token}/download`), 410, "share_expired");
+    expectRefusal(await visitor.post(`/api/public/${made.token}/unlock`, { password: "x" }), 410, "share_expired");
+    await client.request("PATCH", `/api/shares/${made.id}`, { json: { expiresAt: null } });
+    expectStatus(await visitor.get(`/s/${made.token}/download`), 200);
+  });
+});
+
+describe("hideLocation (D67)", () => {
+  const hidden = async (client: Client, content: Uint8Array, name: string) =>
+    share(client, { file: await client.storedId(content, { name }) }, { hideLocation: true });
+
+  test("gives pictures without camera data, turned as before, under a neutral name", async () => {
+    const { client } = await server().signUp();
+    const photo = await jpegPhoto(60, 40, 6);
+    const file = await client.storedId(photo, { name: "IMG_20260102_030405.JPG" });
+    const { token } = await share(client, { file }, { hideLocation: true });
+    const { visitor } = server();
+    const path = `/api/public/${token}/download`;
+    const answer = await visitor.get(path);
+    expectStatus(answer, 200);
+    expect(Buffer.from(answer.bytes).includes("LarderCam")).toBe(false);
+    expect(Buffer.from(photo).includes("LarderCam")).toBe(true);
+    expect(answer.header("content-disposition")).toContain('"photo.jpg"');
+    expect(answer.header("content-length")).toBe(String(answer.bytes.length));
+    expect(answer.header("etag")).not.toContain(digestOf(photo));
+    const thumbnail = await visitor.get(`${path}?thumbnail=small`);
+    expect((await describeImage(thumbnail.bytes)).hasExif).toBe(false);
+    // Its colours are where they were.
+    expect(await pixelAt(answer.bytes, 0.1, 0.5)).toEqual(await pixelAt(photo, 0.1, 0.5));
+    const range = await visitor.get(path, { range: "bytes=10-29" });
+    expectStatus(range, 206);
+    expect(range.bytes).toEqual(answer.bytes.slice(10, 30));
+    expectStatus(await visitor.get(path, { "if-none-match": answer.header("etag") }), 304);
+    const info = await visitor.get(`/api/public/${token}`);
+    expect(info.at("data")).toMatchObject({ name: "photo.jpg", checksum: null, size: answer.bytes.length });
+    for (const text of [info.text, (await visitor.get(`/s/${token}`)).text]) expect(text).not.toContain("2026010");
+    // The owner's own stays as it is.
+    expect((await client.get(`/api/files/${file}/download`)).bytes).toEqual(new Uint8Array(photo));
+  });
+
+  test("gives of pictures that can't be stripped a large preview, and of films nothing", async () => {
+    const { client } = await server().signUp();
+    const gif = Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64");
+    const picture = await hidden(client, new Uint8Array(gif), "IMG_20260102.gif");
+    const answer = await server().visitor.get(`/s/${picture.token}/download`);
+    expectStatus(answer, 200);
+    expect(answer.header("content-type")).toBe("image/webp");
+    expect(answer.header("content-disposition")).toContain("photo.webp");
+    const film = await hidden(
+      client,
+      new Uint8Array(Buffer.from("00000018667479706d703432000000006d70343269736f6d", "hex")),
+      "a.mp4",
+    );
+    expectRefusal(await server().visitor.get(`/api/public/${film.token}/download`), 403, "share_permission");
+  });
+
+  test("leaves other files as they are, and gives no archive of a folder", async () => {
+    const { client } = await server().signUp();
+    const { folder, inside } = await album(client);
+    const picture = await client.storedId(await jpegPhoto(40, 40), {
+      name: "IMG_1999.jpg",
+      fields: { folder: "/private/album" },
+    });
+    const { token } = await share(client, { folder }, { hideLocation: true });
+    expect((await server().visitor.get(`/api/public/${token}/download?fileId=${inside}`)).text).toBe("inside");
+    expectRefusal(await server().visitor.get(`/api/public/${token}/download`), 403, "share_permission");
+    const bytes = (await server().visitor.get(`/api/public/${token}/download?fileId=${picture}`)).bytes;
+    expect(Buffer.from(bytes).includes("LarderCam")).toBe(false);
+    const names = (await server().visitor.get(`/api/public/${token}/files`)).strings("data.files", "name");
+    expect(names.some((name) => /^photo-[0-9a-f]{6}\.jpg$/.test(name))).toBe(true);
+    expect(names).not.toContain("IMG_1999.jpg");
   });
 });
 

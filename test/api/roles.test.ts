@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, bytesOf } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { ApiDocument } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -85,6 +87,69 @@ describe("a viewer", () => {
     expectRefusal(await write(client), 403, "role");
     expect(await client.names()).toEqual(["docs", "a.txt"]);
     expect((await client.get(`/api/files/${file}/download`)).text).toBe("content");
+  });
+});
+
+/**
+ * What a viewer may send: what is their own (contract §2: profile, settings, sessions and devices, and by these the ways
+ * of signing in), and what only reads. Everything else that is documented is refused, the day it is documented.
+ */
+const viewersMay = [
+  /^POST \/api\/auth\//,
+  /^DELETE \/api\/auth\/oidc\/link$/,
+  /^(PUT|DELETE) \/api\/users\/profile$/,
+  /^PUT \/api\/users\/settings$/,
+  /^DELETE \/api\/users\/sessions\//,
+  /^DELETE \/api\/users\/devices\/\{deviceId\}$/,
+  /^(POST|PATCH|DELETE) \/api\/users\/(two-factor|passkeys|api-keys)/,
+  /^POST \/api\/mobile\/auth/,
+  /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
+  /^POST \/api\/mobile\/notifications\//,
+  // Reads, by POST because of their lists.
+  /^POST \/api\/files\/archive$/,
+  /^POST \/api\/mobile\/files\/durability$/,
+  // Leaves what others share with them.
+  /^DELETE \/api\/shares\/received\//,
+  // Open to everybody: the token in the path decides.
+  /^POST \/api\/public\//,
+];
+
+describe("the document", () => {
+  test("has no write that a viewer may send but for those listed here: 403 role", async () => {
+    const document = await ApiDocument.load(server().url);
+    const client = await asViewer();
+    const phone = await registerDevice(server(), viewer);
+    const open: string[] = [];
+    let asked = 0;
+    for (const { method, template } of document.operations) {
+      const isRead = method === "GET" || method === "HEAD";
+      if (isRead || !template.startsWith("/api/") || viewersMay.some((may) => may.test(`${method} ${template}`)))
+        continue;
+      const path = template.replaceAll(/\{[^}]+\}/g, "1");
+      const by = template.startsWith("/api/mobile/") ? phone.client : client;
+      const answer = await by.request(method, path, { json: {} });
+      asked++;
+      const isRole = answer.status === 403 && answer.at("error.details.reason") === "role";
+      if (!isRole) open.push(`${method} ${template}: ${answer.status} ${answer.text.slice(0, 120)}`);
+    }
+    expect(open).toEqual([]);
+    expect(asked).toBeGreaterThan(40);
+  });
+
+  test("has no administration that a user may send or read: 403 role", async () => {
+    const document = await ApiDocument.load(server().url);
+    const { client } = await server().signUp();
+    const open: string[] = [];
+    for (const { method, template } of document.operations) {
+      if (!template.startsWith("/api/admin/")) continue;
+      const path = template.replaceAll(/\{[^}]+\}/g, "1");
+      const answer = await client.request(method, path, method === "GET" ? {} : { json: {} });
+      const isRole = answer.status === 403 && answer.at("error.details.reason") === "role";
+      if (!isRole) open.push(`${method} ${template}: ${answer.status}`);
+      const stranger = await server().visitor.request(method, path, method === "GET" ? {} : { json: {} });
+      if (stranger.status !== 401) open.push(`${method} ${template} without a token: ${stranger.status}`);
+    }
+    expect(open).toEqual([]);
   });
 });
 

@@ -51,7 +51,13 @@ describe("GET /api/files/search: words", () => {
 
   test("case and accents don't count, scripts without spaces are found in the middle, and so are symbols", async () => {
     const { client } = await server().signUp();
-    for (const name of ["Café Zürich.txt", "ПЛЯЖ летом.txt", "夏の海辺の写真.jpg", "데이터베이스.txt", "party 🎉🌊.txt"])
+    for (const name of [
+      "Café Zürich.txt",
+      "ПЛЯЖ летом.txt",
+      "夏の海辺の写真.jpg",
+      "데이터베이스.txt",
+      "party 🎉🌊.txt",
+    ])
       await store(client, name);
     expect(await found(client, "cafe ZURICH")).toEqual(["Café Zürich.txt"]);
     expect(await found(client, "cafe\u0301")).toEqual(["Café Zürich.txt"]);
@@ -110,9 +116,9 @@ describe("GET /api/files/search: filters", () => {
 
   test("sizes, exactly at their bounds", async () => {
     const { client } = await server().signUp();
-    for (const size of [0, 1, 1023, 1024, 1025, 5000])
-      await client.storedId("x".repeat(size), { name: `${size}.bin` });
-    const sorted = async (q: string) => (await found(client, q)).map((name) => Number.parseInt(name)).sort((a, b) => a - b);
+    for (const size of [0, 1, 1023, 1024, 1025, 5000]) await client.storedId("x".repeat(size), { name: `${size}.bin` });
+    const sorted = async (q: string) =>
+      (await found(client, q)).map((name) => Number.parseInt(name)).sort((a, b) => a - b);
     expect(await sorted("size:>1KB")).toEqual([1025, 5000]);
     expect(await sorted("size:>=1KB")).toEqual([1024, 1025, 5000]);
     expect(await sorted("size:<1k")).toEqual([0, 1, 1023]);
@@ -224,7 +230,7 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
     "is:private",
     "name:***",
     "camera:-",
-    "tag:\" \"",
+    'tag:" "',
     "-in:/a",
     "",
     "   ",
@@ -282,7 +288,9 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
 
   test("a query of 4 KiB in 32 words is answered", async () => {
     const { client } = await server().signUp();
-    expect(await found(client, Array.from({ length: 32 }, (_, index) => `w${index}${"x".repeat(120)}`).join(" "))).toEqual([]);
+    expect(
+      await found(client, Array.from({ length: 32 }, (_, index) => `w${index}${"x".repeat(120)}`).join(" ")),
+    ).toEqual([]);
   });
 
   test("it counts as a listing, and viewers may search", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Client } from "../support/client.ts";
-import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { type Account, Client } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
@@ -201,6 +201,134 @@ describe("sessions of devices", () => {
     const moved = new Client(server(), (await lost.client.post("/api/auth/refresh")).string("token"));
     expectStatus(await tryRefresh(server(), other.tokens.refreshToken, other.deviceId), 200);
     expectRefusal(await moved.get("/api/auth/session"), 401, "revoked_token");
+  });
+});
+
+/** What opens an account, in every form, and what each answers now: 200, or status and reason of the refusal. */
+interface Credentials {
+  readonly account: Account;
+  readonly phone: TestDevice;
+  readonly keyId: string;
+  look(): Promise<Record<string, string>>;
+}
+
+/** An account with each kind of credential. */
+async function withAllCredentials(): Promise<Credentials> {
+  const account = await server().signUp();
+  const { email } = account;
+  const web = await signInAgain(email);
+  const signedIn = await server().visitor.post("/api/auth/signin", { email, password, cookie: true });
+  const cookie = signedIn.header("set-cookie").split(";")[0] ?? "";
+  const made = await account.client.post("/api/users/api-keys", { name: "x", scopes: ["files:write", "shares"] });
+  const key = made.string("data.key");
+  const phone = await registerDevice(server(), account);
+  const look = async () => {
+    const path = "/api/files/file_nothing";
+    const answers = {
+      web: await web.delete(path),
+      cookie: await server().visitor.request("DELETE", path, { headers: { cookie, origin: server().url } }),
+      mobile: await phone.client.delete(path),
+      key: await server().visitor.request("DELETE", path, { headers: { "x-api-key": key } }),
+      refresh: await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId),
+    };
+    const verdicts = Object.entries(answers).map(([kind, answer]): [string, string] => {
+      const reason = answer.status === 200 ? "" : ` ${answer.string("error.details.reason")}`;
+      // Whoever is let in learns that there is no such file.
+      return [kind, answer.status === 404 ? "200" : `${answer.status}${reason}`];
+    });
+    return Object.fromEntries(verdicts);
+  };
+  return { account, phone, keyId: made.string("data.id"), look };
+}
+
+describe("every credential ends at once (D57)", () => {
+  const open = { web: "200", cookie: "200", mobile: "200", key: "200", refresh: "200" };
+  const [revoked, unknown, role] = ["401 revoked_token", "401 invalid_token", "403 role"];
+  const set = async (email: string, ...flags: string[]) => {
+    expect((await server().larder(["user", "set", email, ...flags])).code).toBe(0);
+  };
+
+  const cases: [string, (all: Credentials) => Promise<unknown>, Record<string, string>][] = [
+    ["nothing: all of them open", async () => {}, {}],
+    [
+      "a sign-out everywhere, keys not",
+      async ({ account }) => account.client.post("/api/auth/signout", { everywhere: true }),
+      { web: revoked, cookie: revoked, mobile: revoked, refresh: unknown },
+    ],
+    [
+      "another password, keys not",
+      async ({ account: { client } }) =>
+        client.put("/api/users/profile", { currentPassword: password, newPassword: "another long password" }),
+      { web: revoked, cookie: revoked, mobile: revoked, refresh: unknown },
+    ],
+    [
+      "the account's disabling",
+      async ({ account }) => set(account.email, "--disable"),
+      { web: revoked, cookie: revoked, mobile: revoked, key: revoked, refresh: unknown },
+    ],
+    [
+      "the account's end",
+      async ({ account: { client } }) => client.delete("/api/users/profile", { password }),
+      { web: revoked, cookie: revoked, mobile: revoked, key: revoked, refresh: unknown },
+    ],
+    [
+      "the device's removal, for the device",
+      async ({ account, phone }) => account.client.delete(`/api/users/devices/${phone.deviceId}`),
+      { mobile: revoked, refresh: unknown },
+    ],
+    [
+      "the key's deletion, for the key",
+      async ({ account, keyId }) => account.client.delete(`/api/users/api-keys/${keyId}`),
+      { key: revoked },
+    ],
+    [
+      "another role: it opens what the role may, by whatever it is asked",
+      async ({ account }) => set(account.email, "--role", "viewer"),
+      { web: role, cookie: role, mobile: role, key: role },
+    ],
+  ];
+
+  test.each(cases)("by %s", async (_what, deed, ended) => {
+    const all = await withAllCredentials();
+    // The first answers are remembered; what follows must not rest on them.
+    const { web, cookie, mobile, key } = await all.look();
+    expect({ web, cookie, mobile, key }).toEqual({ web: "200", cookie: "200", mobile: "200", key: "200" });
+    const fresh = deviceIn(
+      server(),
+      await server().visitor.post("/api/mobile/auth", {
+        email: all.account.email,
+        password,
+        deviceId: all.phone.deviceId,
+      }),
+    );
+    all.phone.client = fresh.client;
+    all.phone.tokens = fresh.tokens;
+    await deed(all);
+    expect(await all.look()).toEqual({ ...open, ...ended });
+  });
+
+  test("by its time: a key", async () => {
+    const { client } = await server().signUp();
+    const expiresAt = new Date(Date.now() + 1_500).toISOString();
+    const key = (await client.post("/api/users/api-keys", { name: "x", expiresAt })).string("data.key");
+    expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
+    await eventually("the key has expired", async () => {
+      const answer = await server().visitor.get("/api/files", { "x-api-key": key });
+      if (answer.status === 200) return false;
+      expectRefusal(answer, 401, "expired_token");
+      return true;
+    });
+  });
+
+  test("of two changes by the same old password, one succeeds", async () => {
+    // Both were let in, and the second silently overwrote the first.
+    const { client, email } = await server().signUp();
+    const change = (newPassword: string) =>
+      client.put("/api/users/profile", { currentPassword: password, newPassword });
+    const answers = await Promise.all([change("the first new password"), change("the second new password")]);
+    expect(statusesOf(answers)).toEqual([200, 401]);
+    const kept = answers[0]?.status === 200 ? "the first new password" : "the second new password";
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password: kept }), 200);
   });
 });
 

@@ -122,7 +122,10 @@ describe("POST /api/files/tags", () => {
     const one = await client.storedId("x", { fields: { folder: "/many" } });
     const ids = [one];
     for (let round = 0; ids.length < 300; round++) {
-      const copied = await client.post("/api/files/copy", { fileIds: ids.slice(0, 300 - ids.length), destinationFolder: "/many" });
+      const copied = await client.post("/api/files/copy", {
+        fileIds: ids.slice(0, 300 - ids.length),
+        destinationFolder: "/many",
+      });
       ids.push(...copied.strings("data.copied", "id"));
     }
     expectStatus(await change(client, ids, { add: ["all of them"] }), 200);

@@ -3,6 +3,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { registerDevice } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
 
@@ -108,6 +109,86 @@ describe("user set", () => {
 
   test("of an unknown account is refused", async () => {
     expect((await server().larder(["user", "set", freshEmail(), "--plan", "pro"])).code).not.toBe(0);
+  });
+});
+
+describe("user set, as the administrator's PATCH,", () => {
+  test("gives the plan's quota back, and tells the owner of a new password", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account);
+    expect((await server().larder(["user", "set", account.email, "--quota", "10"])).code).toBe(0);
+    expect((await phone.client.get("/api/users/usage")).at("data.storage.quota")).toBe(10);
+    expect((await server().larder(["user", "set", account.email, "--quota", "plan"])).code).toBe(0);
+    expect((await phone.client.get("/api/users/usage")).at("data.storage.quota")).toBe(null);
+    const next = "another password";
+    expect((await server().larder(["user", "set", account.email, "--password-stdin"], { stdin: next })).code).toBe(0);
+    expectRefusal(await phone.client.get("/api/users/usage"), 401, "revoked_token");
+    const again = await registerDevice(server(), { ...account, password: next });
+    const inbox = await again.client.get("/api/mobile/notifications");
+    expect(inbox.strings("data.notifications", "body").join(" ")).toContain(
+      "password of your account was changed by an administrator",
+    );
+  });
+});
+
+describe("user invite", () => {
+  test("prints a link that makes one account, beside the running server", async () => {
+    const email = freshEmail();
+    const flags = ["--email", email, "--role", "viewer", "--plan", "pro", "--expires", "2h", "--json"];
+    const { code, stdout } = await server().larder(["user", "invite", "--port", String(server().port), ...flags]);
+    expect(code).toBe(0);
+    const made = objectOf(JSON.parse(stdout)) ?? {};
+    expect(made["url"]).toBe(`${server().url}/invite?token=${String(made["invite"])}`);
+    const left = Date.parse(String(made["expiresAt"])) - Date.now();
+    expect(left).toBeGreaterThan(7_100_000);
+    expect(left).toBeLessThanOrEqual(7_200_000);
+    const answer = await server().visitor.post("/api/auth/signup", { email, password, invite: made["invite"] });
+    expectStatus(answer, 201);
+    const profile = await new Client(server(), answer.string("token")).get("/api/users/profile");
+    expect(profile.at("data")).toMatchObject({ role: "viewer", plan: "pro" });
+  });
+
+  test("prints the bare link, and refuses what it doesn't understand", async () => {
+    const { code, stdout } = await server().larder(["user", "invite"]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^http\S+\/invite\?token=[\w-]{22,}\n$/),
+    });
+    for (const flags of [
+      ["--expires", "soon"],
+      ["--role", "king"],
+      ["--plan", "gold"],
+      ["--email", "nobody"],
+      ["--port", "0"],
+    ]) {
+      const refused = await server().larder(["user", "invite", ...flags]);
+      expect({ flags, refused: refused.code !== 0, stdout: refused.stdout }).toEqual({
+        flags,
+        refused: true,
+        stdout: "",
+      });
+    }
+  });
+});
+
+describe("user erase", () => {
+  test("asks for --yes, then deletes the account at once", async () => {
+    const { client, email } = await server().signUp();
+    expect((await server().larder(["user", "erase", email])).code).not.toBe(0);
+    expectStatus(await client.get("/api/files"), 200);
+    expect((await server().larder(["user", "erase", email, "--yes"])).code).toBe(0);
+    expectRefusal(await client.get("/api/files"), 401, "revoked_token");
+    expect((await server().larder(["user", "erase", email, "--yes"])).code).not.toBe(0);
+    expect((await server().larder(["user", "list"])).stdout).not.toContain(email);
+  });
+
+  test("keeps the last administrator", async () => {
+    await withServer({}, async (own) => {
+      const { email, client } = await own.addUser(["--admin"]);
+      const { code, stderr } = await own.larder(["user", "erase", email, "--yes"]);
+      expect({ code: code !== 0, told: stderr.includes("last administrator") }).toEqual({ code: true, told: true });
+      expectStatus(await client.get("/api/files"), 200);
+    });
   });
 });
 

@@ -13,6 +13,7 @@ export * from "./queue.ts";
 export * from "./search.ts";
 export * from "./shares.ts";
 export * from "./sync.ts";
+export * from "./trash.ts";
 export * from "./uploads.ts";
 export * from "./users.ts";
 export * from "./webhooks.ts";

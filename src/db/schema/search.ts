@@ -18,8 +18,13 @@ export const searchFill = sqliteTable("search_fill", {
   untilId: integer("until_id").notNull(),
 });
 
-/** Nodes to be indexed again without a change of their own: their content has told something of itself. */
-export const searchAgain = sqliteTable("search_again", { nodeId: integer("node_id").primaryKey() });
+/** Contents that have told something of themselves: what has them is to be indexed again, without a change of its own. */
+export const searchAgain = sqliteTable("search_again", {
+  digest: blob("digest").primaryKey(),
+  /** Those behind this account's node are still to be indexed, in the order of the index nodes_blob. */
+  afterAccountId: integer("after_account_id").notNull().default(0),
+  afterNodeId: integer("after_node_id").notNull().default(0),
+});
 
 /** What pictures, sounds and films tell of themselves, by content. */
 export const mediaInfo = sqliteTable(
@@ -56,6 +61,8 @@ export const mediaInfo = sqliteTable(
 /** Contents that are to be asked what they tell of themselves; survives a restart. */
 export const mediaQueue = sqliteTable("media_queue", {
   digest: blob("digest").primaryKey(),
+  /** As a file that has it says; null for what is tried again: any file's. */
+  mediaType: text("media_type"),
   /** Tries that ended with the process that was asked. */
   attempts: integer("attempts").notNull().default(0),
 });

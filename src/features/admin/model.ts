@@ -65,7 +65,10 @@ export const NewAccountRecord = t.Composite([
   AccountRecord,
   t.Object({
     passwordLink: t.Optional(
-      t.Object({ url: t.String(), expiresAt: Timestamp }, { description: "Where no password was given: sets one, once" }),
+      t.Object(
+        { url: t.String(), expiresAt: Timestamp },
+        { description: "Where no password was given: sets one, once" },
+      ),
     ),
   }),
 ]);

@@ -44,7 +44,6 @@ export function accountOf(publicId: string): Read<readonly AccountRow[]> {
 
 /** Accounts by role, plan and state. A scan of the accounts. */
 export function accountCounts(activeSinceMs: number) {
-  const count = (condition: string) => `count(*) FILTER (WHERE ${condition})`;
   const kinds = [
     ...PLAN_NAMES.map((plan) => `${count(`plan = '${plan}'`)} AS ${plan}`),
     ...ROLES.map((role) => `${count(`role = '${role}'`)} AS role_${role}`),
@@ -54,6 +53,10 @@ export function accountCounts(activeSinceMs: number) {
        ${count("disabled_at IS NOT NULL")} AS disabled, ${kinds} FROM users WHERE email <> ''`,
     [activeSinceMs],
   );
+}
+
+function count(condition: string): string {
+  return `count(*) FILTER (WHERE ${condition})`;
 }
 
 /** What all accounts hold. A scan of the accounts. */

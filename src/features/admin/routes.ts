@@ -38,8 +38,8 @@ import { ACCOUNT_SORTS, type AccountQuery, type AccountRow } from "./types.ts";
 /** The jobs of the running server. */
 export interface JobControl {
   list(): readonly JobState[];
-  /** Runs a job now; undefined where there is none of that name. */
-  run(name: string): Promise<JobOutcome> | undefined;
+  /** Runs a job now. @throws Error for a name that none has */
+  run(name: string): Promise<JobOutcome>;
 }
 
 /** A link by which somebody sets a password. */
@@ -52,7 +52,7 @@ export interface ResetLinks {
 export interface TwoFactorControl {
   isEnabled(userId: number): boolean;
   /** Takes all of an account's away, so that its password is enough again; durable on return. */
-  disable(userId: number): Promise<void>;
+  disable(user: User): Promise<void>;
 }
 
 /** What the routes of administration work with. */
@@ -314,7 +314,7 @@ export function adminRoutes(options: AdminRoutesOptions) {
     .delete(
       "/users/:id/two-factor",
       async ({ params }) => {
-        await twoFactor.disable(accounts.get(params.id).id);
+        await twoFactor.disable(accounts.get(params.id));
         return ok({ id: params.id }, "The password alone signs in again.");
       },
       {
@@ -329,23 +329,19 @@ export function adminRoutes(options: AdminRoutesOptions) {
         }),
       },
     )
-    .post(
-      "/users/:id/reset-link",
-      async ({ params, request }) => ok(await linkFor(accounts.get(params.id), request)),
-      {
+    .post("/users/:id/reset-link", async ({ params, request }) => ok(await linkFor(accounts.get(params.id), request)), {
+      access: "admin",
+      parse: "none",
+      params: IdParams,
+      ...documented({
+        tag: "Administration",
+        summary: "A link at which the account's owner sets a new password",
+        description: "Works once and for a short time; hand it over by a way that only they read.",
         access: "admin",
-        parse: "none",
-        params: IdParams,
-        ...documented({
-          tag: "Administration",
-          summary: "A link at which the account's owner sets a new password",
-          description: "Works once and for a short time; hand it over by a way that only they read.",
-          access: "admin",
-          data: ResetLinkRecord,
-          errors: ["not_found", "invalid_field", "account_disabled"],
-        }),
-      },
-    )
+        data: ResetLinkRecord,
+        errors: ["not_found", "invalid_field", "account_disabled"],
+      }),
+    })
     .use(serverRoutes(options));
 }
 

@@ -2,14 +2,7 @@ import { type Read, type Reader, rows } from "../../db/reader.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { periodOf } from "../plans/transfers.ts";
-import {
-  accountCounts,
-  blobSums,
-  requestSums,
-  storageSums,
-  transferSums,
-  uploadsUnderWay,
-} from "./queries.ts";
+import { accountCounts, blobSums, requestSums, storageSums, transferSums, uploadsUnderWay } from "./queries.ts";
 import type { Counted } from "./types.ts";
 
 /** What {@link Statistics} works with. */
@@ -73,9 +66,9 @@ export class Statistics {
       requestSums(nowMs - HOUR_MS),
       uploadsUnderWay(),
     ]);
-    const waiting: readonly (readonly { waiting: number }[])[] = await reader.read<Read<readonly { waiting: number }[]>[]>(
-      waits.map(([, read]) => read),
-    );
+    const waiting: readonly (readonly { waiting: number }[])[] = await reader.read<
+      Read<readonly { waiting: number }[]>[]
+    >(waits.map(([, read]) => read));
     const tookMs = performance.now() - startedMs;
     const of = only(users);
     const counted: Counted = {

@@ -15,7 +15,9 @@ export const NewApiKeyBody = t.Object({
     }),
   ),
   expiresAt: t.Optional(
-    t.Union([t.String({ maxLength: 40 }), t.Null()], { description: "ISO 8601 with its offset; without an end where absent" }),
+    t.Union([t.String({ maxLength: 40 }), t.Null()], {
+      description: "ISO 8601 with its offset; without an end where absent",
+    }),
   ),
 });
 

@@ -82,7 +82,8 @@ export class ApiKeyService {
     const nowMs = clock.nowMs();
     const name = checkName(input.name);
     const given = input.scopes ?? DEFAULT_SCOPES;
-    if (given.length === 0) throw invalidField("scopes", "A key needs a scope. Leave scopes out for reading and writing files.");
+    if (given.length === 0)
+      throw invalidField("scopes", "A key needs a scope. Leave scopes out for reading and writing files.");
     if (given.includes("admin") && user.role !== "admin") {
       throw new AppError("role", "Only administrators may make a key with the scope admin. Leave it out.");
     }
@@ -102,9 +103,13 @@ export class ApiKeyService {
     };
     await writer.run((tx) => {
       if ((this.#queries.count.get(user.id)?.count ?? 0) >= KEYS_MAX) {
-        throw new AppError("invalid_request", `An account has at most ${KEYS_MAX} API keys. Delete one that is not used.`, {
-          limit: KEYS_MAX,
-        });
+        throw new AppError(
+          "invalid_request",
+          `An account has at most ${KEYS_MAX} API keys. Delete one that is not used.`,
+          {
+            limit: KEYS_MAX,
+          },
+        );
       }
       const { publicId, prefix, scopes } = apiKey;
       this.#queries.insert.run(publicId, user.id, name, hashToken(key), prefix, scopes.join(" "), nowMs, expiresAtMs);
@@ -123,7 +128,8 @@ export class ApiKeyService {
     const { writer, clock } = this.#options;
     await writer.run((tx) => {
       const { changes } = this.#queries.revoke.run(publicId, userId, clock.nowMs());
-      if (changes === 0) throw new AppError("not_found", "This API key does not exist. It may have been deleted already.");
+      if (changes === 0)
+        throw new AppError("not_found", "This API key does not exist. It may have been deleted already.");
       this.#queries.forgetRevoked.run(userId, REVOKED_KEPT);
       tx.afterCommit(() => this.dropCaches());
     });

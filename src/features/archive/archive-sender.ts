@@ -8,6 +8,7 @@
 import { AppError } from "../../errors.ts";
 import { evaluateConditions } from "../../http/conditional.ts";
 import { contentDisposition } from "../../http/content-disposition.ts";
+import { headResponse } from "../../http/head-response.ts";
 import { type ByteRange, contentRange, parseRange } from "../../http/range.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
@@ -74,7 +75,7 @@ export class ArchiveSender {
     Object.assign(headers, contentHeaders(plan, range?.length ?? plan.sizeBytes));
     if (request.method === "HEAD") {
       asked.set.headers = {};
-      return new Response(null, { status: 200, headers });
+      return headResponse(headers, plan.sizeBytes);
     }
     if (range === undefined) asked.countWhole();
     else headers["content-range"] = contentRange(range, plan.sizeBytes);

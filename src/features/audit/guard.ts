@@ -62,7 +62,8 @@ export function auditGuard(options: AuditGuardOptions) {
 function afterAnswer(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
   const note = auditNoteOf(request);
   const found = auditedAction(request.method, exchangeOf(request).path, options.files);
-  const audited = found ?? (note.action === undefined ? undefined : explicit(note.action));
+  // What a handler names is what was done, whatever its path stands for.
+  const audited = note.action === undefined ? found : { ...explicit(note.action), ...found, kind: "security" as const };
   if (audited === undefined) return response;
   const { status } = response;
   if (status < 400) return audited.kind === "refusals" ? response : whenDone(options, request, response, audited, note);
@@ -93,6 +94,9 @@ async function whenDone(
 function outcomeOf(status: number, reason: string | undefined, audited: AuditedAction) {
   if (status >= 500) return status === 500 ? { outcome: "failed" as const, reason } : undefined;
   if (status === 429) return audited.isGuess ? { outcome: "refused" as const, reason } : undefined;
+  // A refusal that was made into a page has no reason here.
+  const isPage = reason === undefined && (status === 401 || status === 403) && audited.isGuess;
+  if (isPage) return { outcome: "refused" as const, reason };
   if (reason === undefined || !REFUSED.has(reason)) return undefined;
   if (REFUSED_TOKENS.has(reason) && audited.action !== "device.refresh") return undefined;
   return { outcome: "refused" as const, reason };
@@ -107,15 +111,18 @@ interface Told {
 /** Bodies of answers are looked at where they are JSON, which is small; nothing but ids is taken out of them. */
 async function readAnswer(response: Response, note: AuditNote): Promise<Told> {
   const nothing = { userId: note.userId, madeId: undefined };
-  if (!response.headers.get("content-type")?.startsWith("application/json")) return nothing;
+  if (!/^application\/json(;|$)/.test(response.headers.get("content-type") ?? "")) return nothing;
   const body: unknown = await response.clone().json();
-  const idOf = (value: unknown) =>
-    typeof value === "object" && value !== null && "id" in value && typeof value.id === "string" ? value.id : undefined;
   if (typeof body !== "object" || body === null) return nothing;
   return {
     userId: note.userId ?? ("user" in body ? idOf(body.user) : undefined),
     madeId: response.status === 201 && "data" in body ? idOf(body.data) : undefined,
   };
+}
+
+function idOf(value: unknown): string | undefined {
+  const isRecord = typeof value === "object" && value !== null && "id" in value;
+  return isRecord && typeof value.id === "string" ? value.id : undefined;
 }
 
 function entryOf(
@@ -130,7 +137,8 @@ function entryOf(
   const signedIn = told?.userId === undefined ? undefined : users.findByPublicId(told.userId);
   const given = note.email === undefined ? undefined : users.findByEmail(note.email);
   // Whoever was let in by an e-mail is the account of that name; whoever was not may be anybody.
-  const user = personOf(principal?.user ?? signedIn ?? (told === undefined ? undefined : given)) ?? unknownPerson(note.email);
+  const user =
+    personOf(principal?.user ?? signedIn ?? (told === undefined ? undefined : given)) ?? unknownPerson(note.email);
   const subjectId = note.subjectId ?? audited.subjectId;
   const subject =
     subjectId === undefined

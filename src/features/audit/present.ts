@@ -8,7 +8,7 @@ export function presentAuditRow(row: AuditRow) {
     user: presentPerson(row.userId, row.email),
     via: { kind: row.via, name: row.viaName },
     account: presentPerson(row.subjectId, row.subjectEmail),
-    details: JSON.parse(row.details) as object,
+    details: detailsOf(row),
   };
 }
 
@@ -103,6 +103,11 @@ function presentWhat(row: AuditRow) {
 
 function presentPerson(id: string | null, email: string | null) {
   return id === null && email === null ? null : { id, email };
+}
+
+function detailsOf({ details }: AuditRow): object {
+  const parsed: unknown = JSON.parse(details);
+  return typeof parsed === "object" && parsed !== null ? parsed : {};
 }
 
 /** Sorts as the rows were written. */

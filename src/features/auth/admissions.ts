@@ -73,12 +73,12 @@ export class Admissions {
     return row;
   }
 
-  /** Uses a proof up, in the deed that makes the account. @throws AppError signup_closed */
-  use(_tx: Transaction, id: number): void {
+  /** Uses a proof up, in the deed that makes the account with this row id. @throws AppError signup_closed */
+  use(_tx: Transaction, id: number, userId: number): void {
     const { db, clock } = this.#options;
     const used = db.sqlite
-      .query("UPDATE invites SET used_at = ?2 WHERE id = ?1 AND used_at IS NULL")
-      .run(id, clock.nowMs());
+      .query("UPDATE invites SET used_at = ?2, used_by = ?3 WHERE id = ?1 AND used_at IS NULL")
+      .run(id, clock.nowMs(), userId);
     if (used.changes === 0) throw signupClosed("This invitation has just been used. Ask for a new one.");
   }
 }

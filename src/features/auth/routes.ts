@@ -115,6 +115,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
         ...documented({
           tag: "Authentication",
           summary: "Who am I, and until when",
+          description: "An API key shows itself as a session of the kind `key`, with its scopes.",
           access: "self",
           body: SessionAnswer,
         }),

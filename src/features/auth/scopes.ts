@@ -60,13 +60,7 @@ function ofFiles(method: string, isRead: boolean, rest: readonly string[]): Scop
 }
 
 /** Paths below /api/users that a key with `profile` may read, and those that it may also change. */
-const USER_READS: ReadonlySet<string> = new Set([
-  "profile",
-  "settings",
-  "usage",
-  "usage/rate-limits",
-  "devices",
-]);
+const USER_READS: ReadonlySet<string> = new Set(["profile", "settings", "usage", "usage/rate-limits", "devices"]);
 const USER_CHANGES: ReadonlySet<string> = new Set(["profile", "settings"]);
 
 /** Keys, sessions, factors, devices' sign-ins and the account itself are for people. @param rest what follows /api/users */

@@ -95,7 +95,8 @@ export class AuthService {
   ): Promise<SignedIn> {
     const { signup, users, defaultPlan } = this.#options;
     if (signup === "closed") throw signupClosed("Sign-up is closed here. Ask the administrator for an account.");
-    const invite = signup === "invite" ? this.#admissions.find(input.invite, "invite") : undefined;
+    const isInvited = signup === "invite" || input.invite !== undefined;
+    const invite = isInvited ? this.#admissions.find(input.invite, "invite") : undefined;
     if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
       throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
     }
@@ -107,7 +108,7 @@ export class AuthService {
         role: invite?.role ?? "user",
         plan: invite?.plan ?? defaultPlan,
       },
-      invite && ((tx) => this.#admissions.use(tx, invite.id)),
+      invite && ((tx, userId) => this.#admissions.use(tx, invite.id, userId)),
     );
     return this.#startSession(user, "web", client);
   }
@@ -319,7 +320,9 @@ export class AuthService {
   /** Makes the first administrator. @throws AppError signup_closed | invalid_field | overloaded */
   async setUp(token: string, input: { email: string; password: string; name?: string }, plan: PlanName): Promise<User> {
     const { id } = this.#admissions.find(token, "setup");
-    return this.#options.users.add({ ...input, role: "admin", plan }, (tx) => this.#admissions.use(tx, id));
+    return this.#options.users.add({ ...input, role: "admin", plan }, (tx, userId) =>
+      this.#admissions.use(tx, id, userId),
+    );
   }
 
   /** A new session, and the token that names it. */

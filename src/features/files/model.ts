@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../http/documented.ts";
 import { Checksum, FolderPath, Timestamp } from "../../http/fields.ts";
+import { MediaRecord } from "../media-info/present.ts";
 
 const Size = Type.Integer({ minimum: 0, description: "Bytes" });
 const Url = t.String({ format: "uri" });
@@ -25,6 +26,18 @@ const FILE_BASICS = {
   version: Version,
 };
 
+/** Fields of records asked for with `at`. */
+const OF_THE_PAST = {
+  contentAvailable: t.Optional(
+    t.Boolean({
+      description:
+        "With at: whether the content of then is still kept; where not, size, checksum, version and mimeType are those " +
+        "of the nearest one that is",
+    }),
+  ),
+  isDeleted: t.Optional(t.Boolean({ description: "With at: it is in the trash now, or was deleted by a device" })),
+};
+
 /** Records of this feature, by the name under which the OpenAPI document refers to them. */
 export const FILE_SCHEMAS = {
   UploadedFile: t.Object({
@@ -34,7 +47,13 @@ export const FILE_SCHEMAS = {
     fileModifiedAt: TextOrNull,
     capturedAt: TextOrNull,
   }),
-  FileItem: t.Object({ ...FILE_BASICS, type: t.Literal("file"), createdAt: Timestamp, modifiedAt: Timestamp }),
+  FileItem: t.Object({
+    ...FILE_BASICS,
+    type: t.Literal("file"),
+    createdAt: Timestamp,
+    modifiedAt: Timestamp,
+    ...OF_THE_PAST,
+  }),
   FolderItem: t.Object({
     id: t.String(),
     name: t.String(),
@@ -45,9 +64,11 @@ export const FILE_SCHEMAS = {
     createdAt: Timestamp,
     modifiedAt: Timestamp,
     description: t.String(),
+    isDeleted: OF_THE_PAST.isDeleted,
   }),
   FileInfo: t.Object({
     ...FILE_BASICS,
+    ...OF_THE_PAST,
     originalName: t.String(),
     downloadUrl: Url,
     createdAt: Timestamp,
@@ -59,6 +80,7 @@ export const FILE_SCHEMAS = {
     downloadCount: Type.Integer({ minimum: 0 }),
     shareLink: TextOrNull,
     owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
+    media: t.Union([MediaRecord, t.Null()]),
   }),
   UpdatedFile: t.Object({
     id: t.String(),
@@ -80,6 +102,7 @@ export const ListingRecord = {
   properties: {
     files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
     pagination: ref("Pagination"),
+    at: { ...Timestamp, description: "With at: the moment that is shown" },
     currentFolder: {
       type: "object",
       required: ["path", "name", "parent"],

@@ -1,6 +1,8 @@
 /** The records of a file that the API names: as uploaded, as listed, in full, as updated (api.md, Resources). */
 import { toChecksum } from "../../blobs/digest.ts";
 import { toTimestamp } from "../../lib/clock.ts";
+import { presentMedia } from "../media-info/present.ts";
+import type { MediaInfo } from "../media-info/types.ts";
 import type { NodeAccess } from "../plans/access-counters.ts";
 import type { FileNode, FolderNode, TreeNode } from "../tree/types.ts";
 import type { User } from "../users/types.ts";
@@ -85,6 +87,7 @@ export function presentInfo(
     owner: User;
     shareToken: string | undefined;
     access: NodeAccess;
+    media: MediaInfo | undefined;
   },
 ) {
   const urls = urlsOf(file, context);
@@ -111,6 +114,7 @@ export function presentInfo(
     tags: file.tags,
     metadata: file.metadata,
     owner: { id: context.owner.publicId, name: context.owner.name, email: context.owner.email },
+    media: presentMedia(context.media),
     checksum: toChecksum(file.digest),
     version: file.version,
   };

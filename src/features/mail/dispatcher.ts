@@ -87,7 +87,9 @@ export class MailDispatcher {
       // The first after a pause goes alone.
       const places = (this.#failures > 0 ? 1 : SIDE_BY_SIDE_MAX) - this.#inFlight.size;
       const free = outbox.due(nowMs, SIDE_BY_SIDE_MAX + this.#inFlight.size);
-      for (const mail of free.filter(({ recipientKey }) => !this.#inFlight.has(recipientKey)).slice(0, Math.max(0, places))) {
+      for (const mail of free
+        .filter(({ recipientKey }) => !this.#inFlight.has(recipientKey))
+        .slice(0, Math.max(0, places))) {
         this.#begin(transport, mail);
       }
       if (this.#inFlight.size > 0) return;

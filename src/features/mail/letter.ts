@@ -41,11 +41,7 @@ export function pageOf(text: string): string {
 
 /** Text on one line: what could end it, or turn its direction, is a space. */
 export function oneLine(text: string): string {
-  return text
-    .toWellFormed()
-    .replaceAll(BREAKING, " ")
-    .replaceAll(/ {2,}/g, " ")
-    .trim();
+  return text.toWellFormed().replaceAll(BREAKING, " ").replaceAll(/ {2,}/g, " ").trim();
 }
 
 /**
@@ -53,7 +49,11 @@ export function oneLine(text: string): string {
  * would make a link of. Otherwise a name were a way to send other people's links in our name.
  */
 export function quoteName(name: string): string {
-  const characters = [...oneLine(name).replaceAll(/:\/\//g, " ").replaceAll(/(\S)\.(?=\S)/g, "$1\u2024")];
+  const characters = [
+    ...oneLine(name)
+      .replaceAll(/:\/\//g, " ")
+      .replaceAll(/(\S)\.(?=\S)/g, "$1\u2024"),
+  ];
   const isLong = characters.length > NAME_CHARACTERS_MAX;
   return `“${isLong ? `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join("")}…` : characters.join("")}”`;
 }

@@ -21,13 +21,12 @@ export function resetLetter(link: string, lifetimeMs: number): Letter {
  * @param invite.from who invites, where they are to be named
  */
 export function inviteLetter(invite: { link: string; from?: string; expiresAtMs: number }): Letter {
-  const who = invite.from === undefined ? "You are" : `${quoteName(invite.from)} has`;
+  const invited = invite.from === undefined ? "You are invited" : `${quoteName(invite.from)} invited you`;
   const until = new Date(invite.expiresAtMs).toUTCString();
   return writeLetter({
     subject: "An invitation to Larder",
     paragraphs: [
-      `${invite.from === undefined ? `${who} invited` : `${who} invited you`} to keep files on this Larder server. Open ` +
-        "this address to make your account:",
+      `${invited} to keep files on this Larder server. Open this address to make your account:`,
       `The invitation is for you alone, and holds until ${until}.`,
     ],
     link: { label: "Make your account", url: invite.link },

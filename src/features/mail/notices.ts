@@ -1,6 +1,6 @@
 /** Mails that tell what happened. Listeners, inside the deed; `server/subscriptions.ts` says which event each hears. */
 import type { Transaction } from "../../db/transaction.ts";
-import type { EventOf } from "../../events/catalogue.ts";
+import type { CredentialName, EventOf } from "../../events/catalogue.ts";
 import type { UserService } from "../users/service.ts";
 import { readSettings } from "../users/settings.ts";
 import type { User } from "../users/types.ts";
@@ -17,6 +17,15 @@ export interface MailNoticesOptions {
 }
 
 const NOT_YOU = "If that wasn't you, turn to whoever runs this server at once.";
+
+/** What was changed of an account's further factors: subject and sentence. */
+const FACTOR_CHANGES: Readonly<Record<Exclude<CredentialName, "password" | "email">, readonly [string, string]>> = {
+  two_factor_on: ["Two-factor sign-in is on", "Two-factor sign-in was switched on for your Larder account."],
+  two_factor_off: ["Two-factor sign-in is off", "Two-factor sign-in was switched off for your Larder account."],
+  recovery_codes: ["Your recovery codes were replaced", "The recovery codes of your Larder account were replaced."],
+  passkey_added: ["A passkey was added", "A passkey was added to your Larder account. Whoever has it gets in."],
+  passkey_removed: ["A passkey was removed", "A passkey of your Larder account was removed. It no longer signs in."],
+};
 
 /** See the head of this file. */
 export class MailNotices {
@@ -57,10 +66,12 @@ export class MailNotices {
    * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address, the
    * former one hears.
    */
-  credentialsChanged(
-    tx: Transaction,
-    { accountId, what, emailBefore }: EventOf<"security.credentials_changed">,
-  ): void {
+  credentialsChanged(tx: Transaction, { accountId, what, emailBefore }: EventOf<"security.credentials_changed">): void {
+    if (what !== "password" && what !== "email") {
+      const [subject, sentence] = FACTOR_CHANGES[what];
+      this.#tell(tx, accountId, "other", "always", { subject, paragraphs: [sentence, NOT_YOU] });
+      return;
+    }
     const isPassword = what === "password";
     this.#tell(
       tx,
@@ -105,7 +116,7 @@ export class MailNotices {
     kind: MailKind,
     category: MailCategory | "always",
     content: LetterContent,
-    to?: string | undefined,
+    to?: string,
   ): void {
     const { mail } = this.#options;
     if (!mail.isConfigured) return;

@@ -50,9 +50,9 @@ export class MailOutbox {
     return this.#queries.waiting.get()?.count ?? 0;
   }
 
-  /** How many mails were put down for a recipient since then. */
-  countTo(recipientKey: string, sinceMs: number): number {
-    return this.#queries.countTo.get(recipientKey, sinceMs)?.count ?? 0;
+  /** How many mails of a kind were put down for a recipient since then. */
+  countTo(recipientKey: string, kind: string, sinceMs: number): number {
+    return this.#queries.countTo.get(recipientKey, kind, sinceMs)?.count ?? 0;
   }
 
   /** How many mails of a kind were put down for an account since then. */
@@ -111,8 +111,8 @@ function queries(sqlite: Database) {
     /** Index mails_due; bounded by the number that may wait. */
     waiting: sqlite.prepare<{ count: number }, []>("SELECT count(*) AS count FROM mails WHERE finished_at IS NULL"),
     /** Index mails_recipient. */
-    countTo: sqlite.prepare<{ count: number }, [string, number]>(
-      "SELECT count(*) AS count FROM mails WHERE recipient_key = ?1 AND created_at > ?2",
+    countTo: sqlite.prepare<{ count: number }, [string, string, number]>(
+      "SELECT count(*) AS count FROM mails WHERE recipient_key = ?1 AND kind = ?2 AND created_at > ?3",
     ),
     /** Index mails_account. */
     countFor: sqlite.prepare<{ count: number }, [number, string, number]>(

@@ -21,7 +21,10 @@ export interface MailServiceOptions {
 /** For so long a mail is tried. */
 const USEFUL_MS_MAX = 48 * 60 * 60_000;
 const HOUR_MS = 60 * 60_000;
-/** To one address within an hour: nobody's mailbox is filled through us. */
+/**
+ * To one address within an hour, of each kind: nobody's mailbox is filled through us, and nobody keeps another one's link
+ * for a new password away by causing other mails.
+ */
 const PER_RECIPIENT_MAX = 20;
 const WAITING_MAX = 10_000;
 /** What became of mails is kept for so long. */
@@ -43,8 +46,8 @@ export class MailService {
   /**
    * Puts a mail down, within the caller's deed: it leaves after the commit, at least once, after all that was put down
    * earlier for the same address.
-   * @returns false where it will not be sent: no mail is configured, too many wait, or too many went to this address
-   *   within the hour
+   * @returns false where it will not be sent: no mail is configured, too many wait, or too many of its kind went to
+   *   this address within the hour
    * @throws AppError invalid_field where `to` is no e-mail address
    */
   send(tx: Transaction, mail: OutgoingMail): boolean {
@@ -54,7 +57,7 @@ export class MailService {
     const recipientKey = emailKey(recipient);
     const { kind = "other" } = mail;
     const nowMs = clock.nowMs();
-    if (outbox.countTo(recipientKey, nowMs - HOUR_MS) >= PER_RECIPIENT_MAX || outbox.waiting() >= WAITING_MAX) {
+    if (outbox.countTo(recipientKey, kind, nowMs - HOUR_MS) >= PER_RECIPIENT_MAX || outbox.waiting() >= WAITING_MAX) {
       log.warn("A mail was not sent: too many for one address within an hour, or too many that wait.", { kind });
       return false;
     }

@@ -31,7 +31,8 @@ export interface Sender {
 export function openSmtp(config: Pick<Config, "mail" | "publicUrl">): (MailTransport & { sender: Sender }) | undefined {
   const { host, from } = config.mail;
   if (host === null && from === null) return undefined;
-  if (host === null) throw new StartupError("mail.from is set, but mail.host is not. Name the mail server, or neither.");
+  if (host === null)
+    throw new StartupError("mail.from is set, but mail.host is not. Name the mail server, or neither.");
   if (from === null) throw new StartupError("mail.host is set, but mail.from is not. Say who mails come from.");
   if (config.publicUrl === null) {
     throw new StartupError(
@@ -120,8 +121,11 @@ class SmtpTransport implements MailTransport {
 export function outcomeOf(error: unknown): MailOutcome {
   const why = describe(error);
   const status = statusOf(error);
-  if (status === undefined || OUR_FAULT.has(status)) return { state: "unreachable", why };
-  if (codeOf(error) === "EAUTH") return { state: "unreachable", why };
+  // Greeting, encryption and sign-in concern no single mail, whatever status they end with.
+  const isOfMail = ["EENVELOPE", "EMESSAGE"].includes(codeOf(error));
+  // Refused by the library itself, before anything was said: an address or a size that no server takes.
+  if (isOfMail && status === undefined && responseOf(error) === "") return { state: "refused", why };
+  if (!isOfMail || status === undefined || OUR_FAULT.has(status)) return { state: "unreachable", why };
   return { state: status >= 500 ? "refused" : "retry", why };
 }
 
@@ -136,7 +140,8 @@ function codeOf(error: unknown): string {
 }
 
 function statusOf(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !("responseCode" in error) || typeof error.responseCode !== "number") return undefined;
+  if (!(error instanceof Error) || !("responseCode" in error) || typeof error.responseCode !== "number")
+    return undefined;
   return error.responseCode >= 400 ? error.responseCode : undefined;
 }
 

@@ -61,12 +61,19 @@ export class Identities {
   }
 
   /**
-   * Lets somebody who has just signed in at the provider enter this account from now on. Durable on return.
-   * @throws AppError signup_closed where they enter another one already, or their domain is not let in | account_disabled
+   * Lets somebody who has just signed in at the provider enter an account from now on. Durable on return.
+   * @param confirm gives the account's row id within the deed, or throws
+   * @throws AppError signup_closed where they enter another one already, or their domain is not let in |
+   *   account_disabled; what `confirm` throws
    */
-  async link(userId: number, person: ProviderUser): Promise<void> {
+  async link(person: ProviderUser, confirm: () => number): Promise<void> {
     this.#checkDomain(person);
-    await this.#options.writer.run((tx) => this.#add(tx, userId, person));
+    await this.#options.writer.run((tx) => this.#add(tx, confirm(), person.subject));
+  }
+
+  /** As {@link link}, where the operator knows who the subject is. */
+  async linkSubject(userId: number, subject: string): Promise<void> {
+    await this.#options.writer.run((tx) => this.#add(tx, userId, subject));
   }
 
   /** Ends every such way into an account. @returns how many there were */
@@ -76,9 +83,7 @@ export class Identities {
 
   /** Since when an account can be entered by the provider. */
   list(userId: number): { issuer: string; createdAtMs: number }[] {
-    return this.#queries.ofUser
-      .all(userId)
-      .map(({ issuer, createdAt }) => ({ issuer, createdAtMs: createdAt }));
+    return this.#queries.ofUser.all(userId).map(({ issuer, createdAt }) => ({ issuer, createdAtMs: createdAt }));
   }
 
   #find({ subject }: ProviderUser): User | undefined {
@@ -109,7 +114,7 @@ export class Identities {
       const present = users.findById(user.id);
       // Changed in between: it is somebody else's by now.
       if (present === undefined || emailKey(present.email) !== emailKey(email)) throw unknownHere();
-      this.#add(tx, user.id, person);
+      this.#add(tx, user.id, person.subject);
       return present;
     });
   }
@@ -137,7 +142,7 @@ export class Identities {
     }
   }
 
-  #add(tx: Transaction, userId: number, { subject }: ProviderUser): void {
+  #add(tx: Transaction, userId: number, subject: string): void {
     const { users, clock, onLinked } = this.#options;
     const user = users.findById(userId);
     if (user === undefined) throw unknownHere();
@@ -159,9 +164,12 @@ export class Identities {
       return await this.#options.users.update(user.id, { role: isAdmin ? "admin" : "user" });
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "last_admin") throw error;
-      this.#options.log.warn("The last administrator is not in the provider's group of administrators, and stays one.", {
-        user: user.publicId,
-      });
+      this.#options.log.warn(
+        "The last administrator is not in the provider's group of administrators, and stays one.",
+        {
+          user: user.publicId,
+        },
+      );
       return user;
     }
   }
@@ -177,7 +185,10 @@ export class Identities {
 
   #verifiedEmail({ email, isEmailVerified }: ProviderUser): string {
     if (email === undefined) {
-      throw new AppError("signup_closed", "The service that signs you in tells no e-mail address. Ask the administrator.");
+      throw new AppError(
+        "signup_closed",
+        "The service that signs you in tells no e-mail address. Ask the administrator.",
+      );
     }
     if (isEmailVerified || this.#options.trustEmail) return email;
     throw new AppError(
@@ -188,7 +199,12 @@ export class Identities {
 }
 
 function nameOf({ name }: ProviderUser): string | undefined {
-  const clean = [...(name ?? "").toWellFormed().replaceAll(/\p{Cc}+/gu, " ").trim()];
+  const clean = [
+    ...(name ?? "")
+      .toWellFormed()
+      .replaceAll(/\p{Cc}+/gu, " ")
+      .trim(),
+  ];
   return clean.length === 0 ? undefined : clean.slice(0, NAME_CHARACTERS_MAX).join("");
 }
 

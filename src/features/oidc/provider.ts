@@ -36,6 +36,20 @@ export class OidcProvider {
     this.#options = options;
   }
 
+  get issuer(): string {
+    return this.#options.issuer;
+  }
+
+  /** Whether the provider can be used. @returns what is wrong, or undefined */
+  async probe(): Promise<string | undefined> {
+    try {
+      await this.#discover();
+      return undefined;
+    } catch (error) {
+      return findCause(error, OutboundError)?.message ?? describe(error);
+    }
+  }
+
   /** Where the browser goes to sign in. @throws AppError provider_unavailable */
   async addressFor(attempt: Attempt): Promise<string> {
     const provider = await this.#provider();
@@ -69,8 +83,7 @@ export class OidcProvider {
       // Many providers put no more than the subject into the ID token.
       const hasAll = claims["email"] !== undefined && claims["groups"] !== undefined;
       const canTellMore = provider.serverMetadata().userinfo_endpoint !== undefined;
-      const more =
-        hasAll || !canTellMore ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
+      const more = hasAll || !canTellMore ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
       return toProviderUser(claims.sub, { ...more, ...claims });
     } catch (error) {
       throw this.#translate(error);
@@ -79,7 +92,8 @@ export class OidcProvider {
 
   async #provider(): Promise<openid.Configuration> {
     const nowMs = this.#options.clock.nowMs();
-    const isKnown = this.#known !== undefined && nowMs < this.#known.untilMs && nowMs > this.#known.untilMs - KNOWN_MS - 1;
+    const isKnown =
+      this.#known !== undefined && nowMs < this.#known.untilMs && nowMs > this.#known.untilMs - KNOWN_MS - 1;
     if (!isKnown) this.#known = { provider: this.#discover(), untilMs: nowMs + KNOWN_MS };
     const known = this.#known;
     try {
@@ -120,7 +134,10 @@ export class OidcProvider {
     }
     log.info("A sign-in by the OpenID Connect provider was refused.", { why: describe(error) });
     return error instanceof openid.AuthorizationResponseError && error.error === "access_denied"
-      ? new AppError("bad_credentials", "The sign-in was refused or given up there. Begin again, if you meant to sign in.")
+      ? new AppError(
+          "bad_credentials",
+          "The sign-in was refused or given up there. Begin again, if you meant to sign in.",
+        )
       : notConfirmed();
   }
 }
@@ -185,7 +202,8 @@ function findCause<T>(error: unknown, kind: abstract new (...parameters: never[]
 
 /** Codes and the library's own words: never what was sent. */
 function describe(error: unknown): string {
-  if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError) return error.error;
+  if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError)
+    return error.error;
   if (!(error instanceof Error)) return "unknown cause";
   return "code" in error && typeof error.code === "string" ? `${error.code}: ${error.message}` : error.message;
 }

@@ -1,6 +1,7 @@
 /** GET /api/auth/methods, and /api/auth/oidc/*. */
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { ERROR_ANSWERS } from "../../http/error-response.ts";
@@ -13,7 +14,7 @@ import { type authGuard, takesJson } from "../auth/guard.ts";
 import { SignedInAnswer } from "../auth/model.ts";
 import { presentSignedIn } from "../auth/present.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
-import type { AuthService } from "../auth/service.ts";
+import type { AuthService, CheckedUser } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { CodeBody, Identity, LinkBody, Methods } from "./model.ts";
 import { ATTEMPT_MS, CODE_MS, type Finished, type OidcService } from "./service.ts";
@@ -29,7 +30,6 @@ export interface OidcRoutesOptions {
   readonly tokenLifetimeMs: number;
   readonly cookies: SessionCookies;
   readonly signup: "open" | "invite" | "closed";
-  readonly hasPasskeys: boolean;
   readonly hasMail: boolean;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
@@ -45,16 +45,18 @@ const RETURN_TO = {
 
 /** See the head of this file. */
 export function oidcRoutes(options: OidcRoutesOptions) {
-  const { auth, guard, rateGate, tokenLifetimeMs, signup, hasPasskeys, hasMail, basePath } = options;
+  const { auth, guard, rateGate, tokenLifetimeMs, signup, hasMail, basePath } = options;
   const provider = () => {
     if (options.oidc !== undefined) return options.oidc;
     throw new AppError("not_found", "No sign-in by another service is set up here. Sign in with your password.");
   };
   const attempts = new AttemptCookie(`${basePath}/api/auth/oidc`);
-  const callbackOf = (request: Request) => `${exchangeOf(request).baseUrl}/api/auth/oidc/callback`;
 
   const answerOf = (request: Request, finished: Finished) => {
     const forget = attempts.make(request, "", 0);
+    if (finished.is === "signed-in") {
+      noteAudit(request, { action: "sign_in", userId: finished.signedIn.user.publicId, details: { provider: true } });
+    }
     if (finished.is === "code" && finished.returnTo === "") {
       const page = pageResponse(renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000));
       page.headers.append("set-cookie", forget);
@@ -62,7 +64,10 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     }
     const target = finished.returnTo === "" ? `${basePath}/` : finished.returnTo;
     if (finished.is === "code") return redirect(`${target.split("#")[0]}#code=${finished.code}`, [forget]);
-    return redirect(target, finished.is === "linked" ? [forget] : [forget, options.cookies.forSignIn(request, finished.signedIn)]);
+    return redirect(
+      target,
+      finished.is === "linked" ? [forget] : [forget, options.cookies.forSignIn(request, finished.signedIn)],
+    );
   };
 
   return new Elysia({ name: "oidc-routes", prefix: "/api/auth" })
@@ -77,7 +82,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
             options.oidc === undefined
               ? null
               : { name: options.oidc.name, startUrl: `${exchangeOf(request).baseUrl}/api/auth/oidc/start` },
-          passkeys: hasPasskeys,
+          passkeys: canHavePasskeys(exchangeOf(request).baseUrl),
           mail: hasMail,
         }),
       {
@@ -211,11 +216,11 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     .post(
       "/oidc/link",
       async ({ body, principal, request, set }) => {
-        await checkPassword(principal.user.email, body.password, request, set.headers);
+        const linkTo = await checkPassword(principal.user.email, body.password, request, set.headers);
         const { address, sealed } = await provider().begin({
           redirectUri: callbackOf(request),
           returnTo: body.returnTo,
-          linkTo: principal.user.publicId,
+          linkTo,
         });
         set.headers["set-cookie"] = attempts.make(request, sealed, ATTEMPT_MS / 1000);
         return ok({ url: address });
@@ -256,9 +261,25 @@ export function oidcRoutes(options: OidcRoutesOptions) {
       },
     );
 
-  async function checkPassword(email: string, password: string, request: Request, headers: HeaderBag): Promise<void> {
-    await rateGate.guardPassword(request, headers, email, () => auth.checkPassword(email, password));
+  async function checkPassword(
+    email: string,
+    password: string,
+    request: Request,
+    headers: HeaderBag,
+  ): Promise<CheckedUser> {
+    return rateGate.guardPassword(request, headers, email, () => auth.checkPassword(email, password));
   }
+}
+
+/** Where the provider sends the browser back to. */
+function callbackOf(request: Request): string {
+  return `${exchangeOf(request).baseUrl}/api/auth/oidc/callback`;
+}
+
+/** Browsers offer passkeys to sites with a name, and over HTTPS alone; but to the machine itself (WebAuthn, 5.1.3). */
+function canHavePasskeys(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return hostname === "localhost" || (protocol === "https:" && !/^[\d.]+$|^\[/.test(hostname));
 }
 
 /** Response headers as the framework keeps them until they are sent. */

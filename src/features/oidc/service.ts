@@ -4,7 +4,7 @@ import { AppError, invalidField } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newSecretToken } from "../../lib/id.ts";
 import type { ClientInfo } from "../auth/principal.ts";
-import type { AuthService, SignedIn } from "../auth/service.ts";
+import type { AuthService, CheckedUser, SignedIn } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import { type AttemptSeal, readReturnPath } from "./attempt.ts";
 import type { Identities } from "./identities.ts";
@@ -19,7 +19,7 @@ export interface OidcServiceOptions {
   readonly provider: OidcProvider;
   readonly identities: Identities;
   readonly seal: AttemptSeal;
-  readonly users: Pick<UserService, "findByPublicId" | "findById">;
+  readonly users: Pick<UserService, "findByPublicId" | "findById" | "findCredentials">;
   readonly auth: Pick<AuthService, "signInConfirmed">;
   readonly clock: Clock;
 }
@@ -31,8 +31,8 @@ export interface BeginRequest {
   readonly returnTo?: string | undefined;
   readonly mode?: SignInMode | undefined;
   readonly challenge?: string | undefined;
-  /** Public id of the account that is to be linked. */
-  readonly linkTo?: string | undefined;
+  /** The account that is to be linked, whose password was just given. */
+  readonly linkTo?: CheckedUser | undefined;
 }
 
 /** A sign-in that has begun. */
@@ -91,7 +91,8 @@ export class OidcService {
       returnTo: checkReturnTo(request.returnTo),
       mode: request.mode ?? "cookie",
       challenge: checkChallenge(request.challenge),
-      linkTo: request.linkTo ?? "",
+      linkTo: request.linkTo?.user.publicId ?? "",
+      linkBasis: request.linkTo === undefined ? "" : digestOf(request.linkTo.passwordHash),
       expiresAtMs: clock.nowMs() + ATTEMPT_MS,
     };
     return { address: await provider.addressFor(attempt), sealed: seal.seal(attempt) };
@@ -110,7 +111,7 @@ export class OidcService {
     const { returnTo } = attempt;
     const person = await provider.identify(attempt, query);
     if (attempt.linkTo !== "") {
-      await identities.link(this.#getLinked(attempt), person);
+      await identities.link(person, () => this.#confirmLinked(attempt));
       return { is: "linked", returnTo };
     }
     const user = await identities.accountOf(person);
@@ -152,10 +153,16 @@ export class OidcService {
     return attempt;
   }
 
-  #getLinked({ linkTo }: Attempt): number {
-    const user = this.#options.users.findByPublicId(linkTo);
-    if (user === undefined) throw new AppError("not_found", "This account does not exist any more.");
-    return user.id;
+  /**
+   * Row id of the account that is to be linked, within the deed. Whoever lost their password to somebody else, and set a
+   * new one, has not opened another door by it that was begun before.
+   */
+  #confirmLinked({ linkTo, linkBasis }: Attempt): number {
+    const { users } = this.#options;
+    const user = users.findByPublicId(linkTo);
+    const credentials = user && users.findCredentials(user.email);
+    if (credentials !== undefined && isSame(digestOf(credentials.passwordHash), linkBasis)) return credentials.user.id;
+    throw new AppError("bad_credentials", "The password was changed meanwhile. Begin again with the new one.");
   }
 }
 

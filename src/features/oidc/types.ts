@@ -31,5 +31,7 @@ export interface Attempt {
   readonly challenge: string;
   /** Public id of the account that is to be linked; empty where somebody signs in. */
   readonly linkTo: string;
+  /** Digest of the password that was given for it; empty where somebody signs in. */
+  readonly linkBasis: string;
   readonly expiresAtMs: number;
 }

@@ -42,7 +42,7 @@ const AuthenticationResponse = t.Object(
       clientDataJSON: Base64Url,
       authenticatorData: Base64Url,
       signature: Base64Url,
-      userHandle: t.Optional(Base64Url),
+      userHandle: t.Optional(t.String({ maxLength: 256, pattern: "^[A-Za-z0-9_-]*$" })),
     }),
   },
   { description: "AuthenticationResponseJSON, as the browser gives it" },

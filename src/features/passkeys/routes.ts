@@ -192,7 +192,7 @@ function toAssertion({ id, rawId, type, response }: (typeof PasskeySignInBody.st
     id,
     rawId,
     type,
-    response: { clientDataJSON, authenticatorData, signature, ...(userHandle !== undefined && { userHandle }) },
+    response: { clientDataJSON, authenticatorData, signature, ...(userHandle && { userHandle }) },
     clientExtensionResults: {},
   };
   return json;

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import type {
   AuthenticationResponseJSON,
-  AuthenticatorTransportFuture,
+  AuthenticatorTransport,
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
@@ -218,8 +218,12 @@ export class PasskeyService {
   }
 }
 
-/** When first needed: it brings parsers of certificates along, and a start should be quick. */
-function loadLibrary() {
+/**
+ * When first needed: it brings parsers of certificates along, and a start should be quick. They rest on reflect-metadata,
+ * which the library imports itself, but inside the executable only after them.
+ */
+async function loadLibrary() {
+  await import("reflect-metadata");
   return import("@simplewebauthn/server");
 }
 
@@ -231,9 +235,9 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(text, "base64url"));
 }
 
-function readTransports(json: string): AuthenticatorTransportFuture[] {
+function readTransports(json: string): AuthenticatorTransport[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `add` alone
-  return JSON.parse(json) as AuthenticatorTransportFuture[];
+  return JSON.parse(json) as AuthenticatorTransport[];
 }
 
 function checkName(text: string): string {

@@ -24,7 +24,8 @@ export interface PasswordResetRoutesOptions {
 const FORM_BYTES_MAX = 64 * 1024;
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
-const MAILED = "If there is an account with this e-mail, a mail with a link is on its way. The link works for 30 minutes.";
+const MAILED =
+  "If there is an account with this e-mail, a mail with a link is on its way. The link works for 30 minutes.";
 const NO_MAIL = "This server sends no mail. Ask whoever runs it for a link to set a new password.";
 
 /** See the head of this file. */

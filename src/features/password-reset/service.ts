@@ -74,7 +74,9 @@ export class PasswordReset {
     this.#isLooking = true;
     void this.#answerAll()
       .catch((error: unknown) =>
-        this.#options.log.error("Requests for new passwords could not be looked at; the next one tries again.", { error }),
+        this.#options.log.error("Requests for new passwords could not be looked at; the next one tries again.", {
+          error,
+        }),
       )
       .finally(() => {
         this.#isLooking = false;
@@ -89,7 +91,8 @@ export class PasswordReset {
   issue(_tx: Transaction, userId: number): string {
     const { users, clock } = this.#options;
     const user = users.findById(userId);
-    if (user === undefined || user.email === "") throw new AppError("not_found", "This account does not exist any more.");
+    if (user === undefined || user.email === "")
+      throw new AppError("not_found", "This account does not exist any more.");
     if (user.disabledAtMs !== null) {
       throw new AppError("account_disabled", "This account is disabled. Enable it first, then make the link.");
     }

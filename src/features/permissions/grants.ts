@@ -27,11 +27,15 @@ interface GrantRow {
  * index look-ups a level.
  */
 export class Grants {
+  readonly #any;
   readonly #above;
   readonly #received;
   readonly #writable;
 
   constructor(sqlite: Database) {
+    this.#any = sqlite.prepare<{ found: number }, [number]>(
+      "SELECT 1 AS found FROM shares INDEXED BY shares_recipient WHERE recipient_id = ?1 LIMIT 1",
+    );
     this.#above = sqlite.prepare<GrantRow, [number, number, number]>(
       `WITH RECURSIVE up(id, parent_id, height) AS (
          SELECT id, parent_id, 0 FROM nodes WHERE id = ?1
@@ -46,9 +50,14 @@ export class Grants {
        WHERE public_id = ?1 AND kind = 'account' AND recipient_id = ?2 AND (expires_at IS NULL OR expires_at > ?3)`,
     );
     this.#writable = sqlite.prepare<{ accountId: number }, [number, number]>(
-      `SELECT DISTINCT account_id AS accountId FROM shares INDEXED BY shares_recipient
+      `SELECT account_id AS accountId FROM shares INDEXED BY shares_recipient
        WHERE recipient_id = ?1 AND kind = 'account' AND can_write = 1 AND (expires_at IS NULL OR expires_at > ?2)`,
     );
+  }
+
+  /** Whether anything at all was ever shared with an account and is not revoked. */
+  hasAny(recipientId: number): boolean {
+    return this.#any.get(recipientId) !== null;
   }
 
   /** The shares by which an account reaches a node, nearest first. */
@@ -66,6 +75,7 @@ export class Grants {
 
   /** The accounts that let this one write somewhere. */
   writableAccounts(recipientId: number, nowMs: number): number[] {
-    return this.#writable.all(recipientId, nowMs).map(({ accountId }) => accountId);
+    const rows = this.#writable.all(recipientId, nowMs);
+    return [...new Set(rows.map(({ accountId }) => accountId))];
   }
 }

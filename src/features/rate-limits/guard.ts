@@ -1,6 +1,7 @@
 /** How often: counts every request before it is routed, and puts the state of its window on every answer. */
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -108,6 +109,7 @@ export class RateGate {
    * @throws AppError rate_limited; what `check` throws
    */
   async guardSignIn<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
+    noteAudit(request, { email });
     const { signins, findPlan } = this.#options;
     const account = emailKey(email);
     const gate = await signins.before(this.#addressKey(request), account, findPlan(email));
@@ -123,6 +125,8 @@ export class RateGate {
 
   /** The same for a password that is asked elsewhere; the request itself counts in its own category. */
   async guardPassword<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
+    const isShare = email.startsWith("share:");
+    noteAudit(request, isShare ? { target: { type: "share", id: email.slice("share:".length) } } : { email });
     const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
     // The request shows its own category, unless this is what refuses it.
     return this.#guard(gate, check, (verdict) => {

@@ -4,6 +4,7 @@
  *
  * A share that was made for an e-mail without an account waits until an account is made with it. It is never given to an
  * account that takes the e-mail on later: whoever can change their e-mail could otherwise collect what waits for others.
+ * Addresses are not verified, so where anybody may sign up, who makes an account with an e-mail first gets what waits.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";

@@ -1,15 +1,6 @@
 /** What the index holds of a file or folder. Pure. */
 import { FILE, parseMetadata, parseTags } from "../tree/rows.ts";
-import {
-  cameraFacets,
-  dateFacets,
-  extensionOf,
-  facet,
-  familiesOf,
-  plainType,
-  sizeFacet,
-  tagFacet,
-} from "./facets.ts";
+import { cameraFacets, dateFacets, extensionOf, facet, familiesOf, plainType, sizeFacet, tagFacet } from "./facets.ts";
 import { toIndexText } from "./words.ts";
 
 /** A node with what its content tells of itself, as the database has them. */

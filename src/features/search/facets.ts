@@ -1,6 +1,6 @@
 /**
  * Facets: what a file is, as words of the index. A filter becomes a word or a few of them, so that one question to the
- * index narrows by everything at once. Coarse ones (months, powers of two) are looked at again in the file's own row.
+ * index narrows by everything at once. Only sizes are coarse, and are looked at again in the file's own row.
  */
 import { fold } from "../../lib/path.ts";
 import type { FAMILIES } from "./parse-query.ts";
@@ -9,7 +9,7 @@ import type { FAMILIES } from "./parse-query.ts";
 export type Family = (typeof FAMILIES)[number] | "other";
 
 /** Kinds of facets, by the two letters with which their words begin. */
-type FacetKind = "fa" | "ty" | "ex" | "ta" | "ca" | "fo" | "pu" | "sz" | `${DateFacet}${"y" | "m"}`;
+type FacetKind = "fa" | "ty" | "ex" | "ta" | "ca" | "fo" | "pu" | "sz" | `${DateFacet}${"y" | "m" | "d"}`;
 
 /** Which date: modified, created, taken (a picture). */
 export type DateFacet = "m" | "c" | "p";
@@ -17,6 +17,15 @@ export type DateFacet = "m" | "c" | "p";
 /** Years that are told apart; what lies before or after counts as the first or last of them. */
 const YEAR_MIN = 1900;
 const YEAR_MAX = 2099;
+
+interface Day {
+  readonly year: number;
+  readonly month: number;
+  readonly dayOfMonth: number;
+}
+
+const FIRST_DAY: Day = { year: YEAR_MIN, month: 1, dayOfMonth: 1 };
+const LAST_DAY: Day = { year: YEAR_MAX, month: 12, dayOfMonth: 31 };
 /** 2^53 and more is no size of a file. */
 const SIZE_CLASS_MAX = 53;
 /** A search in more folders than these looks at each file's folder instead. */
@@ -55,22 +64,38 @@ export function sizeFacets(min: number | null, max: number | null): string[] | u
 
 /** The words of a day, given as `YYYY-MM-DD…`. */
 export function dateFacets(date: DateFacet, day: string): string[] {
-  const { year, month } = yearAndMonth(day);
-  return [facet(`${date}y`, year), facet(`${date}m`, year * 100 + month)];
+  const { year, month, dayOfMonth } = partsOf(day);
+  const months = year * 100 + month;
+  return [facet(`${date}y`, year), facet(`${date}m`, months), facet(`${date}d`, months * 100 + dayOfMonth)];
 }
 
-/** The words that days within these bounds may have: whole years, and months at the ends. */
+/**
+ * Words of which days within these bounds have exactly one, and no others any: whole years, whole months at the ends, days
+ * at theirs; some three hundred at most.
+ */
 export function dateRangeFacets(date: DateFacet, from: string | null, to: string | null): string[] {
-  const first = from === null ? { year: YEAR_MIN, month: 1 } : yearAndMonth(from);
-  const last = to === null ? { year: YEAR_MAX, month: 12 } : yearAndMonth(to);
+  const first = from === null ? FIRST_DAY : partsOf(from);
+  const last = to === null ? LAST_DAY : partsOf(to);
   const words: string[] = [];
   for (let { year } = first; year <= last.year; year++) {
-    const begins = year === first.year ? first.month : 1;
-    const ends = year === last.year ? last.month : 12;
-    if (begins === 1 && ends === 12) words.push(facet(`${date}y`, year));
-    else words.push(...numbers(begins, ends).map((month) => facet(`${date}m`, year * 100 + month)));
+    const begins = year === first.year ? first : { ...FIRST_DAY, year };
+    const ends = year === last.year ? last : { ...LAST_DAY, year };
+    const isWhole = begins.month === 1 && begins.dayOfMonth === 1 && ends.month === 12 && ends.dayOfMonth === 31;
+    words.push(...(isWhole ? [facet(`${date}y`, year)] : monthsAndDays(date, year, begins, ends)));
   }
   return words;
+}
+
+function monthsAndDays(date: DateFacet, year: number, begins: Day, ends: Day): string[] {
+  return numbers(begins.month, ends.month).flatMap((month) => {
+    const firstDay = month === begins.month ? begins.dayOfMonth : 1;
+    const lastDay = month === ends.month ? ends.dayOfMonth : 31;
+    const months = year * 100 + month;
+    // Day 0 of a month is the last one of the month before.
+    const isWhole = firstDay === 1 && lastDay >= new Date(Date.UTC(year, month, 0)).getUTCDate();
+    if (isWhole) return [facet(`${date}m`, months)];
+    return numbers(firstDay, lastDay).map((day) => facet(`${date}d`, months * 100 + day));
+  });
 }
 
 const ARCHIVES =
@@ -111,11 +136,11 @@ function sizeClass(bytes: number): number {
   return bytes < 1 ? 0 : Math.min(SIZE_CLASS_MAX, Math.floor(Math.log2(bytes)) + 1);
 }
 
-function yearAndMonth(day: string): { year: number; month: number } {
+function partsOf(day: string): Day {
   const year = Number(day.slice(0, 4));
-  if (!(year >= YEAR_MIN)) return { year: YEAR_MIN, month: 1 };
-  if (year > YEAR_MAX) return { year: YEAR_MAX, month: 12 };
-  return { year, month: Number(day.slice(5, 7)) };
+  if (!(year >= YEAR_MIN)) return FIRST_DAY;
+  if (year > YEAR_MAX) return LAST_DAY;
+  return { year, month: Number(day.slice(5, 7)), dayOfMonth: Number(day.slice(8, 10)) };
 }
 
 function numbers(first: number, last: number): number[] {

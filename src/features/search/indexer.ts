@@ -43,6 +43,7 @@ export class SearchIndexer {
   #working: Promise<void> | undefined;
   #isStopped = false;
   #seenMark = "";
+  #seenTotal: number | undefined;
   #busySinceMs: number | undefined;
   #revision = 0;
 
@@ -133,28 +134,29 @@ export class SearchIndexer {
       });
   }
 
-  /** Works until all is done or others write. */
+  /** Works until all is done or others change files. */
   async #work(): Promise<void> {
     const { tables, writer } = this.#options;
-    let mark = tables.changeMark();
-    // What was written since the last look is fresh: more may be on its way.
-    let isBusy = mark !== this.#seenMark && this.#seenMark !== "";
-    while (!this.#isStopped) {
+    let total = tables.journalTotal();
+    // What was changed since the last look is fresh: more may be on its way.
+    let isBusy = total !== (this.#seenTotal ?? total);
+    for (let isMore = true; isMore && !this.#isStopped; ) {
       if (isBusy || writer.waiting > 0) {
         this.#busySinceMs ??= performance.now();
         if (performance.now() - this.#busySinceMs < PATIENCE_MS) {
-          this.#seenMark = mark;
+          this.#seenTotal = total;
           return;
         }
         await Bun.sleep(BUSY_REST_MS);
       } else await Bun.sleep(REST_MS);
-      isBusy = tables.changeMark() !== mark;
-      const isMore = await this.#step();
-      mark = tables.changeMark();
-      if (!isMore) break;
+      const before = total;
+      total = tables.journalTotal();
+      isBusy = total !== before;
+      isMore = await this.#step();
     }
     this.#busySinceMs = undefined;
-    this.#seenMark = mark;
+    this.#seenTotal = total;
+    this.#seenMark = tables.changeMark();
   }
 
   /** One deed of whatever is to be done. @returns whether there may be more */
@@ -170,12 +172,8 @@ export class SearchIndexer {
       await this.#followSome(behind);
       return true;
     }
-    const again = tables.nodesAgain(ROWS_A_DEED);
-    if (again.length > 0) {
-      await writer.run((tx) => {
-        const indexed = this.#index(tx, tables.nodes(again));
-        for (const id of indexed === undefined ? again : again.slice(0, again.indexOf(indexed) + 1)) tables.notAgain(id);
-      });
+    if (tables.contentAgain() !== undefined) {
+      await writer.run((tx) => this.#indexAgain(tx));
       this.#revision++;
       return true;
     }
@@ -200,8 +198,21 @@ export class SearchIndexer {
     const rows = tables.nodesFrom(fill, ROWS_A_DEED);
     // An erased account's are not followed any more.
     const wanted = rows.filter(({ account_id: accountId }) => tables.isFollowed(accountId));
-    const last = this.#index(tx, wanted) ?? (rows.length < ROWS_A_DEED ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
+    const last =
+      this.#index(tx, wanted) ?? (rows.length < ROWS_A_DEED ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
     tables.setFill(last + 1);
+  }
+
+  #indexAgain(tx: Transaction): void {
+    const { tables } = this.#options;
+    const again = tables.contentAgain();
+    if (again === undefined) return;
+    const rows = tables.nodesAgain(again, ROWS_A_DEED);
+    const stoppedAt = this.#index(tx, rows);
+    tables.goOnAgain(
+      again,
+      stoppedAt === undefined ? rows.at(ROWS_A_DEED - 1) : rows.find(({ id }) => id === stoppedAt),
+    );
   }
 
   #followSome(accountId: number): Promise<void> {
@@ -225,7 +236,7 @@ export class SearchIndexer {
     for (const [index, row] of rows.entries()) {
       tables.index(row);
       const { digest, media_type: mediaType, parent_id: parentId } = row;
-      if (digest !== null && mediaType !== null && parentId !== null && row.isRead === 0) {
+      if (digest !== null && mediaType !== null && (parentId ?? 0) > 0 && row.isRead === 0) {
         noteContent?.(tx, digest, mediaType);
       }
       if (index < rows.length - 1 && performance.now() - startedMs > DEED_MS) return row.id;

@@ -3,7 +3,7 @@ import type { Bindable } from "../../db/reader.worker.ts";
 import { FILE } from "../tree/rows.ts";
 import { ANY_FAMILY, cameraFacets, dateRangeFacets, facet, FOLDERS_MAX, sizeFacets, tagFacet } from "./facets.ts";
 import { FAMILIES } from "./parse-query.ts";
-import type { DateTerm, SearchTerm, SizeTerm, WordTerm } from "./types.ts";
+import type { SearchTerm, SizeTerm, WordTerm } from "./types.ts";
 import { quoteWords } from "./words.ts";
 
 /**
@@ -57,30 +57,62 @@ export function matchExpression(
   return unwanted.length === 0 ? positive : `(${positive}) NOT (${unwanted.join(" OR ")})`;
 }
 
+/** One question with all that it needs. */
+export interface Question {
+  readonly accountId: number;
+  /** See {@link matchExpression}. */
+  readonly match: string;
+  readonly terms: readonly SearchTerm[];
+  readonly places: readonly SearchPlace[];
+  /** What {@link selectGoneFolders} gave; undefined for too many. */
+  readonly gone: readonly number[] | undefined;
+  readonly limit: number;
+}
+
+/** Folders out of which no way leads to the root: cut off and still being taken apart, or in the trash; and all below. */
+const GONE = `WITH RECURSIVE gone(id) AS (
+  SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/' AND account_id = ?
+  UNION ALL SELECT node_id FROM trash WHERE account_id = ? AND folders > 0
+  UNION ALL SELECT c.id FROM gone JOIN nodes c INDEXED BY nodes_name ON c.parent_id = gone.id AND c.kind = 0)`;
+
+/** Some folders of an account out of which no way leads to its root: the index still holds what is in them. */
+export function selectGoneFolders(accountId: number, limit: number): { sql: string; parameters: Bindable[] } {
+  return { sql: `${GONE} SELECT id FROM gone LIMIT ?`, parameters: [accountId, accountId, limit] };
+}
+
 /**
- * The ids of what an account has that matches, newest first, as one text: `SELECT group_concat(id) …`.
- * What was deleted or put away with a folder above it is left out.
+ * The ids of what an account has that matches, newest first, as one text: `SELECT group_concat(id) …`. Nearly always the
+ * index alone tells them; the rows of nodes are looked at where sizes or very many folders are asked for, or where the
+ * index still holds what went with a folder.
  */
-export function selectIds(
-  accountId: number,
-  match: string,
-  terms: readonly SearchTerm[],
-  places: readonly SearchPlace[],
-  limit: number,
-): { readonly sql: string; readonly parameters: readonly Bindable[] } {
-  const conditions = [...terms.flatMap(toConditions), ...places.map(belowCondition)];
-  const where = conditions.map(({ sql }) => ` AND ${sql}`).join("");
-  const parameters = conditions.flatMap((condition) => condition.parameters);
-  return {
-    sql: `WITH RECURSIVE gone(id) AS (
-        SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/' AND account_id = ?
-        UNION ALL SELECT c.id FROM gone JOIN nodes c INDEXED BY nodes_name ON c.parent_id = gone.id AND c.kind = 0)
-      SELECT group_concat(id) FROM (
-        SELECT n.id FROM search_text f CROSS JOIN nodes n ON n.id = (f.rowid & ${NODE_MASK})
-        WHERE search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1
-          AND n.account_id = ? AND n.parent_id IS NOT NULL AND n.parent_id NOT IN (SELECT id FROM gone)${where}
+export function selectIds(question: Question): { readonly sql: string; readonly parameters: readonly Bindable[] } {
+  const { accountId, terms, places, gone, limit } = question;
+  const conditions = [...terms.flatMap(toConditions), ...places.flatMap(belowConditions)];
+  const own = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1`;
+  const lost = gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
+  const match = lost === "" ? question.match : `(${question.match})${lost}`;
+  if (conditions.length === 0 && gone !== undefined) {
+    return {
+      sql: `SELECT group_concat(id) FROM (SELECT f.rowid & ${NODE_MASK} AS id FROM search_text f WHERE ${own}
         ORDER BY f.rowid DESC LIMIT ?)`,
-    parameters: [accountId, match, accountId, accountId, accountId, ...parameters, limit],
+      parameters: [match, accountId, accountId, limit],
+    };
+  }
+  const where = conditions.map(({ sql }) => ` AND ${sql}`).join("");
+  return {
+    sql: `${GONE} SELECT group_concat(id) FROM (
+        SELECT n.id FROM search_text f CROSS JOIN nodes n ON n.id = (f.rowid & ${NODE_MASK})
+        WHERE ${own} AND n.parent_id > 0 AND n.parent_id NOT IN (SELECT id FROM gone)${where}
+        ORDER BY f.rowid DESC LIMIT ?)`,
+    parameters: [
+      accountId,
+      accountId,
+      match,
+      accountId,
+      accountId,
+      ...conditions.flatMap(({ parameters }) => parameters),
+      limit,
+    ],
   };
 }
 
@@ -149,45 +181,21 @@ function quoted(word: string): string {
   return `"${word}"`;
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
 /** What the coarse facets leave open. */
 function toConditions(term: SearchTerm): Condition[] {
-  if (term.key === "size") {
-    return [
-      { sql: `n.kind = ${FILE}`, parameters: [] },
-      ...bounds("n.size_bytes", term.min, term.max),
-    ];
-  }
-  if (term.key === "modified") return timeBounds("n.modified_at", term);
-  if (term.key === "created") return timeBounds("n.created_at", term);
-  if (term.key === "taken") return bounds(TAKEN_DAY, term.from, term.to);
-  return [];
-}
-
-/** The calendar day where it was taken, as device or picture tell it. */
-const TAKEN_DAY = `substr(coalesce(n.captured_at, (SELECT m.taken_at FROM blobs b JOIN media_info m ON m.digest = b.digest
-  WHERE b.id = n.blob_id)), 1, 10)`;
-
-function timeBounds(column: string, { from, to }: DateTerm): Condition[] {
-  return bounds(column, from === null ? null : Date.parse(from), to === null ? null : Date.parse(to) + DAY_MS - 1);
-}
-
-function bounds(column: string, from: Bindable, to: Bindable): Condition[] {
+  if (term.key !== "size") return [];
+  const { min, max } = term;
   return [
-    ...(from === null ? [] : [{ sql: `${column} >= ?`, parameters: [from] }]),
-    ...(to === null ? [] : [{ sql: `${column} <= ?`, parameters: [to] }]),
+    { sql: `n.kind = ${FILE}`, parameters: [] },
+    ...(min === null ? [] : [{ sql: "n.size_bytes >= ?", parameters: [min] }]),
+    ...(max === null ? [] : [{ sql: "n.size_bytes <= ?", parameters: [max] }]),
   ];
 }
 
-function belowCondition({ folderId, folderIds }: SearchPlace): Condition {
-  // Where the folders were named, the facets say it: but an entry may be a moment behind.
-  if (folderIds !== undefined) {
-    return { sql: `n.parent_id IN (${folderIds.map(() => "?").join(", ")})`, parameters: folderIds };
-  }
-  return {
-    sql: `n.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
-      SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`,
-    parameters: [folderId],
-  };
+/** Where the folders are named, the facets say it. */
+function belowConditions({ folderId, folderIds }: SearchPlace): Condition[] {
+  if (folderIds !== undefined) return [];
+  const sql = `n.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
+    SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`;
+  return [{ sql, parameters: [folderId] }];
 }

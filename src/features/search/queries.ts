@@ -22,6 +22,13 @@ export interface FillState {
   readonly untilId: number;
 }
 
+/** A content whose files are to be indexed again, from behind this file of this account. */
+export interface Again {
+  readonly digest: Uint8Array;
+  readonly accountId: number;
+  readonly nodeId: number;
+}
+
 /** The tables of the index. Changes are made inside a deed. */
 export class SearchTables {
   readonly #sqlite: Database;
@@ -36,8 +43,11 @@ export class SearchTables {
   readonly #fill;
   readonly #setFill;
   readonly #again;
+  readonly #againNodes;
+  readonly #againFrom;
   readonly #notAgain;
   readonly #changes;
+  readonly #total;
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
@@ -70,8 +80,18 @@ export class SearchTables {
       `SELECT next_id AS nextId, until_id AS untilId FROM search_fill WHERE format = ${FORMAT}`,
     );
     this.#setFill = sqlite.prepare<undefined, [number]>("UPDATE search_fill SET next_id = ?1");
-    this.#again = sqlite.prepare<{ id: number }, [number]>("SELECT node_id AS id FROM search_again LIMIT ?1");
-    this.#notAgain = sqlite.prepare<undefined, [number]>("DELETE FROM search_again WHERE node_id = ?1");
+    this.#again = sqlite.prepare<Again, []>(
+      `SELECT digest, after_account_id AS accountId, after_node_id AS nodeId FROM search_again LIMIT 1`,
+    );
+    this.#againNodes = sqlite.prepare<{ id: number }, [Uint8Array, number, number, number]>(
+      `SELECT n.id FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob ON n.blob_id = b.id
+       WHERE b.digest = ?1 AND (n.account_id, n.id) > (?2, ?3) ORDER BY n.account_id, n.id LIMIT ?4`,
+    );
+    this.#againFrom = sqlite.prepare<undefined, [Uint8Array, number, number]>(
+      "UPDATE search_again SET after_account_id = ?2, after_node_id = ?3 WHERE digest = ?1",
+    );
+    this.#notAgain = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM search_again WHERE digest = ?1");
+    this.#total = sqlite.prepare<{ total: number }, []>("SELECT ifnull(sum(seq), 0) AS total FROM accounts");
     this.#changes = sqlite.prepare<{ own: number; others: number }, []>(
       "SELECT total_changes() AS own, (SELECT data_version FROM pragma_data_version) AS others",
     );
@@ -81,6 +101,11 @@ export class SearchTables {
   changeMark(): string {
     const mark = this.#changes.get();
     return `${mark?.own ?? 0}/${mark?.others ?? 0}`;
+  }
+
+  /** Moves on with every change of anybody's files. */
+  journalTotal(): number {
+    return this.#total.get()?.total ?? 0;
   }
 
   /** Undefined before the first start with this form of the index. */
@@ -139,28 +164,31 @@ export class SearchTables {
     return this.#behind.all().map(({ id }) => id);
   }
 
-  /** Nodes to be indexed again. */
-  nodesAgain(limit: number): number[] {
-    return this.#again.all(limit).map(({ id }) => id);
+  /** A content whose files are to be indexed again. */
+  contentAgain(): Again | undefined {
+    return this.#again.get() ?? undefined;
   }
 
-  notAgain(nodeId: number): void {
-    this.#notAgain.run(nodeId);
+  /** The next files of such a content. */
+  nodesAgain({ digest, accountId, nodeId }: Again, limit: number): PendingRow[] {
+    return this.nodes(this.#againNodes.all(digest, accountId, nodeId, limit).map(({ id }) => id));
+  }
+
+  /** Notes behind which file such a content is to be gone on with; undefined for none left. */
+  goOnAgain({ digest }: Again, last: PendingRow | undefined): void {
+    if (last === undefined) this.#notAgain.run(digest);
+    else this.#againFrom.run(digest, last.account_id, last.id);
   }
 
   /** Lets all files with this content be indexed again. */
   markAgain(digest: Uint8Array): void {
-    this.#sqlite
-      .query<undefined, [Uint8Array]>(
-        `INSERT OR IGNORE INTO search_again (node_id) SELECT n.id FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob
-         ON n.blob_id = b.id WHERE b.digest = ?1`,
-      )
-      .run(digest);
+    this.#sqlite.query<undefined, [Uint8Array]>("INSERT OR REPLACE INTO search_again (digest) VALUES (?1)").run(digest);
   }
 
   /** Puts a node's entry into the index, or takes it out where the node is in no tree. */
   index(row: PendingRow): void {
-    if (row.parent_id === null) {
+    // Cut off, or in the trash.
+    if ((row.parent_id ?? 0) <= 0) {
       this.drop(row.account_id, row.id);
       return;
     }

@@ -1,10 +1,10 @@
 /** Searches over everything that is told of an account's files. See parse-query.ts for the language, match.ts for the way. */
-import { numbers, type Reader } from "../../db/reader.ts";
+import { numbers, type Reader, rows } from "../../db/reader.ts";
 import { notFound } from "../../errors.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TreeNode } from "../tree/types.ts";
 import type { SearchIndexer } from "./indexer.ts";
-import { hasWords, matchExpression, type SearchPlace, selectIds, TIERS } from "./match.ts";
+import { hasWords, matchExpression, type SearchPlace, selectGoneFolders, selectIds, TIERS } from "./match.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { SearchTerm } from "./types.ts";
 
@@ -96,9 +96,10 @@ export class SearchService {
 
   /** At most one more than can be paged through. */
   async #find(accountId: number, terms: readonly SearchTerm[], places: readonly SearchPlace[]): Promise<Float64Array> {
+    const gone = await this.#goneFolders(accountId);
     const find = async (columns: (typeof TIERS)[number]): Promise<Float64Array> => {
       const match = matchExpression(terms, places, columns);
-      const { sql, parameters } = selectIds(accountId, match, terms, places, FOUND_MAX + 1);
+      const { sql, parameters } = selectIds({ accountId, match, terms, places, gone, limit: FOUND_MAX + 1 });
       const [ids] = await this.#options.reader.read([numbers(sql, parameters)]);
       return ids;
     };
@@ -112,6 +113,13 @@ export class SearchService {
     for (const tier of TIERS.slice(1, -1)) for (const id of await find(tier)) found.add(id);
     for (const id of all) found.add(id);
     return Float64Array.from(found).subarray(0, FOUND_MAX + 1);
+  }
+
+  /** Undefined for more than can be named. */
+  async #goneFolders(accountId: number): Promise<number[] | undefined> {
+    const { sql, parameters } = selectGoneFolders(accountId, FOLDERS_NAMED_MAX + 1);
+    const [found] = await this.#options.reader.read([rows<{ id: number }>(sql, parameters)]);
+    return found.length > FOLDERS_NAMED_MAX ? undefined : found.map(({ id }) => id);
   }
 
   #fresh(key: string, seq: number): Float64Array | undefined {

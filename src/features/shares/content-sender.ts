@@ -5,6 +5,7 @@
 import { type BlobStore, contentMissing } from "../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../blobs/derived.ts";
 import { AppError } from "../../errors.ts";
+import type { FileFacts } from "../../events/catalogue.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { type Query, readBoolean, readQuery } from "../../http/fields.ts";
@@ -17,6 +18,7 @@ import type { DownloadLedger } from "../rate-limits/download-ledger.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
 import type { ThumbnailVariant } from "../thumbnails/sizes.ts";
+import { factsOf } from "../tree/facts.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { BarePictures } from "./bare-pictures.ts";
 import type { ShareDoor } from "./door.ts";
@@ -94,8 +96,10 @@ export class ShareSender {
       }
     }
     const sent = this.#answer(file, await this.#content(opened, file), query, asked);
-    if (sent.kind === "whole") this.#options.rateGate.countWholeDownload(asked.request, asked.set.headers);
-    const counted = await this.count(opened, file, contentKeyOf(file), asked, sent.kind);
+    if (this.#begins(opened, file, asked.request, sent.kind)) {
+      this.#options.rateGate.countWholeDownload(asked.request, asked.set.headers);
+    }
+    const counted = await this.count(opened, factsOf(file), contentKeyOf(file), asked, sent.kind);
     const { access, transfers, clock, onCounted } = this.#options;
     if (counted !== undefined) {
       access.note(file.id, clock.nowMs(), counted);
@@ -116,8 +120,12 @@ export class ShareSender {
   checkLeft(opened: OpenedShare, contentKey: string, { request }: ShareContentRequest, isLook = false): void {
     const { door, downloads, clock } = this.#options;
     if (!door.isUsedUp(opened.share)) return;
-    const step = downloads.stepOf(callerOf(request), keyOf(opened, contentKey), request.headers.has("range"), clock.nowMs());
-    if (isLook || step === "counts") throw usedUp();
+    const [caller, key] = [callerOf(request), keyOf(opened, contentKey)];
+    const isRange = request.headers.has("range");
+    const continues =
+      downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues" ||
+      (isRange && this.#counting.has(`${caller} ${key}`));
+    if (isLook || !continues) throw usedUp();
   }
 
   /**
@@ -128,7 +136,7 @@ export class ShareSender {
    */
   async count(
     opened: OpenedShare,
-    file: FileNode,
+    file: FileFacts,
     contentKey: string,
     { request }: ShareContentRequest,
     kind: SentBlob["kind"],
@@ -138,7 +146,11 @@ export class ShareSender {
     const caller = callerOf(request);
     const key = keyOf(opened, contentKey);
     const isRange = kind !== "whole";
-    if (isRange) await this.#counting.get(`${caller} ${key}`);
+    // From here to the taking nothing may come between: whoever waited looks again.
+    for (let other = this.#counting.get(`${caller} ${key}`); isRange && other !== undefined; ) {
+      await other;
+      other = this.#counting.get(`${caller} ${key}`);
+    }
     if (downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues") return 0;
     const taken = this.#take(opened, file);
     if (taken !== undefined) {
@@ -150,7 +162,15 @@ export class ShareSender {
     return 1;
   }
 
-  #take(opened: OpenedShare, file: FileNode): Promise<void> | undefined {
+  /** Whether a download begins; the limits know addresses alone, and all files of a shared folder have the same one. */
+  #begins(opened: OpenedShare, file: FileNode, request: Request, kind: SentBlob["kind"]): boolean {
+    if (kind === "whole") return true;
+    if (kind === "head" || kind === "notModified") return false;
+    const { downloads, clock } = this.#options;
+    return downloads.stepOf(callerOf(request), keyOf(opened, contentKeyOf(file)), true, clock.nowMs()) === "counts";
+  }
+
+  #take(opened: OpenedShare, file: FileFacts): Promise<void> | undefined {
     const { statistics } = this.#options;
     if (opened.share.maxDownloads !== null) return statistics.takeDownload(opened.share, file);
     statistics.noteDownload(opened.share, file);

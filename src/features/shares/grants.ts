@@ -22,7 +22,10 @@ export class Grants {
   /** A grant for an hour, or for as long as the share lasts. */
   issue(share: Share, nowMs: number): { grant: string; expiresAtMs: number } {
     const expiresAtMs = Math.min(nowMs + GRANT_MS, share.expiresAtMs ?? Number.POSITIVE_INFINITY);
-    return { grant: `${expiresAtMs.toString(36)}.${this.#sign(share, expiresAtMs).toString("base64url")}`, expiresAtMs };
+    return {
+      grant: `${expiresAtMs.toString(36)}.${this.#sign(share, expiresAtMs).toString("base64url")}`,
+      expiresAtMs,
+    };
   }
 
   /** Whether this opens the share as it is now. */

@@ -65,7 +65,9 @@ const optional = {
   expiresAt: t.Optional(
     t.Union([t.String(), t.Null()], { description: "An instant to come, ISO 8601 with Z or an offset" }),
   ),
-  expiresIn: t.Optional(t.Union([t.String(), t.Null()], { description: 'Instead: from now on, such as "12h" or "7d"' })),
+  expiresIn: t.Optional(
+    t.Union([t.String(), t.Null()], { description: 'Instead: from now on, such as "12h" or "7d"' }),
+  ),
   password: t.Optional(t.Union([t.String(), t.Null()], { description: "4 to 256 characters; links alone" })),
   maxDownloads: t.Optional(t.Union([Type.Integer(), t.Null()], { description: "At least 1; links alone" })),
   label: t.Optional(t.Union([t.String(), t.Null()], { description: "At most 200 characters; drop boxes show theirs" })),
@@ -133,8 +135,8 @@ export const PublicShareRecord = t.Union([
     permissions: t.Literal("read"),
     expiresAt: TimestampOrNull,
     itemCount: Count,
-    files: t.Integer({ minimum: 0, description: "Directly in it" }),
-    folders: t.Integer({ minimum: 0, description: "Directly in it" }),
+    files: Type.Integer({ minimum: 0, description: "Directly in it" }),
+    folders: Type.Integer({ minimum: 0, description: "Directly in it" }),
     filesUrl: Url,
     downloadUrl: t.String({ format: "uri", description: "All of it as a ZIP" }),
   }),

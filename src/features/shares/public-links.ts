@@ -4,7 +4,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
-import { hashShareToken, ShareTokens } from "./tokens.ts";
+import { ShareTokens } from "./tokens.ts";
 
 interface LinkRow {
   readonly publicId: string;
@@ -23,20 +23,12 @@ export class PublicLinks {
   readonly #insert;
   readonly #delete;
   readonly #byNode;
-  readonly #legacyByToken;
-  readonly #legacyMark;
 
   /** @param events hears of links that are opened and closed */
   constructor(sqlite: Database, key: Uint8Array, clock: Clock, events?: Events) {
     this.#tokens = new ShareTokens(key);
     this.#clock = clock;
     this.#events = events;
-    this.#legacyByToken = sqlite.query<{ nodeId: number; downloadedAt: number | null }, [Uint8Array]>(
-      "SELECT node_id AS nodeId, downloaded_at AS downloadedAt FROM shares WHERE token_hash = ?1",
-    );
-    this.#legacyMark = sqlite.query<void, [Uint8Array, number]>(
-      "UPDATE shares SET downloaded_at = ?2 WHERE token_hash = ?1 AND downloaded_at IS NULL",
-    );
     this.#insert = sqlite.query<void, [string, number, Uint8Array, Uint8Array, number]>(
       `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at)
        VALUES (?1, (SELECT account_id FROM nodes WHERE id = ?2), ?2, 'public', ?3, ?4, ?5)`,
@@ -69,18 +61,6 @@ export class PublicLinks {
   findToken(nodeId: number): string | undefined {
     const row = this.#byNode.get(nodeId);
     return row === null ? undefined : this.#tokens.tokenOf(row.nonce);
-  }
-
-  findNodeId(token: string): number | undefined {
-    return this.#legacyByToken.get(hashShareToken(token))?.nodeId;
-  }
-
-  isDownloaded(token: string): boolean {
-    return (this.#legacyByToken.get(hashShareToken(token))?.downloadedAt ?? null) !== null;
-  }
-
-  noteDownloaded(_tx: Transaction, token: string): boolean {
-    return this.#legacyMark.run(hashShareToken(token), this.#clock.nowMs()).changes > 0;
   }
 
   #tell(tx: Transaction, name: "share.created" | "share.revoked", row: LinkRow | null): void {

@@ -1,94 +1,124 @@
-/** What a link opens for anybody: JSON, bytes and a plain page (contract §5). */
+/** What a link opens for anybody, as JSON and bytes (contract §5). The pages are in `page-routes.ts`. */
 import { Elysia, t } from "elysia";
-import { notFound } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
-import { ok } from "../../http/envelope.ts";
+import { ok, paginate } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readQuery } from "../../http/fields.ts";
-import { rateLimitKey } from "../../http/client-address.ts";
-import { toChecksum } from "../../blobs/digest.ts";
 import { toTimestamp } from "../../lib/clock.ts";
-import { canInline } from "../../http/send-blob.ts";
-import { pageResponse } from "../../web/page.ts";
-import { renderShareNotFoundPage, renderSharePage } from "../../web/share-page.ts";
-import type { authGuard } from "../auth/guard.ts";
-import type { ContentRequest, ContentSender } from "../files/content-sender.ts";
+import { type authGuard, takesJson } from "../auth/guard.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import type { TreeReader } from "../tree/reader.ts";
-import type { FileNode } from "../tree/types.ts";
-import type { UserService } from "../users/service.ts";
-import type { LinkDownloads } from "./link-downloads.ts";
-import type { PublicLinks } from "./public-links.ts";
+import type { FileNode, FolderNode } from "../tree/types.ts";
+import { QUERY_OF_SHARED_LISTING, readSharedListing } from "./listing.ts";
+import {
+  DropRequest,
+  DroppedRecord,
+  GrantRecord,
+  PublicListingRecord,
+  PublicShareRecord,
+  UnlockBody,
+} from "./model.ts";
+import {
+  folderTitle,
+  presentCurrentFolder,
+  presentSharedFile,
+  presentSharedItem,
+  publicUrl,
+  timestampOrNull,
+} from "./present.ts";
+import { noteShareHeaders, type ShareDownloads, visitOf } from "./guard.ts";
+import type { ShareSender } from "./content-sender.ts";
+import type { ShareDoor } from "./door.ts";
+import type { ShareStatistics } from "./statistics.ts";
+import type { OpenedShare } from "./types.ts";
+import type { DropBox } from "./upload-form.ts";
 
 /** What the routes of links work with. */
 export interface PublicRoutesOptions {
-  readonly links: PublicLinks;
-  readonly linkDownloads: LinkDownloads;
+  readonly door: ShareDoor;
+  readonly sender: ShareSender;
+  readonly downloads: ShareDownloads;
+  readonly dropBox: DropBox;
+  readonly statistics: ShareStatistics;
   readonly tree: TreeReader;
-  readonly users: UserService;
-  readonly sender: ContentSender;
   readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
-  /** `""`, or the path below which everything is served. */
-  readonly basePath: string;
 }
 
-const CACHE_CONTROL = "private, no-cache";
-const LINK_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" };
 const TokenParams = t.Object({ token: t.String() });
+const DOOR_ERRORS = ["not_found", "share_expired", "share_used_up", "password_required"] as const;
+const GRANT_HEADER = { "X-Share-Grant": "What unlock gave, for a locked share" };
 
-const PublicFile = t.Object({
-  name: t.String(),
-  type: t.Literal("file"),
-  mimeType: t.String(),
-  size: t.Number(),
-  modifiedAt: t.String({ format: "date-time" }),
-  checksum: t.String(),
-  downloadUrl: t.String({ format: "uri" }),
-  thumbnailUrl: t.String({ format: "uri" }),
-  hasThumbnail: t.Boolean(),
-});
-
-/** /s/{token}… and /api/public/{token}… */
+/** /api/public/{token}…, /s/{token}/download */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { links, linkDownloads, tree, users, sender, rateGate, guard, hasThumbnail, basePath } = options;
+  const { door, sender, downloads, dropBox, statistics, tree, rateGate, guard, hasThumbnail } = options;
+  const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
 
-  /** The file that a link opens; unknown, revoked and disabled look alike. */
-  const find = (token: string): FileNode | undefined => {
-    const nodeId = links.findNodeId(token);
-    const file = nodeId === undefined ? undefined : tree.findFileById(nodeId);
-    const owner = file && users.findById(file.accountId);
-    return owner?.disabledAtMs === null ? file : undefined;
-  };
-  const open = (token: string): FileNode => {
-    const file = find(token);
-    if (file === undefined) throw notFound("This link");
-    return file;
-  };
-  const download = (token: string, request: Request, set: ContentRequest["set"]) => {
-    const exchange = exchangeOf(request);
-    const file = open(token);
-    return sender.send(file, {
-      request,
-      set,
-      query: readQuery(exchange.query),
-      callerKey: `a:${rateLimitKey(exchange.clientAddress)}`,
-      countWhole: () => rateGate.countWholeDownload(request, set.headers),
-      cacheControl: CACHE_CONTROL,
-      extraHeaders: LINK_HEADERS,
-      onContentSent: () => linkDownloads.note(token, file),
-    });
-  };
   const documentedDownload = documented({
     tag: "Public links",
     summary: "The content behind a public link",
+    description:
+      "Of a shared folder the file that fileId names, without it all of it as a ZIP. Where downloads are limited, one is taken before the first byte; ranges count once per caller, content and hour. A share that hides location gives no ZIP.",
     access: "public",
-    query: { inline: { type: "boolean" }, thumbnail: { type: "string" } },
-    headers: { Range: "RFC 9110 §14" },
+    query: {
+      fileId: { type: "string", description: "A file of the shared folder" },
+      inline: { type: "boolean" },
+      thumbnail: { type: "string" },
+    },
+    headers: { Range: "RFC 9110 §14", ...GRANT_HEADER },
     content: { "application/octet-stream": "The content" },
     alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
-    errors: ["not_found", "invalid_field", "precondition_failed", "range_not_satisfiable", "thumbnail_pending"],
+    errors: [
+      ...DOOR_ERRORS,
+      "share_permission",
+      "invalid_field",
+      "invalid_request",
+      "invalid_path",
+      "precondition_failed",
+      "range_not_satisfiable",
+      "thumbnail_pending",
+      "content_missing",
+      "content_damaged",
+    ],
+  });
+
+  const presentFolder = async (opened: OpenedShare, folder: FolderNode, request: Request) => {
+    const count = async (kind: "file" | "folder") => {
+      const { accountId } = opened.share;
+      return (await tree.list({ accountId, folder, kind, sort: "name", order: "asc", offset: 0, limit: 1 })).total;
+    };
+    const url = publicUrl(opened, contextOf(request));
+    return {
+      name: folderTitle(folder),
+      type: "folder" as const,
+      permissions: "read" as const,
+      expiresAt: timestampOrNull(opened.share.expiresAtMs),
+      itemCount: folder.itemCount,
+      files: await count("file"),
+      folders: await count("folder"),
+      filesUrl: `${url}/files`,
+      downloadUrl: `${url}/download`,
+    };
+  };
+
+  const presentFile = async (opened: OpenedShare, file: FileNode, request: Request) => {
+    const presented = presentSharedFile(opened, file, contextOf(request));
+    const expiresAt = timestampOrNull(opened.share.expiresAtMs);
+    if (!opened.share.hidesLocation) return { ...presented, permissions: "read" as const, expiresAt };
+    const { mediaType, sizeBytes } = await sender.describe(opened, file);
+    return { ...presented, mimeType: mediaType, size: sizeBytes, permissions: "read" as const, expiresAt };
+  };
+
+  const presentDropBox = (opened: OpenedShare, folder: FolderNode, request: Request) => ({
+    name: folderTitle(folder),
+    type: "folder" as const,
+    permissions: "upload" as const,
+    expiresAt: timestampOrNull(opened.share.expiresAtMs),
+    label: opened.share.label,
+    maxFileSize: dropBox.largestFile(opened),
+    uploadUrl: `${publicUrl(opened, contextOf(request))}/upload`,
   });
 
   return (
@@ -96,21 +126,14 @@ export function publicRoutes(options: PublicRoutesOptions) {
       .use(guard)
       .get(
         "/api/public/:token",
-        ({ params, request, set }) => {
-          const file = open(params.token);
-          Object.assign(set.headers, LINK_HEADERS, { "cache-control": CACHE_CONTROL });
-          const downloadUrl = `${exchangeOf(request).baseUrl}/api/public/${params.token}/download`;
-          return ok({
-            name: file.name,
-            type: "file" as const,
-            mimeType: file.mediaType,
-            size: file.sizeBytes,
-            modifiedAt: toTimestamp(file.modifiedAtMs),
-            checksum: toChecksum(file.digest),
-            downloadUrl,
-            thumbnailUrl: `${downloadUrl}?thumbnail=true`,
-            hasThumbnail: hasThumbnail(file),
-          });
+        async ({ params, request, set }) => {
+          noteShareHeaders(set);
+          const opened = door.open(visitOf(request, params.token, "what"));
+          statistics.noteView(opened.share);
+          const { node, share } = opened;
+          if (node.kind === "file") return ok(await presentFile(opened, node, request));
+          if (share.kind === "upload") return ok(presentDropBox(opened, node, request));
+          return ok(await presentFolder(opened, node, request));
         },
         {
           access: "public",
@@ -118,50 +141,142 @@ export function publicRoutes(options: PublicRoutesOptions) {
           ...documented({
             tag: "Public links",
             summary: "What a public link opens",
+            description: "A file, a folder, or a drop box (permissions upload), of which nothing is told but its name.",
             access: "public",
-            data: PublicFile,
-            errors: ["not_found", "invalid_field"],
+            headers: GRANT_HEADER,
+            data: PublicShareRecord,
+            errors: [...DOOR_ERRORS, "share_permission", "thumbnail_pending", "content_missing"],
           }),
         },
       )
-      .get("/api/public/:token/download", ({ params, request, set }) => download(params.token, request, set), {
+      .get(
+        "/api/public/:token/files",
+        async ({ params, request, set }) => {
+          noteShareHeaders(set);
+          const opened = door.open(visitOf(request, params.token, "read"));
+          const listing = await readSharedListing(door, tree, opened, readQuery(exchangeOf(request).query));
+          return ok({
+            files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
+            pagination: paginate(listing.page, listing.limit, listing.total),
+            currentFolder: presentCurrentFolder(opened, listing.folder),
+          });
+        },
+        {
+          access: "public",
+          params: TokenParams,
+          ...documented({
+            tag: "Public links",
+            summary: "List a shared folder",
+            description: "Paths begin at the shared folder, which is / itself.",
+            access: "public",
+            query: QUERY_OF_SHARED_LISTING,
+            headers: GRANT_HEADER,
+            data: PublicListingRecord,
+            errors: [...DOOR_ERRORS, "share_permission", "invalid_field", "invalid_path", "not_a_folder"],
+          }),
+        },
+      )
+      .get("/api/public/:token/download", ({ params, request, set }) => downloads.send(params.token, request, set), {
         access: "public",
         params: TokenParams,
         ...documentedDownload,
       })
-      .get("/s/:token/download", ({ params, request, set }) => download(params.token, request, set), {
+      .get("/s/:token/download", ({ params, request, set }) => downloads.sendToPage(params.token, request, set), {
         access: "public",
         params: TokenParams,
         ...documentedDownload,
       })
       // Of their own, as in features/files.
-      .head("/api/public/:token/download", ({ params, request, set }) => download(params.token, request, set), {
+      .head("/api/public/:token/download", ({ params, request, set }) => downloads.send(params.token, request, set), {
         access: "public",
         params: TokenParams,
         detail: { hide: true },
       })
-      .head("/s/:token/download", ({ params, request, set }) => download(params.token, request, set), {
+      .head("/s/:token/download", ({ params, request, set }) => downloads.send(params.token, request, set), {
         access: "public",
         params: TokenParams,
         detail: { hide: true },
       })
-      .get(
-        "/s/:token",
-        ({ params }) => {
-          const file = find(params.token);
-          if (file === undefined) return pageResponse(renderShareNotFoundPage(basePath), 404, LINK_HEADERS);
-          const downloadUrl = `${basePath}/s/${params.token}/download`;
-          const page = renderSharePage(basePath, {
-            fileName: file.name,
-            sizeBytes: file.sizeBytes,
-            mediaType: file.mediaType,
-            downloadUrl,
-            inlineUrl: canInline(file.mediaType) ? `${downloadUrl}?inline=true` : undefined,
-            previewUrl: hasThumbnail(file) ? `${downloadUrl}?thumbnail=large` : undefined,
-          });
-          return pageResponse(page, 200, { ...LINK_HEADERS, "cache-control": CACHE_CONTROL });
+      .post(
+        "/api/public/:token/unlock",
+        async ({ params, body, request, set }) => {
+          noteShareHeaders(set);
+          const { grant, expiresAtMs } = await unlock(door, rateGate, { ...params, ...body }, request, set.headers);
+          return ok({ grant, expiresAt: toTimestamp(expiresAtMs) });
         },
-        { access: "public", params: TokenParams, detail: { hide: true } },
+        {
+          ...takesJson("public", UnlockBody),
+          params: TokenParams,
+          ...documented({
+            tag: "Public links",
+            summary: "Give the password of a locked link",
+            description:
+              "The grant holds for an hour, as X-Share-Grant, and ends once the share changes. Wrong passwords count as wrong sign-ins do, per address and share.",
+            access: "public",
+            takesJson: true,
+            data: GrantRecord,
+            errors: ["not_found", "share_expired", "bad_credentials"],
+          }),
+        },
+      )
+      .post(
+        "/api/public/:token/upload",
+        async ({ params, request, set }) => {
+          noteShareHeaders(set);
+          const dropped = await dropBox.receive(visitOf(request, params.token, "drop"), request);
+          set.status = 201;
+          return ok(dropped);
+        },
+        {
+          access: "public",
+          params: TokenParams,
+          parse: "none",
+          ...documented({
+            tag: "Public links",
+            summary: "Send a file into a drop box",
+            description:
+              "It is the owner's from then on, and counts in their quota. Where its name is taken it is numbered; the sender is told neither that nor anything else of the folder.",
+            access: "public",
+            status: 201,
+            requestBody: DropRequest,
+            headers: GRANT_HEADER,
+            data: DroppedRecord,
+            errors: [
+              ...DOOR_ERRORS,
+              "share_permission",
+              "invalid_multipart",
+              "invalid_field",
+              "invalid_path",
+              "checksum_mismatch",
+              "file_too_large",
+              "quota_exceeded",
+              "unsupported_media_type",
+              "storage_error",
+              "store_missing",
+              "disk_full",
+            ],
+          }),
+        },
       )
   );
+}
+
+/**
+ * A grant for the right password, within the limits of guesses (contract §3).
+ * @throws AppError not_found | share_expired | bad_credentials | rate_limited
+ */
+export async function unlock(
+  door: ShareDoor,
+  rateGate: RateGate,
+  { token, password }: { token: string; password: string },
+  request: Request,
+  headers: Record<string, string | number>,
+): Promise<{ grant: string; expiresAtMs: number }> {
+  return rateGate.guardPassword(request, headers, door.guessesKey(token), async () => {
+    const grant = await door.unlock(token, password);
+    if (grant === undefined) {
+      throw new AppError("bad_credentials", "This is not the password of this link. Check it, and try again.");
+    }
+    return grant;
+  });
 }

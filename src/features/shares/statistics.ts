@@ -10,8 +10,6 @@ import type { Events } from "../../events/events.ts";
 import { WriteBehind } from "../../jobs/write-behind.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import { factsOf } from "../tree/facts.ts";
-import type { FileNode } from "../tree/types.ts";
 import type { ShareRows } from "./queries.ts";
 import type { Share } from "./types.ts";
 
@@ -47,8 +45,9 @@ const TOLD_MAX = 100;
 /** See the head of this file. */
 export class ShareStatistics {
   readonly #options: ShareStatisticsOptions;
-  readonly #writeBehind: WriteBehind<Map<number, Pending>>;
-  #pending = new Map<number, Pending>();
+  readonly #writeBehind: WriteBehind<Map<string, Pending>>;
+  /** By public id: the row id of a share that is ended is given again. */
+  #pending = new Map<string, Pending>();
 
   constructor(options: ShareStatisticsOptions) {
     this.#options = options;
@@ -71,14 +70,13 @@ export class ShareStatistics {
 
   /** Notes that somebody looked at what is shared. */
   noteView(share: Share): void {
-    this.#add(share.id, { views: 1, downloads: 0, lastAtMs: this.#options.clock.nowMs(), files: [] });
+    this.#add(share.publicId, { views: 1, downloads: 0, lastAtMs: this.#options.clock.nowMs(), files: [] });
     this.#writeBehind.note();
   }
 
   /** Notes a download through a share without a maximum. */
-  noteDownload(share: Share, file: FileNode): void {
-    const files = [factsOf(file)];
-    this.#add(share.id, { views: 0, downloads: 1, lastAtMs: this.#options.clock.nowMs(), files });
+  noteDownload(share: Share, file: FileFacts): void {
+    this.#add(share.publicId, { views: 0, downloads: 1, lastAtMs: this.#options.clock.nowMs(), files: [file] });
     this.#writeBehind.note();
   }
 
@@ -86,19 +84,19 @@ export class ShareStatistics {
    * Takes one download of a share with a maximum. On return it is durable.
    * @throws AppError share_used_up where none is left; not_found where the share was ended meanwhile
    */
-  async takeDownload(share: Share, file: FileNode): Promise<void> {
+  async takeDownload(share: Share, file: FileFacts): Promise<void> {
     const { rows, writer, clock } = this.#options;
     await writer.run((tx) => {
       const current = rows.findById(share.id);
       if (current?.publicId !== share.publicId) throw new AppError("not_found", "This link does not exist any more.");
       if (!rows.takeDownload(share.id, clock.nowMs())) throw usedUp();
-      this.#tell(tx, current, factsOf(file), current.downloadedAtMs === null);
+      this.#tell(tx, current, file, current.downloadedAtMs === null);
     });
   }
 
   /** What is counted of a share that was just read, with what waits. */
   countsOf(share: Share): ShareCounts {
-    const waiting = this.#pending.get(share.id);
+    const waiting = this.#pending.get(share.publicId);
     const { downloads, views, lastAccessedAtMs } = share;
     if (waiting === undefined) return { downloads, views, lastAccessedAtMs };
     return {
@@ -113,13 +111,13 @@ export class ShareStatistics {
     return this.#writeBehind.flush();
   }
 
-  #write(tx: Transaction, taken: Map<number, Pending>): void {
+  #write(tx: Transaction, taken: Map<string, Pending>): void {
     const { rows } = this.#options;
     for (const [id, counts] of taken) {
-      const share = rows.findById(id);
+      const share = rows.find(id);
       // Ended meanwhile.
       if (share === undefined) continue;
-      rows.addCounts(id, counts);
+      rows.addCounts(share.id, counts);
       for (const [index, file] of counts.files.entries()) {
         this.#tell(tx, share, file, index === 0 && share.downloadedAtMs === null);
       }
@@ -135,7 +133,7 @@ export class ShareStatistics {
     });
   }
 
-  #add(id: number, counts: Pending): void {
+  #add(id: string, counts: Pending): void {
     const waiting = this.#pending.get(id);
     if (waiting === undefined) {
       if (this.#pending.size < PENDING_MAX) this.#pending.set(id, { ...counts, files: [...counts.files] });

@@ -14,7 +14,7 @@ const STRIPPERS: Readonly<Record<string, (bytes: Uint8Array) => Uint8Array[] | u
 
 /** Whether a picture of this type can be given without its metadata. @param mediaType lower-case, without parameters */
 export function canStrip(mediaType: string): boolean {
-  return mediaType in STRIPPERS;
+  return Object.hasOwn(STRIPPERS, mediaType);
 }
 
 /**
@@ -22,7 +22,7 @@ export function canStrip(mediaType: string): boolean {
  * The pieces are views of `bytes`.
  */
 export function stripMetadata(bytes: Uint8Array, mediaType: string): Uint8Array[] | undefined {
-  return STRIPPERS[mediaType]?.(bytes);
+  return canStrip(mediaType) ? STRIPPERS[mediaType]?.(bytes) : undefined;
 }
 
 // ---- JPEG (ITU-T T.81, Annex B) ----
@@ -41,7 +41,8 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== SOI) return undefined;
   const head: Uint8Array[] = [bytes.subarray(0, 2)];
   const rest: Uint8Array[] = [];
-  let orientation = 1;
+  /** As the first says: readers look no further. */
+  let orientation: number | undefined;
   let hasPicture = false;
   let at = 2;
   for (;;) {
@@ -63,7 +64,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
     const end = at + 2 + length;
     if (length < 2 || end > bytes.length) return undefined;
     const body = bytes.subarray(at + 4, end);
-    if (marker === APP1 && hasAscii(body, "Exif\0\0")) orientation = readOrientation(body.subarray(6)) ?? orientation;
+    if (marker === APP1 && hasAscii(body, "Exif\0\0")) orientation ??= readOrientation(body.subarray(6));
     const kept = keepSegment(marker, body, bytes.subarray(at, end));
     if (kept !== undefined) (marker === APP0 ? head : rest).push(kept);
     at = end;
@@ -76,7 +77,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
     if (at >= bytes.length) break;
   }
   if (!hasPicture) return undefined;
-  const turned = orientation === 1 ? [] : [jpegSegment(APP1, Buffer.concat([EXIF_MARK, exifOf(orientation)]))];
+  const turned = isUpright(orientation) ? [] : [jpegSegment(APP1, Buffer.concat([EXIF_MARK, exifOf(orientation)]))];
   return [...head, ...turned, ...rest];
 }
 
@@ -119,7 +120,7 @@ function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!buffer.subarray(0, 8).equals(PNG_SIGNATURE)) return undefined;
   const kept: Uint8Array[] = [buffer.subarray(0, 8)];
-  let orientation = 1;
+  let orientation: number | undefined;
   /** Where the note how to turn it goes: before the picture. */
   let place = 0;
   for (let at = 8; at + 12 <= buffer.length; ) {
@@ -127,13 +128,13 @@ function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
     const end = at + 12 + length;
     if (end > buffer.length) return undefined;
     const name = buffer.toString("latin1", at + 4, at + 8);
-    if (name === "eXIf") orientation = readOrientation(buffer.subarray(at + 8, end - 4)) ?? orientation;
+    if (name === "eXIf") orientation ??= readOrientation(buffer.subarray(at + 8, end - 4));
     if (name === "IHDR") place = kept.length + 1;
     if (PNG_KEPT.has(name)) kept.push(buffer.subarray(at, end));
     at = end;
     if (name !== "IEND") continue;
     if (place === 0) return undefined;
-    if (orientation !== 1) kept.splice(place, 0, pngChunk("eXIf", exifOf(orientation)));
+    if (!isUpright(orientation)) kept.splice(place, 0, pngChunk("eXIf", exifOf(orientation)));
     return kept;
   }
   return undefined;
@@ -158,14 +159,14 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (!hasAscii(buffer, "RIFF") || !hasAscii(buffer.subarray(8), "WEBP") || buffer.length < 20) return undefined;
   const kept: Buffer[] = [];
-  let orientation = 1;
+  let orientation: number | undefined;
   const riffEnd = Math.min(buffer.length, buffer.readUInt32LE(4) + 8);
   for (let at = 12; at + 8 <= riffEnd; ) {
     const name = buffer.toString("latin1", at, at + 4);
     const length = buffer.readUInt32LE(at + 4);
     const end = at + 8 + length + (length & 1);
     if (at + 8 + length > riffEnd) return undefined;
-    if (name === "EXIF") orientation = readWebpOrientation(buffer.subarray(at + 8, at + 8 + length)) ?? orientation;
+    if (name === "EXIF") orientation ??= readWebpOrientation(buffer.subarray(at + 8, at + 8 + length));
     if (WEBP_KEPT.has(name)) kept.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
     at = end;
   }
@@ -173,9 +174,9 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
   if (first === undefined) return undefined;
   if (first.toString("latin1", 0, 4) === "VP8X") {
     const extended = Buffer.from(first);
-    extended[8] = ((extended[8] ?? 0) & ~(HAS_XMP | HAS_EXIF)) | (orientation === 1 ? 0 : HAS_EXIF);
+    extended[8] = ((extended[8] ?? 0) & ~(HAS_XMP | HAS_EXIF)) | (isUpright(orientation) ? 0 : HAS_EXIF);
     kept[0] = extended;
-    if (orientation !== 1) kept.push(riffChunk("EXIF", exifOf(orientation)));
+    if (!isUpright(orientation)) kept.push(riffChunk("EXIF", exifOf(orientation)));
   }
   const header = Buffer.from(buffer.subarray(0, 12));
   header.writeUInt32LE(4 + kept.reduce((sum, { length }) => sum + length, 0), 4);
@@ -224,6 +225,10 @@ function readOrientation(tiff: Uint8Array): number | undefined {
     return value >= 1 && value <= 8 ? value : undefined;
   }
   return undefined;
+}
+
+function isUpright(orientation: number | undefined): orientation is undefined | 1 {
+  return orientation === undefined || orientation === 1;
 }
 
 /** A directory with one entry. */

@@ -4,10 +4,9 @@ import { AppError, invalidField } from "../../errors.ts";
 import { DEFAULT_FORM_LIMITS, type FormFields, readMultipart } from "../../http/read-multipart.ts";
 import { declaredBytes } from "../../http/request-body.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { uploadedName } from "../../lib/path.ts";
+import { ROOT_PATH, uploadedName } from "../../lib/path.ts";
 import type { FileService, StorageLimits } from "../files/service.ts";
 import { readUploadFields, type UploadFields } from "../files/upload-form.ts";
-import type { FolderNode } from "../tree/types.ts";
 import type { User } from "../users/types.ts";
 import type { ShareDoor, Visit } from "./door.ts";
 import type { ShareRows } from "./queries.ts";
@@ -74,7 +73,7 @@ export class DropBox {
       const fields = readDropFields(form.fields);
       const name = uploadedName(form.file.fileName ?? "file");
       // The folder as it is called now: it may have been renamed while the bytes came.
-      const { path } = door.open(visit).node as FolderNode;
+      const { path } = door.folder(door.open(visit), ROOT_PATH);
       const { file } = await files.finishUpload(
         owner,
         arrival,

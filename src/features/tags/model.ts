@@ -4,9 +4,12 @@ import { ref } from "../../http/documented.ts";
 
 /** GET /api/files/tags */
 export const TagListRecord = t.Object({
-  tags: t.Array(t.Object({ tag: t.String(), count: Type.Integer({ minimum: 1, description: "Files that carry it" }) }), {
-    description: "Most used first, then by name; at most 10,000",
-  }),
+  tags: t.Array(
+    t.Object({ tag: t.String(), count: Type.Integer({ minimum: 1, description: "Files that carry it" }) }),
+    {
+      description: "Most used first, then by name; at most 10,000",
+    },
+  ),
 });
 
 /** POST /api/files/tags */

@@ -2,7 +2,7 @@
 import type { Writer } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { fold } from "../../lib/path.ts";
-import type { Permissions } from "../permissions/permissions.ts";
+import { actingDevice, type Permissions } from "../permissions/permissions.ts";
 import { checkTags } from "../tree/labels.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TagCount } from "../tree/tags.ts";
@@ -26,7 +26,8 @@ export interface TagChanges {
 
 /** What became of one file of a bulk change. */
 export type TagOutcome =
-  { readonly id: string; readonly file: FileNode } | { readonly id: string; readonly error: AppError };
+  | { readonly id: string; readonly file: FileNode }
+  | { readonly id: string; readonly error: AppError };
 
 /** Files changed by one deed: some milliseconds, after which others have their turn. */
 const FILES_A_DEED = 50;
@@ -58,19 +59,19 @@ export class TagService {
       const { writer, treeWriter } = this.#options;
       // What refuses a file is found before anything of it is written, so one deed can hold refused ones too.
       const some = await writer.run((tx) =>
-        treeWriter.by(user.viaDeviceId, () =>
-          ids.map((id): TagOutcome => {
-            try {
-              const { node, owner } = this.#options.permissions.file(user, id, "write");
-              const tags = changedTags(node.tags, changes);
-              const ref = { accountId: owner.id, publicId: node.publicId };
-              return { id, file: tags === undefined ? node : treeWriter.updateFile(tx, ref, { tags }) };
-            } catch (error) {
-              if (error instanceof AppError) return { id, error };
-              throw error;
-            }
-          }),
-        ),
+        ids.map((id): TagOutcome => {
+          try {
+            const permitted = this.#options.permissions.file(user, id, "write");
+            const { node, view } = permitted;
+            const tags = changedTags(node.tags, changes);
+            if (tags === undefined) return { id, file: node };
+            const change = () => treeWriter.updateFile(tx, node, { tags });
+            return { id, file: view.show(treeWriter.by(actingDevice(user, permitted), change)) };
+          } catch (error) {
+            if (error instanceof AppError) return { id, error };
+            throw error;
+          }
+        }),
       );
       outcomes.push(...some);
     }

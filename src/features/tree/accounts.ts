@@ -15,6 +15,7 @@ export interface AccountChange {
   readonly folders?: number;
   readonly fileBytes?: number;
   readonly versionBytes?: number;
+  readonly trashBytes?: number;
 }
 
 interface UsageRow {
@@ -46,6 +47,7 @@ export class Accounts {
   readonly #seq;
   readonly #journal;
   readonly #tombstone;
+  readonly #dropTombstone;
   readonly #dropAccess;
   readonly #addType;
   readonly #types;
@@ -54,11 +56,11 @@ export class Accounts {
     this.#options = options;
     this.#take = sqlite.prepare<
       { seq: number; used: number },
-      [number, number, number, number, number, number, number | null, number, number]
+      [number, number, number, number, number, number, number | null, number, number, number]
     >(
       // The time of the journal never goes back, whatever the clock does.
       `UPDATE accounts SET seq = seq + ?2, changed_at = max(changed_at, ?9), files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
-         version_bytes = version_bytes + ?6
+         version_bytes = version_bytes + ?6, trash_bytes = trash_bytes + ?10
        WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?8 <= ?7)
        RETURNING seq, file_bytes + version_bytes + trash_bytes AS used`,
     );
@@ -81,6 +83,9 @@ export class Accounts {
       `INSERT INTO tombstones (account_id, seq, node_id, public_id, kind, created_seq, deleted_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
     );
+    this.#dropTombstone = sqlite.prepare<undefined, [number, number]>(
+      "DELETE FROM tombstones WHERE account_id = ?1 AND seq = ?2",
+    );
     this.#dropAccess = sqlite.prepare<undefined, [number]>("DELETE FROM node_access WHERE node_id = ?1");
     this.#addType = sqlite.prepare<undefined, [number, string, number, number]>(
       `INSERT INTO usage_types (account_id, type, files, bytes) VALUES (?1, ?2, ?3, ?4)
@@ -101,11 +106,12 @@ export class Accounts {
    */
   take(accountId: number, change: AccountChange, quotaBytes: number | null = null, tx?: Transaction): number {
     this.touch(accountId);
-    const { numbers = 1, files = 0, folders = 0, fileBytes = 0, versionBytes = 0 } = change;
-    const added = fileBytes + versionBytes;
+    const { numbers = 1, files = 0, folders = 0, fileBytes = 0, versionBytes = 0, trashBytes = 0 } = change;
+    const added = fileBytes + versionBytes + trashBytes;
     const limit = added > 0 ? quotaBytes : null;
     const nowMs = this.#options.clock.nowMs();
-    const row = this.#take.get(accountId, numbers, files, folders, fileBytes, versionBytes, limit, added, nowMs);
+    const sums = [files, folders, fileBytes, versionBytes] as const;
+    const row = this.#take.get(accountId, numbers, ...sums, limit, added, nowMs, trashBytes);
     if (row !== null) {
       if (tx !== undefined && added > 0) this.#options.onGrown(tx, accountId, row.used - added, row.used);
       return row.seq;
@@ -152,9 +158,27 @@ export class Accounts {
 
   /** Writes the journal row and the tombstone of a node that goes, and forgets how often it was downloaded. */
   bury(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
+    this.buryForNow(accountId, seq, node, nowMs);
+    this.dropAccess(node.id);
+  }
+
+  /**
+   * Takes back that a node was deleted: its tombstone goes; the journal row is superseded by that of its return.
+   * @param seq of the tombstone
+   */
+  unbury(accountId: number, seq: number): void {
+    this.#dropTombstone.run(accountId, seq);
+  }
+
+  /** Writes journal row and tombstone of a node that goes into the trash and may come back. */
+  buryForNow(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
     this.record(accountId, seq, node.id);
     this.#tombstone.run(accountId, seq, node.id, node.public_id, node.kind, node.created_seq, nowMs);
-    this.#dropAccess.run(node.id);
+  }
+
+  /** Forgets how often a node was downloaded. */
+  dropAccess(nodeId: number): void {
+    this.#dropAccess.run(nodeId);
   }
 
   /** The last journal number given. */

@@ -12,7 +12,8 @@
  */
 import type { Database } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
-import { type ExpansionPosition, MovedFolders } from "./moved-folders.ts";
+import { IN_TRASH } from "./history.ts";
+import { type BelowMoved, type ExpansionPosition, MovedFolders } from "./moved-folders.ts";
 import type { TreeStore } from "./store.ts";
 import type { TreeNode } from "./types.ts";
 
@@ -119,6 +120,8 @@ export class ChangeReader {
   readonly #firstFrom;
   readonly #floor;
   readonly #ownSeqs;
+  readonly #publicIds;
+  readonly #returns;
 
   constructor(store: TreeStore) {
     this.#store = store;
@@ -141,6 +144,16 @@ export class ChangeReader {
     );
     this.#floor = sqlite.prepare<{ floorSeq: number }, [number]>(
       "SELECT floor_seq AS floorSeq FROM accounts WHERE id = ?1",
+    );
+    this.#publicIds = sqlite.prepare<{ id: number; publicId: string }, [string]>(
+      "SELECT n.id, n.public_id AS publicId FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value",
+    );
+    // Out of the trash, and the change before it, by which each had gone there.
+    this.#returns = sqlite.prepare<{ nodeId: number; wentSeq: number }, [number, number, number]>(
+      `SELECT p.node_id AS nodeId,
+         ifnull((SELECT max(q.seq) FROM former_places q WHERE q.node_id = p.node_id AND q.seq < p.seq), 0) AS wentSeq
+       FROM former_places p INDEXED BY former_places_folder
+       WHERE p.parent_id = ?1 AND p.seq > ?2 AND p.account_id = ?3`,
     );
     this.#ownSeqs = sqlite.prepare<{ nodeId: number; seq: number }, [number, number, number, string]>(
       `SELECT node_id AS nodeId, seq FROM journal WHERE account_id = ?1 AND seq BETWEEN ?2 AND ?3
@@ -233,7 +246,14 @@ export class ChangeReader {
     });
     if (row.publicId !== null) {
       const entry = this.#deletion(row, run);
-      if (entry !== undefined && (wantsFolders || entry.kind === "file")) yield { entry, at: at(null) };
+      const { parentId } = row;
+      if (entry === undefined) return;
+      // A folder that lies in the trash went with all below it, of which nothing else tells.
+      if (parentId !== null && parentId < 0 && row.kind === 0 && row.nodeSeq === row.seq) {
+        for (const piece of this.#moved.below(row.nodeId, row.seq, within, count, wantsFolders, () => true)) {
+          yield* this.#goneBelow(piece, wantsFolders, entry.deletedAtMs, at);
+        }
+      } else if (wantsFolders || entry.kind === "file") yield { entry, at: at(null) };
       return;
     }
     // A folder that was never renamed or moved held nothing when it was made.
@@ -255,6 +275,24 @@ export class ChangeReader {
         const node = nodes.get(fileId ?? position.folderId);
         if (node !== undefined && node.seq <= row.seq) yield { entry: { change: "updated", node }, at: at(position) };
       }
+    }
+  }
+
+  /** What lies below a folder in the trash, as deletions. */
+  *#goneBelow(
+    piece: readonly BelowMoved[],
+    wantsFolders: boolean,
+    deletedAtMs: number,
+    at: (position: ExpansionPosition) => ChangePosition,
+  ): Generator<Met> {
+    const wanted = piece.filter(({ fileId }) => wantsFolders || fileId !== null);
+    const ids = wanted.map(({ fileId, at: { folderId } }) => fileId ?? folderId);
+    const publicIds = new Map(this.#publicIds.all(JSON.stringify(ids)).map(({ id, publicId }) => [id, publicId]));
+    for (const { fileId, at: position } of wanted) {
+      const publicId = publicIds.get(fileId ?? position.folderId);
+      if (publicId === undefined) continue;
+      const kind = fileId === null ? "folder" : "file";
+      yield { entry: { change: "deleted", publicId, kind, deletedAtMs }, at: at(position) };
     }
   }
 
@@ -307,10 +345,12 @@ export class ChangeReader {
       }
     }
     const wereMet = this.#metBefore(accountId, run, moved);
+    const returned = this.#returnedSince(accountId, knownSeq);
     return page.flatMap(({ entry }): ChangeEntry[] => {
       if (entry === undefined) return [];
       if (entry.change === "deleted") return [entry];
-      const isKnown = (createdSeqs.get(entry.node.id) ?? 0) <= knownSeq || wereMet.has(entry.node.id);
+      const isOld = (createdSeqs.get(entry.node.id) ?? 0) <= knownSeq && !this.#isBelow(entry.node, returned);
+      const isKnown = isOld || wereMet.has(entry.node.id);
       return [{ ...entry, change: isKnown ? "updated" : "created" }];
     });
   }
@@ -336,6 +376,23 @@ export class ChangeReader {
       if (isMet) met.add(nodeId);
     }
     return met;
+  }
+
+  /** What came out of the trash after a reader had been told that it was gone: it is new to that reader again. */
+  #returnedSince(accountId: number, knownSeq: number): ReadonlySet<number> {
+    const returns = this.#returns.all(IN_TRASH, knownSeq, accountId);
+    return new Set(returns.filter(({ wentSeq }) => wentSeq <= knownSeq).map(({ nodeId }) => nodeId));
+  }
+
+  /** Whether a node is one of these, or lies below one. */
+  #isBelow(node: TreeNode, tops: ReadonlySet<number>): boolean {
+    if (tops.size === 0) return false;
+    for (let id: number | null = node.id, next = node.parentId; id !== null; ) {
+      if (tops.has(id)) return true;
+      id = next;
+      next = id === null ? null : (this.#link.get(id)?.parentId ?? null);
+    }
+    return false;
   }
 
   #createdSeqs(page: readonly Met[]): Map<number, number> {

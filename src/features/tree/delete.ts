@@ -71,6 +71,13 @@ export function deleteFolder(
 export function detachRoot(store: TreeStore, accountId: number): void {
   const rootId = store.paths.rootOf(accountId);
   if (rootId === undefined) return;
+  // The trash goes with the tree, of which a root is the last to go; its names may be taken there.
+  store.sqlite
+    .query(
+      "UPDATE nodes SET parent_id = ?2, name = 'erased-' || id WHERE id IN (SELECT node_id FROM trash WHERE account_id = ?1)",
+    )
+    .run(accountId, rootId);
+  store.sqlite.query("DELETE FROM trash WHERE account_id = ?1").run(accountId);
   // Any other name makes it a folder that was cut off. Roots have no entry for searching, and its removal expects one.
   store.sqlite.query("UPDATE nodes SET name = 'erased' WHERE id = ?1").run(rootId);
   store.sqlite.query("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)").run(rootId, ROOT_NAME);
@@ -132,7 +139,7 @@ function versionBytesBelow(store: TreeStore, subtree: string, folderId: number):
 }
 
 /** Removes up to `limit` rows of a folder that was cut off, from the bottom up. @returns how many */
-function takeApart(store: TreeStore, folderId: number, limit: number): number {
+export function takeApart(store: TreeStore, folderId: number, limit: number): number {
   const filesOf = store.sqlite.query<{ id: number }, [number, number]>(
     "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 1 LIMIT ?2",
   );

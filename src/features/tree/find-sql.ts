@@ -20,7 +20,8 @@ export interface Criteria {
 }
 
 /**
- * Where candidates come from: the search index, the rarest label, walking the folder and what is below it, or the whole
+ * Where candidates come from: the search index, the rarest label (of any of several: each of them, so that a file may be
+ * met more than once), walking the folder and what is below it, or the whole
  * table in the order in which it lies on disk, which is the fastest way to more than the names of very many.
  */
 export type Source = "names" | "tag" | "walk" | "table";
@@ -51,7 +52,7 @@ export type Place = "folder" | "subtree" | "anywhere";
 
 /** `SELECT columns` of everything that matches, `n` being the node; `tail` is what follows the conditions. */
 export function selectMatches(columns: string, criteria: Criteria, source: Source, place: Place, tail = ""): Sql {
-  const conditions = [candidates(criteria, source, place), ...filters(criteria)];
+  const conditions = [candidates(criteria, source, place), ...filters(criteria, source === "tag")];
   const head = place === "subtree" ? subtree(criteria.folderId) : { sql: "", parameters: [] };
   return {
     sql: `${head.sql} SELECT ${columns} FROM ${SOURCES[place === "subtree" ? "subtree" : "folder"][source]}
@@ -115,8 +116,16 @@ function candidates(criteria: Criteria, source: Source, place: Place): Sql {
 
 function fromIndex(criteria: Criteria, source: Source): Sql {
   if (source === "names") return { sql: "node_names MATCH ? AND", parameters: [matchText(criteria.search ?? "")] };
-  if (source === "tag") return { sql: "f.tag_id = ? AND", parameters: [criteria.tagIds[0] ?? 0] };
+  if (source === "tag") {
+    const ids = drivingTags(criteria);
+    return { sql: `f.tag_id IN (${ids.map(() => "?").join(", ")}) AND`, parameters: ids };
+  }
   return { sql: "", parameters: [] };
+}
+
+/** Labels one of which every match carries: any of those wanted, or the rarest of those that are all wanted. */
+function drivingTags({ tagIds, isAnyTag }: Criteria): readonly number[] {
+  return isAnyTag ? tagIds : tagIds.slice(0, 1);
 }
 
 function subtree(folderId: number): Sql {
@@ -127,7 +136,9 @@ function subtree(folderId: number): Sql {
   };
 }
 
-function filters({ search, tagIds, isAnyTag, mediaType }: Criteria): Sql[] {
+function filters({ search, tagIds: all, isAnyTag, mediaType }: Criteria, isByTag = false): Sql[] {
+  // What candidates were found by need not be asked again.
+  const tagIds = isByTag ? all.slice(isAnyTag ? all.length : 1) : all;
   const conditions: Sql[] = [];
   if (search !== undefined) conditions.push({ sql: "instr(n.sort_key, ?) > 0", parameters: [search] });
   const carries = "EXISTS (SELECT 1 FROM node_tags t WHERE t.node_id = n.id AND t.tag_id";

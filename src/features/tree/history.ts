@@ -11,7 +11,10 @@ import type { StoredNode } from "./node-rows.ts";
 export const IN_TRASH = 0;
 
 /** What is remembered of a node: its row before the change. */
-export type LeavingNode = Pick<StoredNode, "id" | "account_id" | "kind" | "parent_id" | "name" | "sort_key" | "created_seq">;
+export type LeavingNode = Pick<
+  StoredNode,
+  "id" | "account_id" | "kind" | "parent_id" | "name" | "sort_key" | "created_seq"
+>;
 
 /** The rows of `former_places`. All is called inside a deed. */
 export class HistoryLog {
@@ -24,7 +27,9 @@ export class HistoryLog {
       `INSERT INTO former_places (node_id, seq, account_id, at, parent_id, kind, name, sort_key, born_seq)
        VALUES (?1, ?2, ?3, (SELECT changed_at FROM accounts WHERE id = ?3), ?4, ?5, ?6, ?7, ?8)`,
     );
-    this.#born = sqlite.prepare<{ seq: number }, [number]>("SELECT created_seq AS seq FROM nodes WHERE id = ?1");
+    this.#born = sqlite.prepare<{ seq: number; parentId: number | null }, [number]>(
+      "SELECT created_seq AS seq, parent_id AS parentId FROM nodes WHERE id = ?1",
+    );
     this.#sweep = sqlite.prepare<undefined, [number, number, number]>(
       `DELETE FROM former_places WHERE (node_id, seq) IN (SELECT node_id, seq FROM former_places
          INDEXED BY former_places_age WHERE account_id = ?1 AND at < ?2 ORDER BY at LIMIT ?3)`,
@@ -47,14 +52,16 @@ export class HistoryLog {
 
   /** Notes where a node was that a device deletes, while its row is still there. */
   noteDeleted(
-    node: { readonly nodeId: number; readonly accountId: number; readonly kind: number; readonly seq: number },
+    subject: { readonly nodeId: number; readonly accountId: number; readonly kind: number; readonly seq: number },
     place: { readonly parentId: number; readonly name: string },
   ): void {
-    const { nodeId: id, accountId, kind, seq } = node;
+    const { nodeId: id, accountId, kind, seq } = subject;
     const { parentId, name } = place;
-    const createdSeq = this.#born.get(id)?.seq ?? 0;
-    const row = { id, account_id: accountId, kind, parent_id: parentId, name, sort_key: fold(name) };
-    this.noteLeft({ ...row, created_seq: createdSeq }, seq);
+    const row = this.#born.get(id);
+    // What is deleted in the trash had left its place before.
+    const formerId = (row?.parentId ?? 0) < 0 ? IN_TRASH : parentId;
+    const node = { id, account_id: accountId, kind, parent_id: formerId, name, sort_key: fold(name) };
+    this.#write({ ...node, created_seq: row?.seq ?? 0 }, formerId, seq);
   }
 
   /** Forgets what left its place before the time, up to `limit` rows of an account. @returns how many */

@@ -80,6 +80,7 @@ export class NodeRows {
   readonly #countChildrenTelling;
   readonly #setPathSeq;
   readonly #cutOff;
+  readonly #reattach;
   readonly #setCounts;
   readonly #setCreatedSeq;
 
@@ -124,6 +125,9 @@ export class NodeRows {
     );
     this.#cutOff = sqlite.prepare<undefined, [number, number]>(
       "UPDATE nodes SET parent_id = NULL, seq = ?2 WHERE id = ?1",
+    );
+    this.#reattach = sqlite.prepare<undefined, Value[]>(
+      "UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4, seq = ?5 WHERE id = ?1",
     );
     this.#setCounts = sqlite.prepare<undefined, [number, number, number]>(
       "UPDATE folders SET child_folders = ?2, child_files = ?3 WHERE node_id = ?1",
@@ -296,6 +300,21 @@ export class NodeRows {
     invariant(folder.parent_id !== null, "a root stays");
     this.#cutOff.run(folder.id, seq);
     this.childChanged(tx, folder.parent_id, FOLDER, folder, undefined);
+  }
+
+  /** Puts what was in the trash into a folder. Its name there must be free. */
+  reattach(
+    tx: Transaction,
+    node: StoredNode,
+    place: { readonly parentId: number; readonly name: string; readonly seq: number },
+  ): void {
+    const sortKey = fold(place.name);
+    this.#reattach.run(node.id, place.parentId, place.name, sortKey, place.seq);
+    if (sortKey !== node.sort_key) {
+      this.#deleteName.run(node.id, node.sort_key);
+      this.#insertName.run(node.id, sortKey);
+    }
+    this.childChanged(tx, place.parentId, node.kind, undefined, { ...node, name: place.name, sort_key: sortKey });
   }
 
   /** Counts a child in (`after` alone), out (`before` alone) or as changed (both). */

@@ -82,14 +82,15 @@ const BORN = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
   ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
 
 /**
- * Whether a node (`p.node_id`) may be shown: in the tree or the trash, in a folder that a device deleted, or deleted by one
- * itself. What a person deleted for good is not, also while its rows are still being taken apart.
+ * Whether a node (`p.node_id`) may be shown: in the tree or the trash (whose nodes have a negative number for a parent), in
+ * a folder that a device deleted, or deleted by one itself. What a person deleted for good is not, also while its rows are still being taken apart.
  */
 const IS_KEPT = `coalesce(
   (WITH RECURSIVE up(id, parent_id, name) AS (SELECT id, parent_id, name FROM nodes WHERE id = p.node_id
      UNION ALL SELECT a.id, a.parent_id, a.name FROM up JOIN nodes a ON a.id = up.parent_id)
-   SELECT up.name = '/' OR EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = up.id AND u.what = 'delete')
-   FROM up WHERE parent_id IS NULL),
+   SELECT ifnull(up.parent_id < 0, 0) OR up.name = '/'
+     OR EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = up.id AND u.what = 'delete')
+   FROM up WHERE parent_id IS NULL OR parent_id < 0),
   EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = p.node_id AND u.what IN ('delete', 'reap')))`;
 
 /** What was in some folders (`?1`, a JSON list) after a journal number (`?2`): those still there, and those that left since. */
@@ -105,13 +106,17 @@ function childrenSql(still: string, left: string): string {
        AND ${IS_KEPT}`;
 }
 
+/** A field of a former content `c`. */
+function valueOf(field: string): string {
+  return `json_extract(c.value, '$.${field}')`;
+}
+
 /** The newest content, of a table `d` of one row of `undo`, that came up to `?3`; else the oldest. Bound to a field. */
 function deletedContent(field: string): string {
   const contents = "json_each(d.before, '$.file.contents') c";
-  const value = (name: string) => `json_extract(c.value, '$.${name}')`;
   return `coalesce(
-    (SELECT ${value(field)} FROM ${contents} WHERE ${value("createdAtMs")} <= ?3 ORDER BY ${value("version")} DESC LIMIT 1),
-    (SELECT ${value(field)} FROM ${contents} ORDER BY ${value("version")} LIMIT 1))`;
+    (SELECT ${valueOf(field)} FROM ${contents} WHERE ${valueOf("createdAtMs")} <= ?3 ORDER BY ${valueOf("version")} DESC LIMIT 1),
+    (SELECT ${valueOf(field)} FROM ${contents} ORDER BY ${valueOf("version")} LIMIT 1))`;
 }
 
 function ofDeleted(expression: string): string {
@@ -186,6 +191,8 @@ export class PastReader {
   readonly #times;
   readonly #versionAt;
   readonly #versionAfter;
+  readonly #older;
+  readonly #topInTrash;
 
   /** @param seqBefore the journal number before the first change at or after an instant */
   constructor(store: TreeStore, seqBefore: (accountId: number, atMs: number) => number) {
@@ -217,6 +224,18 @@ export class PastReader {
     );
     this.#times = sqlite.prepare<{ created: number; modified: number }, [number, number, number, number, number]>(
       `SELECT ${CREATED} AS created, ${MODIFIED_THEN} AS modified FROM (SELECT ?1 AS id, ?5 AS kind) h`,
+    );
+    this.#topInTrash = sqlite.prepare<{ id: number; publicId: string }, [number, number]>(
+      `WITH RECURSIVE up(id, parent_id, public_id) AS (
+         SELECT id, parent_id, public_id FROM nodes WHERE id = ?1 AND account_id = ?2
+         UNION ALL SELECT n.id, n.parent_id, n.public_id FROM up JOIN nodes n ON n.id = up.parent_id)
+       SELECT id, public_id AS publicId FROM up WHERE parent_id < 0`,
+    );
+    this.#older = sqlite.prepare<{ id: number }, [number, number]>(
+      `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
+         SELECT f.id FROM s CROSS JOIN nodes f INDEXED BY nodes_name ON f.parent_id = s.id AND f.kind = 0)
+       SELECT n.id FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind IN (0, 1)
+       WHERE ${BORN} <= ?2 LIMIT 1`,
     );
     const version = "SELECT version FROM versions WHERE node_id = ?1 AND";
     this.#versionAt = sqlite.prepare<{ version: number }, [number, number]>(
@@ -287,24 +306,29 @@ export class PastReader {
    * @param changesMax undefined where more than these may be other
    */
   async contents(moment: Moment, folder: PastFolder, changesMax: number): Promise<PastContents | undefined> {
-    const { seq, atMs } = moment;
+    const { accountId, seq, atMs } = moment;
     // Files that stand where they were are told only where their content came later.
     const still = "(n.kind = 0 OR n.kind = 1 AND n.content_at > ?3)";
     const sql = `SELECT parent_id, id, kind, name, hasLeft FROM (${childrenSql(still, "p.kind IN (0, 1)")})
       ORDER BY kind, sort_key, name`;
     const changed: PastEntry[] = [];
     const folderIds = [folder.id];
-    for (let from = 0; from < folderIds.length; from += FOLDERS_AT_ONCE) {
+    const places: number[] = [this.#successorOf(accountId, folder.id)];
+    for (let from = 0; from < folderIds.length; ) {
       const some = folderIds.slice(from, from + FOLDERS_AT_ONCE);
+      from += some.length;
       const read: Read<readonly ChildRow[]> = rows(sql, [JSON.stringify(some), seq, atMs]);
       const [found] = await this.#store.reader.read([read]);
       for (const { parent_id: parentId, id, kind, name, hasLeft } of found) {
-        if (kind === FOLDER) folderIds.push(id);
+        if (kind === FOLDER) {
+          folderIds.push(id);
+          places.push(hasLeft === 1 ? this.#successorOf(accountId, id) : id);
+        }
         if (kind === FILE || hasLeft === 1) changed.push({ id, isFolder: kind === FOLDER, parentId, name });
       }
       if (changed.length > changesMax) return undefined;
     }
-    return { changed, folderIds, newIds: await this.#newIn(moment, folderIds) };
+    return { changed, folderIds, newIds: await this.#newIn(moment, places) };
   }
 
   /** The version that a file had at a moment, and whether that is so for sure; undefined where it is not kept. */
@@ -336,9 +360,24 @@ export class PastReader {
     return row === null ? undefined : parseDetail(row.before).restored?.nodeId;
   }
 
+  /** What has to come out of the trash so that a node does: itself, or a folder above it; undefined where it is not in it. */
+  findInTrash(accountId: number, nodeId: number): { readonly id: number; readonly publicId: string } | undefined {
+    return this.#topInTrash.get(nodeId, accountId) ?? undefined;
+  }
+
+  /** Whether anything in a folder, or below it, was made up to a moment. */
+  holdsOlder({ seq }: Moment, folderId: number): boolean {
+    return this.#older.get(folderId, seq) !== null;
+  }
+
   /** The folder that held a folder at a moment, by its row id. */
   parentAt(moment: Moment, folderId: number): number | undefined {
     return this.#placeAt(moment, folderId)?.parentId;
+  }
+
+  /** The folder itself, or the one that was made in its place. */
+  #successorOf(accountId: number, folderId: number): number {
+    return this.#row.get(folderId) === null ? (this.findSuccessor(accountId, folderId) ?? folderId) : folderId;
   }
 
   async #countChildren(folderId: number, seq: number, here: string): Promise<number> {
@@ -375,8 +414,8 @@ export class PastReader {
   /** Where a node was; undefined where it was not there, or in the trash, or is unknown by now. */
   #placeAt({ accountId, seq }: Moment, nodeId: number): { parentId: number; name: string } | undefined {
     const row = this.#formerPlace.get(nodeId, seq, accountId) ?? this.#presentPlace.get(nodeId, accountId);
-    if (row === null || row.bornSeq > seq || row.parentId === null || row.parentId === IN_TRASH) return undefined;
-    return { parentId: row.parentId, name: row.name };
+    if (row === null || row.bornSeq > seq || (row.parentId ?? IN_TRASH) <= IN_TRASH) return undefined;
+    return { parentId: row.parentId ?? IN_TRASH, name: row.name };
   }
 
   /** Path of a folder at a moment; undefined where it does not lead to the root. */
@@ -429,7 +468,17 @@ export class PastReader {
     if (deleted === undefined) return undefined;
     const { publicId, detail } = deleted;
     const { tags = [], metadata = {} } = detail.labelsFrom ?? {};
-    const place = { id, publicId, accountId, parentId: folder.id, name, folder: folder.path, createdAtMs, modifiedAtMs, seq };
+    const place = {
+      id,
+      publicId,
+      accountId,
+      parentId: folder.id,
+      name,
+      folder: folder.path,
+      createdAtMs,
+      modifiedAtMs,
+      seq,
+    };
     if (kind === FOLDER) {
       const node = { ...place, kind: "folder" as const, path: joinPath(folder.path, name), itemCount, metadata };
       return { node, isContentKept: true, isDeleted: true };

@@ -60,6 +60,12 @@ export function putBack(
   return applyFileChanges(store, tx, node, { name, folderPath, metadata, tags, isPublic });
 }
 
+/** @see TreeWriter.stepAside */
+export function stepAside(store: TreeStore, tx: Transaction, node: TreeNode): TreeNode {
+  const name = store.names.numbered(tx, placeOf(node).parentId, node.name);
+  return node.kind === "folder" ? updateFolder(store, tx, node, { name }) : applyFileChanges(store, tx, node, { name });
+}
+
 /** @see TreeWriter.putContentBack */
 export function putContentBack(
   store: TreeStore,

@@ -5,13 +5,15 @@ import type {
   FindQuery,
   ListQuery,
   NodePage,
+  NodeRef,
+  TrashedNode,
   TreeNode,
   TypeUsage,
   Usage,
   Drift,
 } from "./types.ts";
 import { type Digest, digestFromBytes } from "../../blobs/digest.ts";
-import { ROOT_PATH } from "../../lib/path.ts";
+import { fold, ROOT_PATH } from "../../lib/path.ts";
 import type { BlobRow } from "./blob-rows.ts";
 import { type ChangePage, type ChangePosition, ChangeReader } from "./changes.ts";
 import { Lister } from "./list.ts";
@@ -21,6 +23,17 @@ import { Finder } from "./search.ts";
 import type { TreeStore } from "./store.ts";
 import type { TagCount } from "./tags.ts";
 import { findVersion, listVersions } from "./versions.ts";
+import {
+  isInTrash,
+  listTrash,
+  tagsInTrash,
+  trashedBefore,
+  trashedSeqOf,
+  typesInTrash,
+  WEIGHED_ELSEWHERE_MIN,
+  type WeighedFolder,
+  weighElsewhere,
+} from "./trash.ts";
 import { type WalkVisitor, walkBelow } from "./walk.ts";
 
 /** Copies of one content that are looked at: those of a folder that was just deleted are no files any more. */
@@ -154,9 +167,13 @@ export class TreeReader {
     return undefined;
   }
 
-  /** Whether the account deleted a file with this content, has made none with it since, and holds no other (D25). */
+  /**
+   * Whether the account deleted a file with this content, or put it into the trash, has made none with it since, and holds
+   * no other (D25).
+   */
   wasDeleted(accountId: number, digest: Digest): boolean {
-    if (this.#store.deletions.find(accountId, digest) === undefined) return false;
+    const isDeleted = this.#store.deletions.find(accountId, digest) !== undefined;
+    if (!isDeleted && !this.#isInTrash(accountId, digest)) return false;
     return this.findFileWithContent(accountId, digest) === undefined;
   }
 
@@ -198,7 +215,15 @@ export class TreeReader {
 
   /** The labels of an account with the number of files that carry each: most used first, then by name; at most `limit`. */
   tagsOf(accountId: number, limit: number): TagCount[] {
-    return this.#store.tags.list(accountId, limit);
+    const inTrash = tagsInTrash(this.#store, accountId);
+    const trashed = Object.keys(inTrash).length;
+    if (trashed === 0) return this.#store.tags.list(accountId, limit, tagsInTrash(this.#store, accountId));
+    return this.#store.tags
+      .list(accountId, limit + trashed)
+      .map(({ tag, count }) => ({ tag, count: count - (inTrash[fold(tag)] ?? 0) }))
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count)
+      .slice(0, limit);
   }
 
   /** The nodes with these row ids, in this order; what is gone or cut off from the tree is left out. */
@@ -212,7 +237,15 @@ export class TreeReader {
 
   /** Largest first. Files of a large folder that was just deleted leave this list within seconds, the sums at once. */
   usageByType(accountId: number): TypeUsage[] {
-    return this.#store.accounts.usageByType(accountId);
+    const inTrash = typesInTrash(this.#store, accountId);
+    return this.#store.accounts
+      .usageByType(accountId)
+      .map(({ type, files, bytes }) => {
+        const [trashedFiles, trashedBytes] = inTrash[type] ?? [0, 0];
+        return { type, files: files - trashedFiles, bytes: bytes - trashedBytes };
+      })
+      .filter(({ files }) => files > 0)
+      .sort((a, b) => b.bytes - a.bytes);
   }
 
   /** The committed row of a content. */
@@ -264,6 +297,36 @@ export class TreeReader {
    */
   walk(ids: readonly number[], visit: WalkVisitor): Promise<number> {
     return walkBelow(this.#store, ids, visit);
+  }
+
+  /**
+   * What {@link TreeWriter.trash} wants to know of a folder in an account of many files, read off the event loop; undefined
+   * where it does better to look itself.
+   */
+  async weigh(node: TreeNode): Promise<WeighedFolder | undefined> {
+    if (node.kind === "file" || this.usage(node.accountId).files < WEIGHED_ELSEWHERE_MIN) return undefined;
+    return weighElsewhere(this.#store, node.accountId, node.id);
+  }
+
+  /** A page of an account's trash, what came last in front, and how much there is in all. */
+  listTrash(accountId: number, offset: number, limit: number): { entries: readonly TrashedNode[]; total: number } {
+    return listTrash(this.#store, accountId, offset, limit);
+  }
+
+  /** Journal number at which a node went into the trash; undefined where it is not there. */
+  trashedSeqOf(node: NodeRef): number | undefined {
+    return trashedSeqOf(this.#store, node);
+  }
+
+  /** What was put into the trash up to a time, the oldest first, at most `limit`: of one account, or of all (null). */
+  trashedBefore(atMs: number, limit: number, accountId: number | null): readonly NodeRef[] {
+    return trashedBefore(this.#store, atMs, limit, accountId);
+  }
+
+  #isInTrash(accountId: number, digest: Digest): boolean {
+    const blob = this.#store.blobs.find(digest);
+    if (blob === undefined) return false;
+    return this.#holders.all(blob.id, accountId, HOLDERS_MAX).some(({ id }) => isInTrash(this.#store, id));
   }
 
   /** Forgets what is kept in memory. To be called where `db.changedElsewhere()` says that another process wrote. */

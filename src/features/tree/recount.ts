@@ -26,6 +26,26 @@ const OF_ACCOUNT = [
      (SELECT ifnull(sum(v.size_bytes), 0) AS counted FROM versions v JOIN nodes n ON n.id = v.node_id
       WHERE n.parent_id IN (SELECT id FROM s)) c
    WHERE a.id = ?1 AND a.version_bytes <> c.counted`,
+  `SELECT 'accounts.trash_bytes' AS counter, ?1 AS "of", a.trash_bytes AS stored, c.counted FROM accounts a,
+     (SELECT ifnull(sum(file_bytes + version_bytes), 0) AS counted FROM trash WHERE account_id = ?1) c
+   WHERE a.id = ?1 AND a.trash_bytes <> c.counted`,
+  inTrash(
+    "files",
+    "(SELECT count(*) FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 1)",
+    1,
+  ),
+  inTrash("folders", "(SELECT count(*) FROM s)", 0),
+  inTrash(
+    "file_bytes",
+    `(SELECT ifnull(sum(n.size_bytes), 0) FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1)`,
+    "(SELECT size_bytes FROM nodes WHERE id = t.node_id)",
+  ),
+  inTrash(
+    "version_bytes",
+    `(SELECT ifnull(sum(v.size_bytes), 0) FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 1
+        CROSS JOIN versions v ON v.node_id = n.id)`,
+    "(SELECT ifnull(sum(size_bytes), 0) FROM versions WHERE node_id = t.node_id)",
+  ),
   `SELECT 'accounts.reserved_bytes' AS counter, ?1 AS "of", a.reserved_bytes AS stored, c.counted FROM accounts a,
      (SELECT ifnull(sum(reserved_bytes), 0) AS counted
       FROM uploads INDEXED BY uploads_reserved WHERE account_id = ?1 AND reserved_bytes > 0) c
@@ -57,6 +77,15 @@ export async function recountAccount(reader: Reader, accountId: number): Promise
 export async function recountBlobs(reader: Reader): Promise<Drift[]> {
   const [found] = await reader.read([rows<Drift>(OF_BLOBS)]);
   return [...found];
+}
+
+/** Sums that a row of the trash keeps: `ofFolder` counts in `s`, the folder and all below it. */
+function inTrash(column: string, ofFolder: string, ofFile: string | number): string {
+  return `SELECT 'trash.${column}' AS counter, t.node_id AS "of", t.${column} AS stored,
+      CASE (SELECT kind FROM nodes WHERE id = t.node_id) WHEN 1 THEN ${ofFile} ELSE
+        (WITH RECURSIVE s(id) AS (SELECT t.node_id UNION ALL
+           SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0) SELECT ${ofFolder}) END AS counted
+    FROM trash t WHERE t.account_id = ?1 AND stored <> counted LIMIT ${FINDINGS_MAX}`;
 }
 
 function countedTypes(column: "files" | "bytes", counting: string): string {

@@ -32,6 +32,8 @@ const FIRST_IDS = 1_000;
 const DENSE_SHARE = 0.01;
 /** From this share of all rows on, reading the whole table beats fetching single rows from it. */
 const TABLE_SHARE = 0.1;
+/** Up to this share of the files walked over, fetching those that carry a label beats walking. */
+const TAG_SHARE = 0.2;
 const CACHED_MAX = 8;
 const CACHED_IDS_MAX = 2_000_000;
 const CACHED_MS = 60_000;
@@ -174,8 +176,13 @@ export class Finder {
   }
 
   async #count(criteria: Criteria, plan: Plan): Promise<number> {
-    const source = this.#sourceOf(plan, criteria.mediaType !== undefined);
-    const { sql, parameters } = selectMatches("count(*) AS total", criteria, source, placeOf(criteria));
+    const source = this.#tagSource(criteria, plan) ?? this.#sourceOf(plan, criteria.mediaType !== undefined);
+    const { sql, parameters } = selectMatches(
+      `${isRepeating(criteria, source) ? "count(DISTINCT n.id)" : "count(*)"} AS total`,
+      criteria,
+      source,
+      placeOf(criteria),
+    );
     const [found] = await this.#store.reader.read([rows<{ total: number }>(sql, parameters)]);
     return found[0]?.total ?? 0;
   }
@@ -193,13 +200,30 @@ export class Finder {
     // In one folder an index gives its order; by anything but the name that pays only while hits are met soon.
     const isMetSoon = isFirst && total > plan.candidates * DENSE_SHARE;
     const isOrdered = plan.source === "walk" && !criteria.isRecursive && (sort === "name" || isMetSoon);
-    const source = this.#sourceOf(plan, sort !== "name" || criteria.mediaType !== undefined);
+    const source =
+      this.#tagSource(criteria, plan) ?? this.#sourceOf(plan, sort !== "name" || criteria.mediaType !== undefined);
     const statements = isOrdered
       ? criteria.kinds.map((kind) => selectOrdered("n.id AS id", criteria, kind, sort, order, limit))
-      : [selectMatches("n.id AS id", criteria, source, placeOf(criteria), `${orderBy(sort, order)} ${limit}`)];
+      : [
+          selectMatches(
+            "n.id AS id",
+            criteria,
+            source,
+            placeOf(criteria),
+            `${isRepeating(criteria, source) ? "GROUP BY n.id" : ""} ${orderBy(sort, order)} ${limit}`,
+          ),
+        ];
     const read = statements.map(({ sql, parameters }) => numbers(`SELECT group_concat(id) FROM (${sql})`, parameters));
     const results = await this.#store.reader.read(read);
     return results.length === 1 && results[0] !== undefined ? results[0] : joinNumbers(results);
+  }
+
+  /** The labels, where few enough of all files carry them that fetching those is faster than passing by all others. */
+  #tagSource({ tagIds, isAnyTag }: Criteria, { source, candidates }: Plan): Source | undefined {
+    const [rarest] = tagIds;
+    if (rarest === undefined || source !== "walk") return undefined;
+    const tagged = isAnyTag ? tagIds.reduce((sum, id) => sum + this.#tagged(id), 0) : this.#tagged(rarest);
+    return tagged < candidates * TAG_SHARE ? "tag" : undefined;
   }
 
   /** Where more than names is wanted of a good part of all nodes, the table itself is read from end to end. */
@@ -225,6 +249,11 @@ export class Finder {
       ids -= kept.ids.length;
     }
   }
+}
+
+/** Whether a source meets a file once for each of several labels. */
+function isRepeating({ tagIds, isAnyTag }: Criteria, source: Source): boolean {
+  return source === "tag" && isAnyTag && tagIds.length > 1;
 }
 
 function placeOf(criteria: Criteria): Place {

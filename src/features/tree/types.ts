@@ -227,6 +227,31 @@ export interface DeletedNode {
   readonly deletedAtMs: number;
 }
 
+/** Media type → files and bytes. */
+export type TypeSums = Readonly<Record<string, readonly [files: number, bytes: number]>>;
+
+/** Key of a label (`fold`) → files that carry it. */
+export type TagSums = Readonly<Record<string, number>>;
+
+/** What a node and all below it counts for. */
+export interface TrashSums {
+  readonly files: number;
+  readonly folders: number;
+  readonly fileBytes: number;
+  readonly versionBytes: number;
+  readonly types: TypeSums;
+  readonly tags: TagSums;
+}
+
+/** A file or folder in the trash. */
+export interface TrashedNode {
+  /** As it was; its paths are those of then, and its parent's row id means nothing. */
+  readonly node: TreeNode;
+  /** Path of the folder that it was in. */
+  readonly folder: string;
+  readonly trashedAtMs: number;
+}
+
 /** One number that is not what counting gives. */
 export interface Drift {
   /** Which number, e.g. `accounts.file_bytes` or `blobs.refs`. */

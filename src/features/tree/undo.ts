@@ -278,7 +278,8 @@ export class UndoLog {
     const before = JSON.stringify(detail);
     this.#insert.run(accountId, deviceId, seq, atMs, nodeId, publicId, kind, what, before, isRewound ? 1 : 0);
     const { placeFrom } = detail;
-    if ((what === "delete" || what === "reap") && placeFrom !== undefined) this.#history.noteDeleted(subject, placeFrom);
+    if ((what === "delete" || what === "reap") && placeFrom !== undefined)
+      this.#history.noteDeleted(subject, placeFrom);
   }
 }
 

@@ -231,7 +231,11 @@ export function restoreVersion(
   tx: Transaction,
   ref: NodeRef,
   version: number,
-  by: { readonly createdBy: number; readonly quotaBytes: number | null; readonly precondition?: Precondition | undefined },
+  by: {
+    readonly createdBy: number;
+    readonly quotaBytes: number | null;
+    readonly precondition?: Precondition | undefined;
+  },
 ): FileNode {
   const { precondition, ...rest } = by;
   const file = store.findFile(ref);

@@ -51,14 +51,15 @@ type WalkedRow = WalkedNode & { readonly sortKey: string };
 export async function walkBelow(store: TreeStore, ids: readonly number[], visit: WalkVisitor): Promise<number> {
   if (store.findByIds(ids).length !== ids.length) throw notFound("This file or folder");
   // In the same instant: nothing is committed between what was just found and the snapshot.
-  const { sqlite: snapshot, close } = openReadOnly(store.sqlite.filename);
+  const opened = openReadOnly(store.sqlite.filename);
+  const snapshot = opened.sqlite;
   snapshot.run("BEGIN");
   try {
     return await new Walk(snapshot, visit).all(ids);
   } finally {
     // Statements not yet collected would keep the snapshot open beyond the closing.
     snapshot.run("ROLLBACK");
-    close();
+    opened.close();
   }
 }
 

@@ -12,6 +12,7 @@ import {
   putContentBack,
   remakeFile,
   remakeFolder,
+  stepAside,
 } from "./put-back.ts";
 import type { TreeStore } from "./store.ts";
 import type {
@@ -27,9 +28,11 @@ import type {
   NewFolder,
   NodeRef,
   Precondition,
+  TrashedNode,
   TreeNode,
 } from "./types.ts";
 import type { Labels } from "./undo.ts";
+import { purgeNode, restoreNode, trashNode, type WeighedFolder } from "./trash.ts";
 import { move, updateFile, updateFolder } from "./update.ts";
 import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restoreVersion } from "./versions.ts";
 
@@ -75,6 +78,11 @@ export class TreeWriter {
    */
   putBack(tx: Transaction, node: TreeNode, place: PutPlace | undefined, labels: Labels | undefined): TreeNode {
     return putBack(this.#store, tx, node, place, labels);
+  }
+
+  /** Gives a file or folder, not a root, another name in its folder, numbered as where a name is taken. */
+  stepAside(tx: Transaction, node: TreeNode): TreeNode {
+    return stepAside(this.#store, tx, node);
   }
 
   /**
@@ -222,6 +230,30 @@ export class TreeWriter {
    */
   deleteFolder(tx: Transaction, folder: NodeRef, options?: { readonly onlyEmpty?: boolean | undefined }): DeletedNode {
     return deleteFolder(this.#store, tx, folder, options);
+  }
+
+  /**
+   * Puts a file, or a folder with all below it, into the trash: gone at once for every reader, in one row. It counts in the
+   * quota still.
+   * @param weighed what {@link TreeReader.weigh} gave for it, for a folder of many files
+   * @throws AppError not_found; invalid_path for the root
+   */
+  trash(tx: Transaction, node: NodeRef, weighed?: WeighedFolder): TrashedNode {
+    return trashNode(this.#store, tx, node, weighed);
+  }
+
+  /**
+   * Takes out of the trash: into the folder that it was in, or where that is gone, into the nearest on its former path that
+   * is there; under a numbered name where its own is taken. It is what it was, with the same id.
+   * @throws AppError not_found; invalid_path where its path would be too long
+   */
+  restore(tx: Transaction, node: NodeRef): TreeNode {
+    return restoreNode(this.#store, tx, node);
+  }
+
+  /** Deletes what is in the trash for good; rows of large folders are left for {@link reapSome}. @throws AppError not_found */
+  purge(_tx: Transaction, node: NodeRef): TrashedNode {
+    return purgeNode(this.#store, node);
   }
 
   /** Cuts the whole tree of an account off: gone at once for every reader; its rows are left for {@link reapSome}. */

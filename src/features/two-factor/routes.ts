@@ -79,7 +79,8 @@ export function twoFactorRoutes({ twoFactor, auth, guard, rateGate, countPasskey
           takesJson: true,
           tag: "Users",
           summary: "Put two-factor sign-in in force",
-          description: "Gives ten recovery codes, each good once in place of a code. Sessions and API keys stay as they are.",
+          description:
+            "Gives ten recovery codes, each good once in place of a code. Sessions and API keys stay as they are.",
           access: "self",
           data: RecoveryCodesRecord,
           errors: ["invalid_code", "invalid_request"],

@@ -26,6 +26,8 @@ export async function eraseAccount(options: EraseOptions, user: User): Promise<v
   await users.update(user.id, { isDisabled: true }, (tx) => {
     auth.endSessions(tx, user.id);
     treeWriter.detachRoot(tx, user.id);
+    // Who shared something with them need not keep their address.
+    db.sqlite.query("DELETE FROM shares WHERE recipient_id = ?1").run(user.id);
     // Nothing of the person stays: the address is free for a new account, and no password opens this one.
     db.sqlite
       .query(
@@ -33,6 +35,9 @@ export async function eraseAccount(options: EraseOptions, user: User): Promise<v
            role = 'viewer' WHERE id = ?1`,
       )
       .run(user.id);
+    // Nobody comes in by another service, and no mail is on its way any more.
+    db.sqlite.query("DELETE FROM oidc_identities WHERE user_id = ?1").run(user.id);
+    db.sqlite.query("DELETE FROM mails WHERE account_id = ?1").run(user.id);
     tx.afterCommit(onDetached);
   });
 }
@@ -54,6 +59,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
         "undo",
         "former_places",
         "tombstones",
+        "trash",
         "deleted_contents",
         "tags",
         "usage_types",
@@ -62,6 +68,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
         "upload_sessions",
         "idempotency_keys",
         "notifications",
+        "mails",
         "webhooks",
       ]) {
         db.sqlite.query(`DELETE FROM ${table} WHERE account_id = ?1`).run(id);

@@ -1,6 +1,7 @@
 import { Elysia, t } from "elysia";
 import type { Transaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { IdParams } from "../../http/fields.ts";
@@ -33,12 +34,23 @@ export interface UserRoutesOptions {
   readonly rateGate: RateGate;
   /** GET /api/users/usage, as `features/plans` reckons it. */
   readonly usageOf: (principal: Principal) => object;
+  /** How many earlier versions of a file are kept where the user has not said it. */
+  readonly keptVersions: number;
   /** Ends the account for good. */
   readonly eraseAccount: (principal: Principal) => Promise<void>;
 }
 
 /** /api/users/* (contract §6). */
-export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eraseAccount }: UserRoutesOptions) {
+export function userRoutes({
+  users,
+  auth,
+  events,
+  guard,
+  rateGate,
+  usageOf,
+  keptVersions,
+  eraseAccount,
+}: UserRoutesOptions) {
   /** Runs only with the account's own password; wrong ones count as failed sign-ins do. */
   const checkOwnPassword = (
     request: Request,
@@ -67,6 +79,7 @@ export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eras
           }
           checked = await checkOwnPassword(request, set.headers, principal, body.currentPassword);
         }
+        noteAudit(request, { action: profileActionOf(body) });
         return ok(presentProfile(await changeProfile({ users, auth, events }, principal, body, checked)));
       },
       {
@@ -101,7 +114,7 @@ export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eras
         }),
       },
     )
-    .get("/settings", ({ principal }) => ok(readSettings(users.settingsJson(principal.user.id))), {
+    .get("/settings", ({ principal }) => ok(readSettings(users.settingsJson(principal.user.id), keptVersions)), {
       access: "self",
       ...documented({ tag: "Users", summary: "Settings", access: "self", data: SettingsRecord }),
     })
@@ -113,7 +126,7 @@ export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eras
           if (body.notifications !== undefined) events.emit(tx, "settings.notifications_changed", { accountId });
         };
         const json = await users.changeSettings(accountId, (stored) => changeSettings(stored, body), tell);
-        return ok(readSettings(json));
+        return ok(readSettings(json, keptVersions));
       },
       {
         ...takesJson("self", SettingsBody),
@@ -170,4 +183,10 @@ export function userRoutes({ users, auth, events, guard, rateGate, usageOf, eras
         }),
       },
     );
+}
+
+/** What the audit log calls such a change: by the weightiest of its parts. */
+function profileActionOf({ email, newPassword }: typeof ProfileBody.static): string {
+  if (newPassword !== undefined) return email === undefined ? "password.change" : "credentials.change";
+  return email === undefined ? "profile.change" : "email.change";
 }

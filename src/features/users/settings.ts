@@ -53,10 +53,12 @@ const DEFAULTS: Settings = {
   versioning: { keep: 10 },
 };
 
-/** The settings in force, from the stored JSON of those that were ever set. */
-export function readSettings(json: string): Settings {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeSettings alone
-  return merge(DEFAULTS, JSON.parse(json) as SettingsChange);
+/**
+ * The settings in force, from the stored JSON of those that were ever set.
+ * @param keep how many earlier versions are kept where the user has not said it
+ */
+export function readSettings(json: string, keep = DEFAULTS.versioning.keep): Settings {
+  return merge({ ...DEFAULTS, versioning: { keep } }, parse(json));
 }
 
 /**
@@ -68,7 +70,15 @@ export function changeSettings(json: string, change: SettingsChange): string {
   if (change.timezone !== undefined) checkTimeZone(change.timezone, "timezone");
   const zone = change.notifications?.quietHours?.timezone;
   if (zone !== undefined) checkTimeZone(zone, "notifications.quietHours.timezone");
-  return JSON.stringify(merge(readSettings(json), change));
+  // What the user has not said stays unsaid: the configuration may change it.
+  const keep = change.versioning?.keep ?? parse(json).versioning?.keep;
+  const versioning = keep === undefined ? undefined : { keep };
+  return JSON.stringify({ ...merge(readSettings(json), change), versioning });
+}
+
+function parse(json: string): SettingsChange {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeSettings alone
+  return JSON.parse(json) as SettingsChange;
 }
 
 function merge(base: Settings, change: SettingsChange): Settings {

@@ -62,7 +62,12 @@ export class VersionService {
    * return.
    * @throws AppError not_found | share_permission | precondition_failed | quota_exceeded
    */
-  async restore(user: User, fileId: string, version: number, precondition: Precondition | undefined): Promise<FileNode> {
+  async restore(
+    user: User,
+    fileId: string,
+    version: number,
+    precondition: Precondition | undefined,
+  ): Promise<FileNode> {
     const { writer, treeWriter, permissions, limitsOf } = this.#options;
     const { owner } = permissions.file(user, fileId, "write");
     const { quotaBytes, plan } = limitsOf(owner);

@@ -43,7 +43,10 @@ afterEach(() => tree.close());
 let shares = 0;
 
 /** @returns the share's public id */
-function share(node: TreeNode, options: { write?: boolean; expiresAtMs?: number; to?: User; kind?: string } = {}): string {
+function share(
+  node: TreeNode,
+  options: { write?: boolean; expiresAtMs?: number; to?: User; kind?: string } = {},
+): string {
   const { write = false, expiresAtMs = null, to = guest, kind = "account" } = options;
   const publicId = `shr_${++shares}`;
   tree.db.sqlite.run(
@@ -224,7 +227,9 @@ describe("what is seen", () => {
       try {
         deed();
       } catch (error) {
-        expect(error instanceof AppError && JSON.stringify([error.message, error.details])).not.toMatch(/top|secret|box/);
+        expect(error instanceof AppError && JSON.stringify([error.message, error.details])).not.toMatch(
+          /top|secret|box/,
+        );
       }
     }
   });

@@ -74,7 +74,9 @@ function change(accountId: number, random: ReturnType<typeof randomOf>, picture:
   const name = random.pick(NAMES);
   const deviceId = random.chance(0.5) ? DEVICE : undefined;
   const node = nodes.length > 0 ? random.pick(nodes) : undefined;
-  const kind = random.below(10);
+  const kind = random.below(13);
+  const { entries } = tree.read.listTrash(accountId, 0, 100);
+  const trashed = entries.length > 0 ? random.pick(entries).node : undefined;
   let gone: readonly string[] = [];
   tree.run((tx) =>
     tree.write.by(deviceId, () => {
@@ -107,12 +109,34 @@ function change(accountId: number, random: ReturnType<typeof randomOf>, picture:
         else tree.write.deleteFolder(tx, node);
         if (deviceId === undefined) gone = [node.publicId, ...below(picture, node)];
       } else if (kind === 8) {
-        const options = { onConflict: "rename", preserveMetadata: true, createdBy: accountId, quotaBytes: null } as const;
+        const options = {
+          onConflict: "rename",
+          preserveMetadata: true,
+          createdBy: accountId,
+          quotaBytes: null,
+        } as const;
         tree.write.copy(tx, node, folderPath, options);
       } else if (kind === 9) tree.write.reapSome(tx, 3);
+      else if (kind === 10) tree.write.trash(tx, node);
+      else if (kind === 11 && trashed !== undefined) tree.write.restore(tx, trashed);
+      else if (kind === 12 && trashed !== undefined && random.chance(0.3)) {
+        gone = deviceId === undefined ? [trashed.publicId, ...belowInTrash(trashed)] : [];
+        tree.write.purge(tx, trashed);
+      }
     }),
   );
   return gone;
+}
+
+/** Ids of what lies below a folder in the trash. */
+function belowInTrash(folder: TreeNode): string[] {
+  return tree.db.sqlite
+    .query<{ public_id: string }, [number]>(
+      `WITH RECURSIVE s(id, public_id) AS (SELECT id, public_id FROM nodes WHERE parent_id = ?1
+         UNION ALL SELECT n.id, n.public_id FROM s JOIN nodes n ON n.parent_id = s.id) SELECT public_id FROM s`,
+    )
+    .all(folder.id)
+    .map((row) => row.public_id);
 }
 
 function below(picture: Picture, folder: TreeNode): string[] {
@@ -178,7 +202,9 @@ test.each(["name", "size", "createdAt", "modifiedAt"] as const)("pages of the pa
   tree.clock.advance(10);
   for (const node of before.nodes) {
     const name = `x${node.publicId}`;
-    tree.run((tx) => (node.kind === "file" ? tree.write.updateFile(tx, node, { name }) : tree.write.updateFolder(tx, node, { name })));
+    tree.run((tx) =>
+      node.kind === "file" ? tree.write.updateFile(tx, node, { name }) : tree.write.updateFolder(tx, node, { name }),
+    );
     if (node.kind !== "file") continue;
     const content = { file: node, blob: blobOf("new", 77), mediaType: "a/b", createdBy: accountId, quotaBytes: null };
     tree.run((tx) => tree.write.replaceContent(tx, content));

@@ -1,0 +1,164 @@
+/**
+ * The time machine: an account's tree as it was at a moment, and a folder brought back to it in one deed (an accidental
+ * mass change, or ransomware on one laptop, is undone by one call).
+ */
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { AppError, invalidField, notFound } from "../../errors.ts";
+import { type Clock, toTimestamp } from "../../lib/clock.ts";
+import { ROOT_PATH } from "../../lib/path.ts";
+import type { StorageLimits } from "../files/service.ts";
+import type { Moment, PastListQuery, PastNode } from "../tree/past.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { FileNode } from "../tree/types.ts";
+import type { TreeWriter } from "../tree/writer.ts";
+import type { User } from "../users/types.ts";
+import { BringBack, type BringBackPlan } from "./bring-back.ts";
+import type { PastListing, RestoreOutcome, RestoreRequest } from "./types.ts";
+
+/** What {@link HistoryService} works with. */
+export interface HistoryServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes" | "plan">;
+  /** How far back one may look. */
+  readonly reachMs: number;
+}
+
+/** Journals are remembered no longer than this, whatever is configured. */
+const REACH_MS_MAX = 90 * 24 * 60 * 60 * 1000;
+
+/** How far back one may look where replaced contents are kept for so long. */
+export function reachOf(versionsMaxAgeMs: number): number {
+  return Math.min(versionsMaxAgeMs, REACH_MS_MAX);
+}
+
+/** Files and folders that one call brings back: the event loop waits meanwhile. */
+export const RESTORE_CHANGES_MAX = 5_000;
+
+/** Rows of deleted folders taken apart before: so many in a deed (some milliseconds), and deeds in a call. */
+const REAP_AT_ONCE = 50;
+const REAP_STEPS_MAX = 400;
+
+/** Ends the deed of a dry run, so that all it did is undone. */
+class DryRunEnd extends Error {
+  readonly outcomes: readonly RestoreOutcome[];
+
+  constructor(outcomes: readonly RestoreOutcome[]) {
+    super("A dry run ends by undoing all it did.");
+    this.outcomes = outcomes;
+  }
+}
+
+/** See the head of this file. One's own tree only. */
+export class HistoryService {
+  readonly #options: HistoryServiceOptions;
+  /** Before this, places were not remembered: the program was an earlier one. */
+  readonly #sinceMs: number;
+
+  constructor(options: HistoryServiceOptions) {
+    this.#options = options;
+    const row = options.sqlite.query<{ value: string }, []>("SELECT value FROM meta WHERE key = 'history_since'").get();
+    this.#sinceMs = Number(row?.value ?? 0);
+  }
+
+  /** A page of the folder that was at a path. @throws AppError invalid_field | not_found */
+  async list(user: User, folderPath: string, atMs: number, query: PastListQuery): Promise<PastListing> {
+    const { tree } = this.#options;
+    const moment = this.#momentOf(user, atMs);
+    const folder = await tree.past.findFolder(moment, folderPath);
+    if (folder === undefined) throw notFound("This folder, at that time,");
+    return { folder, ...(await tree.past.list(moment, folder, query)) };
+  }
+
+  /** A file as it was, also one in the trash now or deleted by a device. @throws AppError invalid_field | not_found */
+  file(user: User, fileId: string, atMs: number): Omit<PastNode, "node"> & { readonly file: FileNode } {
+    const found = this.#options.tree.past.findFile(this.#momentOf(user, atMs), fileId);
+    if (found?.node.kind !== "file") throw notFound("This file, at that time,");
+    const { node, ...rest } = found;
+    return { ...rest, file: node };
+  }
+
+  /**
+   * Brings a folder with all below it back to a moment, in one deed; durable on return. A dry run does the very same and
+   * takes it back.
+   * @throws AppError invalid_field | not_found | quota_exceeded; invalid_request where more than
+   *   {@link RESTORE_CHANGES_MAX} files and folders may be other than they were; overloaded where a large deletion is still
+   *   being carried out
+   */
+  async restore(user: User, request: RestoreRequest): Promise<readonly RestoreOutcome[]> {
+    const { writer, limitsOf, treeWriter } = this.#options;
+    const moment = this.#momentOf(user, request.atMs);
+    await this.#takeApart(user.id);
+    const plan = await this.#plan(user, moment, request);
+    const bringBack = (tx: Transaction) =>
+      treeWriter.by(user.viaDeviceId, () => new BringBack(this.#options, tx, plan).run());
+    try {
+      if (!request.isDryRun) return await writer.run(bringBack);
+      return await this.#tryOut(bringBack);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+      // A refusal for the quota says which plan it comes from (contract §1).
+      throw new AppError(error.reason, error.message, { ...error.details, plan: limitsOf(user).plan });
+    }
+  }
+
+  async #plan(user: User, moment: Moment, { folderPath, removesNew }: RestoreRequest): Promise<BringBackPlan> {
+    const { tree, limitsOf } = this.#options;
+    const folder = await tree.past.findFolder(moment, folderPath);
+    if (folder === undefined) throw notFound("This folder, at that time,");
+    const contents = await tree.past.contents(moment, folder, RESTORE_CHANGES_MAX);
+    if (contents === undefined) {
+      throw new AppError(
+        "invalid_request",
+        `More than ${RESTORE_CHANGES_MAX} files and folders have changed in "${folderPath}" since. ` +
+          "Bring its folders back one by one.",
+        { field: "folder", limit: RESTORE_CHANGES_MAX },
+      );
+    }
+    const parentId = folder.path === ROOT_PATH ? undefined : tree.past.parentAt(moment, folder.id);
+    const { quotaBytes } = limitsOf(user);
+    return { moment, folder, parentId, contents, removesNew, createdBy: user.id, quotaBytes };
+  }
+
+  async #tryOut(bringBack: (tx: Transaction) => readonly RestoreOutcome[]): Promise<readonly RestoreOutcome[]> {
+    try {
+      return await this.#options.writer.run((tx): never => {
+        throw new DryRunEnd(bringBack(tx));
+      });
+    } catch (error) {
+      if (error instanceof DryRunEnd) return error.outcomes;
+      throw error;
+    }
+  }
+
+  /** What lay in a folder that a device deleted is noted as it is taken apart: goes on with that until it is done. */
+  async #takeApart(accountId: number): Promise<void> {
+    const { tree, treeWriter, writer } = this.#options;
+    for (let step = 0; step < REAP_STEPS_MAX && tree.isReaping(accountId); step++) {
+      const removed = await writer.run((tx) => treeWriter.reapSome(tx, REAP_AT_ONCE));
+      // What is left then is a copy under way.
+      if (removed === 0) return;
+    }
+    if (!tree.isReaping(accountId)) return;
+    throw new AppError(
+      "overloaded",
+      "A large folder that was deleted is still being cleared away. Try again in a minute.",
+    );
+  }
+
+  #momentOf(user: User, atMs: number): Moment {
+    const { clock, reachMs, tree } = this.#options;
+    const nowMs = clock.nowMs();
+    const oldestMs = Math.max(nowMs - reachMs, this.#sinceMs);
+    if (atMs > nowMs) throw invalidField("at", "at lies in the future. Give a time that is past.");
+    if (atMs < oldestMs) {
+      const oldest = toTimestamp(oldestMs);
+      throw invalidField("at", `What was before ${oldest} is not kept any more. Give a later time.`, { oldest });
+    }
+    return tree.past.momentOf(user.id, atMs);
+  }
+}

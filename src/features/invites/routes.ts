@@ -1,0 +1,200 @@
+/** /api/admin/invites, and the page that takes an invitation up (contract §2). */
+import { Elysia, t } from "elysia";
+import { parseDuration } from "../../config/quantities.ts";
+import { AppError, invalidField } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
+import { documented } from "../../http/documented.ts";
+import { ok, paginate } from "../../http/envelope.ts";
+import { ERROR_ANSWERS } from "../../http/error-response.ts";
+import { exchangeOf } from "../../http/exchange.ts";
+import { IdParams, readInteger, readQuery } from "../../http/fields.ts";
+import { forEachPiece } from "../../http/request-body.ts";
+import type { Clock } from "../../lib/clock.ts";
+import {
+  INVITE_FIELDS,
+  type InvitePageModel,
+  renderInviteDonePage,
+  renderInviteGonePage,
+  renderInvitePage,
+} from "../../web/invite-page.ts";
+import { pageResponse } from "../../web/page.ts";
+import { type authGuard, takesJson } from "../auth/guard.ts";
+import { InvitePageRecord, NewInviteBody, NewInviteRecord } from "./model.ts";
+import { presentInvite } from "./present.ts";
+import type { InviteService } from "./service.ts";
+import type { Invite } from "./types.ts";
+
+/** What the routes of invitations work with. */
+export interface InviteRoutesOptions {
+  readonly invites: InviteService;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly clock: Clock;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
+}
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 20;
+const FORM_BYTES_MAX = 64 * 1024;
+const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
+/** See the head of this file. */
+export function inviteRoutes({ invites, guard, clock, basePath }: InviteRoutesOptions) {
+  const present = (invite: Invite) => presentInvite(invite, invites.stateOf(invite));
+  return new Elysia({ name: "invite-routes" })
+    .use(guard)
+    .post(
+      "/api/admin/invites",
+      async ({ body, principal, request, set }) => {
+        const { email, role = "user", plan } = body;
+        const { id, name } = principal.user;
+        const expiresAtMs = readExpiry(body, clock.nowMs());
+        const { baseUrl } = exchangeOf(request);
+        const asked = { email, role, plan, expiresAtMs, by: { id, name } };
+        const { invite, token, url, isMailed } = await invites.add(asked, (token) => inviteUrl(baseUrl, token));
+        noteAudit(request, { details: { role, plan: plan ?? null, email: email ?? null } });
+        set.status = 201;
+        return ok({ ...present(invite), invite: token, url, mailed: isMailed });
+      },
+      {
+        ...takesJson("admin", NewInviteBody),
+        ...documented({
+          takesJson: true,
+          tag: "Administration",
+          summary: "Invite somebody",
+          description:
+            "Makes one account, of this role and plan, by `invite` in POST /api/auth/signup or on the page at `url`; also " +
+            "where sign-up is open, not where it is closed. Bound to `email` where given, and sent there where mail is " +
+            "configured.",
+          access: "admin",
+          status: 201,
+          data: NewInviteRecord,
+          errors: ["email_taken"],
+        }),
+      },
+    )
+    .get(
+      "/api/admin/invites",
+      ({ request }) => {
+        const query = readQuery(exchangeOf(request).query);
+        const page = readInteger(query, "page", {
+          min: 1,
+          max: Math.floor(Number.MAX_SAFE_INTEGER / 1000),
+          default: 1,
+        });
+        const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
+        const { invites: found, total } = invites.list(limit, (page - 1) * limit);
+        return ok({ invites: found.map(present), pagination: paginate(page, limit, total) });
+      },
+      {
+        access: "admin",
+        ...documented({
+          tag: "Administration",
+          summary: "Invitations, newest first",
+          access: "admin",
+          data: InvitePageRecord,
+          errors: ["invalid_field"],
+          query: {
+            page: { type: "integer", minimum: 1, default: 1 },
+            limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
+          },
+        }),
+      },
+    )
+    .delete(
+      "/api/admin/invites/:id",
+      async ({ params }) => {
+        await invites.remove(params.id);
+        return ok({ id: params.id }, "The invitation no longer works.");
+      },
+      {
+        access: "admin",
+        params: IdParams,
+        ...documented({
+          tag: "Administration",
+          summary: "Take an invitation back",
+          description: "An account that it made stays.",
+          access: "admin",
+          data: t.Object({ id: t.String() }),
+          errors: ["not_found", "invalid_field"],
+        }),
+      },
+    )
+    .use(invitePage(invites, basePath));
+}
+
+/** The page of an invitation. The token stands in the query, which no log keeps. */
+export function inviteUrl(baseUrl: string, token: string): string {
+  return `${baseUrl}/invite?token=${token}`;
+}
+
+/** GET and POST /invite. */
+function invitePage(invites: InviteService, basePath: string) {
+  const gone = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
+  const show = (model: InvitePageModel, status: number) =>
+    pageResponse(renderInvitePage(basePath, model), status, HEADERS);
+  return new Elysia({ name: "invite-page" })
+    .get(
+      "/invite",
+      ({ request }) => {
+        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        const boundTo = invites.addressOf(token);
+        return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
+      },
+      { detail: { hide: true } },
+    )
+    .post(
+      "/invite",
+      async ({ request }) => {
+        const form = await readForm(request);
+        const token = form.get("token") ?? "";
+        const boundTo = invites.addressOf(token);
+        if (boundTo === undefined) return gone();
+        const email = boundTo ?? form.get("email") ?? "";
+        const name = form.get("name")?.trim() ?? "";
+        try {
+          const password = form.get("password") ?? "";
+          const user = await invites.accept(token, { email, password, ...(name !== "" && { name }) });
+          noteAudit(request, { userId: user.publicId, details: { invited: true } });
+          return pageResponse(renderInviteDonePage(basePath, user.email), 201, HEADERS);
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          // Somebody used the invitation while this form was under way.
+          if (invites.addressOf(token) === undefined) return gone();
+          const field = INVITE_FIELDS.find((known) => known === error.details["field"]);
+          const [status] = ERROR_ANSWERS[error.reason];
+          return show({ token, boundTo, email, name, problem: { field, message: error.message } }, status);
+        }
+      },
+      { parse: "none", detail: { hide: true } },
+    );
+}
+
+/** @throws AppError invalid_field */
+function readExpiry({ expiresAt, expiresIn }: typeof NewInviteBody.static, nowMs: number): number | undefined {
+  if (expiresAt !== undefined && expiresIn !== undefined) {
+    throw invalidField("expiresIn", "Give either expiresAt or expiresIn.");
+  }
+  if (expiresIn !== undefined) {
+    const lifetimeMs = parseDuration(expiresIn);
+    if (lifetimeMs === undefined || lifetimeMs <= 0) {
+      throw invalidField("expiresIn", 'expiresIn must be a length of time such as "12h" or "7d".');
+    }
+    return nowMs + lifetimeMs;
+  }
+  if (expiresAt === undefined) return undefined;
+  const atMs = /^\d{4}-\d\d-\d\d/.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
+  if (Number.isNaN(atMs)) throw invalidField("expiresAt", "expiresAt must be a time such as 2026-01-02T03:04:05.678Z.");
+  return atMs;
+}
+
+async function readForm(request: Request): Promise<URLSearchParams> {
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  await forEachPiece(request.body, (piece) => {
+    sizeBytes += piece.length;
+    if (sizeBytes > FORM_BYTES_MAX) throw new AppError("body_too_large", "The form is too large.");
+    pieces.push(piece.slice());
+  });
+  return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
+}

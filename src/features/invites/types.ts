@@ -1,0 +1,31 @@
+import type { PlanName, Role } from "../users/types.ts";
+
+/** What an invitation can still do. */
+export type InviteState = "open" | "used" | "expired";
+
+/** An invitation. Its token is kept nowhere but as a hash. */
+export interface Invite {
+  readonly publicId: string;
+  /** The only address that it is good for; null for anybody's. */
+  readonly email: string | null;
+  readonly role: Role;
+  /** Null for the default plan. */
+  readonly plan: PlanName | null;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly usedAtMs: number | null;
+  /** E-mails, where the accounts are there still. `createdBy` is null for the command line too. */
+  readonly createdBy: string | null;
+  readonly usedBy: string | null;
+}
+
+/** What is asked for in a new invitation. */
+export interface NewInvite {
+  readonly email?: string | undefined;
+  readonly role: Role;
+  readonly plan?: PlanName | undefined;
+  /** Default: in 7 days. */
+  readonly expiresAtMs?: number | undefined;
+  /** Who invites; undefined for the command line. */
+  readonly by?: { readonly id: number; readonly name: string } | undefined;
+}

@@ -1,0 +1,38 @@
+import { setPriority } from "node:os";
+import { readMedia } from "./read-media.ts";
+import type { FromProcess, ReadRequest } from "./types.ts";
+
+/** The lowest priority that a process can give itself (setpriority(2)). */
+const LOWEST_PRIORITY = 19;
+const REASON_MAX = 500;
+
+/**
+ * The process that asks contents what they tell of themselves: `larder media-worker`, started by the server only. It takes
+ * one request after the other over IPC and ends with its parent.
+ *
+ * Returns at once; the process lives until the channel closes. Without a channel it ends with code 2.
+ */
+export function runMediaChild(): void {
+  const send = (message: FromProcess) => process.send?.(message);
+  if (process.send === undefined) {
+    process.stderr.write("media-worker is started by the server; there is nothing to do with it by hand.\n");
+    process.exit(2);
+  }
+  process.on("disconnect", () => process.exit(0));
+  // Ctrl+C at a terminal reaches this process too; the server decides when it ends.
+  process.on("SIGINT", () => {});
+  setPriority(LOWEST_PRIORITY);
+  process.on("message", (request: ReadRequest) => {
+    const { id } = request;
+    readMedia(request.path, request.mediaType).then(
+      (info) => send({ type: "read", id, info }),
+      (error: unknown) => send({ type: "failed", id, reason: describe(error) }),
+    );
+  });
+  send({ type: "hello" });
+}
+
+function describe(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replaceAll(/\s+/g, " ").trim().slice(0, REASON_MAX);
+}

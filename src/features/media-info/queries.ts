@@ -1,0 +1,115 @@
+import type { Database } from "bun:sqlite";
+import type { MediaInfo } from "./types.ts";
+
+const COLUMNS = `width, height, orientation, duration_ms AS durationMs, taken_at AS takenAt, camera, latitude, longitude,
+  codec, bitrate, title, artist, album`;
+
+/** A content that waits. */
+export interface Waiting {
+  readonly digest: Uint8Array;
+  readonly attempts: number;
+  /** As a file that has it says; null where none has it any more. */
+  readonly mediaType: string | null;
+}
+
+/** The rows of `media_info` and `media_queue`. Changes are made inside a deed. */
+export class MediaRows {
+  readonly #sqlite: Database;
+  readonly #find;
+  readonly #enqueue;
+  readonly #next;
+  readonly #put;
+  readonly #done;
+  readonly #tried;
+
+  constructor(sqlite: Database) {
+    this.#sqlite = sqlite;
+    this.#find = sqlite.prepare<MediaInfo, [Uint8Array]>(
+      `SELECT ${COLUMNS} FROM media_info WHERE digest = ?1 AND failure IS NULL`,
+    );
+    this.#enqueue = sqlite.prepare<undefined, [Uint8Array, string]>(
+      "INSERT OR IGNORE INTO media_queue (digest, media_type) VALUES (?1, ?2)",
+    );
+    this.#next = sqlite.prepare<Waiting, []>(
+      `SELECT q.digest, q.attempts, ifnull(q.media_type, (SELECT n.media_type FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob
+         ON n.blob_id = b.id WHERE b.digest = q.digest LIMIT 1)) AS mediaType FROM media_queue q LIMIT 1`,
+    );
+    this.#put = sqlite.prepare<undefined, (Uint8Array | string | number | null)[]>(
+      `INSERT OR REPLACE INTO media_info (digest, width, height, orientation, duration_ms, taken_at, camera, latitude,
+         longitude, codec, bitrate, title, artist, album, failure, program, read_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
+    );
+    this.#done = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM media_queue WHERE digest = ?1");
+    this.#tried = sqlite.prepare<undefined, [Uint8Array]>(
+      "UPDATE media_queue SET attempts = attempts + 1 WHERE digest = ?1",
+    );
+  }
+
+  find(digest: Uint8Array): MediaInfo | undefined {
+    return this.#find.get(digest) ?? undefined;
+  }
+
+  enqueue(digest: Uint8Array, mediaType: string): void {
+    this.#enqueue.run(digest, mediaType);
+  }
+
+  /** What failed in another version of the program is to be tried again. */
+  enqueueFailures(program: string): void {
+    this.#sqlite.run(
+      "INSERT OR IGNORE INTO media_queue (digest) SELECT digest FROM media_info WHERE failure IS NOT NULL AND program <> ?1",
+      [program],
+    );
+  }
+
+  next(): Waiting | undefined {
+    return this.#next.get() ?? undefined;
+  }
+
+  /** Counts a try that ended with the process. */
+  tried(digest: Uint8Array): void {
+    this.#tried.run(digest);
+  }
+
+  /** Takes a content off the queue. */
+  done(digest: Uint8Array): void {
+    this.#done.run(digest);
+  }
+
+  put(digest: Uint8Array, info: MediaInfo, failure: string | null, program: string, nowMs: number): void {
+    this.#put.run(
+      digest,
+      info.width,
+      info.height,
+      info.orientation,
+      info.durationMs,
+      info.takenAt,
+      info.camera,
+      info.latitude,
+      info.longitude,
+      info.codec,
+      info.bitrate,
+      info.title,
+      info.artist,
+      info.album,
+      failure,
+      program,
+      nowMs,
+    );
+  }
+
+  /**
+   * Forgets what contents told that are not in the store any more; looks at `limit` rows.
+   * @returns how many went, and where to go on; undefined at the end
+   */
+  sweep(after: Uint8Array, limit: number): { removed: number; next: Uint8Array | undefined } {
+    const rows = this.#sqlite
+      .query<{ digest: Uint8Array; isKept: number }, [Uint8Array, number]>(
+        `SELECT m.digest, EXISTS (SELECT 1 FROM blobs b WHERE b.digest = m.digest) AS isKept FROM media_info m
+         WHERE m.digest > ?1 ORDER BY m.digest LIMIT ?2`,
+      )
+      .all(after, limit);
+    const gone = rows.filter(({ isKept }) => isKept === 0);
+    for (const { digest } of gone) this.#sqlite.run("DELETE FROM media_info WHERE digest = ?1", [digest]);
+    return { removed: gone.length, next: rows.length < limit ? undefined : rows.at(-1)?.digest };
+  }
+}

@@ -1,0 +1,57 @@
+/** What a content tells of itself; null for what it does not tell. */
+export interface MediaInfo {
+  /** Pixels as it is to be seen: turned where the picture says so. */
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Exif 2.32: how the stored pixels are to be turned, 1 to 8. */
+  readonly orientation: number | null;
+  readonly durationMs: number | null;
+  /** ISO 8601 with an offset. */
+  readonly takenAt: string | null;
+  /** Make and model. */
+  readonly camera: string | null;
+  /** Degrees. */
+  readonly latitude: number | null;
+  readonly longitude: number | null;
+  readonly codec: string | null;
+  /** Bits per second. */
+  readonly bitrate: number | null;
+  readonly title: string | null;
+  readonly artist: string | null;
+  readonly album: string | null;
+}
+
+/** A content that tells nothing. */
+export const NO_MEDIA_INFO: MediaInfo = Object.freeze({
+  width: null,
+  height: null,
+  orientation: null,
+  durationMs: null,
+  takenAt: null,
+  camera: null,
+  latitude: null,
+  longitude: null,
+  codec: null,
+  bitrate: null,
+  title: null,
+  artist: null,
+  album: null,
+});
+
+/** To the process: read this content. */
+export interface ReadRequest {
+  readonly id: number;
+  readonly path: string;
+  readonly mediaType: string;
+}
+
+/** From the process: it listens; what was read; or why nothing could be. */
+export type FromProcess =
+  | { readonly type: "hello" }
+  | { readonly type: "read"; readonly id: number; readonly info: MediaInfo }
+  | { readonly type: "failed"; readonly id: number; readonly reason: string };
+
+/** Media types that tell something of themselves. */
+export function isTelling(mediaType: string): boolean {
+  return /^(image\/(jpeg|png|webp|heic|heif|avif|tiff|gif)|audio\/.+|video\/.+|application\/ogg)(;|$)/i.test(mediaType);
+}

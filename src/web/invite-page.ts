@@ -1,0 +1,88 @@
+import { html, type Html } from "./html.ts";
+import { renderPage } from "./page.ts";
+
+/** The fields of the form, by the names they are sent under. */
+export const INVITE_FIELDS = ["email", "name", "password"] as const;
+
+/** One of {@link INVITE_FIELDS}. */
+export type InviteField = (typeof INVITE_FIELDS)[number];
+
+/** What the form shows: at first nothing, after a refusal what was entered (never the password) and what is wrong. */
+export interface InvitePageModel {
+  /** The token of the invitation; goes back with the form in the field `token`. */
+  readonly token: string;
+  /** The only address that it is good for; null where the form asks for one. */
+  readonly boundTo: string | null;
+  readonly email?: string;
+  readonly name?: string;
+  /** What is wrong, in words; `field` undefined where it is none of the fields. */
+  readonly problem?: { readonly field: InviteField | undefined; readonly message: string };
+}
+
+/**
+ * The page behind an invitation: a form that makes an account. It is sent by POST to `/invite` as
+ * `application/x-www-form-urlencoded` with `token`, `email`, `name`, `password`, and works without script.
+ */
+export function renderInvitePage(basePath: string, model: InvitePageModel): string {
+  const { problem, boundTo } = model;
+  return renderPage(
+    basePath,
+    problem === undefined ? "Your invitation" : "Please correct: Your invitation",
+    html`<div class="card">
+<h1>You are invited</h1>
+<p>Make your account on this Larder, a place for your files.</p>
+${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
+<form method="post" action="${basePath}/invite">
+<input type="hidden" name="token" value="${model.token}">
+${boundTo === null ? renderField(problem, "email", "E-mail", "email", model.email, html` autocomplete="username" required`) : renderField(problem, "email", "E-mail", "email", boundTo, html` autocomplete="username" readonly`, "The invitation is for this address.")}
+${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Shown beside the files you share. You may leave it empty.")}
+${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "At least 8 characters. Several unrelated words make a good one.")}
+<button class="button" type="submit">Make my account</button>
+</form>
+</div>`,
+  );
+}
+
+/** The page after the account was made. */
+export function renderInviteDonePage(basePath: string, email: string): string {
+  return renderPage(
+    basePath,
+    "Welcome to Larder",
+    html`<div class="card">
+<h1>Welcome to Larder</h1>
+<p>Your account <strong>${email}</strong> was made. Sign in with it and your password. The invitation no longer works.</p>
+<p class="actions"><a class="button" href="${basePath}/">Go to the start page</a></p>
+</div>`,
+  );
+}
+
+/** The page for an invitation that was used, taken back, has run out, or is none (404). */
+export function renderInviteGonePage(basePath: string): string {
+  return renderPage(
+    basePath,
+    "This invitation does not work",
+    html`<div class="card">
+<h1>This invitation does not work</h1>
+<p>An invitation works once, and for some days. Ask whoever sent it for a new one.</p>
+</div>`,
+  );
+}
+
+function renderField(
+  problem: InvitePageModel["problem"],
+  field: InviteField,
+  label: string,
+  type: "email" | "text" | "password",
+  value: string | undefined,
+  attributes: Html,
+  hint?: string,
+): Html {
+  const isWrong = problem?.field === field;
+  const described = [hint !== undefined && `${field}-hint`, isWrong && `${field}-wrong`].filter((id) => id !== false);
+  return html`<div class="field">
+<label for="${field}">${label}</label>
+<input id="${field}" name="${field}" type="${type}" value="${value ?? ""}"${attributes}${isWrong && html` aria-invalid="true" autofocus`}${described.length > 0 && html` aria-describedby="${described.join(" ")}"`}>
+${isWrong && html`<p class="wrong" id="${field}-wrong" role="alert">${problem?.message}</p>`}
+${hint !== undefined && html`<p class="hint" id="${field}-hint">${hint}</p>`}
+</div>`;
+}

@@ -1,0 +1,390 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, Client, freshEmail } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { objectOf } from "../support/openapi.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+const password = "correct horse battery";
+
+let admin: Account;
+
+beforeAll(async () => {
+  admin = await server().addUser(["--admin", "--name", "Root"]);
+});
+
+const patch = (id: string, json: unknown, client = admin.client) =>
+  client.request("PATCH", `/api/admin/users/${id}`, { json });
+const signIn = (email: string, given = password) =>
+  server().visitor.post("/api/auth/signin", { email, password: given });
+
+describe("GET /api/admin/users", () => {
+  test("shows each account with what it uses, and nothing that is in it", async () => {
+    const account = await server().signUp({ name: "Ada Lovelace" });
+    await account.client.stored("12345", { name: "diary.txt", fields: { folder: "/private" } });
+    await registerDevice(server(), account);
+    const answer = await admin.client.get(`/api/admin/users?search=${account.email}`);
+    expectStatus(answer, 200);
+    expect(answer.list("data.users")).toEqual([
+      {
+        id: account.id,
+        email: account.email,
+        name: "Ada Lovelace",
+        role: "user",
+        plan: "enterprise",
+        quota: null,
+        quotaOverride: false,
+        disabled: false,
+        createdAt: expect.stringMatching(timestampPattern),
+        lastActiveAt: expect.stringMatching(timestampPattern),
+        storage: { used: 5, files: 1, folders: 1 },
+        devices: 1,
+        twoFactor: false,
+      },
+    ]);
+    expect(answer.at("data.pagination")).toMatchObject({ page: 1, limit: 20, total: 1 });
+    expect(answer.text).not.toMatch(/diary|private|argon2/);
+    expect((await admin.client.get(`/api/admin/users/${account.id}`)).at("data")).toEqual(answer.list("data.users")[0]);
+  });
+
+  test("finds parts of e-mail and name, whatever their case, also beyond ASCII", async () => {
+    const { email } = await server().signUp({ name: "Ægir Öberg" });
+    for (const search of ["ægir", "ÖBERG", email.slice(2, 12).toUpperCase()]) {
+      const found = await admin.client.get(`/api/admin/users?search=${encodeURIComponent(search)}`);
+      expect({ search, found: found.strings("data.users", "email") }).toEqual({ search, found: [email] });
+    }
+    const none = await admin.client.get(`/api/admin/users?search=${encodeURIComponent("%")}`);
+    expect(none.list("data.users")).toEqual([]);
+  });
+
+  test("filters, sorts and pages", async () => {
+    const name = `Sorted ${freshEmail()}`;
+    const made = await Promise.all(
+      ["c", "a", "b"].map((letter) => server().signUp({ email: `${letter}-${freshEmail()}`, name })),
+    );
+    const [c, a, b] = made.map(({ email }) => email);
+    await made[1]?.client.stored("much more than nothing");
+    await patch(made[0]?.id ?? "", { role: "viewer", plan: "pro" });
+    await patch(made[2]?.id ?? "", { disabled: true });
+    const list = async (query: string) =>
+      (await admin.client.get(`/api/admin/users?search=${encodeURIComponent(name)}&${query}`)).strings(
+        "data.users",
+        "email",
+      );
+    expect(await list("")).toEqual([a, b, c] as string[]);
+    expect(await list("sort=email&order=desc")).toEqual([c, b, a] as string[]);
+    expect(await list("limit=2&page=2")).toEqual([c] as string[]);
+    expect((await list("sort=used&order=desc"))[0]).toBe(a);
+    expect(await list("role=viewer")).toEqual([c] as string[]);
+    expect(await list("plan=pro")).toEqual([c] as string[]);
+    expect(await list("disabled=true")).toEqual([b] as string[]);
+    expect(await list("disabled=false")).toEqual([a, c] as string[]);
+    for (const sort of ["name", "createdAt", "lastActiveAt"]) expect((await list(`sort=${sort}`)).length).toBe(3);
+  });
+
+  test.each(["limit=101", "limit=0", "page=0", "sort=size", "order=up", "role=king", "plan=gold", "disabled=perhaps"])(
+    "refuses %s",
+    async (query) => {
+      expectRefusal(await admin.client.get(`/api/admin/users?${query}`), 400, "invalid_field", query.split("=")[0]);
+    },
+  );
+});
+
+describe("POST /api/admin/users", () => {
+  test("makes an account of every kind, that signs in", async () => {
+    const email = freshEmail();
+    const body = { email, name: "Bob", password, role: "viewer", plan: "pro", quota: 123_456 };
+    const made = await admin.client.post("/api/admin/users", body);
+    expectStatus(made, 201);
+    expect(made.at("data")).toMatchObject({
+      email,
+      name: "Bob",
+      role: "viewer",
+      plan: "pro",
+      quota: 123_456,
+      quotaOverride: true,
+    });
+    expect(made.text).not.toContain(password);
+    const answer = await signIn(email);
+    const profile = await new Client(server(), answer.string("token")).get("/api/users/profile");
+    expect(profile.at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
+  });
+
+  test("without a password gives a link that sets one, once", async () => {
+    const email = freshEmail();
+    const made = await admin.client.post("/api/admin/users", { email });
+    expectStatus(made, 201);
+    const url = new URL(made.string("data.passwordLink.url"));
+    const token = url.searchParams.get("token") ?? "";
+    expectStatus(await server().visitor.get(url.pathname + url.search), 200);
+    const reset = { token, newPassword: password };
+    expectStatus(await server().visitor.post("/api/auth/password/reset", reset), 200);
+    expectStatus(await signIn(email), 200);
+    expectRefusal(await server().visitor.post("/api/auth/password/reset", reset), 401, "invalid_token");
+  });
+
+  test("refuses what is taken, malformed or out of range", async () => {
+    const { email } = await server().signUp();
+    expectRefusal(
+      await admin.client.post("/api/admin/users", { email: email.toUpperCase(), password }),
+      409,
+      "email_taken",
+      "email",
+    );
+    const rows: [string, object][] = [
+      ["email", { password }],
+      ["email", { email: "nobody", password }],
+      ["password", { email: freshEmail(), password: "short" }],
+      ["role", { email: freshEmail(), password, role: "king" }],
+      ["plan", { email: freshEmail(), password, plan: "gold" }],
+      ["quota", { email: freshEmail(), password, quota: -1 }],
+      ["quota", { email: freshEmail(), password, quota: "much" }],
+      ["name", { email: freshEmail(), password, name: " " }],
+    ];
+    for (const [field, body] of rows) {
+      expectRefusal(await admin.client.post("/api/admin/users", body), 400, "invalid_field", field);
+    }
+  });
+});
+
+describe("PATCH /api/admin/users/{id}", () => {
+  test("changes what is named, at once, and keeps the rest (D57)", async () => {
+    const { id, client, email } = await server().signUp({ name: "Before" });
+    const changed = await patch(id, { name: "After", plan: "free", quota: 10 });
+    expect(changed.at("data")).toMatchObject({
+      id,
+      email,
+      name: "After",
+      plan: "free",
+      quota: 10,
+      quotaOverride: true,
+      role: "user",
+    });
+    expect((await client.get("/api/users/profile")).at("data")).toMatchObject({ name: "After", plan: "free" });
+    expectRefusal(await client.upload("more than ten bytes"), 413, "quota_exceeded");
+    expect((await patch(id, { quota: null })).at("data")).toMatchObject({ quota: null, quotaOverride: true });
+    expect((await patch(id, { quota: "plan" })).at("data")).toMatchObject({
+      quota: 5 * 1024 ** 3,
+      quotaOverride: false,
+    });
+  });
+
+  test("a role takes effect on the next request", async () => {
+    const { id, client } = await server().signUp();
+    await patch(id, { role: "viewer" });
+    expectRefusal(await client.upload("x"), 403, "role");
+    await patch(id, { role: "admin" });
+    expectStatus(await client.get("/api/admin/users"), 200);
+    await patch(id, { role: "user" });
+    expectRefusal(await client.get("/api/admin/users"), 403, "role");
+  });
+
+  test("disabling ends sessions, phones and keys; enabling brings no session back", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account);
+    const key = (await account.client.post("/api/users/api-keys", { name: "script" })).string("data.key");
+    const byKey = new Client(server(), key);
+    expectStatus(await byKey.get("/api/files"), 200);
+    expect((await patch(account.id, { disabled: true })).at("data.disabled")).toBe(true);
+    for (const client of [account.client, phone.client, byKey]) expectStatus(await client.get("/api/files"), 401);
+    expectRefusal(await signIn(account.email), 403, "account_disabled");
+    await patch(account.id, { disabled: false });
+    expectStatus(await account.client.get("/api/files"), 401);
+    expectStatus(await signIn(account.email), 200);
+  });
+
+  test("a new password ends all sessions, phones included, and its owner is told by whom", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account);
+    await patch(account.id, { password: "another password" });
+    expectRefusal(await account.client.get("/api/files"), 401, "revoked_token");
+    expectRefusal(await phone.client.get("/api/files"), 401, "revoked_token");
+    expectRefusal(await signIn(account.email), 401, "bad_credentials");
+    const again = await registerDevice(server(), { ...account, password: "another password" });
+    const inbox = await again.client.get("/api/mobile/notifications");
+    expect(inbox.strings("data.notifications", "body").join(" ")).toContain("by an administrator");
+  });
+
+  test("a new e-mail signs in, the old one doesn't", async () => {
+    const { id, email } = await server().signUp();
+    const next = freshEmail();
+    expect((await patch(id, { email: next })).at("data.email")).toBe(next);
+    expectRefusal(await signIn(email), 401, "bad_credentials");
+    expectStatus(await signIn(next), 200);
+    expectRefusal(await patch(id, { email: admin.email }), 409, "email_taken");
+  });
+
+  test("refuses nothing at all, bad values and unknown ids", async () => {
+    const { id } = await server().signUp();
+    expectRefusal(await patch(id, {}), 400, "invalid_field");
+    expectRefusal(await patch(id, { role: "king" }), 400, "invalid_field", "role");
+    expectRefusal(await patch(id, { disabled: "yes" }), 400, "invalid_field", "disabled");
+    expectRefusal(await patch("usr_00000000000000000000", { role: "user" }), 404, "not_found");
+  });
+});
+
+describe("the last administrator", () => {
+  test("can't be demoted, disabled or deleted, not even by themselves, however many try", async () => {
+    await withServer({}, async (own) => {
+      const only = await own.addUser(["--admin"]);
+      const other = await own.signUp();
+      const change = (id: string, json: object) => only.client.request("PATCH", `/api/admin/users/${id}`, { json });
+      expectRefusal(await change(only.id, { role: "user" }), 409, "last_admin");
+      expectRefusal(await change(only.id, { disabled: true }), 409, "last_admin");
+      expectRefusal(await only.client.delete(`/api/admin/users/${only.id}`), 409, "last_admin");
+      await change(other.id, { role: "admin" });
+      // Two administrators who dismiss each other at once: one of them stays.
+      const answers = await Promise.all([
+        change(other.id, { role: "user" }),
+        other.client.request("PATCH", `/api/admin/users/${only.id}`, { json: { role: "user" } }),
+      ]);
+      expect(statusesOf(answers).filter((status) => status === 200)).toHaveLength(1);
+      const left = [only, other].map(async ({ client }) => (await client.get("/api/admin/stats")).status);
+      expect((await Promise.all(left)).filter((status) => status === 200)).toHaveLength(1);
+    });
+  });
+});
+
+describe("DELETE /api/admin/users/{id}", () => {
+  test("erases the account: no sign-in, no list, the address is free", async () => {
+    const account = await server().signUp();
+    await account.client.stored("x");
+    expectStatus(await admin.client.delete(`/api/admin/users/${account.id}`), 200);
+    expectRefusal(await account.client.get("/api/files"), 401, "revoked_token");
+    expectRefusal(await signIn(account.email), 401, "bad_credentials");
+    expectRefusal(await admin.client.get(`/api/admin/users/${account.id}`), 404, "not_found");
+    expectRefusal(await patch(account.id, { disabled: false }), 404, "not_found");
+    expectRefusal(await admin.client.delete(`/api/admin/users/${account.id}`), 404, "not_found");
+    expect((await admin.client.get(`/api/admin/users?search=${account.email}`)).list("data.users")).toEqual([]);
+    await server().signUp({ email: account.email });
+  });
+});
+
+describe("sessions, devices and usage of an account", () => {
+  test("are listed and ended, one or all", async () => {
+    const account = await server().signUp();
+    const second = new Client(server(), (await signIn(account.email)).string("token"));
+    const base = `/api/admin/users/${account.id}/sessions`;
+    const listed = await admin.client.get(base);
+    expect(listed.list("data.sessions")).toHaveLength(2);
+    const ownId = (await second.get("/api/auth/session")).string("session.id");
+    expectStatus(await admin.client.delete(`${base}/${ownId}`), 200);
+    expectRefusal(await second.get("/api/files"), 401, "revoked_token");
+    expectStatus(await account.client.get("/api/files"), 200);
+    expectRefusal(await admin.client.delete(`${base}/${ownId}`), 404, "not_found");
+    const foreign = (await admin.client.get("/api/auth/session")).string("session.id");
+    expectRefusal(await admin.client.delete(`${base}/${foreign}`), 404, "not_found");
+    expectStatus(await admin.client.delete(base), 200);
+    expectRefusal(await account.client.get("/api/files"), 401, "revoked_token");
+    expect((await admin.client.get(base)).list("data.sessions")).toEqual([]);
+  });
+
+  test("devices come without what they keep in sync, and go", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account);
+    await phone.client.put(`/api/mobile/devices/${phone.deviceId}/settings`, { syncFolders: ["/hidden"] });
+    const base = `/api/admin/users/${account.id}/devices`;
+    const listed = await admin.client.get(base);
+    expect(listed.strings("data.devices", "id")).toEqual([phone.deviceId]);
+    expect(listed.text).not.toContain("hidden");
+    expectStatus(await admin.client.delete(`${base}/${phone.deviceId}`), 200);
+    expectRefusal(await phone.client.get("/api/files"), 401, "revoked_token");
+    expectRefusal(await admin.client.delete(`${base}/${phone.deviceId}`), 404, "not_found");
+  });
+
+  test("usage is what the account itself is told", async () => {
+    const account = await server().signUp();
+    await account.client.stored("12345");
+    const usage = await admin.client.get(`/api/admin/users/${account.id}/usage`);
+    expect(usage.at("data.storage")).toEqual((await account.client.get("/api/users/usage")).at("data.storage"));
+  });
+
+  test("a second factor that was lost is taken away; a link sets a new password", async () => {
+    const account = await server().signUp();
+    expectStatus(await admin.client.delete(`/api/admin/users/${account.id}/two-factor`), 200);
+    const link = await admin.client.post(`/api/admin/users/${account.id}/reset-link`);
+    expectStatus(link, 200);
+    const token = new URL(link.string("data.url")).searchParams.get("token") ?? "";
+    expectStatus(
+      await server().visitor.post("/api/auth/password/reset", { token, newPassword: "a new password" }),
+      200,
+    );
+    expectStatus(await signIn(account.email, "a new password"), 200);
+  });
+
+  test.each(["sessions", "devices", "usage"])("%s of an unknown account: 404", async (what) => {
+    expectRefusal(await admin.client.get(`/api/admin/users/usr_00000000000000000000/${what}`), 404, "not_found");
+  });
+});
+
+describe("GET /api/admin/stats", () => {
+  test("counts accounts, storage, jobs and queues", async () => {
+    await withServer({}, async (own) => {
+      const root = await own.addUser(["--admin", "--plan", "pro"]);
+      const [a, b] = [await own.signUp(), await own.signUp()];
+      await root.client.request("PATCH", `/api/admin/users/${b.id}`, { json: { disabled: true } });
+      // The same content twice, in two accounts: once in the store.
+      await a.client.stored("12345", { name: "a", fields: { folder: "/x" } });
+      await root.client.stored("12345", { name: "b" });
+      const stats = await root.client.get("/api/admin/stats");
+      expectStatus(stats, 200);
+      expect(stats.at("data.users")).toEqual({
+        total: 3,
+        active: 2,
+        disabled: 1,
+        byPlan: { free: 0, pro: 1, enterprise: 2 },
+        byRole: { admin: 1, user: 2, viewer: 0 },
+      });
+      expect(stats.at("data.storage")).toMatchObject({ usedBytes: 10, files: 2, folders: 1, blobs: 1, blobBytes: 5 });
+      expect(stats.number("data.storage.diskFreeBytes")).toBeGreaterThan(0);
+      expect(stats.number("data.storage.diskTotalBytes")).toBeGreaterThan(stats.number("data.storage.diskFreeBytes"));
+      expect(Object.keys(objectOf(stats.at("data.queues")) ?? {}).toSorted()).toEqual([
+        "mail",
+        "offline",
+        "push",
+        "webhooks",
+      ]);
+      const names = stats.strings("data.jobs", "name");
+      for (const name of ["gc", "uploads", "journal", "rate-limits", "old-versions", "audit"])
+        expect(names).toContain(name);
+      expect(stats.string("data.startedAt")).toMatch(timestampPattern);
+    });
+  });
+});
+
+describe("jobs and plans", () => {
+  test("a job runs on demand and tells how it went", async () => {
+    const ran = await admin.client.post("/api/admin/jobs/sessions/run");
+    expectStatus(ran, 200);
+    expect(ran.at("data")).toMatchObject({
+      name: "sessions",
+      isRunning: false,
+      lastError: null,
+      lastResult: expect.stringContaining("removed"),
+      lastFinishedAt: expect.stringMatching(timestampPattern),
+    });
+    const listed = await admin.client.get("/api/admin/jobs");
+    expect(listed.list("data.jobs")).toContainEqual(ran.at("data"));
+    expectRefusal(await admin.client.post("/api/admin/jobs/nothing/run"), 404, "not_found");
+  });
+
+  test("plans have their numbers as configured", async () => {
+    await withServer({ env: { LARDER_PLANS_FREE_DEVICES: "7", LARDER_RATE_LIMITS: "on" } }, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      const plans = (await root.client.get("/api/admin/plans")).list("data.plans");
+      expect(plans).toHaveLength(3);
+      expect(plans[0]).toMatchObject({
+        name: "free",
+        isDefault: false,
+        maxFileSize: 10 * 1024 ** 2,
+        devices: 7,
+        limits: { uploads: { limit: 10, windowSeconds: 3600 } },
+      });
+      expect(plans[2]).toMatchObject({ name: "enterprise", isDefault: true, quota: null });
+    });
+  });
+});
+
+testAllAnswers(server);

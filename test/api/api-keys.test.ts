@@ -1,0 +1,269 @@
+import { describe, expect, test } from "bun:test";
+import { type Account, Client, type Answer } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** A new key of an account, which must succeed. */
+async function newKey({ client }: Account, body: Record<string, unknown> = {}): Promise<{ id: string; key: string }> {
+  const answer = await client.post("/api/users/api-keys", { name: "script", ...body });
+  expectStatus(answer, 201);
+  return { id: answer.string("data.id"), key: answer.string("data.key") };
+}
+
+/** A request by X-API-Key. */
+async function byHeader(key: string, path = "/api/files"): Promise<Answer> {
+  return server().visitor.get(path, { "x-api-key": key });
+}
+
+describe("POST /api/users/api-keys", () => {
+  test("makes a key that is shown once (contract §2)", async () => {
+    const account = await server().signUp();
+    const answer = await account.client.post("/api/users/api-keys", { name: " backup " });
+    expectStatus(answer, 201);
+    const key = answer.string("data.key");
+    expect(key).toMatch(/^lk_[A-Za-z0-9_-]{32,}$/);
+    expect(answer.at("data")).toEqual({
+      id: answer.string("data.id"),
+      name: "backup",
+      key,
+      prefix: key.slice(0, 9),
+      scopes: ["files:read", "files:write"],
+      createdAt: expect.stringMatching(timestampPattern),
+      lastUsedAt: null,
+      expiresAt: null,
+    });
+    const list = await account.client.get("/api/users/api-keys");
+    expect(list.strings("data.apiKeys", "id")).toEqual([answer.string("data.id")]);
+    expect(list.text).not.toContain(key);
+    expect(list.list("data.apiKeys")[0]).not.toHaveProperty("key");
+  });
+
+  test("keeps no key in the data directory (D53)", async () => {
+    await withServer({}, async (own) => {
+      const { client } = await own.signUp();
+      const key = (await client.post("/api/users/api-keys", { name: "secret" })).string("data.key");
+      await own.stop();
+      for (const name of ["larder.db", "larder.db-wal"]) {
+        const file = Bun.file(`${own.dataDir}/${name}`);
+        if (await file.exists()) expect(Buffer.from(await file.arrayBuffer()).includes(key.slice(12))).toBe(false);
+      }
+    });
+  });
+
+  test("takes scopes and an end", async () => {
+    const account = await server().signUp();
+    const expiresAt = "2999-01-02T03:04:05.678Z";
+    const answer = await account.client.post("/api/users/api-keys", {
+      name: "reader",
+      scopes: ["shares", "files:read", "files:read"],
+      expiresAt,
+    });
+    expectStatus(answer, 201);
+    expect(answer.at("data.scopes")).toEqual(["files:read", "shares"]);
+    expect(answer.at("data.expiresAt")).toBe(expiresAt);
+    expectStatus(await account.client.post("/api/users/api-keys", { name: "no end", expiresAt: null }), 201);
+  });
+
+  test.each([
+    ["no name", {}, "name"],
+    ["an empty name", { name: " " }, "name"],
+    ["a name with a control character", { name: "a\u0007b" }, "name"],
+    ["a long name", { name: "x".repeat(101) }, "name"],
+    ["an unknown scope", { name: "x", scopes: ["everything"] }, "scopes.0"],
+    ["no scope at all", { name: "x", scopes: [] }, "scopes"],
+    ["scopes as a text", { name: "x", scopes: "files:read" }, "scopes"],
+    ["an end that is over", { name: "x", expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
+    ["an end that is no time", { name: "x", expiresAt: "tomorrow" }, "expiresAt"],
+    ["an end that is a number", { name: "x", expiresAt: 4_000_000_000 }, "expiresAt"],
+  ])("refuses %s", async (_what, body, field) => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.post("/api/users/api-keys", body), 400, "invalid_field", field);
+    expect((await client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
+  });
+
+  test("gives the scope admin to administrators alone", async () => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.post("/api/users/api-keys", { name: "x", scopes: ["admin"] }), 403, "role");
+    await newKey(await server().addUser(["--admin"]), { scopes: ["admin"] });
+  });
+
+  test("makes no more than a hundred", async () => {
+    const account = await server().signUp();
+    const first = await newKey(account);
+    for (let i = 1; i < 100; i++) await newKey(account);
+    expectRefusal(await account.client.post("/api/users/api-keys", { name: "x" }), 400, "invalid_request");
+    expectStatus(await account.client.delete(`/api/users/api-keys/${first.id}`), 200);
+    await newKey(account);
+  });
+
+  test("tells the account's devices (contract §7)", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account);
+    const { id } = await newKey(account, { name: "nightly" });
+    const told = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
+    expect(told).toContainEqual(
+      expect.objectContaining({
+        category: "security",
+        data: expect.objectContaining({ event: "security.api_key_created", keyId: id }),
+      }),
+    );
+  });
+
+  test("is open to a viewer, whose key reads and changes nothing", async () => {
+    const viewer = await server().addUser(["--role", "viewer"]);
+    const { key } = await newKey(viewer);
+    expectStatus(await byHeader(key), 200);
+    const folder = { name: "x", path: "/" };
+    expectRefusal(await server().visitor.post("/api/files/folders", folder, { "x-api-key": key }), 403, "role");
+  });
+});
+
+describe("a key", () => {
+  test("is taken as a bearer token and as X-API-Key", async () => {
+    const account = await server().signUp();
+    const { key } = await newKey(account);
+    const id = await account.client.storedId("content");
+    for (const headers of [{ authorization: `Bearer ${key}` }, { "x-api-key": key }]) {
+      const answer = await server().visitor.get(`/api/files/${id}/download`, headers);
+      expectStatus(answer, 200);
+      expect(answer.text).toBe("content");
+      expectStatus(await server().visitor.upload("more", { headers }), 201);
+    }
+  });
+
+  test("is never taken from the query or from the cookie", async () => {
+    const { key } = await newKey(await server().signUp());
+    for (const query of [`api_key=${key}`, `key=${key}`, `access_token=${key}`]) {
+      expectRefusal(await server().visitor.get(`/api/files?${query}`), 401, "missing_token");
+    }
+    const answer = await server().visitor.get("/api/files", { cookie: `larder_session=${key}` });
+    expectRefusal(answer, 401, "invalid_token");
+  });
+
+  test("gives way to an Authorization header, and goes before the cookie", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const { key } = await newKey(a);
+    const both = await b.client.get("/api/auth/session", { "x-api-key": key });
+    expect(both.at("user.id")).toBe(b.id);
+    const cookie = `larder_session=${b.token}`;
+    const overCookie = await server().visitor.get("/api/auth/session", { "x-api-key": key, cookie });
+    expect(overCookie.at("user.id")).toBe(a.id);
+    // No page of another site can send this header, so that no more proof is wanted.
+    const headers = { "x-api-key": key, cookie };
+    expectStatus(await server().visitor.post("/api/files/folders", { name: "x", path: "/" }, headers), 201);
+    // And a bad one is not made good by what else is there.
+    expectRefusal(await server().visitor.get("/api/files", { "x-api-key": "lk_bad", cookie }), 401, "invalid_token");
+    expectRefusal(await server().visitor.get("/api/files", { "x-api-key": b.token }), 401, "invalid_token");
+  });
+
+  test("is told from every other text", async () => {
+    const { key } = await newKey(await server().signUp());
+    const last = key.endsWith("A") ? "B" : "A";
+    for (const bad of [`${key}x`, key.slice(0, -1), `${key.slice(0, -1)}${last}`, key.toUpperCase(), "lk_", "lk_%00"]) {
+      expectRefusal(await byHeader(bad), 401, "invalid_token");
+      expectRefusal(await server().visitor.get("/api/files", { authorization: `Bearer ${bad}` }), 401, "invalid_token");
+    }
+  });
+
+  test("shows itself in the session", async () => {
+    const account = await server().signUp();
+    const { id, key } = await newKey(account, { scopes: ["files:read"], expiresAt: "2999-01-01T00:00:00.000Z" });
+    const answer = await byHeader(key, "/api/auth/session");
+    expectStatus(answer, 200);
+    expect(answer.at("user.id")).toBe(account.id);
+    expect(answer.at("session")).toEqual({
+      id,
+      kind: "key",
+      createdAt: expect.stringMatching(timestampPattern),
+      expiresAt: "2999-01-01T00:00:00.000Z",
+      scopes: ["files:read"],
+    });
+  });
+
+  test("tells when it was last used", async () => {
+    const account = await server().signUp();
+    const { key } = await newKey(account);
+    expectStatus(await byHeader(key), 200);
+    await eventually("the key shows its last use", async () => {
+      const [entry] = (await account.client.get("/api/users/api-keys")).list("data.apiKeys");
+      return typeof Object(entry)["lastUsedAt"] === "string";
+    });
+  });
+
+  test("stays as it is when the password changes, and at a sign-out everywhere (contract §2)", async () => {
+    const account = await server().signUp();
+    const { key } = await newKey(account);
+    const change = { currentPassword: account.password, newPassword: "another long password" };
+    expectStatus(await account.client.put("/api/users/profile", change), 200);
+    expectStatus(await byHeader(key), 200);
+    expectStatus(await account.client.post("/api/auth/signout", { everywhere: true }), 200);
+    expectStatus(await byHeader(key), 200);
+  });
+
+  test("counts as its user in the rate limits, however it is sent", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
+      const { client } = await own.signUp();
+      const key = (await client.post("/api/users/api-keys", { name: "x" })).string("data.key");
+      const before = (await client.get("/api/files")).header("x-ratelimit-remaining");
+      await own.visitor.get("/api/files", { "x-api-key": key });
+      await own.visitor.get("/api/files", { authorization: `Bearer ${key}` });
+      const after = (await client.get("/api/files")).header("x-ratelimit-remaining");
+      expect(Number(before) - Number(after)).toBe(3);
+    });
+  });
+
+  test("of an administrator opens /metrics with the scope admin alone", async () => {
+    const admin = await server().addUser(["--admin"]);
+    const forwarded = { "x-forwarded-for": "192.0.2.1" };
+    const { key } = await newKey(admin, { scopes: ["admin"] });
+    expectStatus(await server().visitor.get("/metrics", { "x-api-key": key, ...forwarded }), 200);
+    const reader = await newKey(admin);
+    expectRefusal(await server().visitor.get("/metrics", { "x-api-key": reader.key, ...forwarded }), 403, "role");
+  });
+});
+
+describe("DELETE /api/users/api-keys/{id}", () => {
+  test("ends the key at once (D57)", async () => {
+    const account = await server().signUp();
+    const [one, other] = [await newKey(account), await newKey(account)];
+    expectStatus(await byHeader(one.key), 200);
+    expectStatus(await account.client.delete(`/api/users/api-keys/${one.id}`), 200);
+    expectRefusal(await byHeader(one.key), 401, "revoked_token");
+    expectStatus(await byHeader(other.key), 200);
+    expect((await account.client.get("/api/users/api-keys")).strings("data.apiKeys", "id")).toEqual([other.id]);
+    expectRefusal(await account.client.delete(`/api/users/api-keys/${one.id}`), 404, "not_found");
+  });
+
+  test("knows nothing of another user's keys", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const { id, key } = await newKey(a);
+    expectRefusal(await b.client.delete(`/api/users/api-keys/${id}`), 404, "not_found");
+    expectRefusal(await b.client.delete("/api/users/api-keys/key_nothing"), 404, "not_found");
+    expect((await b.client.get("/api/users/api-keys")).list("data.apiKeys")).toEqual([]);
+    expectStatus(await byHeader(key), 200);
+  });
+});
+
+test("the end of a key and of its account is noticed from the command line (D57)", async () => {
+  const account = await server().signUp();
+  const { key } = await newKey(account);
+  expectStatus(await byHeader(key), 200);
+  await server().larder(["user", "set", account.email, "--disable"]);
+  expectRefusal(await byHeader(key), 401, "revoked_token");
+  await server().larder(["user", "set", account.email, "--enable"]);
+  expectStatus(await byHeader(key), 200);
+});
+
+test("nobody makes, sees or deletes keys without signing in", async () => {
+  expectRefusal(await server().visitor.post("/api/users/api-keys", { name: "x" }), 401, "missing_token");
+  expectRefusal(await server().visitor.get("/api/users/api-keys"), 401, "missing_token");
+  expectRefusal(await server().visitor.delete("/api/users/api-keys/key_x"), 401, "missing_token");
+  const cookie = `larder_session=${(await server().signUp()).token}`;
+  expectRefusal(await new Client(server()).post("/api/users/api-keys", { name: "x" }, { cookie }), 403, "csrf");
+});
+
+testAllAnswers(server);

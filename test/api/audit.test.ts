@@ -1,0 +1,334 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { type Account, Client, freshEmail } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { objectOf } from "../support/openapi.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+const password = "correct horse battery";
+
+let admin: Account;
+
+beforeAll(async () => {
+  admin = await server().addUser(["--admin"]);
+});
+
+const entries = async (query: string, client = admin.client) =>
+  (await client.get(`/api/admin/audit?limit=100&${query}`)).list("data.entries").map((entry) => objectOf(entry) ?? {});
+/** The newest entry of an action about an account. */
+const newest = async (user: string, action: string) => (await entries(`user=${user}&action=${action}`))[0] ?? {};
+const signIn = (email: string, given = password) =>
+  server().visitor.post("/api/auth/signin", { email, password: given });
+
+describe("the log tells", () => {
+  test("sign-ins and sign-outs: who, by what, from where, when; before the answer", async () => {
+    const { email, id } = await server().signUp();
+    const answer = await server().visitor.post("/api/auth/signin", { email, password }, { "user-agent": "Browser/1" });
+    expect(await newest(id, "sign_in")).toEqual({
+      id: expect.stringMatching(/^aud_\d{12}$/),
+      at: expect.stringMatching(timestampPattern),
+      action: "sign_in",
+      outcome: "done",
+      reason: null,
+      user: { id, email },
+      via: { kind: "none", name: null },
+      account: { id, email },
+      target: null,
+      clientAddress: "127.0.0.1",
+      userAgent: "Browser/1",
+      times: 1,
+      details: {},
+    });
+    await new Client(server(), answer.string("token")).post("/api/auth/signout");
+    expect(await newest(id, "sign_out")).toMatchObject({ outcome: "done", user: { id }, via: { kind: "web" } });
+    expect(await newest(id, "sign_up")).toMatchObject({ outcome: "done", user: { id, email } });
+  });
+
+  test("wrong passwords, with the e-mail as given; many within a minute in few entries", async () => {
+    const { email, id } = await server().signUp();
+    const stranger = freshEmail();
+    for (let i = 0; i < 5; i++) await signIn(email, "wrong password");
+    await signIn(stranger, "wrong password");
+    await eventually("the first of them is in the log", async () => {
+      const [known, unknown] = [await entries(`user=${id}&outcome=refused`), await entries(`user=${stranger}`)];
+      return known.length > 0 && unknown.length > 0;
+    });
+    const known = await entries(`user=${id}&outcome=refused`);
+    expect(known).toHaveLength(1);
+    expect(known[0]).toMatchObject({
+      action: "sign_in",
+      reason: "bad_credentials",
+      user: { id: null, email },
+      account: { id, email },
+    });
+    expect((await entries(`user=${stranger}`))[0]).toMatchObject({
+      user: { id: null, email: stranger },
+      account: null,
+    });
+  });
+
+  test("changes of passwords, keys, sessions and devices", async () => {
+    const account = await server().signUp();
+    const { id, client } = account;
+    const phone = await registerDevice(server(), account);
+    expect(await newest(id, "device.register")).toMatchObject({ outcome: "done", user: { id } });
+    const key = await client.post("/api/users/api-keys", { name: "script" });
+    const keyId = (await client.get("/api/users/api-keys")).strings("data.apiKeys", "id")[0] ?? "";
+    expect(await newest(id, "api_key.create")).toMatchObject({ target: { type: "api_key", id: keyId } });
+    const session = (await (await signInClient(account)).get("/api/auth/session")).string("session.id");
+    await client.delete(`/api/users/sessions/${session}`);
+    expect(await newest(id, "session.end")).toMatchObject({ target: { type: "session", id: session } });
+    await phone.client.delete(`/api/mobile/devices/${phone.deviceId}`);
+    expect(await newest(id, "device.remove")).toMatchObject({
+      via: { kind: "mobile", name: "Pixel 9" },
+      target: { type: "device", id: phone.deviceId },
+    });
+    await client.put("/api/users/profile", { currentPassword: password, newPassword: "another password" });
+    expect(await newest(id, "password.change")).toMatchObject({ outcome: "done" });
+    await client.put("/api/users/profile", { name: "New" });
+    expect(await newest(id, "profile.change")).toMatchObject({ outcome: "done" });
+    await client.delete(`/api/users/api-keys/${keyId}`);
+    expect(await newest(id, "api_key.delete")).toMatchObject({ target: { type: "api_key", id: keyId } });
+    const { text } = await admin.client.get(`/api/admin/audit?limit=100&user=${id}`);
+    for (const secret of [password, "another password", key.string("data.key"), account.token])
+      expect(text).not.toContain(secret);
+  });
+
+  test("everything that administrators do, whom to, and the password never", async () => {
+    const made = await admin.client.post("/api/admin/users", { email: freshEmail(), password });
+    const id = made.string("data.id");
+    const email = made.string("data.email");
+    await admin.client.request("PATCH", `/api/admin/users/${id}`, {
+      json: { role: "viewer", password: "another password" },
+    });
+    expect(await newest(id, "user.change")).toMatchObject({
+      user: { id: admin.id, email: admin.email },
+      account: { id, email },
+      target: { type: "user", id },
+      details: { role: "viewer", password: "changed" },
+    });
+    await admin.client.delete(`/api/admin/users/${id}/sessions`);
+    await admin.client.post(`/api/admin/users/${id}/reset-link`);
+    await admin.client.delete(`/api/admin/users/${id}`);
+    const actions = (await entries(`user=${id}`)).map(({ action }) => action);
+    expect(actions).toEqual(["user.erase", "user.reset_link", "user.end_sessions", "user.change", "user.create"]);
+    expect(await newest(id, "user.erase")).toMatchObject({ details: { email } });
+    const invite = await admin.client.post("/api/admin/invites", { role: "viewer" });
+    expect(await newest(admin.id, "invite.create")).toMatchObject({
+      target: { type: "invite", id: invite.string("data.id") },
+      details: { role: "viewer" },
+    });
+    await admin.client.post("/api/admin/jobs/sessions/run");
+    expect(await newest(admin.id, "job.run")).toMatchObject({ target: { type: "job", id: "sessions" } });
+  });
+
+  test("who tried what only administrators may", async () => {
+    const { id, client } = await server().signUp();
+    expectRefusal(await client.get("/api/admin/users"), 403, "role");
+    expectRefusal(await client.post("/api/admin/jobs/gc/run"), 403, "role");
+    await eventually(
+      "the refusals are in the log",
+      async () => (await entries(`user=${id}&action=job.run`)).length === 1,
+    );
+    expect(await newest(id, "admin.read")).toMatchObject({ outcome: "refused", reason: "role", user: { id } });
+  });
+
+  test("what commands did, and who ran them", async () => {
+    const { email, id } = await server().signUp();
+    await server().larder(["user", "set", email, "--plan", "pro"]);
+    expect(await newest(id, "user.change")).toMatchObject({
+      user: null,
+      via: { kind: "cli", name: expect.any(String) },
+      account: { id, email },
+      details: { plan: "pro" },
+    });
+    await server().larder(["user", "token", email]);
+    expect(await newest(id, "user.token")).toMatchObject({ via: { kind: "cli" } });
+  });
+
+  test("deletions of files by their ids, without a name; not uploads", async () => {
+    const { id, client } = await server().signUp();
+    const file = await client.storedId("x", { name: "diary.txt" });
+    await client.delete(`/api/files/${file}`);
+    await eventually("the deletion is in the log", async () => (await entries(`user=${id}&action=file`)).length > 0);
+    const found = await admin.client.get(`/api/admin/audit?user=${id}`);
+    expect(found.text).not.toContain("diary");
+    const [entry] = await entries(`user=${id}&action=file`);
+    expect(entry).toMatchObject({ action: "file.delete", target: { type: "file", id: file } });
+  });
+
+  test("shares made and revoked, without their tokens", async () => {
+    const { id, client } = await server().signUp();
+    const file = await client.storedId("x");
+    const share = await client.post(`/api/files/${file}/shares`, { password: "open sesame" });
+    const shareId = share.string("data.id");
+    const token = share.string("data.token");
+    await server().visitor.post(`/api/public/${token}/unlock`, { password: "wrong password" });
+    await client.delete(`/api/shares/${shareId}`);
+    const opened = await client.storedId("y", { fields: { isPublic: "true" } });
+    expect(await newest(id, "share.create")).toMatchObject({ target: { type: "file", id: opened } });
+    await client.put(`/api/files/${opened}`, { isPublic: false });
+    expect(await newest(id, "share.revoke")).toMatchObject({ target: { type: "file", id: opened } });
+    for (const action of ["share.create", "share.revoke"]) {
+      const of = (await entries(`user=${id}&action=${action}`)).map(({ target }) => target);
+      expect(of).toContainEqual({ type: "share", id: shareId });
+    }
+    await eventually("the wrong guess is in the log", async () => (await entries("action=share.unlock")).length > 0);
+    const guesses = await admin.client.get("/api/admin/audit?action=share.unlock");
+    expect(guesses.list("data.entries")[0]).toMatchObject({
+      outcome: "refused",
+      target: { type: "share", id: shareId },
+    });
+    expect(guesses.text).not.toContain(token);
+  });
+});
+
+async function signInClient({ email }: Account): Promise<Client> {
+  return new Client(server(), (await signIn(email)).string("token"));
+}
+
+describe("GET /api/admin/audit", () => {
+  test("is newest first, paged, and filtered by action, time, address and outcome", async () => {
+    const { id, email, client } = await server().signUp();
+    for (const name of ["a", "b", "c"]) await client.put("/api/users/profile", { name });
+    const page = await admin.client.get(`/api/admin/audit?user=${id}&action=profile&limit=2`);
+    expect(page.at("data.pagination")).toMatchObject({ total: 3, totalPages: 2, hasNext: true });
+    const ids = (await entries(`user=${email}`)).map((entry) => String(entry["id"]));
+    expect(ids).toEqual(ids.toSorted().toReversed());
+    const [last, middle] = await entries(`user=${id}&action=profile.change`);
+    expect(await entries(`user=${id}&from=${String(last?.["at"])}`)).toContainEqual(last ?? {});
+    expect(await entries(`user=${id}&to=${String(middle?.["at"])}`)).not.toContainEqual(last ?? {});
+    expect(await entries(`user=${id}&ip=192.0.2.1`)).toEqual([]);
+    expect((await entries(`user=${id}&ip=::ffff:127.0.0.1`)).length).toBeGreaterThan(0);
+    expect(await entries(`user=${id}&outcome=failed`)).toEqual([]);
+  });
+
+  test.each(["from=yesterday", "to=1", "outcome=perhaps", "page=0", "limit=101"])("refuses %s", async (query) => {
+    expectRefusal(await admin.client.get(`/api/admin/audit?${query}`), 400, "invalid_field", query.split("=")[0]);
+  });
+
+  test.each(["/api/admin/audit", "/api/admin/audit/export"])("%s is for administrators", async (path) => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.get(path), 403, "role");
+    expectRefusal(await server().visitor.get(path), 401, "missing_token");
+  });
+});
+
+describe("GET /api/admin/audit/export", () => {
+  test("gives all of it as lines of JSON, the export itself being written down too", async () => {
+    const { id, client } = await server().signUp();
+    // More than one piece of the export.
+    for (let i = 0; i < 520; i++) await client.put("/api/users/profile", { name: `Name ${i}` });
+    const answer = await admin.client.get(`/api/admin/audit/export?format=jsonl&user=${id}`);
+    expectStatus(answer, 200);
+    expect(answer.header("content-disposition")).toMatch(/^attachment; filename="larder-audit-.*\.jsonl"$/);
+    const lines = answer.text
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line));
+    expect(lines).toHaveLength(521);
+    expect(lines.slice(0, 20)).toEqual((await entries(`user=${id}`)).slice(0, 20));
+    expect(await newest(admin.id, "audit.export")).toMatchObject({ outcome: "done", user: { id: admin.id } });
+  });
+
+  test("gives a table that no spreadsheet takes for a formula", async () => {
+    const { email } = await server().signUp();
+    const agent = '=HYPERLINK("http://evil.example","x"),@SUM(1)';
+    await server().visitor.post("/api/auth/signin", { email, password }, { "user-agent": agent });
+    const answer = await admin.client.get(`/api/admin/audit/export?format=csv&user=${email}`);
+    expectStatus(answer, 200);
+    expect(answer.header("content-type")).toStartWith("text/csv");
+    const [heading = "", line = ""] = answer.text.split("\r\n");
+    expect(heading).toStartWith("id,at,userId,email,via");
+    expect(line).toContain(`"'=HYPERLINK(""http://evil.example"",""x""),@SUM(1)"`);
+  });
+
+  test("refuses an unknown format", async () => {
+    expectRefusal(await admin.client.get("/api/admin/audit/export?format=xml"), 400, "invalid_field", "format");
+  });
+});
+
+describe("GET /api/users/activity", () => {
+  test("shows one's own entries, of an administrator no more than that it was one", async () => {
+    const { id, client, email } = await server().signUp();
+    await signIn(email, "wrong password");
+    await admin.client.request("PATCH", `/api/admin/users/${id}`, { json: { plan: "pro" } });
+    await server().signUp();
+    await eventually("the wrong password shows", async () =>
+      (await client.get("/api/users/activity"))
+        .list("data.activity")
+        .some((entry) => objectOf(entry)?.["by"] === "unknown"),
+    );
+    const answer = await client.get("/api/users/activity");
+    const told = answer.list("data.activity").map((entry) => objectOf(entry) ?? {});
+    expect(told.map(({ action, by }) => `${String(action)} by ${String(by)}`).toSorted()).toEqual([
+      "sign_in by unknown",
+      "sign_up by you",
+      "user.change by administrator",
+    ]);
+    expect(answer.text).not.toContain(admin.email);
+    expect((await client.get("/api/users/activity?limit=1")).at("data.pagination")).toMatchObject({
+      total: 3,
+      limit: 1,
+    });
+  });
+});
+
+describe("the log's table", () => {
+  test("takes no change, and no deletion before its time", async () => {
+    await withServer({}, async (own) => {
+      await own.signUp();
+      const database = new Database(join(own.dataDir, "larder.db"));
+      expect(() => database.run("UPDATE audit SET email = 'nobody@example.com'")).toThrow("append-only");
+      expect(() => database.run("DELETE FROM audit")).toThrow("retention");
+      database.run("INSERT INTO audit (at, via, action, outcome) VALUES (0, 'none', 'sign_in', 'done')");
+      database.close();
+      const root = await own.addUser(["--admin"]);
+      const ran = await root.client.post("/api/admin/jobs/audit/run");
+      expect(ran.string("data.lastResult")).toBe("1 entries removed");
+      expect((await root.client.get("/api/admin/audit")).number("data.pagination.total")).toBeGreaterThan(0);
+    });
+  });
+
+  test("outlives a crash right after the answer, and a stop writes what was gathered", async () => {
+    await withServer({}, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      await root.client.post("/api/admin/invites", {});
+      await own.kill9();
+      await own.restart();
+      const log = async () => (await root.client.get("/api/admin/audit?limit=100")).list("data.entries");
+      expect(await log()).toContainEqual(expect.objectContaining({ action: "invite.create" }));
+      for (let i = 0; i < 4; i++)
+        await own.visitor.post("/api/auth/signin", { email: root.email, password: "wrong password" });
+      await own.restart();
+      const refused = (await log())
+        .map((entry) => objectOf(entry) ?? {})
+        .filter(({ outcome }) => outcome === "refused");
+      expect(refused.reduce((sum, { times }) => sum + Number(times), 0)).toBe(4);
+      expect(refused.length).toBeLessThanOrEqual(2);
+    });
+  });
+
+  test("with audit.files all has uploads and downloads, with off no deletion", async () => {
+    for (const [files, wanted] of [
+      ["all", ["file.delete", "file.download", "file.upload"]],
+      ["off", []],
+    ] as const) {
+      await withServer({ env: { LARDER_AUDIT_FILES: files } }, async (own) => {
+        const { client } = await own.addUser(["--admin"]);
+        const id = await client.storedId("x");
+        await client.get(`/api/files/${id}/download`);
+        await client.delete(`/api/files/${id}`);
+        await own.restart();
+        const found = (await client.get("/api/admin/audit?action=file")).strings("data.entries", "action");
+        expect(found.toSorted()).toEqual([...wanted]);
+      });
+    }
+  });
+});
+
+testAllAnswers(server);

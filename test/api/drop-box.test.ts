@@ -1,0 +1,175 @@
+import { describe, expect, test } from "bun:test";
+import { type Answer, checksumOf, type Client } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { field, file, form, formType, type Part } from "../support/multipart.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** A drop box over a folder; its id, token and the folder's. */
+async function dropBox(client: Client, settings: object = {}) {
+  const folder = await client.folderId("box");
+  const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
+  expectStatus(made, 201);
+  return { folder, id: made.string("data.id"), token: made.string("data.token") };
+}
+
+/** Sends a form into a drop box as nobody. */
+async function drop(token: string, parts: Part[], headers: Record<string, string> = {}): Promise<Answer> {
+  return server().visitor.request("POST", `/api/public/${token}/upload`, {
+    body: form(parts),
+    headers: { "content-type": formType, ...headers },
+  });
+}
+
+describe("POST /api/public/{token}/upload", () => {
+  test("stores the file as the owner's, and tells the sender that it arrived and nothing else", async () => {
+    const { client } = await server().signUp();
+    const box = await dropBox(client);
+    const answer = await drop(box.token, [file("notes.txt", "hello"), field("sender", "Ana")]);
+    expectStatus(answer, 201);
+    expect(answer.at("data")).toEqual({ name: "notes.txt", size: 5, checksum: checksumOf("hello") });
+    for (const [name, value] of [
+      ["cache-control", "private, no-cache"],
+      ["referrer-policy", "no-referrer"],
+      ["x-robots-tag", "noindex"],
+    ] as const)
+      expect(answer.header(name)).toBe(value);
+    const list = await client.get("/api/files?folder=/box");
+    expect(list.at("data.files.0")).toMatchObject({
+      name: "notes.txt",
+      folder: "/box",
+      isPublic: false,
+      metadata: { sender: "Ana" },
+    });
+    expect((await client.get(`/api/shares/${box.id}`)).at("data")).toMatchObject({ uploads: 1, uploadedBytes: 5 });
+  });
+
+  test("numbers names that are taken, and doesn't say so", async () => {
+    const { client } = await server().signUp();
+    const { token } = await dropBox(client);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => drop(token, [file("a.txt", `${index}`)])),
+    );
+    for (const answer of answers) expect(answer.at("data.name")).toBe("a.txt");
+    expect((await client.names("/box")).toSorted()).toEqual([
+      "a (1).txt",
+      "a (2).txt",
+      "a (3).txt",
+      "a (4).txt",
+      "a.txt",
+    ]);
+  });
+
+  test("obeys no field that is the owner's: folder, publicity, labels, versions", async () => {
+    const { client } = await server().signUp();
+    await client.storedId("precious", { name: "a.txt", fields: { folder: "/box" } });
+    const folder = (await client.get("/api/files")).string("data.files.0.id");
+    const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+    const answer = await drop(made.string("data.token"), [
+      field("folder", "/elsewhere"),
+      field("isPublic", "true"),
+      field("tags", "mine"),
+      field("onConflict", "version"),
+      field("description", "mine"),
+      field("metadata", '{"mine":"1"}'),
+      file("a.txt", "mine"),
+    ]);
+    expectStatus(answer, 201);
+    const list = await client.get("/api/files?folder=/box");
+    expect(list.strings("data.files", "name")).toEqual(["a (1).txt", "a.txt"]);
+    expect(list.at("data.files.0")).toMatchObject({ isPublic: false, tags: [], metadata: {}, version: 1 });
+    expect(list.at("data.files.1.version")).toBe(1);
+    expect((await client.get("/api/files")).strings("data.files", "name")).toEqual(["box"]);
+  });
+
+  test("shows nothing of what is in the folder", async () => {
+    const { client } = await server().signUp();
+    const { token } = await dropBox(client, { label: "Homework" });
+    const inside = await client.storedId("secret", { name: "secret.txt", fields: { folder: "/box" } });
+    const { visitor } = server();
+    const info = await visitor.get(`/api/public/${token}`);
+    expect(info.at("data")).toMatchObject({ name: "box", permissions: "upload", label: "Homework" });
+    expect(Object.keys(info.at("data") as object)).not.toContain("itemCount");
+    for (const path of ["files", "download", `download?fileId=${inside}`, `download?fileId=${inside}&thumbnail=true`])
+      expectRefusal(await visitor.get(`/api/public/${token}/${path}`), 403, "share_permission");
+    expectStatus(await visitor.get(`/s/${token}/download?fileId=${inside}`), 403);
+    const page = await visitor.get(`/s/${token}?fileId=${inside}`);
+    expect(page.text).toContain("Homework");
+    expect(page.text).not.toContain("secret");
+  });
+
+  test("into what is no drop box is refused", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("f");
+    const made = await client.post(`/api/files/folders/${folder}/shares`, {});
+    expectRefusal(await drop(made.string("data.token"), [file("a", "x")]), 403, "share_permission");
+    expectRefusal(await drop("A".repeat(32), [file("a", "x")]), 404, "not_found");
+    expect(await client.names("/f")).toEqual([]);
+  });
+
+  test("takes malformed forms no better than an upload does", async () => {
+    const { client } = await server().signUp();
+    const { token } = await dropBox(client);
+    expectRefusal(await drop(token, []), 400);
+    expectRefusal(await drop(token, [field("sender", "x")]), 400, "invalid_field", "file");
+    expectRefusal(await drop(token, [file("a", "1"), file("b", "2")]), 400, "invalid_field", "file");
+    expectRefusal(await drop(token, [file("..", "1")]), 400, "invalid_path");
+    expectRefusal(
+      await drop(token, [field("sender", "x".repeat(101)), file("a", "1")]),
+      400,
+      "invalid_field",
+      "sender",
+    );
+    expectRefusal(await drop(token, [field("checksum", checksumOf("2")), file("a", "1")]), 400, "checksum_mismatch");
+    const json = await server().visitor.post(`/api/public/${token}/upload`, { file: "x" });
+    expectRefusal(json, 415, "unsupported_media_type");
+    expect(await client.names("/box")).toEqual([]);
+  });
+
+  test("ends at the size that the owner set, in all, also when many come at once", async () => {
+    const { client } = await server().signUp();
+    const box = await dropBox(client, { maxUploadBytes: 1000 });
+    expect((await server().visitor.get(`/api/public/${box.token}`)).at("data.maxFileSize")).toBe(1000);
+    expectRefusal(await drop(box.token, [file("large", "x".repeat(1001))]), 413, "file_too_large");
+    expectRefusal(await drop(box.token, [file("larger", "x".repeat(200_000))]), 413, "file_too_large");
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => drop(box.token, [file(`${index}`, "x".repeat(300))])),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 413)).toHaveLength(5);
+    expect(await client.names("/box")).toHaveLength(3);
+    expect((await client.get(`/api/shares/${box.id}`)).at("data.uploadedBytes")).toBe(900);
+    expect((await server().visitor.get(`/api/public/${box.token}`)).at("data.maxFileSize")).toBe(100);
+  });
+
+  test("is held to the owner's plan and quota", async () => {
+    await withServer({ env: { LARDER_PLANS_PRO_MAX_FILE_SIZE: "1KB", LARDER_DEFAULT_PLAN: "pro" } }, async (small) => {
+      const { client } = await small.signUp();
+      const folder = await client.folderId("box");
+      const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+      const answer = await small.visitor.request("POST", `/api/public/${made.string("data.token")}/upload`, {
+        body: form([file("a", "x".repeat(1025))]),
+        headers: { "content-type": formType },
+      });
+      expectRefusal(answer, 413, "file_too_large");
+    });
+  });
+
+  test("follows its folder, and closes with password, expiry and revocation", async () => {
+    const { client } = await server().signUp();
+    const box = await dropBox(client, { password: "open sesame" });
+    expectRefusal(await drop(box.token, [file("a", "1")]), 401, "password_required");
+    const unlocked = await server().visitor.post(`/api/public/${box.token}/unlock`, { password: "open sesame" });
+    const grant = { "x-share-grant": unlocked.string("data.grant") };
+    await client.put(`/api/files/folders/${box.folder}`, { name: "renamed" });
+    expectStatus(await drop(box.token, [file("a", "1")], grant), 201);
+    expect(await client.names("/renamed")).toEqual(["a"]);
+    await client.delete(`/api/shares/${box.id}`);
+    expectRefusal(await drop(box.token, [file("b", "1")], grant), 404, "not_found");
+    expect(await client.names("/")).toEqual(["renamed"]);
+  });
+});
+
+testAllAnswers(server);

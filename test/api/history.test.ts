@@ -1,0 +1,374 @@
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+// Malice by a device goes on far beyond its brake here.
+const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
+
+/** An instant by the server's clock after all that is acknowledged, and before all that follows. */
+async function now({ client }: Pick<Account, "client">): Promise<string> {
+  await nextMillisecond();
+  const probe = await server().signUp();
+  const made = await probe.client.post("/api/files/folders", { name: "now" });
+  expectStatus(made, 201);
+  await nextMillisecond();
+  expectStatus(await client.get("/api/users/profile"), 200);
+  return made.string("data.createdAt");
+}
+
+const at = (time: string) => `at=${encodeURIComponent(time)}`;
+const restore = (client: Client, folder: string, time: string, more: Record<string, unknown> = {}) =>
+  client.post("/api/files/restore", { folder, at: time, ...more });
+
+/** Every file by its path, with its content, now or at a time. */
+async function allFiles(client: Client, query = "", folder = "/"): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (let page = 1; ; page++) {
+    const answer = await client.get(`/api/files?folder=${encodeURIComponent(folder)}&limit=100&page=${page}&${query}`);
+    expectStatus(answer, 200);
+    for (const one of answer.list("data.files") as Record<string, unknown>[]) {
+      const path = `${folder === "/" ? "" : folder}/${String(one["name"])}`;
+      if (one["type"] === "file") found.set(path, String(one["checksum"]));
+      else for (const [below, checksum] of await allFiles(client, query, path)) found.set(below, checksum);
+    }
+    if (answer.at("data.pagination.hasNext") !== true) return found;
+  }
+}
+
+describe("the tree as it was", () => {
+  test("has the names, places and contents of then", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const a = await client.storedId("first", { name: "a.txt", fields: { folder: "/docs" } });
+    const b = await client.storedId("bbb", { name: "b.txt", fields: { folder: "/docs/deep" } });
+    const docs = (await client.get("/api/files")).string("data.files.0.id");
+    const then = await now(account);
+    const before = await client.get("/api/files?folder=/docs&limit=100");
+    expectStatus(await client.putContent(a, "second and longer"), 200);
+    expectStatus(await client.put(`/api/files/${a}`, { name: "renamed.txt", folder: "/elsewhere" }), 200);
+    expectStatus(await client.put(`/api/files/${b}`, { folder: "/" }), 200);
+    expectStatus(await client.put(`/api/files/folders/${docs}`, { name: "papers" }), 200);
+    await client.storedId("new", { name: "new.txt", fields: { folder: "/papers" } });
+
+    const past = await client.get(`/api/files?folder=/docs&${at(then)}`);
+    expectStatus(past, 200);
+    expect(past.at("data.at")).toBe(then);
+    expect(past.at("data.currentFolder")).toEqual({ path: "/docs", name: "docs", parent: "/" });
+    expect(past.at("data.pagination")).toMatchObject({ total: 2, page: 1, hasNext: false });
+    const [folder, file] = past.list("data.files") as Record<string, unknown>[];
+    const [formerFolder, formerFile] = before.list("data.files") as Record<string, unknown>[];
+    expect(folder).toEqual({ ...formerFolder, isDeleted: false });
+    const url = `${server().url}/api/files/${a}/versions/1/download`;
+    expect(file).toEqual({
+      ...formerFile,
+      url,
+      thumbnailUrl: `${url}?thumbnail=true`,
+      contentAvailable: true,
+      isDeleted: false,
+    });
+    expect(new TextDecoder().decode((await client.get(new URL(url).pathname)).bytes)).toBe("first");
+    expect([...(await allFiles(client, at(then)))]).toEqual([
+      ["/docs/deep/b.txt", checksumOf("bbb")],
+      ["/docs/a.txt", checksumOf("first")],
+    ]);
+    expectRefusal(await client.get(`/api/files?folder=/papers&${at(then)}`), 404, "not_found");
+
+    const info = await client.get(`/api/files/${a}?${at(then)}`);
+    expectStatus(info, 200);
+    expect(info.at("data")).toMatchObject({
+      id: a,
+      name: "a.txt",
+      folder: "/docs",
+      size: 5,
+      checksum: checksumOf("first"),
+      version: 1,
+      downloadUrl: url,
+      contentAvailable: true,
+      isDeleted: false,
+    });
+    expect(info.string("data.modifiedAt")).toMatch(timestampPattern);
+  });
+
+  test("is sorted, filtered by kind and paged as a listing of now", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    for (const size of [5, 1, 9, 3, 7]) {
+      await client.storedId("x".repeat(size), { name: `f${size}`, fields: { folder: "/s" } });
+      await client.folderId(`d${size}`, "/s");
+    }
+    const queries = [
+      "",
+      "&sort=size&order=desc",
+      "&sort=createdAt",
+      "&sort=modifiedAt&order=desc",
+      "&type=file",
+      "&type=folder",
+    ];
+    const then = await now(account);
+    const pages = ["", "&limit=3&page=2", "&limit=4&page=3", "&limit=10&page=9"];
+    const wanted = new Map<string, Record<string, unknown>>();
+    const look = async (query: string, more = ""): Promise<Record<string, unknown>> => {
+      const answer = await client.get(`/api/files?folder=/s${query}${more}`);
+      expectStatus(answer, 200);
+      return { ids: answer.strings("data.files", "id"), pagination: answer.at("data.pagination") };
+    };
+    for (const sort of queries) for (const page of pages) wanted.set(sort + page, await look(sort + page));
+    for (const size of [5, 1, 9]) {
+      const id = (await client.get(`/api/files?search=f${size}`)).string("data.files.0.id");
+      expectStatus(await client.put(`/api/files/${id}`, { name: `z${size}`, folder: "/other" }), 200);
+      expectStatus(await client.putContent(id, "y".repeat(20 - size)), 200);
+    }
+    for (const [query, answer] of wanted)
+      expect({ query, answer: await look(query, `&${at(then)}`) }).toEqual({ query, answer });
+  });
+
+  test("does not show what was deleted for good", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const id = await client.storedId("secret", { name: "a.txt", fields: { folder: "/f" } });
+    await client.storedId("other", { name: "b.txt", fields: { folder: "/f" } });
+    const then = await now(account);
+    expectStatus(await client.delete(`/api/files/${id}`), 200);
+    expect([...(await allFiles(client, at(then))).keys()]).toEqual(["/f/b.txt"]);
+    expectRefusal(await client.get(`/api/files/${id}?${at(then)}`), 404, "not_found");
+    const restored = await restore(client, "/", then);
+    expectStatus(restored, 200);
+    expect(restored.list("data.changes")).toEqual([]);
+  });
+
+  test("tells where the content of then is not kept any more", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const id = await client.storedId("one", { name: "a.txt" });
+    const then = await now(account);
+    expectStatus(await client.putContent(id, "two"), 200);
+    expectStatus(await client.delete(`/api/files/${id}/versions/1`), 200);
+    const past = await client.get(`/api/files?${at(then)}`);
+    expect(past.at("data.files.0")).toMatchObject({
+      id,
+      contentAvailable: false,
+      checksum: checksumOf("two"),
+      version: 2,
+    });
+    const restored = await restore(client, "/", then);
+    expectStatus(restored, 200);
+    expect(restored.at("data.counts")).toMatchObject({ content: 0, skipped: 1 });
+    expect(restored.at("data.skipped.0")).toMatchObject({ id, name: "a.txt", reason: "content_gone" });
+  });
+
+  test("is one's own alone", async () => {
+    const account = await server().signUp();
+    const id = await account.client.storedId("mine", { name: "a.txt", fields: { folder: "/mine" } });
+    const then = await now(account);
+    expectStatus(await account.client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
+    const { client: other } = await server().signUp();
+    expectRefusal(await other.get(`/api/files/${id}?${at(then)}`), 404, "not_found");
+    expectRefusal(await other.get(`/api/files?folder=/mine&${at(then)}`), 404, "not_found");
+    expectRefusal(await other.post("/api/files/restore", { folder: "/mine", at: then }), 404, "not_found");
+    expectRefusal(await server().visitor.get(`/api/files?${at(then)}`), 401, "missing_token");
+    expectRefusal(await server().visitor.post("/api/files/restore", { folder: "/", at: then }), 401, "missing_token");
+  });
+
+  test("is refused for a time that is none, that is to come, or that is too long ago", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "a.txt" });
+    const future = new Date(Date.now() + 3_600_000).toISOString();
+    const past = new Date(Date.now() - 31 * 24 * 3_600_000).toISOString();
+    for (const time of ["yesterday", "", "2026-01-02", "2026-01-02T03:04:05", future, past]) {
+      expectRefusal(await client.get(`/api/files?${at(time)}`), 400, "invalid_field", "at");
+      expectRefusal(await client.get(`/api/files/${id}?${at(time)}`), 400, "invalid_field", "at");
+      expectRefusal(await restore(client, "/", time), 400, "invalid_field", "at");
+    }
+    const refused = await client.get(`/api/files?${at(past)}`);
+    expect(refused.at("error.details.oldest")).toMatch(timestampPattern);
+    const then = await now({ client });
+    for (const field of ["search", "tags", "mimeType", "recursive", "share"]) {
+      expectRefusal(await client.get(`/api/files?${at(then)}&${field}=true`), 400, "invalid_field", field);
+    }
+    expectRefusal(await client.get(`/api/files?${at(then)}&limit=101`), 400, "invalid_field", "limit");
+    expectRefusal(await client.get(`/api/files?${at(then)}&folder=/../x`), 400, "invalid_path");
+    expectRefusal(await client.post("/api/files/restore", { at: then }), 400, "invalid_field", "folder");
+    expectRefusal(await client.post("/api/files/restore", { folder: "/" }), 400, "invalid_field", "at");
+  });
+
+  test("reaches as far as replaced contents are kept", async () => {
+    await withServer({ env: { LARDER_VERSIONS_MAX_AGE: "1h" } }, async (own) => {
+      const { client } = await own.signUp();
+      const past = (minutes: number) => at(new Date(Date.now() - minutes * 60_000).toISOString());
+      expectStatus(await client.get(`/api/files?${past(59)}`), 200);
+      expectRefusal(await client.get(`/api/files?${past(61)}`), 400, "invalid_field", "at");
+    });
+  });
+});
+
+describe("bringing back", () => {
+  test("ransomware on one laptop is undone in one call", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const laptop = await registerDevice(server(), account);
+    const ids: string[] = [];
+    for (let index = 0; index < 200; index++) {
+      const fields = { folder: `/photos/album ${index % 8}` };
+      ids.push(await client.storedId(randomContent(100 + index), { name: `${index}.jpg`, fields }));
+    }
+    const untouched = await client.storedId("fine", { name: "fine.txt" });
+    const then = await now(account);
+    const before = await allFiles(client);
+    for (const [index, id] of ids.entries()) {
+      if (index % 10 === 9) expectStatus(await laptop.client.delete(`/api/files/${id}`), 200);
+      else {
+        expectStatus(await laptop.client.putContent(id, randomContent(50)), 200);
+        expectStatus(await laptop.client.put(`/api/files/${id}`, { name: `${index}.jpg.locked` }), 200);
+      }
+    }
+    const album = (await client.get("/api/files?folder=/photos")).string("data.files.3.id");
+    expectStatus(await laptop.client.delete(`/api/files/folders/${album}?recursive=true`), 200);
+    const note = await laptop.client.storedId("pay!", { name: "READ ME.txt", fields: { folder: "/photos" } });
+    const ruined = await allFiles(client);
+    const token = (await laptop.client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
+
+    const tried = await restore(client, "/", then, { dryRun: true });
+    expectStatus(tried, 200);
+    expect(await allFiles(client)).toEqual(ruined);
+    const done = await restore(client, "/", then);
+    expectStatus(done, 200);
+    expect(done.at("data.counts")).toEqual(tried.at("data.counts"));
+    const told = (answer: Answer) =>
+      (answer.list("data.changes") as Record<string, unknown>[]).map(({ id, formerId, ...rest }) => [
+        rest,
+        formerId ?? id,
+      ]);
+    expect(told(done)).toEqual(told(tried));
+    expect(done.at("data")).toMatchObject({ folder: "/", at: then, dryRun: false, skipped: [] });
+    expect(done.list("data.new")).toEqual([{ id: note, type: "file", name: "READ ME.txt", folder: "/photos" }]);
+    const after = await allFiles(client);
+    after.delete("/photos/READ ME.txt");
+    expect(after).toEqual(before);
+    expect((await client.get(`/api/files/${untouched}`)).at("data.version")).toBe(1);
+    const some = await client.get("/api/files?folder=/photos/album 3&limit=1");
+    const content = await client.get(`/api/files/${some.string("data.files.0.id")}/download`);
+    expect(checksumOf(content.bytes)).toBe(some.string("data.files.0.checksum"));
+    // What the laptop wrote is still there, as a version.
+    const rewritten = await client.get(`/api/files/${ids[0]}/versions`);
+    expect((rewritten.list("data.versions") as { size: number }[]).map(({ size }) => size)).toEqual([100, 50, 100]);
+    // Devices hear of it as of any change.
+    const sync = await laptop.client.get(`/api/mobile/sync?syncToken=${encodeURIComponent(token)}&limit=1000`);
+    expectStatus(sync, 200);
+    expect(sync.text).toContain(ids[0] ?? "");
+    // Asked again, there is nothing left to do.
+    const again = await restore(client, "/", then);
+    expect(again.at("data.counts")).toMatchObject({ content: 0, place: 0, undelete: 0, skipped: 0 });
+  }, 120_000);
+
+  test("a folder leaves all others alone", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const a = await client.storedId("a1", { name: "a.txt", fields: { folder: "/a" } });
+    const b = await client.storedId("b1", { name: "b.txt", fields: { folder: "/b" } });
+    const then = await now(account);
+    for (const id of [a, b]) expectStatus(await client.putContent(id, "changed"), 200);
+    const folderId = (await client.get("/api/files?type=folder")).string("data.files.0.id");
+    expectStatus(await client.put(`/api/files/folders/${folderId}`, { name: "renamed", path: "/b" }), 200);
+    const done = await restore(client, "/a", then);
+    expectStatus(done, 200);
+    expect(done.at("data.changes")).toEqual([
+      {
+        id: folderId,
+        type: "folder",
+        name: "a",
+        folder: "/",
+        change: "place",
+        from: { name: "renamed", folder: "/b" },
+      },
+      { id: a, type: "file", name: "a.txt", folder: "/a", change: "content", version: 1 },
+    ]);
+    expect(await allFiles(client)).toEqual(
+      new Map([
+        ["/a/a.txt", checksumOf("a1")],
+        ["/b/b.txt", checksumOf("changed")],
+      ]),
+    );
+    expectRefusal(await restore(client, "/renamed", then), 404, "not_found");
+  });
+
+  test("takes out of the trash what was in the folder, and puts into it what is new where that is asked for", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const file = await client.storedId("a", { name: "a.txt", fields: { folder: "/f" } });
+    const inner = await client.storedId("b", { name: "b.txt", fields: { folder: "/f/deep" } });
+    const moved = await client.storedId("c", { name: "c.txt", fields: { folder: "/f" } });
+    const then = await now(account);
+    const deep = (await client.get("/api/files?folder=/f&type=folder")).string("data.files.0.id");
+    expectStatus(await client.post("/api/files/trash", { fileIds: [file, deep] }), 200);
+    const inTrash = await now(account);
+    // Old files gathered in a new folder, and that thrown away.
+    expectStatus(await client.post("/api/files/move", { fileIds: [moved], destinationFolder: "/heap" }), 200);
+    const heap = (await client.get("/api/files?type=folder&sort=createdAt&order=desc")).string("data.files.0.id");
+    expectStatus(await client.post("/api/files/trash", { fileIds: [heap] }), 200);
+    const note = await client.storedId("pay!", { name: "a.txt", fields: { folder: "/f" } });
+
+    expect([...(await allFiles(client, at(then))).keys()]).toEqual(["/f/deep/b.txt", "/f/a.txt", "/f/c.txt"]);
+    expect([...(await allFiles(client, at(inTrash))).keys()]).toEqual(["/f/c.txt"]);
+    expect((await client.get(`/api/files/${file}?${at(then)}`)).at("data")).toMatchObject({
+      isDeleted: true,
+      folder: "/f",
+    });
+    expectRefusal(await client.get(`/api/files/${file}?${at(inTrash)}`), 404, "not_found");
+
+    const done = await restore(client, "/f", then, { removeNew: true });
+    expectStatus(done, 200);
+    const changes = done.list("data.changes") as Record<string, unknown>[];
+    expect(changes.map(({ id, change }) => [id, change])).toEqual([
+      [note, "remove"],
+      [deep, "undelete"],
+      [file, "undelete"],
+      [moved, "undelete"],
+    ]);
+    expect(await allFiles(client)).toEqual(
+      new Map([
+        ["/f/deep/b.txt", checksumOf("b")],
+        ["/f/a.txt", checksumOf("a")],
+        ["/f/c.txt", checksumOf("c")],
+      ]),
+    );
+    expect((await client.get(`/api/files/${inner}`)).at("data.folder")).toBe("/f/deep");
+    expect(new Set((await client.get("/api/files/trash")).strings("data.files", "id"))).toEqual(new Set([note, heap]));
+  });
+
+  test("that exceeds the quota changes nothing", async () => {
+    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "1MB" } }, async (small) => {
+      const { client } = await small.signUp();
+      const big = await client.storedId(randomContent(600_000), { name: "big.bin" });
+      const other = await client.storedId("x", { name: "a.txt" });
+      await nextMillisecond();
+      const then = (await client.post("/api/files/folders", { name: "now" })).string("data.createdAt");
+      await nextMillisecond();
+      expectStatus(await client.putContent(big, "small"), 200);
+      expectStatus(await client.put(`/api/files/${other}`, { name: "b.txt" }), 200);
+      for (const dryRun of [true, false]) {
+        const refused = await client.post("/api/files/restore", { folder: "/", at: then, dryRun });
+        expectRefusal(refused, 413, "quota_exceeded");
+        expect(refused.at("error.details.plan")).toBe("enterprise");
+      }
+      expect(await client.names()).toEqual(["now", "b.txt", "big.bin"]);
+    });
+  });
+
+  test("is not for viewers", async () => {
+    const account = await server().addUser([]);
+    await account.client.storedId("x", { name: "a.txt" });
+    const then = await now(account);
+    await server().larder(["user", "set", account.email, "--role", "viewer"]);
+    const { email, password } = account;
+    const answer = await server().visitor.post("/api/auth/signin", { email, password });
+    const viewer = new Client(server(), answer.string("token"));
+    expectStatus(await viewer.get(`/api/files?${at(then)}`), 200);
+    expectRefusal(await restore(viewer, "/", then), 403, "role");
+    expectRefusal(await restore(viewer, "/", then, { dryRun: true }), 403, "role");
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,180 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer({ env: { LARDER_SIGNUP: "invite", LARDER_DEFAULT_PLAN: "free" } });
+const password = "correct horse battery";
+const DAY_MS = 86_400_000;
+
+let admin: Account;
+
+beforeAll(async () => {
+  admin = await server().addUser(["--admin", "--name", "Root"]);
+});
+
+const invite = (json: object = {}) => admin.client.post("/api/admin/invites", json);
+const signUp = (json: object) => server().visitor.post("/api/auth/signup", { email: freshEmail(), password, ...json });
+const profileOf = (answer: Answer) => new Client(server(), answer.string("token")).get("/api/users/profile");
+
+describe("POST /api/admin/invites", () => {
+  test("gives a token, told once, good for a week", async () => {
+    const made = await invite();
+    expectStatus(made, 201);
+    expect(made.at("data")).toMatchObject({
+      email: null,
+      role: "user",
+      plan: null,
+      state: "open",
+      createdBy: admin.email,
+      createdAt: expect.stringMatching(timestampPattern),
+      usedAt: null,
+      usedBy: null,
+      mailed: false,
+    });
+    const lifetimeMs = Date.parse(made.string("data.expiresAt")) - Date.parse(made.string("data.createdAt"));
+    expect(lifetimeMs).toBe(7 * DAY_MS);
+    const token = made.string("data.invite");
+    expect(token.length).toBeGreaterThanOrEqual(22);
+    expect(made.string("data.url")).toBe(`${server().url}/invite?token=${token}`);
+    const listed = await admin.client.get("/api/admin/invites");
+    expect(listed.strings("data.invites", "id")).toContain(made.string("data.id"));
+    expect(listed.text).not.toContain(token);
+  });
+
+  test.each([
+    ["email", { email: "nobody" }],
+    ["role", { role: "king" }],
+    ["plan", { plan: "gold" }],
+    ["expiresAt", { expiresAt: "tomorrow" }],
+    ["expiresAt", { expiresAt: "2020-01-01T00:00:00.000Z" }],
+    ["expiresAt", { expiresIn: "366d" }],
+    ["expiresIn", { expiresIn: "soon" }],
+    ["expiresIn", { expiresIn: "7d", expiresAt: "2999-01-01T00:00:00.000Z" }],
+  ])("refuses a bad %s", async (field, body) => {
+    expectRefusal(await invite(body), 400, "invalid_field", field);
+  });
+
+  test("for an address that has an account is refused", async () => {
+    expectRefusal(await invite({ email: admin.email.toUpperCase() }), 409, "email_taken", "email");
+  });
+});
+
+describe("an invitation", () => {
+  test("makes one account, of its role and plan, and says who used it", async () => {
+    const made = await invite({ role: "viewer", plan: "pro", expiresIn: "2h" });
+    const email = freshEmail();
+    const answer = await signUp({ email, invite: made.string("data.invite") });
+    expectStatus(answer, 201);
+    expect((await profileOf(answer)).at("data")).toMatchObject({ email, role: "viewer", plan: "pro" });
+    expectRefusal(await signUp({ invite: made.string("data.invite") }), 403, "signup_closed");
+    const listed = await admin.client.get("/api/admin/invites?limit=100");
+    expect(listed.list("data.invites")).toContainEqual(
+      expect.objectContaining({
+        id: made.string("data.id"),
+        state: "used",
+        usedBy: email,
+        usedAt: expect.stringMatching(timestampPattern),
+      }),
+    );
+  });
+
+  test("without a plan gives the default one", async () => {
+    const made = await invite();
+    const answer = await signUp({ invite: made.string("data.invite") });
+    expect((await profileOf(answer)).at("data")).toMatchObject({ role: "user", plan: "free" });
+  });
+
+  test("is used once, however many ask at the same time", async () => {
+    const token = (await invite()).string("data.invite");
+    const answers = await Promise.all(Array.from({ length: 6 }, () => signUp({ invite: token })));
+    expect(statusesOf(answers)).toEqual([201, 403, 403, 403, 403, 403]);
+  });
+
+  test("bound to an address is good for that one alone, whatever its case", async () => {
+    const email = freshEmail();
+    const token = (await invite({ email: email.toUpperCase() })).string("data.invite");
+    expectRefusal(await signUp({ invite: token }), 403, "signup_closed");
+    expectStatus(await signUp({ email, invite: token }), 201);
+  });
+
+  test("that expired, was taken back, or is none, opens nothing", async () => {
+    const brief = await invite({ expiresAt: new Date(Date.now() + 50).toISOString() });
+    const revoked = await invite();
+    expectStatus(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 200);
+    expectRefusal(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 404, "not_found");
+    while (Date.now() <= Date.parse(brief.string("data.expiresAt"))) await Bun.sleep(5);
+    for (const token of [brief.string("data.invite"), revoked.string("data.invite"), "nothing"]) {
+      expectRefusal(await signUp({ invite: token }), 403, "signup_closed");
+      expectStatus(await server().visitor.get(`/invite?token=${token}`), 404);
+    }
+    expectRefusal(await signUp({}), 403, "signup_closed");
+  });
+
+  test("of a refused sign-up stays good", async () => {
+    const token = (await invite()).string("data.invite");
+    expectRefusal(await signUp({ invite: token, email: admin.email }), 409, "email_taken");
+    expectRefusal(await signUp({ invite: token, password: "short" }), 400, "invalid_field", "password");
+    expectStatus(await signUp({ invite: token }), 201);
+  });
+});
+
+describe("the page of an invitation", () => {
+  const page = async (token: string, form: Record<string, string>) =>
+    server().visitor.request("POST", "/invite", { body: new URLSearchParams({ token, ...form }).toString() });
+
+  test("makes the account without script, and works once", async () => {
+    const made = await invite({ role: "viewer" });
+    const url = new URL(made.string("data.url"));
+    const shown = await server().visitor.get(url.pathname + url.search);
+    expectStatus(shown, 200);
+    expect(shown.text).not.toContain("<script");
+    expect(shown.header("referrer-policy")).toBe("no-referrer");
+    const email = freshEmail();
+    const token = made.string("data.invite");
+    const refused = await page(token, { email, password: "short", name: "<b>Ada</b>" });
+    expectStatus(refused, 400);
+    expect(refused.text).toContain("&lt;b&gt;Ada");
+    expectStatus(await page(token, { email, password, name: "Ada" }), 201);
+    const answer = await server().visitor.post("/api/auth/signin", { email, password });
+    expect((await profileOf(answer)).at("data")).toMatchObject({ name: "Ada", role: "viewer" });
+    expectStatus(await page(token, { email: freshEmail(), password }), 404);
+    expectStatus(await server().visitor.get(url.pathname + url.search), 404);
+  });
+
+  test("keeps to the address that the invitation is for", async () => {
+    const email = freshEmail();
+    const token = (await invite({ email })).string("data.invite");
+    expectStatus(await page(token, { email: freshEmail(), password }), 201);
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
+  });
+});
+
+describe("where sign-up is", () => {
+  test("open, an invitation still gives its role and plan, and a bad one is no sign-up", async () => {
+    await withServer({}, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      const token = (await root.client.post("/api/admin/invites", { role: "viewer", plan: "pro" })).string(
+        "data.invite",
+      );
+      const body = { email: freshEmail(), password, invite: token };
+      const answer = await own.visitor.post("/api/auth/signup", body);
+      const profile = await new Client(own, answer.string("token")).get("/api/users/profile");
+      expect(profile.at("data")).toMatchObject({ role: "viewer", plan: "pro" });
+      expectRefusal(await own.visitor.post("/api/auth/signup", { ...body, email: freshEmail() }), 403, "signup_closed");
+    });
+  });
+
+  test("closed, no invitation opens it", async () => {
+    await withServer({ env: { LARDER_SIGNUP: "closed" } }, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      const token = (await root.client.post("/api/admin/invites", {})).string("data.invite");
+      const body = { email: freshEmail(), password, invite: token };
+      expectRefusal(await own.visitor.post("/api/auth/signup", body), 403, "signup_closed");
+      expectStatus(await own.visitor.get(`/invite?token=${token}`), 404);
+    });
+  });
+});
+
+testAllAnswers(server);

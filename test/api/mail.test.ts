@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { freshEmail } from "../support/client.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { certificateFile, MailServer } from "../support/mail-server.ts";
+import { dispose, startServer, type TestServer, withServer } from "../support/server.ts";
+
+const publicUrl = "http://files.example.test";
+const mails = new MailServer();
+const settings = (of: MailServer): Record<string, string> => ({
+  LARDER_MAIL_HOST: "127.0.0.1",
+  LARDER_MAIL_PORT: String(of.port),
+  LARDER_MAIL_CA_FILE: certificateFile,
+  LARDER_MAIL_FROM: "Larder at home <larder@example.test>",
+  LARDER_MAIL_USER: "larder",
+  LARDER_MAIL_PASSWORD: of.password,
+  LARDER_PUBLIC_URL: publicUrl,
+});
+let shared: TestServer | undefined;
+const server = () => {
+  if (shared === undefined) throw new Error("the server did not start");
+  return shared;
+};
+beforeAll(async () => {
+  await mails.start();
+  shared = await startServer({ env: settings(mails) });
+});
+afterAll(async () => {
+  await dispose(server());
+  await mails.stop();
+});
+
+/** A mail server of its own, and a server that sends by it. */
+async function withMail(
+  use: (server: TestServer, mails: MailServer) => Promise<void>,
+  options: { smtp?: ConstructorParameters<typeof MailServer>[0]; env?: Record<string, string> } = {},
+): Promise<void> {
+  const own = new MailServer(options.smtp);
+  await own.start();
+  try {
+    await withServer({ env: { ...settings(own), ...options.env } }, (started) => use(started, own));
+  } finally {
+    await own.stop();
+  }
+}
+
+const forgot = async (of: TestServer, email: string) =>
+  expectStatus(await of.visitor.post("/api/auth/password/forgot", { email }), 200);
+
+/** A mail about a new key: the next that the account gets. */
+const makeKey = async (account: Awaited<ReturnType<TestServer["signUp"]>>, name: string) =>
+  expectStatus(await account.client.post("/api/users/api-keys", { name }), 201);
+
+describe("a mail", () => {
+  test("goes encrypted and signed in, in both forms, and says that nobody wrote it", async () => {
+    const { email } = await server().signUp();
+    await forgot(server(), email);
+    const mail = await mails.mailTo(email);
+    expect(mail.isEncrypted).toBe(true);
+    expect(mail.user).toBe("larder");
+    expect(mail.from).toBe("larder@example.test");
+    const { parsed } = mail;
+    expect(parsed.from).toMatchObject({ address: "larder@example.test", name: "Larder at home" });
+    expect(parsed.to).toMatchObject([{ address: email }]);
+    expect(parsed.subject).toBe("Set a new password");
+    expect(parsed.text).toContain(`${publicUrl}/reset-password?token=`);
+    expect(parsed.html).toContain(`href="${publicUrl}/reset-password?token=`);
+    expect(parsed.messageId).toMatch(/^<[A-Za-z0-9_-]{22}@example\.test>$/);
+    expect(Math.abs(Date.parse(parsed.date ?? "") - Date.now())).toBeLessThan(60_000);
+    expect(mail.raw).toMatch(/^Auto-Submitted: auto-generated\r?$/m);
+    expect(mail.raw).toContain("multipart/alternative");
+  });
+
+  test("carries no header of anybody's choosing, and no link in a name", async () => {
+    const account = await server().signUp();
+    await makeKey(account, "a key <b>x</b> https://evil.example/?a");
+    const { parsed, raw } = await mails.mailTo(account.email);
+    expect(parsed.text).not.toContain("https://evil.example");
+    expect(parsed.text).not.toContain("evil.example");
+    expect(parsed.html).not.toContain("<b>x</b>");
+    expect(raw.split("\r\n\r\n")[0]).not.toMatch(/^bcc:/im);
+  });
+
+  test("keeps words in any script", async () => {
+    const account = await server().signUp();
+    await makeKey(account, "Schlüssel 鍵 🗝");
+    expect((await mails.mailTo(account.email)).parsed.text).toContain("Schlüssel 鍵 🗝");
+  });
+});
+
+describe("notices", () => {
+  test("tell of new keys, unless the user wants none of security", async () => {
+    const account = await server().signUp();
+    expectStatus(await account.client.put("/api/users/settings", { notifications: { security: false } }), 200);
+    await makeKey(account, "unwanted");
+    const change = { currentPassword: account.password, newPassword: "changed by hand" };
+    expectStatus(await account.client.put("/api/users/profile", change), 200);
+    // But a changed password is always told.
+    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your password was changed");
+    expect(mails.taken.filter(({ to }) => to.includes(account.email))).toHaveLength(1);
+  });
+
+  test("tell of what others share, unless the user wants none of it; strangers get none", async () => {
+    const [owner, recipient, unwilling] = [
+      await server().signUp({ name: "Ada www.evil.example" }),
+      await server().signUp(),
+      await server().signUp(),
+    ];
+    expectStatus(await unwilling.client.put("/api/users/settings", { notifications: { shares: false } }), 200);
+    const stranger = freshEmail();
+    const id = await owner.client.storedId("content", { name: "holiday.txt" });
+    for (const user of [unwilling.email, stranger, recipient.email])
+      expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user, permissions: "read" }), 201);
+    const { parsed } = await mails.mailTo(recipient.email);
+    expect(parsed.subject).toBe("Something was shared with you");
+    expect(parsed.text).toContain("“Ada www․evil․example” shared the file “holiday․txt” with you.");
+    expect(mails.attempts).not.toContain(unwilling.email);
+    expect(mails.attempts).not.toContain(stranger);
+  });
+
+  test("tell that the storage fills up", async () => {
+    const account = await server().addUser(["--quota", "1000"]);
+    await account.client.stored("x".repeat(960));
+    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your storage is 95 % full");
+  });
+
+  test("of a changed e-mail go to the former address", async () => {
+    const account = await server().signUp();
+    const email = freshEmail();
+    expectStatus(await account.client.put("/api/users/profile", { currentPassword: account.password, email }), 200);
+    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your e-mail address was changed");
+    expect(mails.attempts).not.toContain(email);
+  });
+
+  test("are at most twenty an hour to one address", async () => {
+    const account = await server().signUp();
+    for (let count = 0; count < 22; count++) await makeKey(account, `key ${count}`);
+    const other = await server().signUp();
+    await makeKey(other, "the last");
+    await mails.mailTo(account.email, 20);
+    await mails.mailTo(other.email);
+    expect(mails.taken.filter(({ to }) => to.includes(account.email))).toHaveLength(20);
+  });
+});
+
+describe("the way to the mail server", () => {
+  test("may be TLS from the begin", async () => {
+    await withMail(
+      async (own, taken) => {
+        const { email } = await own.signUp();
+        await forgot(own, email);
+        expect((await taken.mailTo(email)).isEncrypted).toBe(true);
+      },
+      { smtp: { secure: true }, env: { LARDER_MAIL_SECURE: "tls" } },
+    );
+  });
+
+  test("is refused where nobody vouches for the certificate: nothing is sent, and the password is kept", async () => {
+    await withMail(
+      async (own, taken) => {
+        const { email } = await own.signUp();
+        await forgot(own, email);
+        await eventually("it is told", () => own.log.includes("The mail server can't be used"));
+        expect(taken.attempts).toEqual([]);
+        expect(own.log).not.toContain(taken.password);
+      },
+      { env: { LARDER_MAIL_CA_FILE: "" } },
+    );
+  });
+
+  test("is refused where it can't be encrypted", async () => {
+    let hasSignedIn = false;
+    await withMail(
+      async (own, taken) => {
+        const { email } = await own.signUp();
+        await forgot(own, email);
+        await eventually("it is told", () => own.log.includes("The mail server can't be used"));
+        expect(taken.attempts).toEqual([]);
+        expect(hasSignedIn).toBe(false);
+      },
+      {
+        smtp: {
+          disabledCommands: ["STARTTLS"],
+          allowInsecureAuth: true,
+          onAuth: (_auth, _session, callback) => {
+            hasSignedIn = true;
+            callback(null, { user: "larder" });
+          },
+        },
+      },
+    );
+  });
+
+  test("stops the start where the password would go in the clear, or the settings are not whole", async () => {
+    const own = { ...settings(mails), LARDER_MAIL_SECURE: "none", LARDER_MAIL_HOST: "mail.example.test" };
+    const start = (env: Record<string, string>) => withServer({ env }, async () => {});
+    await expect(start(own)).rejects.toThrow(/in the clear/);
+    await expect(start({ ...settings(mails), LARDER_MAIL_FROM: "" })).rejects.toThrow(/mail\.from is not/);
+    await expect(start({ ...settings(mails), LARDER_PUBLIC_URL: "" })).rejects.toThrow(/publicUrl is not/);
+    await expect(start({ ...settings(mails), LARDER_MAIL_PASSWORD: "" })).rejects.toThrow(/go together/);
+    await expect(start({ ...settings(mails), LARDER_MAIL_FROM: "a@b.test\nBcc: c@d.test" })).rejects.toThrow(
+      /LARDER_MAIL_FROM must/,
+    );
+  });
+});
+
+test("larder doctor says whether the mail server lets us in", async () => {
+  const mailLine = async (env: Record<string, string> = {}) => {
+    const { stdout } = await server().larder(["doctor"], { env });
+    return stdout.split("\n").find((line) => line.includes("  mail:"));
+  };
+  expect(await mailLine()).toBe("ok     mail: 127.0.0.1 lets us in");
+  expect(await mailLine({ LARDER_MAIL_PASSWORD: "wrong" })).toContain(
+    "WRONG  mail: 127.0.0.1 can't be used (EAUTH 535",
+  );
+  expect(mails.taken.some(({ parsed }) => parsed.subject === "")).toBe(false);
+});
+
+describe("what the mail server says", () => {
+  test("5xx: that mail is given up, the others come", async () => {
+    await withMail(async (own, taken) => {
+      const [lost, found] = [await own.signUp(), await own.signUp()];
+      taken.behaviourOf.set(lost.email, { status: 550, at: "recipient" });
+      await makeKey(lost, "one");
+      await makeKey(found, "two");
+      await taken.mailTo(found.email);
+      await eventually("it is told", () => own.log.includes("was refused by the mail server"));
+      expect(own.log).not.toContain(lost.email);
+      expect(taken.attempts.filter((to) => to === lost.email)).toHaveLength(1);
+    });
+  });
+
+  test("the connection breaks within a mail: it comes again, as the same one", async () => {
+    await withMail(async (own, taken) => {
+      const account = await own.signUp();
+      taken.behaviours = ["cut"];
+      await makeKey(account, "one");
+      const mail = await taken.mailTo(account.email);
+      expect(taken.attempts.length).toBe(2);
+      expect(taken.taken).toHaveLength(1);
+      expect(mail.parsed.text).toContain("one");
+    });
+  });
+
+  test("the password is wrong: mails wait until it is right", async () => {
+    await withMail(async (own, taken) => {
+      const right = taken.password;
+      taken.password = "another one";
+      const account = await own.signUp();
+      await makeKey(account, "one");
+      await eventually("it is told", () => own.log.includes("EAUTH 535"));
+      expect(own.log).not.toContain(right);
+      taken.password = right;
+      await taken.mailTo(account.email);
+    });
+  });
+
+  test("nothing, for a while and over a restart of ours: no mail is lost, none comes twice", async () => {
+    await withMail(async (own, taken) => {
+      const account = await own.signUp();
+      await taken.stop();
+      for (const name of ["first", "second", "third"]) await makeKey(account, name);
+      await eventually("it is told", () => own.log.includes("The mail server can't be used"));
+      await own.kill9();
+      await own.start();
+      await taken.start();
+      const texts = (await taken.took(3)).map(({ parsed }) => parsed.text ?? "");
+      expect(texts.map((text) => /“(\w+)”/.exec(text)?.[1])).toEqual(["first", "second", "third"]);
+      await own.restart();
+      await forgot(own, account.email);
+      await taken.took(4);
+      expect(taken.taken).toHaveLength(4);
+    });
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,207 @@
+import { describe, expect, test } from "bun:test";
+import sharp from "sharp";
+import type { Answer, Client } from "../support/client.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+const EXIF = {
+  IFD0: { Make: "Larder", Model: "Larder Cam 5" },
+  IFD2: { DateTimeOriginal: "2021:07:01 12:30:00", OffsetTimeOriginal: "+02:00" },
+  IFD3: {
+    GPSLatitudeRef: "N",
+    GPSLatitude: "48/1 12/1 2952/100",
+    GPSLongitudeRef: "E",
+    GPSLongitude: "16/1 22/1 2568/100",
+  },
+};
+
+/** A JPEG that tells of itself what `EXIF` says; of a colour of its own, so that no other test has its content. */
+async function photo(width: number, height: number): Promise<Uint8Array> {
+  const background = { r: Math.floor(Math.random() * 256), g: Math.floor(Math.random() * 256), b: 7 };
+  const picture = sharp({ create: { width, height, channels: 3, background } });
+  return new Uint8Array(await picture.withExif(EXIF).withMetadata({ orientation: 6 }).jpeg().toBuffer());
+}
+
+/** One second of silence in PCM, with a title and an artist (RIFF INFO). */
+function wave(title: string): Uint8Array {
+  const rate = 8_000;
+  const chunk = (id: string, body: Buffer) => {
+    const head = Buffer.alloc(8);
+    head.write(id, 0, "latin1");
+    head.writeUInt32LE(body.length, 4);
+    return Buffer.concat([head, body, Buffer.alloc(body.length % 2)]);
+  };
+  const format = Buffer.alloc(16);
+  format.writeUInt16LE(1, 0);
+  format.writeUInt16LE(1, 2);
+  format.writeUInt32LE(rate, 4);
+  format.writeUInt32LE(rate * 2, 8);
+  format.writeUInt16LE(2, 12);
+  format.writeUInt16LE(16, 14);
+  const info = Buffer.concat([
+    Buffer.from("INFO", "latin1"),
+    chunk("INAM", Buffer.from(`${title}\0`)),
+    chunk("IART", Buffer.from("Ann\0")),
+  ]);
+  const body = Buffer.concat([
+    Buffer.from("WAVE", "latin1"),
+    chunk("fmt ", format),
+    chunk("LIST", info),
+    chunk("data", Buffer.alloc(rate * 2)),
+  ]);
+  return chunk("RIFF", body);
+}
+
+/** The info of a file once its content was asked what it tells. */
+async function toldOf(client: Client, id: string): Promise<Answer> {
+  let answer = await client.get(`/api/files/${id}`);
+  await eventually("the content was asked", async () => {
+    answer = await client.get(`/api/files/${id}`);
+    return answer.at("data.media") !== null;
+  });
+  return answer;
+}
+
+describe("media of GET /api/files/{id}", () => {
+  test("a photo tells time, place, camera, and its size as it is to be seen", async () => {
+    const { client } = await server().signUp();
+    const stored = await client.stored(await photo(40, 20), { name: "photo.jpg", fields: { folder: "/m" } });
+    const answer = await toldOf(client, stored.string("data.id"));
+    expect(answer.at("data.media")).toEqual({
+      width: 20,
+      height: 40,
+      orientation: 6,
+      durationSeconds: null,
+      takenAt: "2021-07-01T12:30:00+02:00",
+      camera: "Larder Cam 5",
+      location: { latitude: 48.2082, longitude: 16.3738 },
+      codec: null,
+      bitrate: null,
+      title: null,
+      artist: null,
+      album: null,
+    });
+    expect(answer.at("data.capturedAt")).toBe(stored.at("data.capturedAt"));
+  });
+
+  test("a sound tells its length, title and artist", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(wave("Lagoon song"), { name: "s.wav" });
+    const answer = await toldOf(client, id);
+    expect(answer.at("data.media.durationSeconds")).toBe(1);
+    expect(answer.at("data.media.title")).toBe("Lagoon song");
+    expect(answer.at("data.media.artist")).toBe("Ann");
+  });
+
+  test("searches find it: by camera, by the day, by title", async () => {
+    const { client } = await server().signUp();
+    const picture = await client.storedId(await photo(30, 10), { name: "p.jpg" });
+    const sound = await client.storedId(wave(`Lagoon ${crypto.randomUUID()}`), { name: "s.wav" });
+    const found = async (q: string) => {
+      const answer = await client.get(`/api/files/search?q=${encodeURIComponent(q)}`);
+      expectStatus(answer, 200);
+      return answer.strings("data.files", "id");
+    };
+    await toldOf(client, picture);
+    await toldOf(client, sound);
+    await eventually("the index has it", async () => (await found("taken:2021-07-01")).length === 1);
+    expect(await found("camera:larder")).toEqual([picture]);
+    expect(await found('camera:"cam 5" type:image taken:2021')).toEqual([picture]);
+    expect(await found("-camera:larder type:image")).toEqual([]);
+    await eventually("the index has the sound", async () => (await found("lagoon ann")).length === 1);
+    expect(await found("lagoon ann")).toEqual([sound]);
+  });
+
+  test("a day that the device told wins over the picture's", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(await photo(31, 11), {
+      name: "p.jpg",
+      fields: { capturedAt: "2001-02-03T04:05:06Z" },
+    });
+    const answer = await toldOf(client, id);
+    expect(answer.at("data.capturedAt")).toBe("2001-02-03T04:05:06Z");
+    expect(answer.at("data.media.takenAt")).toBe("2021-07-01T12:30:00+02:00");
+    const found = await client.get("/api/files/search?q=taken:2001-02-03");
+    expect(found.strings("data.files", "id")).toEqual([id]);
+  });
+
+  test("the next content tells anew, the same content of another file the same", async () => {
+    const { client } = await server().signUp();
+    const first = await photo(32, 12);
+    const id = await client.storedId(first, { name: "a.jpg" });
+    await toldOf(client, id);
+    const copy = await client.storedId(first, { name: "b.jpg" });
+    expect((await client.get(`/api/files/${copy}`)).at("data.media.width")).toBe(12);
+    expectStatus(await client.putContent(id, await photo(64, 48)), 200);
+    expect((await toldOf(client, id)).at("data.media.width")).toBe(48);
+  });
+
+  test("broken and hostile contents tell nothing and harm nothing", async () => {
+    const { client } = await server().signUp();
+    const random = () => crypto.getRandomValues(new Uint8Array(3000));
+    const box = (type: string, size: number) => {
+      const head = Buffer.alloc(8);
+      head.writeUInt32BE(size, 0);
+      head.write(type, 4, "latin1");
+      return head;
+    };
+    const ids = [
+      await client.storedId(Buffer.concat([Buffer.from([0xff, 0xd8, 0xff, 0xe1, 0xff, 0xff]), random()]), {
+        name: "broken.jpg",
+      }),
+      await client.storedId(
+        Buffer.concat([box("ftyp", 16), Buffer.from("isom\0\0\0\0"), box("moov", 0xffffffff), random()]),
+        { name: "broken.mp4" },
+      ),
+      await client.storedId(
+        Buffer.concat([Buffer.from("RIFF\xff\xff\xff\x7fWAVEdata\xff\xff\xff\xff", "latin1"), random()]),
+        {
+          name: "broken.wav",
+        },
+      ),
+      await client.storedId(Buffer.concat([Buffer.from("ID3\x04\x00\x00\x7f\x7f\x7f\x7f", "latin1"), random()]), {
+        name: "broken.mp3",
+        type: "audio/mpeg",
+      }),
+    ];
+    const good = await client.storedId(await photo(33, 13), { name: "good.jpg" });
+    expect((await toldOf(client, good)).at("data.media.width")).toBe(13);
+    for (const id of ids) expectStatus(await client.get(`/api/files/${id}`), 200);
+  });
+
+  test("plain files tell nothing", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("text");
+    expect((await client.get(`/api/files/${id}`)).at("data.media")).toBeNull();
+  });
+
+  test("what waits survives a crash", async () => {
+    await withServer({}, async (own) => {
+      const { client } = await own.signUp();
+      const ids = [];
+      for (let index = 0; index < 4; index++) {
+        ids.push(await client.storedId(await photo(50 + index, 40), { name: `${index}.jpg` }));
+      }
+      await own.kill9();
+      await own.start();
+      for (const [index, id] of ids.entries()) {
+        expect((await toldOf(client, id)).at("data.media.height")).toBe(50 + index);
+      }
+    });
+  });
+
+  test("a public link says nothing of the place", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(await photo(34, 14), { name: "p.jpg", fields: { isPublic: "true" } });
+    const token = (await toldOf(client, id)).string("data.shareLink").split("/s/")[1] ?? "";
+    const answer = await server().visitor.get(`/api/public/${token}`);
+    expectStatus(answer, 200);
+    expect(answer.text).not.toContain("48.2");
+    expect(answer.text).not.toContain("latitude");
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,323 @@
+import { describe, expect, test } from "bun:test";
+import { Authenticator, type Ceremony } from "../support/authenticator.ts";
+import { type Account, type Answer, Client } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
+
+const server = sharedServer();
+
+const here = (): Ceremony => ({ origin: server().url });
+
+async function begin({ client, password }: Account, extra: Record<string, unknown> = {}): Promise<Answer> {
+  return client.post("/api/users/passkeys/options", { currentPassword: password, ...extra });
+}
+
+/** Adds a passkey to an account, which must succeed. */
+async function addPasskey(account: Account, name = "Laptop"): Promise<{ id: string; authenticator: Authenticator }> {
+  const authenticator = new Authenticator();
+  const response = authenticator.create(await begin(account), here());
+  const answer = await account.client.post("/api/users/passkeys", { name, response });
+  expectStatus(answer, 201);
+  return { id: answer.string("data.id"), authenticator };
+}
+
+/** A sign-in with a passkey, whatever it answers. */
+async function signIn(authenticator: Authenticator, change: Partial<Ceremony> = {}, extra = {}): Promise<Answer> {
+  const options = await server().visitor.post("/api/auth/passkey/options");
+  const response = authenticator.get(options, { ...here(), ...change });
+  return server().visitor.post("/api/auth/passkey/verify", { response, ...extra });
+}
+
+describe("adding a passkey", () => {
+  test("needs the password, and tells the browser what it is for", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const wrong = await client.post("/api/users/passkeys/options", { currentPassword: "not the password" });
+    expectRefusal(wrong, 401, "bad_credentials");
+    const answer = await begin(account);
+    expectStatus(answer, 200);
+    const options = answer.at("data.options");
+    expect(options).toMatchObject({
+      rp: { id: "127.0.0.1", name: "Larder" },
+      user: { name: account.email },
+      attestation: "none",
+      authenticatorSelection: { residentKey: "required", userVerification: "required" },
+    });
+    expect(Buffer.from(answer.string("data.options.user.id"), "base64url").toString()).toBe(account.id);
+    expect(Buffer.from(answer.string("data.options.challenge"), "base64url").length).toBeGreaterThanOrEqual(16);
+  });
+
+  test("is answered with its record, and lists it", async () => {
+    const account = await server().signUp();
+    const { id, authenticator } = await addPasskey(account, " Phone ");
+    const list = await account.client.get("/api/users/passkeys");
+    expect(list.list("data.passkeys")).toEqual([
+      {
+        id,
+        name: "Phone",
+        rpId: "127.0.0.1",
+        backedUp: false,
+        createdAt: expect.stringMatching(timestampPattern),
+        lastUsedAt: null,
+      },
+    ]);
+    expect((await account.client.get("/api/users/two-factor")).number("data.passkeys")).toBe(1);
+    const excluded = (await begin(account)).strings("data.options.excludeCredentials", "id");
+    expect(excluded).toEqual([authenticator.credentialId.toString("base64url")]);
+  });
+
+  test("refuses what was not made for this challenge, user and page", async () => {
+    const [account, other] = [await server().signUp(), await server().signUp()];
+    const strange: [string, Partial<Ceremony>][] = [
+      ["another page", { origin: "https://evil.example", rpId: "127.0.0.1" }],
+      ["another host name", { rpId: "evil.example" }],
+      ["a challenge of one's own", { challenge: "AAAAAAAAAAAAAAAAAAAAAA" }],
+      ["a sign-in", { type: "webauthn.get" }],
+      ["a user who was not verified", { isVerified: false }],
+    ];
+    for (const [what, change] of strange) {
+      const response = new Authenticator().create(await begin(account), { ...here(), ...change });
+      const answer = await account.client.post("/api/users/passkeys", { response });
+      expect({ what, status: answer.status }).toEqual({ what, status: 400 });
+      expectRefusal(answer, 400, "invalid_field", "response");
+    }
+    const response = new Authenticator().create(await begin(account), here());
+    expectRefusal(await other.client.post("/api/users/passkeys", { response }), 400, "invalid_field", "response");
+    const options = await server().visitor.post("/api/auth/passkey/options");
+    const forSignIn = await begin(account);
+    const misused = new Authenticator().create(forSignIn, {
+      ...here(),
+      challenge: options.string("data.options.challenge"),
+    });
+    expectRefusal(await account.client.post("/api/users/passkeys", { response: misused }), 400, "invalid_field");
+    expect((await account.client.get("/api/users/passkeys")).list("data.passkeys")).toEqual([]);
+  });
+
+  test("takes a challenge once, and a passkey once", async () => {
+    const account = await server().signUp();
+    const options = await begin(account);
+    const [first, second] = [new Authenticator(), new Authenticator()];
+    const response = first.create(options, here());
+    expectStatus(await account.client.post("/api/users/passkeys", { response }), 201);
+    const again = second.create(options, here());
+    expectRefusal(
+      await account.client.post("/api/users/passkeys", { response: again }),
+      400,
+      "invalid_field",
+      "response",
+    );
+    const other = await server().signUp();
+    const copied = first.create(await begin(other), here());
+    expectRefusal(
+      await other.client.post("/api/users/passkeys", { response: copied }),
+      400,
+      "invalid_field",
+      "response",
+    );
+  });
+
+  test("refuses bodies of other shapes", async () => {
+    const account = await server().signUp();
+    const response = new Authenticator().create(await begin(account), here());
+    const { response: inner } = response;
+    const bad: [unknown, string][] = [
+      [undefined, "response"],
+      ["x", "response"],
+      [{ ...response, type: "password" }, "response.type"],
+      [{ ...response, id: "%%%" }, "response.id"],
+      [{ ...response, response: { ...Object(inner), attestationObject: 7 } }, "response.response.attestationObject"],
+    ];
+    for (const [value, field] of bad) {
+      expectRefusal(await account.client.post("/api/users/passkeys", { response: value }), 400, "invalid_field", field);
+    }
+    const garbage = { ...response, response: { ...Object(inner), attestationObject: "AAAA" } };
+    const refused = await account.client.post("/api/users/passkeys", { response: garbage });
+    expectRefusal(refused, 400, "invalid_field", "response");
+    for (const name of ["", " ", "a\u0007", "x".repeat(101)]) {
+      expectRefusal(await account.client.post("/api/users/passkeys", { name, response }), 400, "invalid_field", "name");
+    }
+  });
+
+  test("needs the second factor where there is one", async () => {
+    const account = await server().signUp();
+    const { secret } = await switchOnTwoFactor(account);
+    expectRefusal(await begin(account), 401, "second_factor_required");
+    expectStatus(await begin(account, { code: codeOf(secret) }), 200);
+  });
+
+  test("tells the account's devices", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account);
+    const { id } = await addPasskey(account);
+    expectStatus(await account.client.delete(`/api/users/passkeys/${id}`), 200);
+    const told = (await phone.client.get("/api/mobile/notifications")).strings("data.notifications", "title");
+    expect(told).toContain("Passkey added");
+    expect(told).toContain("Passkey removed");
+  });
+});
+
+describe("signing in with a passkey", () => {
+  test("gives a token, names no account before, and counts as both factors", async () => {
+    const account = await server().signUp();
+    const { authenticator } = await addPasskey(account);
+    await switchOnTwoFactor(account);
+    const options = await server().visitor.post("/api/auth/passkey/options");
+    expectStatus(options, 200);
+    expect(options.at("data.options")).toMatchObject({ rpId: "127.0.0.1", userVerification: "required" });
+    expect(options.at("data.options.allowCredentials")).toBeUndefined();
+    const answer = await signIn(authenticator);
+    expectStatus(answer, 200);
+    expect(answer.at("user.id")).toBe(account.id);
+    expect(answer.string("expiresIn")).toBe("24h");
+    expect(answer.headers.get("set-cookie")).toBeNull();
+    const client = new Client(server(), answer.string("token"));
+    expect((await client.get("/api/auth/session")).at("session.kind")).toBe("web");
+    expect(await passkeyOf(account)).toMatchObject({ lastUsedAt: expect.stringMatching(timestampPattern) });
+    const asked = await server().visitor.post("/api/auth/signin", { email: account.email, password: account.password });
+    expect(asked.at("error.details.methods")).toEqual(["totp", "recovery_code", "passkey"]);
+  });
+
+  test("sets the session cookie on request", async () => {
+    const { authenticator } = await addPasskey(await server().signUp());
+    const answer = await signIn(authenticator, {}, { cookie: true });
+    expectStatus(answer, 200);
+    const cookie = answer.header("set-cookie");
+    expect(cookie).toContain("HttpOnly");
+    expectStatus(await server().visitor.get("/api/files", { cookie: cookie.split(";")[0] ?? "" }), 200);
+  });
+
+  test("refuses what was not made for this challenge and page, or without its user", async () => {
+    const account = await server().signUp();
+    const { authenticator } = await addPasskey(account);
+    const strange: [string, Partial<Ceremony>][] = [
+      ["another page", { origin: "https://evil.example", rpId: "127.0.0.1" }],
+      ["another host name", { rpId: "evil.example" }],
+      ["a challenge of one's own", { challenge: "AAAAAAAAAAAAAAAAAAAAAA" }],
+      ["a registration", { type: "webauthn.create" }],
+      ["a user who was not verified", { isVerified: false }],
+    ];
+    for (const [what, change] of strange) {
+      const answer = await signIn(authenticator, change);
+      expect({ what, status: answer.status }).toEqual({ what, status: 401 });
+      expectRefusal(answer, 401, "bad_credentials");
+    }
+    const forAdding = (await begin(account)).string("data.options.challenge");
+    expectRefusal(await signIn(authenticator, { challenge: forAdding }), 401, "bad_credentials");
+    expectStatus(await signIn(authenticator), 200);
+  });
+
+  test("takes an answer once (WebAuthn §13.4.3)", async () => {
+    const { authenticator } = await addPasskey(await server().signUp());
+    const options = await server().visitor.post("/api/auth/passkey/options");
+    const response = authenticator.get(options, here());
+    const verify = () => server().visitor.post("/api/auth/passkey/verify", { response });
+    expect(statusesOf(await Promise.all([verify(), verify(), verify()]))).toEqual([200, 401, 401]);
+    expectRefusal(await verify(), 401, "bad_credentials");
+    // Nor once more after a mistake.
+    const failed = await server().visitor.post("/api/auth/passkey/options");
+    const wrong = authenticator.get(failed, { ...here(), isVerified: false });
+    expectRefusal(await server().visitor.post("/api/auth/passkey/verify", { response: wrong }), 401);
+    const late = authenticator.get(failed, here());
+    expectRefusal(await server().visitor.post("/api/auth/passkey/verify", { response: late }), 401);
+  });
+
+  test("refuses a counter that went back: somebody has a copy (WebAuthn §6.1.1)", async () => {
+    const { authenticator } = await addPasskey(await server().signUp());
+    expectStatus(await signIn(authenticator, { counter: 7 }), 200);
+    for (const counter of [7, 6, 0]) expectRefusal(await signIn(authenticator, { counter }), 401, "bad_credentials");
+    expectStatus(await signIn(authenticator, { counter: 8 }), 200);
+  });
+
+  test("takes authenticators that don't count", async () => {
+    const { authenticator } = await addPasskey(await server().signUp());
+    for (let i = 0; i < 2; i++) expectStatus(await signIn(authenticator, { counter: 0 }), 200);
+  });
+
+  test("refuses a signature of another key, another's handle, and an unknown passkey", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const [mine, theirs] = [await addPasskey(a), await addPasskey(b)];
+    const ask = () => server().visitor.post("/api/auth/passkey/options");
+    const verify = (response: unknown) => server().visitor.post("/api/auth/passkey/verify", { response });
+    const own = mine.authenticator.get(await ask(), here());
+    const id = theirs.authenticator.credentialId.toString("base64url");
+    expectRefusal(await verify({ ...own, id, rawId: id }), 401, "bad_credentials");
+    const signed = mine.authenticator.get(await ask(), here());
+    const userHandle = Buffer.from(b.id).toString("base64url");
+    expectRefusal(await verify({ ...signed, response: { ...Object(signed["response"]), userHandle } }), 401);
+    const bent = mine.authenticator.get(await ask(), here());
+    expectRefusal(await verify({ ...bent, response: { ...Object(bent["response"]), signature: "AAAA" } }), 401);
+    const stranger = new Authenticator();
+    expectRefusal(await signIn(stranger), 401, "bad_credentials");
+    expectRefusal(await verify({}), 400, "invalid_field");
+    expectRefusal(await server().visitor.post("/api/auth/passkey/verify", {}), 400, "invalid_field", "response");
+  });
+
+  test("of a disabled account is refused, and says why", async () => {
+    const account = await server().signUp();
+    const { authenticator } = await addPasskey(account);
+    await server().larder(["user", "set", account.email, "--disable"]);
+    expectRefusal(await signIn(authenticator), 403, "account_disabled");
+  });
+
+  test("is bound to the public address", async () => {
+    await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com:8443/larder" } }, async (own) => {
+      const { client, password } = await own.signUp();
+      const options = await client.post("/api/users/passkeys/options", { currentPassword: password });
+      expect(options.at("data.options.rp")).toMatchObject({ id: "files.example.com" });
+      const authenticator = new Authenticator();
+      const ceremony = { origin: "https://files.example.com:8443" };
+      const response = authenticator.create(options, ceremony);
+      expectStatus(await client.post("/api/users/passkeys", { response }), 201);
+      const verify = async (where: Ceremony) =>
+        own.visitor.post("/api/auth/passkey/verify", {
+          response: authenticator.get(await own.visitor.post("/api/auth/passkey/options"), where),
+        });
+      expectRefusal(await verify({ origin: own.url, rpId: "files.example.com" }), 401, "bad_credentials");
+      expectRefusal(await verify({ origin: "https://files.example.com" }), 401, "bad_credentials");
+      expectStatus(await verify(ceremony), 200);
+    });
+  });
+});
+
+describe("a passkey", () => {
+  test("is renamed by its owner alone", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const { id } = await addPasskey(a);
+    const answer = await a.client.request("PATCH", `/api/users/passkeys/${id}`, { json: { name: "Desk" } });
+    expectStatus(answer, 200);
+    expect(answer.at("data.name")).toBe("Desk");
+    const rename = (client: Client, name: unknown, which = id) =>
+      client.request("PATCH", `/api/users/passkeys/${which}`, { json: { name } });
+    expectRefusal(await rename(b.client, "Mine"), 404, "not_found");
+    expectRefusal(await rename(a.client, "x", "psk_nothing"), 404, "not_found");
+    expectRefusal(await rename(a.client, ""), 400, "invalid_field", "name");
+    expect(await passkeyOf(a)).toMatchObject({ name: "Desk" });
+  });
+
+  test("is removed by its owner alone, and opens nothing from then on (D57)", async () => {
+    const [a, b] = [await server().signUp(), await server().signUp()];
+    const { id, authenticator } = await addPasskey(a);
+    expectRefusal(await b.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
+    expectStatus(await signIn(authenticator), 200);
+    expectStatus(await a.client.delete(`/api/users/passkeys/${id}`), 200);
+    expectRefusal(await signIn(authenticator), 401, "bad_credentials");
+    expectRefusal(await a.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
+  });
+
+  test("is nobody's business without a sign-in", async () => {
+    const response = new Authenticator().create(await begin(await server().signUp()), here());
+    expectRefusal(await server().visitor.get("/api/users/passkeys"), 401, "missing_token");
+    expectRefusal(await server().visitor.post("/api/users/passkeys/options", {}), 401, "missing_token");
+    expectRefusal(await server().visitor.post("/api/users/passkeys", { response }), 401, "missing_token");
+    expectRefusal(await server().visitor.delete("/api/users/passkeys/psk_x"), 401, "missing_token");
+  });
+});
+
+async function passkeyOf({ client }: Account): Promise<unknown> {
+  return (await client.get("/api/users/passkeys")).list("data.passkeys")[0];
+}
+
+testAllAnswers(server);

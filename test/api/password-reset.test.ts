@@ -1,0 +1,273 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client, freshEmail } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { MailServer, type TakenMail } from "../support/mail-server.ts";
+import { registerDevice, tryRefresh } from "../support/mobile.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const publicUrl = "http://files.example.test";
+const mails = new MailServer();
+const env: Record<string, string> = {
+  LARDER_MAIL_HOST: "127.0.0.1",
+  LARDER_MAIL_SECURE: "none",
+  LARDER_MAIL_FROM: "Larder <larder@example.test>",
+  LARDER_PUBLIC_URL: publicUrl,
+};
+beforeAll(async () => {
+  await mails.start();
+  env["LARDER_MAIL_PORT"] = String(mails.port);
+});
+const server = sharedServer({ env });
+afterAll(() => mails.stop());
+
+const forgot = (email: string) => server().visitor.post("/api/auth/password/forgot", { email });
+const reset = (token: string, newPassword: string) =>
+  server().visitor.post("/api/auth/password/reset", { token, newPassword });
+const signIn = (email: string, password: string) => server().visitor.post("/api/auth/signin", { email, password });
+
+function tokenIn(mail: TakenMail): string {
+  const link = new RegExp(`${publicUrl}/reset-password\\?token=([A-Za-z0-9_-]+)`).exec(mail.parsed.text ?? "");
+  return link?.[1] ?? "no token";
+}
+
+/** Asks for a link, and gives the token of the mail that came. */
+async function askFor(email: string, count = 1): Promise<string> {
+  expectStatus(await forgot(email), 200);
+  return tokenIn(await mails.mailTo(email, count));
+}
+
+describe("POST /api/auth/password/forgot", () => {
+  test("sends a link to the account, and gives everybody the same answer", async () => {
+    const { email } = await server().signUp();
+    const known = await forgot(email.toUpperCase());
+    const unknown = await forgot(freshEmail());
+    expect(known.json).toEqual(unknown.json);
+    expect(known.string("message")).toContain("If there is an account");
+    const mail = await mails.mailTo(email);
+    expect(tokenIn(mail).length).toBeGreaterThanOrEqual(22);
+    expect(mail.parsed.html).toContain(tokenIn(mail));
+  });
+
+  test("sends nothing where there is no account", async () => {
+    const stranger = freshEmail();
+    expectStatus(await forgot(stranger), 200);
+    const { email } = await server().signUp();
+    await askFor(email);
+    expect(mails.attempts).not.toContain(stranger);
+  });
+
+  test("refuses what is no e-mail, and no JSON", async () => {
+    expectRefusal(await forgot("nobody"), 400, "invalid_field", "email");
+    expectRefusal(await server().visitor.post("/api/auth/password/forgot"), 400);
+    expectRefusal(
+      await server().visitor.post("/api/auth/password/forgot", { email: 7 }),
+      400,
+      "invalid_field",
+      "email",
+    );
+  });
+
+  test("sends three mails an hour to an account, however often it is asked; the last link stays good", async () => {
+    const { email } = await server().signUp();
+    for (let count = 1; count <= 3; count++) await askFor(email, count);
+    expectStatus(await forgot(email), 200);
+    const other = await server().signUp();
+    await askFor(other.email);
+    const ofUs = mails.taken.filter(({ to }) => to.includes(email));
+    expect(ofUs).toHaveLength(3);
+    expectStatus(await reset(tokenIn(await mails.mailTo(email, 3)), "a whole new one"), 200);
+  });
+
+  test("builds its links from the public address, whatever host is asked", async () => {
+    const { email } = await server().signUp();
+    const answer = await server().visitor.post("/api/auth/password/forgot", { email }, { host: "evil.example" });
+    expectStatus(answer, 200);
+    expect((await mails.mailTo(email)).raw).not.toContain("evil.example");
+  });
+
+  test("writes neither link nor address into the log", async () => {
+    const { email } = await server().signUp();
+    const token = await askFor(email);
+    expect(server().log).not.toContain(token);
+    expect(server().log).not.toContain(email);
+  });
+});
+
+describe("POST /api/auth/password/reset", () => {
+  test("sets the password once, ends sessions and phones, and tells by mail", async () => {
+    const { email, client, password } = await server().signUp();
+    const device = await registerDevice(server(), { email, password });
+    const token = await askFor(email);
+    expectStatus(await reset(token, "brand new words"), 200);
+    expectRefusal(await signIn(email, password), 401, "bad_credentials");
+    expectStatus(await signIn(email, "brand new words"), 200);
+    expectRefusal(await client.get("/api/auth/session"), 401, "revoked_token");
+    expectRefusal(await tryRefresh(server(), device.tokens.refreshToken, device.deviceId), 401);
+    expectRefusal(await reset(token, "and another one"), 401, "invalid_token");
+    expect((await mails.mailTo(email, 2)).parsed.subject).toBe("Your password was changed");
+  });
+
+  test("leaves API keys as they are", async () => {
+    const { email, client } = await server().signUp();
+    const key = (await client.post("/api/users/api-keys", { name: "script" })).string("data.key");
+    // A mail tells of the key.
+    await mails.mailTo(email, 1);
+    expectStatus(await reset(await askFor(email, 2), "brand new words"), 200);
+    expectStatus(await new Client(server(), key).get("/api/files"), 200);
+  });
+
+  test("refuses a link that a newer one replaced, and one that was made up", async () => {
+    const { email } = await server().signUp();
+    const first = await askFor(email);
+    const second = await askFor(email, 2);
+    expectRefusal(await reset(first, "brand new words"), 401, "invalid_token");
+    expectRefusal(await reset("x".repeat(32), "brand new words"), 401, "invalid_token");
+    expectStatus(await reset(second, "brand new words"), 200);
+  });
+
+  test("refuses a link once the password or the e-mail was changed otherwise", async () => {
+    const first = await server().signUp();
+    const ofPassword = await askFor(first.email);
+    const change = { currentPassword: first.password, newPassword: "changed by hand" };
+    expectStatus(await first.client.put("/api/users/profile", change), 200);
+    expectRefusal(await reset(ofPassword, "brand new words"), 401, "invalid_token");
+    const second = await server().signUp();
+    const ofEmail = await askFor(second.email);
+    expectStatus(
+      await second.client.put("/api/users/profile", { currentPassword: second.password, email: freshEmail() }),
+      200,
+    );
+    expectRefusal(await reset(ofEmail, "brand new words"), 401, "invalid_token");
+    const told = mails.mailTo(second.email, 2);
+    expect((await told).parsed.subject).toBe("Your e-mail address was changed");
+  });
+
+  test("refuses a link of an account that was disabled, and makes none for it", async () => {
+    const { email } = await server().signUp();
+    const token = await askFor(email);
+    await server().larder(["user", "set", email, "--disable"]);
+    expectRefusal(await reset(token, "brand new words"), 401, "invalid_token");
+    expectStatus(await forgot(email), 200);
+    const other = await server().signUp();
+    await askFor(other.email);
+    expect(mails.taken.filter(({ to }) => to.includes(email))).toHaveLength(1);
+  });
+
+  test("lets one of many at once through", async () => {
+    const { email } = await server().signUp();
+    const token = await askFor(email);
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => reset(token, `brand new words ${index}`)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(4);
+  });
+
+  test("refuses a bad password and leaves the link good", async () => {
+    const { email } = await server().signUp();
+    const token = await askFor(email);
+    expectRefusal(await reset(token, "short"), 400, "invalid_field", "newPassword");
+    expectRefusal(await reset(token, "x".repeat(257)), 400, "invalid_field", "newPassword");
+    expectStatus(await reset(token, "brand new words"), 200);
+  });
+});
+
+describe("the page /reset-password", () => {
+  const post = (fields: Record<string, string>) =>
+    server().visitor.request("POST", "/reset-password", {
+      body: new URLSearchParams(fields).toString(),
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    });
+
+  test("works without script, is not kept, and tells no other site where it came from", async () => {
+    const { email } = await server().signUp();
+    const token = await askFor(email);
+    const page = await server().visitor.get(`/reset-password?token=${token}`);
+    expectStatus(page, 200);
+    expect(page.text).toContain(`value="${token}"`);
+    expect(page.text).not.toContain("<script");
+    expect(page.header("referrer-policy")).toBe("no-referrer");
+    expect(page.header("cache-control")).toBe("no-store");
+    const refused = await post({ token, newPassword: "short" });
+    expectStatus(refused, 400);
+    expect(refused.text).toContain("A password has 8 to 256 characters");
+    expectStatus(await post({ token, newPassword: "brand new words" }), 200);
+    expectStatus(await signIn(email, "brand new words"), 200);
+    expectStatus(await post({ token, newPassword: "brand new words" }), 404);
+    expectStatus(await server().visitor.get(`/reset-password?token=${token}`), 404);
+  });
+
+  test("looking at it doesn't use the link up", async () => {
+    const { email } = await server().signUp();
+    const token = await askFor(email);
+    for (let times = 0; times < 3; times++)
+      expectStatus(await server().visitor.get(`/reset-password?token=${token}`), 200);
+    expectStatus(await reset(token, "brand new words"), 200);
+  });
+
+  test("says what to do where the link is none", async () => {
+    for (const query of ["", "?token=", "?token=%3Cscript%3E"]) {
+      const page = await server().visitor.get(`/reset-password${query}`);
+      expectStatus(page, 404);
+      expect(page.text).toContain("This link does not work");
+      expect(page.text).not.toContain("<script>");
+    }
+  });
+});
+
+describe("larder user reset-link", () => {
+  test("prints a link that works beside the running server", async () => {
+    const { email } = await server().signUp();
+    const printed = await server().larder(["user", "reset-link", email]);
+    expect(printed.code).toBe(0);
+    const token = new URL(printed.stdout.trim()).searchParams.get("token") ?? "";
+    expect(printed.stdout).toStartWith(`${publicUrl}/reset-password?token=`);
+    expectStatus(await reset(token, "brand new words"), 200);
+  });
+
+  test("says so where there is no such account", async () => {
+    const printed = await server().larder(["user", "reset-link", freshEmail()]);
+    expect(printed.code).not.toBe(0);
+    expect(printed.stderr).toContain("There is no account");
+  });
+});
+
+test("without mail, everybody is told that the administrator can help, and links work", async () => {
+  await withServer({}, async (plain) => {
+    const { email } = await plain.signUp();
+    const known = await plain.visitor.post("/api/auth/password/forgot", { email });
+    expect(known.json).toEqual((await plain.visitor.post("/api/auth/password/forgot", { email: freshEmail() })).json);
+    expect(known.string("message")).toContain("sends no mail");
+    expect((await plain.visitor.get("/api/auth/methods")).at("data.mail")).toBe(false);
+    const printed = await plain.larder(["user", "reset-link", email, "--port", String(plain.port)]);
+    const page = await plain.visitor.get(
+      new URL(printed.stdout.trim()).pathname + new URL(printed.stdout.trim()).search,
+    );
+    expectStatus(page, 200);
+  });
+});
+
+test("asking counts as sign-in, per address", async () => {
+  await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
+    const ask = () => limited.visitor.post("/api/auth/password/forgot", { email: freshEmail() });
+    for (let count = 0; count < 5; count++) {
+      const answer = await ask();
+      expectStatus(answer, 200);
+      expect(answer.header("x-ratelimit-resource")).toBe("signin");
+    }
+    expectRefusal(await ask(), 429);
+  });
+});
+
+test("a request that was noted is answered after a restart, when mails can leave again", async () => {
+  const { email } = await server().signUp();
+  await mails.stop();
+  expectStatus(await forgot(email), 200);
+  await server().restart();
+  await mails.start();
+  const token = tokenIn(await mails.mailTo(email));
+  expectStatus(await reset(token, "brand new words"), 200);
+});
+
+testAllAnswers(server);

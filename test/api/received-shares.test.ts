@@ -1,0 +1,679 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, Client, checksumOf, freshEmail, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { tinyPng } from "../support/images.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { shareWith } from "../support/received.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+interface Scene {
+  owner: Account;
+  guest: Account;
+  /** `/above/trips`, which is shared. */
+  folder: string;
+  /** `/above/trips/rome.txt`, public. */
+  file: string;
+  /** `/above/trips/days/monday.txt`, tagged. */
+  deep: string;
+  /** Id of `/above/trips/days`. */
+  days: string;
+  share: string;
+}
+
+/** An owner who shares `/above/trips` with a guest. */
+async function scene(permissions: "read" | "write" = "read"): Promise<Scene> {
+  const owner = await server().signUp({ name: "Olga Owner" });
+  const guest = await server().signUp({ name: "Gil Guest" });
+  const folder = await owner.client.folderId("trips", "/above");
+  const fields = { folder: "/above/trips", isPublic: "true" };
+  const file = await owner.client.storedId("rome", { name: "rome.txt", fields });
+  const days = await owner.client.folderId("days", "/above/trips");
+  const deep = await owner.client.storedId("monday", {
+    name: "monday.txt",
+    fields: { folder: "/above/trips/days", tags: "weekday" },
+  });
+  await owner.client.storedId("hidden", { name: "hidden.txt", fields: { folder: "/above", tags: "weekday" } });
+  const share = await shareWith(owner.client, folder, guest, { permissions });
+  return { owner, guest, folder, file, deep, days, share };
+}
+
+async function received(client: Client): Promise<string[]> {
+  return (await client.get("/api/shares/received")).strings("data.shares", "id");
+}
+
+async function namesIn(client: Client, share: string, query = ""): Promise<string[]> {
+  const answer = await client.get(`/api/files?share=${share}${query}`);
+  expectStatus(answer, 200);
+  return answer.strings("data.files", "name");
+}
+
+describe("GET /api/shares/received", () => {
+  test("lists what others share, newest first, with whose it is", async () => {
+    const { owner, guest, folder, file, share } = await scene();
+    const label = "for you";
+    const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
+    const second = await shareWith(owner.client, file, guest, { permissions: "write", label, expiresAt });
+    const answer = await guest.client.get("/api/shares/received");
+    expectStatus(answer, 200);
+    const whose = { id: owner.id, name: "Olga Owner", email: owner.email };
+    const createdAt: unknown = expect.stringMatching(timestampPattern);
+    expect(answer.list("data.shares")).toMatchObject([
+      { id: second, permissions: "write", owner: whose, createdAt, expiresAt, label, file: { id: file, folder: "/" } },
+      {
+        id: share,
+        permissions: "read",
+        owner: whose,
+        createdAt,
+        expiresAt: null,
+        label: null,
+        folder: { id: folder, name: "trips", path: "/", folder: "/", itemCount: 2 },
+      },
+    ]);
+    expect(answer.text).not.toContain("above");
+    expect(answer.text.toLowerCase()).not.toContain("token");
+  });
+
+  test("shows them to nobody else", async () => {
+    const { owner } = await scene();
+    expect(await received(owner.client)).toEqual([]);
+    expect(await received((await server().signUp()).client)).toEqual([]);
+  });
+
+  test("leaves out what was revoked, has expired, or was deleted", async () => {
+    const { owner, guest, file, share, folder } = await scene();
+    const soon = new Date(Date.now() + 400).toISOString();
+    const short = await shareWith(owner.client, file, guest, { expiresAt: soon });
+    expect(await received(guest.client)).toEqual([short, share]);
+    while (Date.now() < Date.parse(soon)) await Bun.sleep(20);
+    expect(await received(guest.client)).toEqual([share]);
+    const again = await shareWith(owner.client, file, guest);
+    expectStatus(await owner.client.delete(`/api/shares/${again}`), 200);
+    expect(await received(guest.client)).toEqual([share]);
+    expectStatus(await owner.client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
+    expect(await received(guest.client)).toEqual([]);
+  });
+
+  test("leaves out what belongs to a disabled account, until it is enabled", async () => {
+    const { owner, guest, file, share } = await scene();
+    await server().larder(["user", "set", owner.email, "--disable"]);
+    expect(await received(guest.client)).toEqual([]);
+    expectRefusal(await guest.client.get(`/api/files/${file}`), 404, "not_found");
+    expectRefusal(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
+    await server().larder(["user", "set", owner.email, "--enable"]);
+    expect(await received(guest.client)).toEqual([share]);
+    expectStatus(await guest.client.get(`/api/files/${file}`), 200);
+  });
+});
+
+describe("GET /api/files?share=", () => {
+  test("lists the shared folder and what is below it, with paths that begin at the share", async () => {
+    const { guest, share } = await scene();
+    const top = await guest.client.get(`/api/files?share=${share}`);
+    expectStatus(top, 200);
+    expect(top.list("data.files")).toMatchObject([
+      { name: "days", type: "folder", folder: "/", path: "/days" },
+      { name: "rome.txt", type: "file", folder: "/", isPublic: false },
+    ]);
+    expect(top.at("data.currentFolder")).toEqual({ path: "/", name: "trips", parent: "/" });
+    const below = await guest.client.get(`/api/files?share=${share}&folder=/days`);
+    expect(below.list("data.files")).toMatchObject([{ name: "monday.txt", folder: "/days" }]);
+    expect(below.at("data.currentFolder")).toEqual({ path: "/days", name: "days", parent: "/" });
+    expect(top.text + below.text).not.toContain("above");
+  });
+
+  test("searches, filters and pages inside it alone (D51)", async () => {
+    const { guest, share } = await scene();
+    expect(await namesIn(guest.client, share, "&search=txt")).toEqual(["monday.txt", "rome.txt"]);
+    expect(await namesIn(guest.client, share, "&search=hidden")).toEqual([]);
+    expect(await namesIn(guest.client, share, "&tags=weekday")).toEqual(["monday.txt"]);
+    expect(await namesIn(guest.client, share, "&recursive=true&type=file&sort=name&order=desc")).toEqual([
+      "rome.txt",
+      "monday.txt",
+    ]);
+    expect(await namesIn(guest.client, share, "&recursive=true&mimeType=image/*")).toEqual([]);
+    const page = await guest.client.get(`/api/files?share=${share}&recursive=true&limit=1&page=2`);
+    expect(page.at("data.pagination")).toMatchObject({ page: 2, total: 3, totalPages: 3 });
+    const found = await guest.client.get(`/api/files?share=${share}&search=monday`);
+    expect(found.at("data.files.0.folder")).toBe("/days");
+  });
+
+  test("knows no folder above or beside it", async () => {
+    const { owner, guest, share } = await scene();
+    await owner.client.folderId("trips-secret", "/above");
+    for (const folder of ["/above", "/above/trips", "/trips", "/-secret", "/trips-secret"])
+      expectRefusal(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 404, "not_found");
+    for (const folder of ["/..", "/../trips-secret"])
+      expectRefusal(await guest.client.get(`/api/files?share=${share}&folder=${folder}`), 400, "invalid_path");
+  });
+
+  test("of a single file lists that file", async () => {
+    const { owner, guest, file } = await scene();
+    const share = await shareWith(owner.client, file, guest);
+    const answer = await guest.client.get(`/api/files?share=${share}`);
+    expect(answer.list("data.files")).toMatchObject([{ id: file, folder: "/" }]);
+    expect(answer.at("data.pagination.total")).toBe(1);
+    expect(await namesIn(guest.client, share, "&page=2")).toEqual([]);
+    expectRefusal(await guest.client.get(`/api/files?share=${share}&folder=/above`), 404, "not_found");
+  });
+
+  test("is for its recipient alone, and a link of the same folder is none", async () => {
+    const { owner, share, folder } = await scene();
+    const stranger = await server().signUp();
+    for (const client of [owner.client, stranger.client])
+      expectRefusal(await client.get(`/api/files?share=${share}`), 404, "not_found");
+    const link = await owner.client.post(`/api/files/folders/${folder}/shares`, {});
+    expectRefusal(await stranger.client.get(`/api/files?share=${link.string("data.id")}`), 404, "not_found");
+    expectRefusal(await stranger.client.get("/api/files?share="), 404, "not_found");
+  });
+
+  test("the link of such a share opens nothing without the account", async () => {
+    const { owner, folder, guest } = await scene();
+    const made = await owner.client.post(`/api/files/folders/${folder}/shares`, { user: guest.email });
+    const token = made.string("data.token");
+    expectStatus(await server().visitor.get(`/api/public/${token}`), 404);
+    expectStatus(await server().visitor.get(`/api/public/${token}/files`), 404);
+  });
+});
+
+describe("what is shared for reading", () => {
+  test("shows all of a file but what is the owner's matter", async () => {
+    const { owner, guest, file } = await scene();
+    const answer = await guest.client.get(`/api/files/${file}`);
+    expectStatus(answer, 200);
+    expect(answer.at("data")).toMatchObject({
+      id: file,
+      name: "rome.txt",
+      folder: "/",
+      owner: { id: owner.id, name: "Olga Owner", email: owner.email },
+      isPublic: false,
+      shareLink: null,
+      checksum: checksumOf("rome"),
+    });
+    expect(answer.text).not.toContain("above");
+    expect((await owner.client.get(`/api/files/${file}`)).at("data.isPublic")).toBe(true);
+  });
+
+  test("is downloaded, in parts too, and counted", async () => {
+    const { guest, file, owner } = await scene();
+    const whole = await guest.client.get(`/api/files/${file}/download`);
+    expectStatus(whole, 200);
+    expect(whole.text).toBe("rome");
+    const part = await guest.client.get(`/api/files/${file}/download`, { range: "bytes=1-2" });
+    expect([part.status, part.text]).toEqual([206, "om"]);
+    expectStatus(await guest.client.head(`/api/files/${file}/download`), 200);
+    expect((await guest.client.get(`/api/files/${file}/checksum`)).at("data.ok")).toBe(true);
+    expect((await owner.client.get(`/api/files/${file}`)).number("data.downloadCount")).toBeGreaterThan(0);
+  });
+
+  test("has its thumbnails", async () => {
+    const { owner, guest } = await scene();
+    const picture = await owner.client.storedId(tinyPng(40, 40), {
+      name: "a.png",
+      fields: { folder: "/above/trips" },
+    });
+    const answer = await guest.client.get(`/api/files/${picture}/download?thumbnail=true`);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "image/webp"]);
+  });
+
+  test("tells a folder by its id", async () => {
+    const { guest, folder, days } = await scene();
+    expect((await guest.client.get(`/api/files/folders/${folder}`)).at("data")).toMatchObject({
+      name: "trips",
+      folder: "/",
+      path: "/",
+    });
+    expect((await guest.client.get(`/api/files/folders/${days}`)).at("data")).toMatchObject({
+      folder: "/",
+      path: "/days",
+    });
+  });
+
+  test("is copied into one's own tree, where it counts, and stays when the share is gone", async () => {
+    const { owner, guest, folder, file, share } = await scene();
+    const usedBefore = (await owner.client.get("/api/users/usage")).number("data.storage.used");
+    const copy = await guest.client.post("/api/files/copy", { fileIds: [file, folder], destinationFolder: "/mine" });
+    expectStatus(copy, 201);
+    expect(copy.list("data.copied")).toMatchObject([
+      { sourceId: file, name: "rome.txt", folder: "/mine", isPublic: false },
+      { sourceId: folder, name: "trips", path: "/mine/trips" },
+    ]);
+    expect((await guest.client.get("/api/users/usage")).number("data.storage.used")).toBe(4 + 4 + 6);
+    expect((await owner.client.get("/api/users/usage")).number("data.storage.used")).toBe(usedBefore);
+    await owner.client.delete(`/api/shares/${share}`);
+    await owner.client.delete(`/api/files/folders/${folder}?recursive=true`);
+    expect(await guest.client.names("/mine", "&recursive=true")).toEqual([
+      "days",
+      "trips",
+      "monday.txt",
+      "rome.txt",
+      "rome.txt",
+    ]);
+    const own = copy.string("data.copied.0.id");
+    expect((await guest.client.get(`/api/files/${own}/download`)).text).toBe("rome");
+    expect((await guest.client.get(`/api/files/${own}`)).at("data.owner.id")).toBe(guest.id);
+    expectRefusal(await owner.client.get(`/api/files/${own}`), 404, "not_found");
+  });
+
+  test("of any size is copied (in many short steps)", async () => {
+    const { owner, guest } = await scene();
+    const folder = await owner.client.folderId("large");
+    const fields = { folder: "/large" };
+    const seed = await owner.client.storedId("x", { name: "x", fields });
+    // By copies of copies: 2,100 files, more than one transaction takes.
+    for (let i = 0; i < 3; i++) {
+      await owner.client.post("/api/files/copy", { fileIds: Array(700).fill(seed), destinationFolder: "/large" });
+    }
+    await shareWith(owner.client, folder, guest);
+    const copy = await guest.client.post("/api/files/copy", { fileIds: [folder], destinationFolder: "/" });
+    expect(copy.at("data.copied.0.itemCount")).toBe(2101);
+    expect((await guest.client.get("/api/users/usage")).number("data.storage.used")).toBe(2101);
+  });
+
+  test("is not changed", async () => {
+    const { guest, file, share, deep, days, folder } = await scene();
+    const { client } = guest;
+    const own = await client.storedId("own", { name: "own.txt" });
+    for (const answer of [
+      await client.put(`/api/files/${file}`, { description: "x" }),
+      await client.put(`/api/files/${file}`, { isPublic: false }),
+      await client.putContent(file, "changed"),
+      await client.delete(`/api/files/${deep}`),
+      await client.put(`/api/files/folders/${folder}`, { description: "x" }),
+      await client.delete(`/api/files/folders/${days}?recursive=true`),
+      await client.post("/api/files/move", { fileIds: [deep], destinationFolder: "/", share }),
+      await client.post("/api/files/copy", { fileIds: [own], destinationFolder: "/", share }),
+      await client.post("/api/files/folders", { name: "new", share }),
+      await client.upload("new", { fields: { share } }),
+    ])
+      expectRefusal(answer, 403, "share_permission");
+    expect(await namesIn(client, share, "&recursive=true")).toEqual(["days", "monday.txt", "rome.txt"]);
+  });
+});
+
+describe("what is shared for writing", () => {
+  test("takes uploads below it, in any order of the fields, in the owner's account", async () => {
+    const { owner, guest, share } = await scene("write");
+    const answer = await guest.client.upload("new", { name: "new.txt", fields: { folder: "/days/more", share } });
+    expectStatus(answer, 201);
+    expect(answer.at("data")).toMatchObject({ name: "new.txt", folder: "/days/more" });
+    expect(await owner.client.names("/above/trips/days/more")).toEqual(["new.txt"]);
+    const late = new FormData();
+    late.append("file", new File(["late"], "late.txt"));
+    late.append("share", share);
+    expectStatus(await guest.client.request("POST", "/api/files/upload", { body: late }), 201);
+    expect(await owner.client.names("/above/trips")).toEqual(["days", "late.txt", "rome.txt"]);
+    expect((await guest.client.get("/api/users/usage")).number("data.storage.used")).toBe(0);
+    expect(await guest.client.names("/")).toEqual([]);
+    const info = await owner.client.get(`/api/files/${answer.string("data.id")}`);
+    expect(info.at("data.owner.id")).toBe(owner.id);
+    const versions = await owner.client.get(`/api/files/${answer.string("data.id")}/versions`);
+    expectStatus(versions, 200);
+    expect(versions.text).toContain("Gil Guest");
+  });
+
+  test("gets a new content, which is a version of the owner's file", async () => {
+    const { owner, guest, file } = await scene("write");
+    const answer = await guest.client.putContent(file, "rome, again");
+    expectStatus(answer, 200);
+    expect(answer.at("data")).toMatchObject({ id: file, version: 2, folder: "/", isPublic: false });
+    expect((await owner.client.get(`/api/files/${file}/download`)).text).toBe("rome, again");
+    const { number } = {
+      number: (path: string) => owner.client.get("/api/users/usage").then((usage) => usage.number(path)),
+    };
+    expect(await number("data.storage.versions")).toBe(4);
+    expect((await owner.client.get(`/api/files/${file}`)).at("data.isPublic")).toBe(true);
+    const stale = { "if-match": `"${checksumOf("rome").slice(7)}"` };
+    expectRefusal(await guest.client.putContent(file, "late", stale), 412, "precondition_failed");
+  });
+
+  test("is described, labelled, renamed and moved inside the share", async () => {
+    const { owner, guest, file, deep, days } = await scene("write");
+    const { client } = guest;
+    const labelled = await client.put(`/api/files/${file}`, { description: "d", tags: ["t"], metadata: { a: "b" } });
+    expect(labelled.at("data")).toMatchObject({ tags: ["t"], folder: "/", isPublic: false, shareLink: null });
+    const renamed = await client.put(`/api/files/${deep}`, { name: "tuesday.txt", folder: "/week/one" });
+    expect(renamed.at("data")).toMatchObject({ name: "tuesday.txt", folder: "/week/one" });
+    expect(await owner.client.names("/above/trips/week/one")).toEqual(["tuesday.txt"]);
+    const folder = await client.put(`/api/files/folders/${days}`, { name: "nights", path: "/week", description: "d" });
+    expect(folder.at("data")).toMatchObject({ path: "/week/nights", folder: "/week", description: "d" });
+    expect(await owner.client.names("/above/trips/week")).toEqual(["nights", "one"]);
+    // What is said as it is already asks for nothing.
+    expectStatus(await client.put(`/api/files/${deep}`, { name: "tuesday.txt", folder: "/week/one", tags: [] }), 200);
+    expect((await owner.client.get(`/api/files/${file}`)).at("data")).toMatchObject({ isPublic: true, tags: ["t"] });
+  });
+
+  test("takes folders, moves and copies with share as their destination", async () => {
+    const { owner, guest, file, share } = await scene("write");
+    const { client } = guest;
+    const made = await client.post("/api/files/folders", { name: "new", path: "/made/here", share });
+    expectStatus(made, 201);
+    expect(made.at("data")).toMatchObject({ path: "/made/here/new", folder: "/made/here" });
+    const moved = await client.post("/api/files/move", { fileIds: [file], destinationFolder: "/made", share });
+    expect(moved.list("data.moved")).toMatchObject([{ id: file, folder: "/made", isPublic: false }]);
+    const own = await client.storedId("mine", { name: "mine.txt" });
+    const copied = await client.post("/api/files/copy", { fileIds: [own, file], destinationFolder: "/made", share });
+    expect(copied.list("data.copied")).toMatchObject([
+      { sourceId: own, name: "mine.txt", folder: "/made" },
+      { sourceId: file, name: "rome (1).txt", folder: "/made" },
+    ]);
+    expect(await owner.client.names("/above/trips/made")).toEqual(["here", "mine.txt", "rome (1).txt", "rome.txt"]);
+    expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(4);
+    for (const answer of [made, moved, copied]) expect(answer.text).not.toContain("above");
+  });
+
+  test("moves nothing from one account to the other", async () => {
+    const { guest, file, share } = await scene("write");
+    const own = await guest.client.storedId("mine", { name: "mine.txt" });
+    const deep = { fileIds: [file], destinationFolder: "/mine" };
+    expectRefusal(await guest.client.post("/api/files/move", deep), 400, "invalid_request");
+    const out = { fileIds: [own], destinationFolder: "/", share };
+    expectRefusal(await guest.client.post("/api/files/move", out), 400, "invalid_request");
+    expect(await namesIn(guest.client, share)).toEqual(["days", "rome.txt"]);
+    expect(await guest.client.names("/")).toEqual(["mine.txt"]);
+  });
+
+  test("is deleted below the share, for good", async () => {
+    const { owner, guest, file, days } = await scene("write");
+    expectRefusal(await guest.client.delete(`/api/files/folders/${days}`), 409, "folder_not_empty");
+    expectStatus(await guest.client.delete(`/api/files/folders/${days}?recursive=true`), 200);
+    expectStatus(await guest.client.delete(`/api/files/${file}`), 200);
+    expect(await owner.client.names("/above/trips")).toEqual([]);
+  });
+
+  test("keeps its own name and place", async () => {
+    const { owner, guest, folder, file, share } = await scene("write");
+    const single = await owner.client.storedId("single", { name: "single.txt", fields: { folder: "/above" } });
+    const second = await shareWith(owner.client, single, guest, { permissions: "write" });
+    const { client } = guest;
+    for (const answer of [
+      await client.delete(`/api/files/folders/${folder}?recursive=true`),
+      await client.put(`/api/files/folders/${folder}`, { name: "mine" }),
+      await client.put(`/api/files/folders/${folder}`, { path: "/days" }),
+      await client.post("/api/files/move", { fileIds: [folder], destinationFolder: "/", share }),
+      await client.delete(`/api/files/${single}`),
+      await client.put(`/api/files/${single}`, { name: "mine.txt" }),
+      await client.put(`/api/files/${single}`, { folder: "/days" }),
+      await client.post("/api/files/move", { fileIds: [single], destinationFolder: "/", share }),
+      await client.put(`/api/files/${file}`, { isPublic: false }),
+      await client.upload("x", { fields: { share, isPublic: "true" } }),
+    ])
+      expectRefusal(answer, 403, "share_permission");
+    expectStatus(await client.put(`/api/files/folders/${folder}`, { description: "ours" }), 200);
+    expectStatus(await client.putContent(single, "changed"), 200);
+    expectStatus(await client.put(`/api/files/${single}`, { description: "ours", name: "single.txt" }), 200);
+    expectRefusal(await client.upload("x", { fields: { share: second } }), 400, "invalid_field", "share");
+  });
+
+  test("errors name nothing above the share", async () => {
+    const { owner, guest, days, file, folder, share } = await scene("write");
+    const { client } = guest;
+    const inner = await shareWith(owner.client, days, guest, { permissions: "write" });
+    const answers = [
+      await client.upload("x", { fields: { share, folder: "/rome.txt/x" } }),
+      await client.post("/api/files/folders", { name: "x", path: "/rome.txt", share }),
+      await client.put(`/api/files/folders/${days}`, { path: "/days/x" }),
+      await client.post("/api/files/move", { fileIds: [days], destinationFolder: "/days", share }),
+      await client.post("/api/files/move", { fileIds: [days], destinationFolder: "/", share: inner }),
+      await client.post("/api/files/copy", { fileIds: [folder], destinationFolder: "/days", share }),
+      await client.post("/api/files/copy", { fileIds: [folder], destinationFolder: "/", share: inner }),
+      await client.put(`/api/files/${file}`, { name: "days" }),
+      await client.put(`/api/files/${file}`, { folder: "/rome.txt" }),
+      await client.post("/api/files/folders", { name: "days", share }),
+    ];
+    for (const answer of answers) {
+      expect([400, 403, 409]).toContain(answer.status);
+      expect(answer.text).not.toMatch(/above|trips/);
+    }
+  });
+
+  test("with an Idempotency-Key is done once, and the key is the caller's", async () => {
+    const { owner, guest, share } = await scene("write");
+    const upload = () =>
+      guest.client.upload("once", { name: "once.txt", fields: { share }, headers: { "idempotency-key": "k1" } });
+    const [first, second] = [await upload(), await upload()];
+    expect(second.string("data.id")).toBe(first.string("data.id"));
+    expect(second.at("data.folder")).toBe("/");
+    const folder = () => guest.client.post("/api/files/folders", { name: "one", share }, { "idempotency-key": "k2" });
+    expect((await folder()).string("data.id")).toBe((await folder()).string("data.id"));
+    const own = await owner.client.upload("other", { name: "o.txt", headers: { "idempotency-key": "k1" } });
+    expectStatus(own, 201);
+    expect(await namesIn(guest.client, share)).toEqual(["days", "one", "once.txt", "rome.txt"]);
+  });
+
+  test("counts for its owner, who may run out of room", async () => {
+    const owner = await server().addUser(["--quota", "1000"]);
+    const guest = await server().addUser(["--quota", "500"]);
+    const folder = await owner.client.folderId("box");
+    await owner.client.storedId(randomContent(200), { name: "mine", fields: { folder: "/box" } });
+    const share = await shareWith(owner.client, folder, guest, { permissions: "write" });
+    const { client } = guest;
+    // More than the guest's own account takes, and less than the owner's has left.
+    const fits = await client.upload(randomContent(700), { name: "a", fields: { share } });
+    expectStatus(fits, 201);
+    const over = await client.upload(randomContent(200), { name: "b", fields: { share } });
+    expectRefusal(over, 413, "quota_exceeded");
+    expect(over.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 1000, plan: "enterprise" });
+    const content = await client.putContent(fits.string("data.id"), randomContent(200));
+    expectRefusal(content, 413, "quota_exceeded");
+    const own = await client.storedId(randomContent(150), { name: "own" });
+    const copy = { fileIds: [own], destinationFolder: "/", share };
+    expectRefusal(await client.post("/api/files/copy", copy), 413, "quota_exceeded");
+    // Their own account has its own quota still.
+    expectRefusal(await client.upload(randomContent(600), { name: "c" }), 413, "quota_exceeded");
+    const back = { fileIds: [fits.string("data.id")], destinationFolder: "/" };
+    expectRefusal(await client.post("/api/files/copy", back), 413, "quota_exceeded");
+    expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(150);
+    expect((await owner.client.get("/api/users/usage")).number("data.storage.used")).toBe(900);
+  });
+
+  test("of many accounts is kept apart", async () => {
+    const [first, second] = [await scene("write"), await scene("write")];
+    const other = await shareWith(second.owner.client, second.folder, first.guest, { permissions: "write" });
+    const { client } = first.guest;
+    const move = { fileIds: [first.file], destinationFolder: "/", share: other };
+    expectRefusal(await client.post("/api/files/move", move), 400, "invalid_request");
+    expectStatus(await client.post("/api/files/copy", move), 201);
+    expect(await second.owner.client.names("/above/trips")).toEqual(["days", "rome (1).txt", "rome.txt"]);
+  });
+});
+
+describe("revocation", () => {
+  test("ends everything at once, for folders inside it too", async () => {
+    const { owner, guest, share, folder, file, deep, days } = await scene("write");
+    const { client } = guest;
+    expectStatus(await client.get(`/api/files/${deep}`), 200);
+    expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
+    for (const answer of [
+      await client.get(`/api/files/${file}`),
+      await client.get(`/api/files/${deep}/download`),
+      await client.get(`/api/files/${deep}/download?thumbnail=true`),
+      await client.head(`/api/files/${deep}/download`),
+      await client.get(`/api/files/${deep}/checksum`),
+      await client.get(`/api/files/folders/${days}`),
+      await client.get(`/api/files/folders/${folder}`),
+      await client.get(`/api/files?share=${share}`),
+      await client.putContent(file, "x"),
+      await client.put(`/api/files/${file}`, { name: "x" }),
+      await client.delete(`/api/files/${file}`),
+      await client.upload("x", { fields: { share } }),
+      await client.post("/api/files/copy", { fileIds: [file], destinationFolder: "/" }),
+    ])
+      expectStatus(answer, 404);
+  });
+
+  test("ends what is under way: nothing is stored of it", async () => {
+    const { owner, guest, share, file } = await scene("write");
+    const slow = (begun: () => void, goOn: Promise<void>) =>
+      new ReadableStream<Uint8Array>({
+        async start(controller) {
+          controller.enqueue(new Uint8Array(200_000).fill(97));
+          begun();
+          await goOn;
+          controller.enqueue(new Uint8Array(10).fill(98));
+          controller.close();
+        },
+      });
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: revoked, resolve: goOn } = Promise.withResolvers<void>();
+    const headers = { "content-type": "application/octet-stream" };
+    const put = guest.client.request("PUT", `/api/files/${file}/content`, { body: slow(begin, revoked), headers });
+    await begun;
+    // The server has begun with it once it answers something that came later.
+    expectStatus(await guest.client.get(`/api/files/${file}`), 200);
+    expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
+    goOn();
+    expectRefusal(await put, 404, "not_found");
+    expect((await owner.client.get(`/api/files/${file}`)).at("data.version")).toBe(1);
+  });
+
+  test("of writing leaves reading, where the owner changes the share", async () => {
+    const { owner, guest, share, file } = await scene("write");
+    expectStatus(await owner.client.request("PATCH", `/api/shares/${share}`, { json: { permissions: "read" } }), 200);
+    expectRefusal(await guest.client.putContent(file, "x"), 403, "share_permission");
+    expectStatus(await guest.client.get(`/api/files/${file}`), 200);
+  });
+
+  test("comes with what was shared being moved out from below", async () => {
+    const { owner, guest, deep } = await scene();
+    expectStatus(await guest.client.get(`/api/files/${deep}`), 200);
+    await owner.client.post("/api/files/move", { fileIds: [deep], destinationFolder: "/above" });
+    expectRefusal(await guest.client.get(`/api/files/${deep}`), 404, "not_found");
+  });
+});
+
+describe("DELETE /api/shares/received/{id}", () => {
+  test("leaves a share; the owner may make it again", async () => {
+    const { owner, guest, share, folder, file } = await scene();
+    const answer = await guest.client.delete(`/api/shares/received/${share}`);
+    expectStatus(answer, 200);
+    expect(answer.at("data")).toEqual({ id: share });
+    expectRefusal(await guest.client.get(`/api/files/${file}`), 404, "not_found");
+    expectRefusal(await guest.client.delete(`/api/shares/received/${share}`), 404, "not_found");
+    expectStatus(await owner.client.get(`/api/files/${file}`), 200);
+    const again = await shareWith(owner.client, folder, guest);
+    expect(await received(guest.client)).toEqual([again]);
+  });
+
+  test("is for its recipient alone", async () => {
+    const { owner, guest, share } = await scene();
+    const stranger = await server().signUp();
+    for (const client of [owner.client, stranger.client])
+      expectRefusal(await client.delete(`/api/shares/received/${share}`), 404, "not_found");
+    expect(await received(guest.client)).toEqual([share]);
+  });
+});
+
+describe("a share for an e-mail without an account", () => {
+  let owner: Account;
+  let folder: string;
+
+  beforeAll(async () => {
+    owner = await server().signUp({ name: "Olga Owner" });
+    folder = await owner.client.folderId("waiting");
+  });
+
+  test("waits until an account is made with it, however it is written", async () => {
+    const email = freshEmail();
+    const share = await shareWith(owner.client, folder, { email: email.toUpperCase() });
+    const guest = await server().signUp({ email });
+    expect(await received(guest.client)).toEqual([share]);
+    expectStatus(await guest.client.get(`/api/files/folders/${folder}`), 200);
+    const inbox = await (await registerDevice(server(), guest)).client.get("/api/mobile/notifications");
+    expect(inbox.text).toContain("Olga Owner");
+  });
+
+  test("is found by an account that the administrator makes beside the running server", async () => {
+    const email = freshEmail();
+    const share = await shareWith(owner.client, folder, { email });
+    const password = "correct horse battery";
+    const made = await server().larder(["user", "add", email, "--password-stdin"], { stdin: `${password}\n` });
+    expect(made.code).toBe(0);
+    const signedIn = await server().visitor.post("/api/auth/signin", { email, password });
+    expect(await received(new Client(server(), signedIn.string("token")))).toEqual([share]);
+  });
+
+  test("is not given to an account that takes the e-mail on later", async () => {
+    const email = freshEmail();
+    await shareWith(owner.client, folder, { email });
+    const { client, password } = await server().signUp();
+    expectStatus(await client.put("/api/users/profile", { email, currentPassword: password }), 200);
+    expect(await received(client)).toEqual([]);
+    expectRefusal(await client.get(`/api/files/folders/${folder}`), 404, "not_found");
+  });
+
+  test("is not there any more where it has expired or was revoked meanwhile", async () => {
+    const email = freshEmail();
+    const share = await shareWith(owner.client, folder, { email });
+    const expiresAt = new Date(Date.now() + 200).toISOString();
+    await shareWith(owner.client, folder, { email }, { expiresAt });
+    expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
+    while (Date.now() < Date.parse(expiresAt)) await Bun.sleep(20);
+    const guest = await server().signUp({ email });
+    expect(await received(guest.client)).toEqual([]);
+  });
+
+  test("stays with the account that got it when that changes its e-mail", async () => {
+    const guest = await server().signUp();
+    const share = await shareWith(owner.client, folder, guest);
+    const changed = { email: freshEmail(), currentPassword: guest.password };
+    expectStatus(await guest.client.put("/api/users/profile", changed), 200);
+    expect(await received(guest.client)).toEqual([share]);
+    const next = await server().signUp({ email: guest.email });
+    expect(await received(next.client)).toEqual([]);
+  });
+
+  test("does not outlive its recipient's account", async () => {
+    const guest = await server().signUp();
+    await shareWith(owner.client, folder, guest);
+    expectStatus(await guest.client.delete("/api/users/profile", { password: guest.password }), 200);
+    const next = await server().signUp({ email: guest.email });
+    expect(await received(next.client)).toEqual([]);
+    expectRefusal(await next.client.get(`/api/files/folders/${folder}`), 404, "not_found");
+  });
+});
+
+describe("an erased owner", () => {
+  test("takes along what they shared", async () => {
+    const { owner, guest, file, share } = await scene();
+    expectStatus(await owner.client.delete("/api/users/profile", { password: owner.password }), 200);
+    expect(await received(guest.client)).toEqual([]);
+    expectRefusal(await guest.client.get(`/api/files/${file}`), 404, "not_found");
+    expectRefusal(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
+  });
+});
+
+describe("one's own tree", () => {
+  test("has nothing of it in its listings, searches, labels and sums", async () => {
+    const { guest, file } = await scene("write");
+    const { client } = guest;
+    expect(await client.names("/", "&recursive=true")).toEqual([]);
+    expect(await client.names("/", "&search=rome")).toEqual([]);
+    expect((await client.get("/api/files/search?q=rome")).text).not.toContain("rome.txt");
+    await client.put(`/api/files/${file}`, { tags: ["theirs"] });
+    expect((await client.get("/api/files/tags")).list("data.tags")).toEqual([]);
+    expect((await client.get("/api/users/usage")).at("data.storage")).toMatchObject({ used: 0, files: 0, folders: 0 });
+  });
+});
+
+describe("sync", () => {
+  test("of the recipient knows nothing of it, that of the owner all", async () => {
+    const { owner, guest, share } = await scene("write");
+    const ownerPhone = await registerDevice(server(), owner);
+    const guestPhone = await registerDevice(server(), guest);
+    const before = (await ownerPhone.client.get("/api/mobile/sync/status")).text;
+    expect(before).toContain("rome.txt");
+    const made = await guestPhone.client.upload("by phone", { name: "phone.txt", fields: { share } });
+    expectStatus(made, 201);
+    const sync = await ownerPhone.client.get("/api/mobile/sync");
+    expect(sync.text).toContain("/above/trips");
+    expect(sync.text).toContain("phone.txt");
+    const own = await guestPhone.client.get("/api/mobile/sync");
+    expectStatus(own, 200);
+    expect(own.text).not.toMatch(/phone\.txt|rome|trips/);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Answer, Client } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { ApiDocument, objectOf } from "../support/openapi.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+const scopes = ["files:read", "files:write", "shares", "profile", "admin"];
+
+/** Which scope an endpoint needs (contract §2), the first row that fits; what fits none is closed to every key. */
+const rules: [methods: RegExp, path: RegExp, rule: string][] = [
+  [/./, /^\/api\/mobile\//, "device"],
+  [/./, /^\/api\/files(\/folders)?\/\{\w+\}\/shares(\/|$)/, "shares"],
+  [/./, /^\/api\/shares(\/|$)/, "shares"],
+  [/GET|HEAD/, /^\/api\/files(\/|$)/, "files:read"],
+  [/POST/, /^\/api\/files\/archive$/, "files:read"],
+  [/./, /^\/api\/files(\/|$)/, "files:write"],
+  [/GET|PUT/, /^\/api\/users\/(profile|settings)$/, "profile"],
+  [/GET/, /^\/api\/users\/(usage|usage\/rate-limits|devices)$/, "profile"],
+  [/./, /^\/api\/webhooks(\/|$)/, "profile"],
+  [/./, /^\/api\/admin\//, "admin"],
+  [/GET/, /^\/api\/auth\/session$/, "any"],
+];
+
+function ruleOf(method: string, path: string): string {
+  return rules.find(([methods, paths]) => methods.test(method) && paths.test(path))?.[2] ?? "never";
+}
+
+let admin: Account;
+const keys = new Map<string, string>();
+
+beforeAll(async () => {
+  admin = await server().addUser(["--admin"]);
+  for (const scope of scopes) keys.set(scope, await newKey(admin, [scope]));
+});
+
+async function newKey({ client }: Account, of: string[]): Promise<string> {
+  const answer = await client.post("/api/users/api-keys", { name: of.join(" "), scopes: of });
+  expectStatus(answer, 201);
+  return answer.string("data.key");
+}
+
+/** What a key is told: `open`, whatever else may be wrong with the request, or why not. */
+function verdictOf(answer: Answer): string {
+  const reason = answer.status < 400 || answer.text === "" ? undefined : answer.at("error.details.reason");
+  if (answer.status === 401) return `401 ${String(reason)}`;
+  return reason === "scope" ? `403 scope ${String(answer.at("error.details.scope"))}` : "open";
+}
+
+function wanted(rule: string, scope: string): string {
+  if (rule === "device") return "401 invalid_token";
+  if (rule === "never") return "403 scope null";
+  return rule === "any" || rule === scope ? "open" : `403 scope ${rule}`;
+}
+
+test("every endpoint of the document is open to the keys with its scope, and to no other", async () => {
+  const { operations, document } = await ApiDocument.load(server().url);
+  const paths = objectOf(document["paths"]) ?? {};
+  const [seen, expected]: [string[], string[]] = [[], []];
+  for (const { method, template } of operations) {
+    const security = objectOf(objectOf(paths[template])?.[method.toLowerCase()])?.["security"];
+    const isPublic = Array.isArray(security) && security.length === 0;
+    if (!template.startsWith("/api/") || isPublic) continue;
+    const path = template.replaceAll(/\{\w+\}/g, "nothing_1");
+    for (const [scope, key] of keys) {
+      const options = method === "GET" || method === "HEAD" ? {} : { json: {} };
+      const answer = await server().visitor.request(method, path, { headers: { "x-api-key": key }, ...options });
+      seen.push(`${scope}: ${method} ${template}: ${verdictOf(answer)}`);
+      expected.push(`${scope}: ${method} ${template}: ${wanted(ruleOf(method, template), scope)}`);
+    }
+  }
+  expect(seen.filter((line, index) => line !== expected[index])).toEqual([]);
+  expect(seen.length).toBeGreaterThan(5 * 40);
+});
+
+test("an address that is written otherwise opens nothing more", async () => {
+  const key = keys.get("files:read") ?? "";
+  const id = await admin.client.storedId("content");
+  const ask = (method: string, path: string) =>
+    server().visitor.request(method, path, { headers: { "x-api-key": key }, json: {} });
+  for (const path of [`/api/files/${id}/`, `/api/files/${id}?method=GET`, `/api/files/${id}#x`]) {
+    expectRefusal(await ask("PUT", path), 403, "scope");
+    expectRefusal(await ask("DELETE", path), 403, "scope");
+  }
+  const strange = [
+    `/api//files/${id}`,
+    `/api/files/../users/api-keys`,
+    `/api/%75sers/api-keys`,
+    `/api/users/api%2Dkeys`,
+  ];
+  for (const path of strange) expect([403, 404, 405]).toContain((await ask("DELETE", path)).status);
+  expectStatus(await admin.client.get(`/api/files/${id}`), 200);
+});
+
+describe("files:write", () => {
+  test("alone reads nothing", async () => {
+    const id = await admin.client.storedId("content");
+    const client = new Client(server(), keys.get("files:write"));
+    const paths = ["/api/files", `/api/files/${id}`, `/api/files/${id}/download`, `/api/files/${id}/checksum`];
+    for (const path of paths) {
+      const answer = await client.get(path);
+      expectRefusal(answer, 403, "scope");
+      expect(answer.at("error.details.scope")).toBe("files:read");
+    }
+    expectRefusal(await client.head(`/api/files/${id}/download`), 403);
+    expectStatus(await client.upload("more"), 201);
+    expectStatus(await client.delete(`/api/files/${id}`), 200);
+  });
+
+  test("makes nothing public without shares (contract §2)", async () => {
+    const account = await server().signUp();
+    const client = new Client(server(), await newKey(account, ["files:read", "files:write"]));
+    const form = { fields: { isPublic: "true" }, name: "public.txt" };
+    const upload = await client.upload("x", form);
+    expectRefusal(upload, 403, "scope");
+    expect(upload.at("error.details.scope")).toBe("shares");
+    expect(await client.names()).toEqual([]);
+    const id = await client.storedId("x", { name: "private.txt" });
+    const publish = (as: Client, isPublic: boolean) => as.put(`/api/files/${id}`, { isPublic });
+    expectRefusal(await publish(client, true), 403, "scope");
+    expect((await client.get(`/api/files/${id}`)).at("data.isPublic")).toBe(false);
+    expectStatus(await publish(account.client, true), 200);
+    // To end it needs no more than to write.
+    expectStatus(await publish(client, false), 200);
+    const sharing = new Client(server(), await newKey(account, ["files:write", "shares"]));
+    expectStatus(await sharing.upload("x", form), 201);
+    expectStatus(await publish(sharing, true), 200);
+  });
+});
+
+describe("profile", () => {
+  test("changes the name, and neither e-mail nor password (contract §2)", async () => {
+    const account = await server().signUp();
+    const client = new Client(server(), await newKey(account, ["profile"]));
+    expectStatus(await client.put("/api/users/profile", { name: "Grace" }), 200);
+    const { password: currentPassword } = account;
+    for (const change of [{ newPassword: "another long password" }, { email: "new@example.com" }]) {
+      expectRefusal(await client.put("/api/users/profile", { currentPassword, ...change }), 403, "scope");
+      expectRefusal(await client.put("/api/users/profile", change), 403, "scope");
+    }
+    expectRefusal(await client.delete("/api/users/profile", { password: currentPassword }), 403, "scope");
+    const profile = (await account.client.get("/api/users/profile")).at("data");
+    expect(profile).toMatchObject({ name: "Grace", email: account.email });
+  });
+});
+
+describe("admin", () => {
+  test("works only while its owner is an administrator (D57)", async () => {
+    const account = await server().addUser(["--admin"]);
+    const client = new Client(server(), await newKey(account, ["admin", "files:read"]));
+    expectStatus(await client.get("/api/admin/users"), 200);
+    await server().larder(["user", "set", account.email, "--role", "user"]);
+    expectRefusal(await client.get("/api/admin/users"), 403, "role");
+    expectStatus(await client.get("/api/files"), 200);
+  });
+
+  test("is no master key: it reads no files and makes no keys", async () => {
+    const client = new Client(server(), keys.get("admin"));
+    expectRefusal(await client.get("/api/files"), 403, "scope");
+    expectRefusal(await client.post("/api/users/api-keys", { name: "x" }), 403, "scope");
+    expectRefusal(await client.get("/api/users/sessions"), 403, "scope");
+    expectRefusal(await client.post("/api/auth/refresh"), 403, "scope");
+    expectRefusal(await client.post("/api/auth/signout"), 403, "scope");
+  });
+});
+
+testAllAnswers(server);

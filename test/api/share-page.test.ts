@@ -1,0 +1,220 @@
+import { describe, expect, test } from "bun:test";
+import type { Answer, Client } from "../support/client.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { jpegPhoto } from "../support/images.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { field, file, form, formType } from "../support/multipart.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+async function share(client: Client, path: string, settings: object = {}): Promise<string> {
+  const made = await client.post(`/api/files/${path}/shares`, settings);
+  expectStatus(made, 201);
+  return made.string("data.token");
+}
+
+/** Addresses in a page, as a browser would follow them. */
+function linksIn(page: Answer): string[] {
+  return [...page.text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, url = ""]) => url.replaceAll("&amp;", "&"));
+}
+
+const asForm = { "content-type": "application/x-www-form-urlencoded" };
+
+describe("the page of a shared folder", () => {
+  test("lists it, leads into its folders and back, and to each file", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("Summer & Sun");
+    await client.storedId("x", { name: "a <b>.txt", fields: { folder: "/Summer & Sun" } });
+    await client.storedId(await jpegPhoto(40, 30), { name: "beach.jpg", fields: { folder: "/Summer & Sun/deep/er" } });
+    const token = await share(client, `folders/${folder}`);
+    const { visitor } = server();
+    const page = await visitor.get(`/s/${token}`);
+    expectStatus(page, 200);
+    expect(page.text).toContain("Summer &amp; Sun");
+    expect(page.text).toContain("a &lt;b&gt;.txt");
+    expect(page.text).not.toContain("<script");
+    expect(page.header("content-security-policy")).toContain("default-src 'none'");
+    for (const [name, value] of [
+      ["cache-control", "private, no-cache"],
+      ["referrer-policy", "no-referrer"],
+      ["x-robots-tag", "noindex"],
+    ] as const)
+      expect(page.header(name)).toBe(value);
+    for (const url of linksIn(page)) expectStatus(await visitor.get(url), 200);
+    const deeper = await visitor.get(`/s/${token}?folder=${encodeURIComponent("/deep/er")}`);
+    expect(deeper.text).toContain('alt="" width="48"');
+    const links = linksIn(deeper);
+    expect(links).toContain(`/s/${token}`);
+    expect(links).toContain(`/s/${token}?folder=%2Fdeep`);
+    for (const url of links) expectStatus(await visitor.get(url), 200);
+    const filePage = links.find((url) => url.includes("?fileId=") && !url.includes("download")) ?? "";
+    const shown = await visitor.get(filePage);
+    expect(shown.text).toContain("beach.jpg");
+    for (const url of linksIn(shown)) expectStatus(await visitor.get(url), 200);
+  });
+
+  test("comes in pages of 100, sorted as one likes", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("many");
+    await Promise.all(
+      Array.from({ length: 101 }, (_, index) =>
+        client.storedId("x".repeat(index + 1), {
+          name: `${String(index).padStart(3, "0")}.txt`,
+          fields: { folder: "/many" },
+        }),
+      ),
+    );
+    const token = await share(client, `folders/${folder}`);
+    const first = await server().visitor.get(`/s/${token}`);
+    expect(first.text).toContain("Page 1 of 2");
+    expect(first.text).toContain("000.txt");
+    expect(first.text).not.toContain("100.txt");
+    const next = linksIn(first).find((url) => url.includes("page=2")) ?? "";
+    expect((await server().visitor.get(next)).text).toContain("100.txt");
+    const largest = await server().visitor.get(`/s/${token}?sort=size&order=desc`);
+    expect(largest.text).toContain("100.txt");
+    expect(largest.text).not.toContain("000.txt");
+  });
+});
+
+describe("a locked page", () => {
+  test("asks for the password, names nothing, and opens by a cookie for its own path", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("secret", { name: "salary.txt" });
+    const token = await share(client, id, { password: "open sesame" });
+    const other = await share(client, id, { password: "open sesame" });
+    const { visitor } = server();
+    const locked = await visitor.get(`/s/${token}`);
+    expectStatus(locked, 401);
+    expect(locked.text).toContain(`action="/s/${token}/unlock"`);
+    for (const told of ["salary", "6 bytes", "txt"]) expect(locked.text).not.toContain(told);
+    const wrong = await visitor.request("POST", `/s/${token}/unlock`, { body: "password=nope", headers: asForm });
+    expectStatus(wrong, 401);
+    expect(wrong.text).toContain("not the password");
+    expect(wrong.headers.get("set-cookie")).toBeNull();
+    const opened = await visitor.request("POST", `/s/${token}/unlock`, {
+      body: "password=open+sesame",
+      headers: { ...asForm, origin: server().url },
+    });
+    expectStatus(opened, 303);
+    expect(opened.header("location")).toBe(`/s/${token}`);
+    const cookie = opened.header("set-cookie");
+    for (const part of [`Path=/s/${token}`, "HttpOnly", "SameSite=Lax", "Max-Age=3600"]) expect(cookie).toContain(part);
+    const grant = { cookie: cookie.split(";")[0] ?? "" };
+    expect((await visitor.get(`/s/${token}`, grant)).text).toContain("salary.txt");
+    expect((await visitor.get(`/s/${token}/download`, grant)).text).toBe("secret");
+    expectStatus(await visitor.get(`/s/${other}`, grant), 401);
+    // A browser that lost it is asked again, also where it follows an old link to the file.
+    const asked = await visitor.get(`/s/${token}/download`, { accept: "text/html" });
+    expectStatus(asked, 401);
+    expect(asked.text).toContain("/unlock");
+  });
+
+  test("takes no form from another site", async () => {
+    const { client } = await server().signUp();
+    const token = await share(client, await client.storedId("x"), { password: "open sesame" });
+    for (const headers of [
+      { origin: "https://elsewhere.example" },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+    ]) {
+      const answer = await server().visitor.request("POST", `/s/${token}/unlock`, {
+        body: "password=open+sesame",
+        headers: { ...asForm, ...headers },
+      });
+      expectStatus(answer, 403);
+      expect(answer.headers.get("set-cookie")).toBeNull();
+    }
+    // The page sends no referrer, so a browser says that its origin is null.
+    const own = await server().visitor.request("POST", `/s/${token}/unlock`, {
+      body: "password=open+sesame",
+      headers: { ...asForm, origin: "null", "sec-fetch-site": "same-origin" },
+    });
+    expectStatus(own, 303);
+  });
+
+  test("below a base path keeps its cookie there", async () => {
+    await withServer({ args: ["--base-path", "/files"] }, async (based) => {
+      const { client } = await based.signUp();
+      const token = await share(client, await client.storedId("x"), { password: "open sesame" });
+      const opened = await based.visitor.request("POST", `/s/${token}/unlock`, {
+        body: "password=open+sesame",
+        headers: asForm,
+      });
+      expect(opened.header("location")).toBe(`/files/s/${token}`);
+      expect(opened.header("set-cookie")).toContain(`Path=/files/s/${token}`);
+    });
+  });
+});
+
+describe("the page of a drop box", () => {
+  test("takes a file by a plain form, and says that it arrived", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("box");
+    const token = await share(client, `folders/${folder}`, { permissions: "upload", label: "Homework of 3b" });
+    const page = await server().visitor.get(`/s/${token}`);
+    expectStatus(page, 200);
+    expect(page.text).toContain("Homework of 3b");
+    expect(page.text).toContain(`action="/s/${token}/upload" enctype="multipart/form-data"`);
+    const send = (name: string, headers: Record<string, string> = {}) =>
+      server().visitor.request("POST", `/s/${token}/upload`, {
+        body: form([field("sender", "Ana"), file(name, "hello")]),
+        headers: { "content-type": formType, ...headers },
+      });
+    const sent = await send("mine.txt");
+    expectStatus(sent, 201);
+    expect(sent.text).toContain("mine.txt");
+    expect(sent.text).toContain("has arrived whole");
+    expect(await client.names("/box")).toEqual(["mine.txt"]);
+    const refused = await send("..");
+    expectStatus(refused, 400);
+    expect(refused.text).toContain('role="alert"');
+    expect(refused.text).toContain(`action="/s/${token}/upload"`);
+    expectStatus(await send("b.txt", { origin: "https://elsewhere.example" }), 403);
+    expect(await client.names("/box")).toEqual(["mine.txt"]);
+  });
+});
+
+describe("pages of what is closed", () => {
+  test("say why: over, used up, or nothing at all", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "salary.txt" });
+    const expired = await share(client, id, { expiresIn: "1s", password: "open sesame" });
+    const used = await share(client, id, { maxDownloads: 1 });
+    const { visitor } = server();
+    const html = { accept: "text/html" };
+    expectStatus(await visitor.get(`/s/${used}/download`), 200);
+    await eventually("it expires", async () => (await visitor.get(`/s/${expired}`)).status === 410);
+    const pages: [string, number, string][] = [
+      [expired, 410, "time of this link is over"],
+      [used, 410, "All downloads of this link are taken"],
+      ["A".repeat(32), 404, "nothing at this link"],
+    ];
+    for (const [token, status, text] of pages) {
+      for (const path of [`/s/${token}`, `/s/${token}/download`]) {
+        const page = await visitor.get(path, html);
+        expectStatus(page, status);
+        expect(page.text).toContain(text);
+        expect(page.text).not.toContain("salary");
+        expect(page.header("x-robots-tag")).toBe("noindex");
+      }
+    }
+  });
+
+  test("all unknown links are alike", async () => {
+    const { client } = await server().signUp();
+    const token = await share(client, await client.storedId("x"));
+    const pages = await Promise.all(
+      [token.slice(1), `${token}A`, token.toLowerCase().replace(/^./, "_"), "x", "A".repeat(32)].map((tried) =>
+        server().visitor.get(`/s/${tried}`),
+      ),
+    );
+    for (const page of pages) {
+      expectStatus(page, 404);
+      expect(page.text).toBe(pages[0]?.text ?? "");
+    }
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,261 @@
+import { describe, expect, test } from "bun:test";
+import type { Account, Answer, Client } from "../support/client.ts";
+import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { runLarder, sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+async function put(client: Client, ...fileIds: string[]): Promise<Answer> {
+  return client.post("/api/files/trash", { fileIds });
+}
+
+async function restore(client: Client, ...fileIds: string[]): Promise<Answer> {
+  return client.post("/api/files/trash/restore", { fileIds });
+}
+
+async function namesInTrash(client: Client): Promise<string[]> {
+  const answer = await client.get("/api/files/trash?limit=100");
+  expectStatus(answer, 200);
+  return answer.strings("data.files", "name");
+}
+
+async function storageOf(client: Client) {
+  return (await client.get("/api/users/usage")).at("data.storage");
+}
+
+async function viewer(account: Account): Promise<void> {
+  const result = await runLarder(["user", "set", account.email, "--role", "viewer", "--data", server().dataDir]);
+  if (result.code !== 0) throw new Error(result.stderr);
+}
+
+describe("POST /api/files/trash", () => {
+  test("takes a file out of everything but usage", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("hello", {
+      name: "note.txt",
+      fields: { folder: "/docs", tags: "red", isPublic: "true" },
+    });
+    const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
+    const answer = await put(client, id);
+    expectStatus(answer, 200);
+    expect(answer.at("data.failed")).toEqual([]);
+    expect(answer.at("data.trashed.0")).toMatchObject({
+      id,
+      name: "note.txt",
+      type: "file",
+      originalFolder: "/docs",
+      trashedAt: expect.stringMatching(timestampPattern),
+      deletedAt: answer.string("data.trashed.0.trashedAt"),
+      expiresAt: expect.stringMatching(timestampPattern),
+    });
+    const keptMs =
+      Date.parse(answer.string("data.trashed.0.expiresAt")) - Date.parse(answer.string("data.trashed.0.trashedAt"));
+    expect(keptMs).toBe(30 * 24 * 60 * 60 * 1000);
+
+    expect(await client.names("/docs")).toEqual([]);
+    expect(await client.names("/", "&search=note")).toEqual([]);
+    expect(await client.names("/", "&tags=red")).toEqual([]);
+    expect((await client.get("/api/files/tags")).at("data.tags")).toEqual([]);
+    for (const path of ["", "/download", "/download?thumbnail=true", "/checksum"]) {
+      expectRefusal(await client.get(`/api/files/${id}${path}`), 404, "not_found");
+    }
+    expectRefusal(await client.put(`/api/files/${id}`, { name: "x" }), 404, "not_found");
+    expectRefusal(await client.delete(`/api/files/${id}`), 404, "not_found");
+    const token = link.slice(link.lastIndexOf("/") + 1);
+    expectRefusal(await server().visitor.get(`/api/public/${token}`), 404, "not_found");
+    expectRefusal(await server().visitor.get(`/api/public/${token}/download`), 404, "not_found");
+    expect(await storageOf(client)).toMatchObject({ used: 5, files: 0, folders: 1, trash: 5 });
+    expect((await client.get("/api/users/usage")).at("data.byType")).toEqual([]);
+    expect(await namesInTrash(client)).toEqual(["note.txt"]);
+  });
+
+  test("takes a folder with all below it as one, and gives it back whole", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("album");
+    const id = await client.storedId("deep", { name: "c.txt", fields: { folder: "/album/x/y" } });
+    const other = await client.storedId("top", { name: "t.txt" });
+    const before = await storageOf(client);
+    expectStatus(await put(client, folder), 200);
+    expect(await namesInTrash(client)).toEqual(["album"]);
+    expect(await client.names()).toEqual(["t.txt"]);
+    expectRefusal(await client.get(`/api/files/${id}`), 404, "not_found");
+    expectRefusal(await client.get(`/api/files/folders/${folder}`), 404, "not_found");
+    expectRefusal(await client.get(`/api/files/folders/${folder}/archive`), 404, "not_found");
+    // Its name is free meanwhile, and it gets another one when it comes back.
+    await client.folderId("album");
+    const back = await restore(client, folder);
+    expectStatus(back, 200);
+    expect(back.at("data.restored.0")).toMatchObject({ id: folder, name: "album (1)", type: "folder", itemCount: 1 });
+    expect((await client.get(`/api/files/${id}`)).string("data.folder")).toBe("/album (1)/x/y");
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("deep");
+    expect((await client.get(`/api/files/${other}/download`)).text).toBe("top");
+    expect(await storageOf(client)).toMatchObject({ ...(before as object), folders: 4 });
+  });
+
+  test("takes each by itself, and fails where all fail", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x", { name: "x.txt" });
+    const answer = await put(client, "file_nothing", id);
+    expectStatus(answer, 200);
+    expect(answer.strings("data.trashed", "id")).toEqual([id]);
+    expect(answer.at("data.failed.0")).toMatchObject({
+      id: "file_nothing",
+      error: { code: "RESOURCE_NOT_FOUND", details: { reason: "not_found" } },
+    });
+    expectRefusal(await put(client, id), 404, "not_found");
+    expectRefusal(await put(client), 400, "invalid_field", "fileIds");
+    expectRefusal(await client.post("/api/files/trash", { fileIds: "x" }), 400, "invalid_field", "fileIds");
+    const many = Array.from({ length: 1_001 }, (_, index) => `file_${index}`);
+    expectRefusal(await put(client, ...many), 400, "invalid_field", "fileIds");
+  });
+
+  test("a folder of 5,000 files is put there in one row, and comes back", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("many");
+    const first = await client.storedId("same", { name: "0.txt", fields: { folder: "/many" } });
+    // Copies of copies: each round doubles what is there.
+    await client.folderId("0", "/many");
+    let copied = 1;
+    let ids = [first];
+    while (copied < 5_000) {
+      const answer = await client.post("/api/files/copy", { fileIds: ids, destinationFolder: "/many" });
+      expectStatus(answer, 201);
+      copied += ids.length;
+      ids = [...ids, ...answer.strings("data.copied", "id")].slice(0, Math.min(1_000, 5_000 - copied));
+    }
+    const before = await storageOf(client);
+    expectStatus(await put(client, folder), 200);
+    expect(await storageOf(client)).toMatchObject({ files: 0, folders: 0, trash: 4 * 5_000 });
+    expect((await client.get("/api/files/trash")).number("data.pagination.total")).toBe(1);
+    expectStatus(await restore(client, folder), 200);
+    expect(await storageOf(client)).toEqual(before);
+    expect((await client.get("/api/files?folder=/many")).number("data.pagination.total")).toBe(5_001);
+  });
+});
+
+describe("POST /api/files/trash/restore", () => {
+  test("gives back what it was: id, link, tags, versions", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("one", { name: "v.txt", fields: { tags: "a,b", isPublic: "true" } });
+    expectStatus(await client.putContent(id, "two"), 200);
+    const before = await client.get(`/api/files/${id}`);
+    expectStatus(await put(client, id), 200);
+    expect(await storageOf(client)).toMatchObject({ used: 6, versions: 0, trash: 6 });
+    const back = await restore(client, id);
+    expectStatus(back, 200);
+    expect(back.at("data")).toMatchObject({ restored: [{ id, name: "v.txt", folder: "/" }], failed: [] });
+    const after = await client.get(`/api/files/${id}`);
+    expect(after.at("data")).toMatchObject({ ...(before.at("data") as object), modifiedAt: expect.any(String) });
+    expect(await storageOf(client)).toMatchObject({ used: 6, versions: 3, trash: 0 });
+    expect((await server().visitor.get(`${new URL(before.string("data.shareLink")).pathname}/download`)).text).toBe(
+      "two",
+    );
+    expectRefusal(await restore(client, id), 404, "not_found");
+  });
+
+  test("goes to the nearest folder that is there, and into a folder that comes back with it", async () => {
+    const { client } = await server().signUp();
+    const inner = await client.storedId("i", { name: "i.txt", fields: { folder: "/a/b" } });
+    const both = await client.storedId("j", { name: "j.txt", fields: { folder: "/c" } });
+    const listed = await client.get("/api/files?folder=/");
+    const folders = new Map(
+      listed
+        .strings("data.files", "name")
+        .map((name, index) => [name, listed.strings("data.files", "id")[index] ?? ""]),
+    );
+    expectStatus(await put(client, inner), 200);
+    expectStatus(await client.delete(`/api/files/folders/${folders.get("a")}?recursive=true`), 200);
+    expectStatus(await put(client, both), 200);
+    expectStatus(await put(client, folders.get("c") ?? ""), 200);
+    const answer = await restore(client, inner, both, folders.get("c") ?? "");
+    expect(answer.list("data.restored").map((item) => (item as { folder: string }).folder)).toEqual(["/", "/c", "/"]);
+  });
+});
+
+describe("GET and DELETE /api/files/trash", () => {
+  test("lists what came last in front, by pages", async () => {
+    const { client } = await server().signUp();
+    for (const name of ["1", "2", "3"]) expectStatus(await put(client, await client.storedId(name, { name })), 200);
+    expect(await namesInTrash(client)).toEqual(["3", "2", "1"]);
+    const page = await client.get("/api/files/trash?page=2&limit=2");
+    expect(page.strings("data.files", "name")).toEqual(["1"]);
+    expect(page.at("data.pagination")).toEqual({
+      page: 2,
+      limit: 2,
+      total: 3,
+      totalPages: 2,
+      hasNext: false,
+      hasPrev: true,
+    });
+    expectRefusal(await client.get("/api/files/trash?limit=101"), 400, "invalid_field", "limit");
+    expectRefusal(await client.get("/api/files/trash?page=0"), 400, "invalid_field", "page");
+  });
+
+  test("empties it, and frees what it took", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("f");
+    await client.stored("below", { name: "below.txt", fields: { folder: "/f" } });
+    const kept = await client.storedId("kept", { name: "kept.txt" });
+    const one = await client.storedId("one!", { name: "one.txt" });
+    expectStatus(await put(client, folder, one), 200);
+    const gone = await client.delete(`/api/files/trash/${one}`);
+    expectStatus(gone, 200);
+    expect(gone.at("data")).toMatchObject({
+      id: one,
+      name: "one.txt",
+      deletedAt: expect.stringMatching(timestampPattern),
+    });
+    expectRefusal(await client.delete(`/api/files/trash/${one}`), 404, "not_found");
+    expectRefusal(await client.delete(`/api/files/trash/${kept}`), 404, "not_found");
+    const emptied = await client.delete("/api/files/trash");
+    expectStatus(emptied, 200);
+    expect(emptied.at("data")).toEqual({ deleted: 1 });
+    expect(await namesInTrash(client)).toEqual([]);
+    expect(await storageOf(client)).toMatchObject({ used: 4, files: 1, folders: 0, trash: 0 });
+    expect((await client.delete("/api/files/trash")).at("data")).toEqual({ deleted: 0 });
+    expectRefusal(await restore(client, folder), 404, "not_found");
+  });
+
+  test("is one's own: others' ids are unknown, viewers only look", async () => {
+    const owner = await server().signUp();
+    const other = await server().signUp();
+    const id = await owner.client.storedId("x", { name: "x.txt" });
+    expectRefusal(await put(other.client, id), 404, "not_found");
+    expectStatus(await put(owner.client, id), 200);
+    expect(await namesInTrash(other.client)).toEqual([]);
+    expectRefusal(await restore(other.client, id), 404, "not_found");
+    expectRefusal(await other.client.delete(`/api/files/trash/${id}`), 404, "not_found");
+    expect((await other.client.delete("/api/files/trash")).at("data")).toEqual({ deleted: 0 });
+    await viewer(owner);
+    expect(await namesInTrash(owner.client)).toEqual(["x.txt"]);
+    expectRefusal(await put(owner.client, id), 403, "role");
+    expectRefusal(await restore(owner.client, id), 403, "role");
+    expectRefusal(await owner.client.delete("/api/files/trash"), 403, "role");
+    expectRefusal(await owner.client.delete(`/api/files/trash/${id}`), 403, "role");
+    expectRefusal(await server().visitor.get("/api/files/trash"), 401, "missing_token");
+  });
+});
+
+describe("a phone", () => {
+  test("hears of what went and of what came back, once each", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const phone = await registerDevice(server(), account, "phone");
+    const folder = await client.folderId("f");
+    const id = await client.storedId("x", { name: "x.txt", fields: { folder: "/f" } });
+    const start = await phone.client.get("/api/mobile/sync");
+    const next = async (token: string) => phone.client.get(`/api/mobile/sync?syncToken=${encodeURIComponent(token)}`);
+    expectStatus(await put(client, folder), 200);
+    const gone = await next(start.string("syncData.nextSyncToken"));
+    expectStatus(gone, 200);
+    expect(gone.strings("syncData.changes.deleted", "id").toSorted()).toEqual([id, folder].toSorted());
+    expectStatus(await restore(client, folder), 200);
+    const back = await next(gone.string("syncData.nextSyncToken"));
+    expect(back.strings("syncData.changes.created", "id").toSorted()).toEqual([id, folder].toSorted());
+    expect(back.at("syncData.changes.deleted")).toEqual([]);
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,274 @@
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, Client } from "../support/client.ts";
+import { expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
+import { sharedServer, type TestServer, withServer } from "../support/server.ts";
+import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
+
+const server = sharedServer();
+
+async function signIn(
+  { email, password }: Account,
+  extra: Record<string, unknown> = {},
+  to = server(),
+): Promise<Answer> {
+  return to.visitor.post("/api/auth/signin", { email, password, ...extra });
+}
+
+async function stateOf({ client }: Account): Promise<unknown> {
+  return (await client.get("/api/users/two-factor")).at("data");
+}
+
+/** An account with two-factor sign-in. */
+async function signUpWithTwoFactor(to: TestServer = server()) {
+  const account = await to.signUp();
+  return { account, ...(await switchOnTwoFactor(account)) };
+}
+
+describe("setting up", () => {
+  test("needs the password, then a code, and gives ten recovery codes", async () => {
+    const account = await server().signUp();
+    expect(await stateOf(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
+    const wrong = await account.client.post("/api/users/two-factor/setup", { currentPassword: "not the password" });
+    expectRefusal(wrong, 401, "bad_credentials");
+    const setUp = await account.client.post("/api/users/two-factor/setup", { currentPassword: account.password });
+    expectStatus(setUp, 200);
+    const secret = setUp.string("data.secret");
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/);
+    const url = new URL(setUp.string("data.otpauthUrl"));
+    expect(url.protocol).toBe("otpauth:");
+    expect(decodeURIComponent(url.pathname)).toContain(account.email);
+    expect(url.searchParams.get("secret")).toBe(secret);
+    expect(url.searchParams.get("issuer")).toBe("Larder");
+    // Nothing is in force before a code was seen.
+    expectStatus(await signIn(account), 200);
+    const bad = await account.client.post("/api/users/two-factor/enable", { code: wrongCode(secret) });
+    expectRefusal(bad, 401, "invalid_code");
+    const enabled = await account.client.post("/api/users/two-factor/enable", { code: codeOf(secret) });
+    expectStatus(enabled, 200);
+    const codes = enabled.list("data.recoveryCodes");
+    expect(new Set(codes).size).toBe(10);
+    for (const code of codes) expect(code).toMatch(/^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/);
+    expect(await stateOf(account)).toEqual({ enabled: true, recoveryCodesLeft: 10, passkeys: 0 });
+  });
+
+  test("is begun anew as often as one likes; the former secret is forgotten", async () => {
+    const { client, password } = await server().signUp();
+    const first = await client.post("/api/users/two-factor/setup", { currentPassword: password });
+    const second = await client.post("/api/users/two-factor/setup", { currentPassword: password });
+    const enable = (secret: string) => client.post("/api/users/two-factor/enable", { code: codeOf(secret) });
+    expectRefusal(await enable(first.string("data.secret")), 401, "invalid_code");
+    expectStatus(await enable(second.string("data.secret")), 200);
+  });
+
+  test("is refused while it is on, and enabling without a set-up", async () => {
+    const { account, secret } = await signUpWithTwoFactor();
+    const { client, password } = account;
+    const setUp = await client.post("/api/users/two-factor/setup", { currentPassword: password });
+    expectRefusal(setUp, 400, "invalid_request");
+    const enable = await client.post("/api/users/two-factor/enable", { code: codeOf(secret, 1) });
+    expectRefusal(enable, 400, "invalid_request");
+    const other = await server().signUp();
+    expectRefusal(await other.client.post("/api/users/two-factor/enable", { code: "123456" }), 400, "invalid_request");
+  });
+
+  test("needs someone who is signed in, and takes texts alone", async () => {
+    const paths = ["setup", "enable", "disable", "recovery-codes"];
+    for (const path of paths) {
+      expectRefusal(await server().visitor.post(`/api/users/two-factor/${path}`, {}), 401, "missing_token");
+    }
+    expectRefusal(await server().visitor.get("/api/users/two-factor"), 401, "missing_token");
+    const { client } = await server().signUp();
+    for (const path of paths) {
+      expectRefusal(await client.post(`/api/users/two-factor/${path}`, {}), 400, "invalid_field");
+    }
+    expectRefusal(await client.post("/api/users/two-factor/enable", { code: 123456 }), 400, "invalid_field", "code");
+  });
+
+  test("leaves sessions and API keys as they are, and tells the account's devices", async () => {
+    const account = await server().signUp();
+    const key = (await account.client.post("/api/users/api-keys", { name: "x" })).string("data.key");
+    const phone = await registerDevice(server(), account);
+    await switchOnTwoFactor(account);
+    expectStatus(await account.client.get("/api/files"), 200);
+    expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
+    expectStatus(await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId), 200);
+    const told = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
+    const data = { event: "security.credentials_changed", what: "two_factor_on" };
+    expect(told).toContainEqual(expect.objectContaining({ title: "Two-factor sign-in is on", data }));
+  });
+});
+
+describe("signing in", () => {
+  test("asks for a code, and says so to the right password alone", async () => {
+    const { account, secret } = await signUpWithTwoFactor();
+    const asked = await signIn(account);
+    expectRefusal(asked, 401, "second_factor_required");
+    expect(asked.at("error.details.methods")).toEqual(["totp", "recovery_code"]);
+    expect(asked.headers.get("set-cookie")).toBeNull();
+    const wrongPassword = { ...account, password: "not the password" };
+    expectRefusal(await signIn(wrongPassword), 401, "bad_credentials");
+    expectRefusal(await signIn(wrongPassword, { code: codeOf(secret) }), 401, "bad_credentials");
+    const answer = await signIn(account, { code: codeOf(secret), cookie: true });
+    expectStatus(answer, 200);
+    expect(answer.header("set-cookie")).toContain("larder_session=");
+    expectStatus(await new Client(server(), answer.string("token")).get("/api/files"), 200);
+  });
+
+  test("takes a code with spaces, and the one of the next step", async () => {
+    const { account, secret } = await signUpWithTwoFactor();
+    const code = codeOf(secret, 1);
+    expectStatus(await signIn(account, { code: ` ${code.slice(0, 3)} ${code.slice(3)} ` }), 200);
+  });
+
+  test("refuses a wrong code, one of another time, another account's, and what is no code", async () => {
+    const { account, secret } = await signUpWithTwoFactor();
+    const other = await signUpWithTwoFactor();
+    const codes = [wrongCode(secret), codeOf(secret, -3), codeOf(secret, 3), codeOf(other.secret), other.codes[0]];
+    for (const code of [...codes, "12345", "1234567", "abc", "'; --"]) {
+      expectRefusal(await signIn(account, { code }), 401, "invalid_code");
+    }
+    expectRefusal(await signIn(account, { code: "" }), 401, "second_factor_required");
+    expectRefusal(await signIn(account, { code: 123456 }), 400, "invalid_field", "code");
+    expectRefusal(await signIn(account, { code: "1".repeat(65) }), 400, "invalid_field", "code");
+  });
+
+  test("refuses a code that was used before, and those before it (RFC 6238 §5.2)", async () => {
+    const { account, secret } = await signUpWithTwoFactor();
+    const [now, next] = [codeOf(secret), codeOf(secret, 1)];
+    expectStatus(await signIn(account, { code: next }), 200);
+    expectRefusal(await signIn(account, { code: next }), 401, "invalid_code");
+    expectRefusal(await signIn(account, { code: now }), 401, "invalid_code");
+  });
+
+  test("lets one of many that come at once with the same code in", async () => {
+    const { account, secret, codes } = await signUpWithTwoFactor();
+    for (const code of [codeOf(secret), codes[0]]) {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => signIn(account, { code })));
+      expect(statusesOf(answers)).toEqual([200, ...Array.from({ length: 7 }, () => 401)]);
+    }
+  });
+
+  test("takes each recovery code once, however it is typed", async () => {
+    const { account, codes } = await signUpWithTwoFactor();
+    const [first = "", second = ""] = codes;
+    expectStatus(await signIn(account, { code: first }), 200);
+    expectRefusal(await signIn(account, { code: first }), 401, "invalid_code");
+    expectStatus(await signIn(account, { code: ` ${second.toUpperCase().replaceAll("-", " ")} ` }), 200);
+    expect(await stateOf(account)).toMatchObject({ recoveryCodesLeft: 8 });
+  });
+
+  test("of a phone asks for a code too", async () => {
+    const { account, secret, codes } = await signUpWithTwoFactor();
+    const deviceId = freshDeviceId();
+    expectRefusal(await tryRegister(server(), account, deviceId), 401, "second_factor_required");
+    const { email, password } = account;
+    const deviceInfo = { deviceId, platform: "ios" };
+    const register = (code: string | undefined) =>
+      server().visitor.post("/api/mobile/auth/register", { email, password, deviceInfo, code });
+    expectRefusal(await register(wrongCode(secret)), 401, "invalid_code");
+    const phone = deviceIn(server(), await register(codeOf(secret)));
+    const again = (code?: string) => server().visitor.post("/api/mobile/auth", { email, password, deviceId, code });
+    expectRefusal(await again(), 401, "second_factor_required");
+    expectRefusal(await again(codeOf(secret)), 401, "invalid_code");
+    // Whoever was refused signed nobody out.
+    expectStatus(await phone.client.get("/api/mobile/devices"), 200);
+    deviceIn(server(), await again(codes[0]));
+  });
+
+  test("counts a wrong code as a wrong password, and no more than these (contract §3)", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
+      const { account, secret } = await signUpWithTwoFactor(own);
+      for (let i = 0; i < 5; i++) {
+        expectRefusal(await signIn(account, { code: wrongCode(secret) }, own), 401, "invalid_code");
+      }
+      expectRefusal(await signIn(account, { code: codeOf(secret) }, own), 429, "rate_limited");
+    });
+  });
+
+  test("gives an account's codes twenty tries an hour, whatever the limits of requests", async () => {
+    const { account, secret } = await signUpWithTwoFactor();
+    for (let i = 0; i < 20; i++) {
+      expectRefusal(await signIn(account, { code: wrongCode(secret) }), 401, "invalid_code");
+    }
+    const refused = await signIn(account, { code: codeOf(secret) });
+    expectRefusal(refused, 429, "rate_limited");
+    expect(Number(refused.header("retry-after"))).toBeGreaterThan(3_000);
+    // Nobody without the password gets here, and nobody else's tries are touched.
+    const other = await signUpWithTwoFactor();
+    expectStatus(await signIn(other.account, { code: codeOf(other.secret) }), 200);
+  });
+});
+
+describe("with two-factor sign-in on", () => {
+  test("it is switched off by password and code, or a recovery code", async () => {
+    for (const proof of ["code", "recoveryCode"]) {
+      const { account, secret, codes } = await signUpWithTwoFactor();
+      const { client, password } = account;
+      const disable = (body: Record<string, unknown>) => client.post("/api/users/two-factor/disable", body);
+      expectRefusal(await disable({ currentPassword: password }), 401, "second_factor_required");
+      const wrongPassword = { currentPassword: "not the password", code: codeOf(secret) };
+      expectRefusal(await disable(wrongPassword), 401, "bad_credentials");
+      const wrong = { currentPassword: password, code: wrongCode(secret) };
+      expectRefusal(await disable(wrong), 401, "invalid_code");
+      const right = proof === "code" ? codeOf(secret) : codes[0];
+      expectStatus(await disable({ currentPassword: password, [proof]: right }), 200);
+      expect(await stateOf(account)).toEqual({ enabled: false, recoveryCodesLeft: 0, passkeys: 0 });
+      expectStatus(await signIn(account), 200);
+      expectRefusal(await disable({ currentPassword: password }), 400, "invalid_request");
+    }
+  });
+
+  test("recovery codes are replaced, all at once", async () => {
+    const { account, secret, codes } = await signUpWithTwoFactor();
+    const { client, password } = account;
+    const renew = (body: Record<string, unknown>) => client.post("/api/users/two-factor/recovery-codes", body);
+    expectRefusal(await renew({ currentPassword: password }), 401, "second_factor_required");
+    const answer = await renew({ currentPassword: password, code: codeOf(secret) });
+    expectStatus(answer, 200);
+    const fresh = answer.list("data.recoveryCodes").map(String);
+    expect(fresh.filter((code) => codes.includes(code))).toEqual([]);
+    expectRefusal(await signIn(account, { code: codes[0] }), 401, "invalid_code");
+    expectStatus(await signIn(account, { code: fresh[0] }), 200);
+    const off = await server().signUp();
+    const refused = await off.client.post("/api/users/two-factor/recovery-codes", { currentPassword: off.password });
+    expectRefusal(refused, 400, "invalid_request");
+  });
+
+  test("password and profile are changed by the password, as before", async () => {
+    const { account, secret } = await signUpWithTwoFactor();
+    const change = { currentPassword: account.password, newPassword: "another long password" };
+    expectStatus(await account.client.put("/api/users/profile", change), 200);
+    const changed = { ...account, password: change.newPassword };
+    expectRefusal(await signIn(changed), 401, "second_factor_required");
+    expectStatus(await signIn(changed, { code: codeOf(secret) }), 200);
+  });
+
+  test("the command line switches it off for who is locked out", async () => {
+    const { account } = await signUpWithTwoFactor();
+    const { code, stderr } = await server().larder(["user", "set", account.email, "--no-two-factor"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expectStatus(await signIn(account), 200);
+    expect(await stateOf(account)).toMatchObject({ enabled: false });
+  });
+
+  test("everything survives a restart, and a copy of the database alone makes no codes", async () => {
+    await withServer({}, async (own) => {
+      const { account, secret, codes } = await signUpWithTwoFactor(own);
+      await own.restart();
+      const code = codeOf(secret);
+      expectRefusal(await signIn(account, {}, own), 401, "second_factor_required");
+      expectStatus(await signIn(account, { code }, own), 200);
+      await own.restart();
+      expectRefusal(await signIn(account, { code }, own), 401, "invalid_code");
+      await own.stop();
+      const database = Buffer.from(await Bun.file(`${own.dataDir}/larder.db`).arrayBuffer());
+      for (const text of [secret, ...codes, ...codes.map((one) => one.replaceAll("-", ""))]) {
+        expect(database.includes(text)).toBe(false);
+      }
+    });
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,267 @@
+import { describe, expect, test } from "bun:test";
+import { type Account, type Answer, checksumOf, Client, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { tinyPng } from "../support/images.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+interface Version {
+  version: number;
+  size: number;
+  checksum: string;
+  mimeType: string;
+  createdAt: string;
+  createdBy: { id: string; name: string } | null;
+  isCurrent: boolean;
+  downloadUrl: string;
+}
+
+/** A file with the contents "one", "two" and "three". */
+async function fileOfThree(client: Client, folder = "/"): Promise<string> {
+  const id = await client.storedId("one", { name: "notes.txt", fields: { folder } });
+  for (const content of ["two", "three"]) expectStatus(await client.putContent(id, content), 200);
+  return id;
+}
+
+async function versionsOf(client: Client, id: string): Promise<Version[]> {
+  const answer = await client.get(`/api/files/${id}/versions`);
+  expectStatus(answer, 200);
+  return answer.list("data.versions") as Version[];
+}
+
+const usageOf = async (client: Client) =>
+  (await client.get("/api/users/usage")).at("data.storage") as Record<string, number>;
+const textOf = (answer: Answer) => new TextDecoder().decode(answer.bytes);
+
+describe("the list of versions", () => {
+  test("has all contents, the newest first, the present one marked", async () => {
+    const { client, ...account } = await server().signUp();
+    const id = await fileOfThree(client);
+    const versions = await versionsOf(client, id);
+    expect(versions.map(({ version, size, checksum, isCurrent }) => [version, size, checksum, isCurrent])).toEqual([
+      [3, 5, checksumOf("three"), true],
+      [2, 3, checksumOf("two"), false],
+      [1, 3, checksumOf("one"), false],
+    ]);
+    const profile = await client.get("/api/users/profile");
+    for (const { createdBy, createdAt, downloadUrl } of versions) {
+      expect(createdBy).toEqual({ id: profile.string("data.id"), name: profile.string("data.name") });
+      expect(createdAt).toMatch(timestampPattern);
+      expect(new URL(downloadUrl).pathname).toMatch(new RegExp(`^/api/files/${id}/versions/[123]/download$`));
+    }
+    expect(account.email).toContain("@");
+  });
+
+  test("grows by an upload with onConflict=version and by a restore, and counts in the usage", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("a".repeat(10), { name: "a.txt" });
+    const again = await client.stored("b".repeat(20), { name: "a.txt", fields: { onConflict: "version" } });
+    expect([again.string("data.id"), again.at("data.version")]).toEqual([id, 2]);
+    expectStatus(await client.post(`/api/files/${id}/versions/1/restore`), 200);
+    expect((await versionsOf(client, id)).map(({ size }) => size)).toEqual([10, 20, 10]);
+    expect(await usageOf(client)).toMatchObject({ versions: 30, used: 40 });
+  });
+
+  test("is nobody else's", async () => {
+    const { client } = await server().signUp();
+    const id = await fileOfThree(client);
+    const { client: other } = await server().signUp();
+    for (const answer of [
+      await other.get(`/api/files/${id}/versions`),
+      await other.get(`/api/files/${id}/versions/1/download`),
+      await other.head(`/api/files/${id}/versions/1/download`),
+      await other.post(`/api/files/${id}/versions/1/restore`),
+      await other.delete(`/api/files/${id}/versions/1`),
+    ]) {
+      expect(answer.status).toBe(404);
+    }
+    expectRefusal(await server().visitor.get(`/api/files/${id}/versions`), 401, "missing_token");
+    expect(await versionsOf(client, id)).toHaveLength(3);
+  });
+
+  test("of a folder, of an unknown file and with a number that is none are refused", async () => {
+    const { client } = await server().signUp();
+    const id = await fileOfThree(client);
+    const folder = await client.folderId("docs");
+    expectRefusal(await client.get(`/api/files/${folder}/versions`), 404, "not_found");
+    expectRefusal(await client.get("/api/files/file_00000000000000000000/versions"), 404, "not_found");
+    for (const number of ["0", "-1", "1.5", "x", "01", "1e1", "9".repeat(16)]) {
+      expectRefusal(await client.get(`/api/files/${id}/versions/${number}/download`), 400, "invalid_field", "version");
+      expectRefusal(await client.post(`/api/files/${id}/versions/${number}/restore`), 400, "invalid_field", "version");
+      expectRefusal(await client.delete(`/api/files/${id}/versions/${number}`), 400, "invalid_field", "version");
+    }
+    expectRefusal(await client.get(`/api/files/${id}/versions/4/download`), 404, "not_found");
+    expectRefusal(await client.post(`/api/files/${id}/versions/4/restore`), 404, "not_found");
+    expectRefusal(await client.delete(`/api/files/${id}/versions/4`), 404, "not_found");
+  });
+});
+
+describe("the content of a version", () => {
+  test("is sent as a download is: ETag, ranges, conditions, HEAD, names", async () => {
+    const { client } = await server().signUp();
+    const id = await fileOfThree(client);
+    const path = `/api/files/${id}/versions/2/download`;
+    const whole = await client.get(path);
+    expectStatus(whole, 200);
+    expect(textOf(whole)).toBe("two");
+    const etag = `"${checksumOf("two").slice("sha256:".length)}"`;
+    expect(whole.header("etag")).toBe(etag);
+    expect(whole.header("content-disposition")).toContain('attachment; filename="notes.txt"');
+    expect(whole.header("x-content-type-options")).toBe("nosniff");
+    const [, second] = await versionsOf(client, id);
+    expect(Date.parse(whole.header("last-modified"))).toBe(
+      Math.floor(Date.parse(second?.createdAt ?? "") / 1000) * 1000,
+    );
+    const range = await client.get(path, { range: "bytes=1-" });
+    expectStatus(range, 206);
+    expect([textOf(range), range.header("content-range")]).toEqual(["wo", "bytes 1-2/3"]);
+    expectStatus(await client.get(path, { range: "bytes=9-" }), 416);
+    expectStatus(await client.get(path, { "if-none-match": etag }), 304);
+    expectStatus(await client.get(path, { "if-match": '"other"' }), 412);
+    const head = await client.head(path);
+    expectStatus(head, 200);
+    expect([head.header("content-length"), head.bytes.length]).toEqual(["3", 0]);
+    expect((await client.get(`${path}?inline`)).header("content-disposition")).toContain("inline");
+    expect(textOf(await client.get(`/api/files/${id}/versions/3/download`))).toBe("three");
+  });
+
+  test("has a thumbnail of its own", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(tinyPng(4, 4, [200, 0, 0]), { name: "a.png", type: "image/png" });
+    expectStatus(await client.putContent(id, "no picture any more", { "content-type": "text/plain" }), 200);
+    const picture = await client.get(`/api/files/${id}/versions/1/download?thumbnail=true`);
+    expectStatus(picture, 200);
+    expect(picture.header("content-type")).toBe("image/webp");
+    expect(textOf(await client.get(`/api/files/${id}/download?thumbnail=true`))).toBe("no picture any more");
+  });
+
+  test("counts as a download", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "on", LARDER_DEFAULT_PLAN: "free" } }, async (limited) => {
+      const { client } = await limited.signUp();
+      const id = await fileOfThree(client);
+      const answer = await client.get(`/api/files/${id}/versions/1/download`);
+      expect([answer.header("x-ratelimit-resource"), answer.status]).toEqual(["downloads", 200]);
+      expect((await client.get(`/api/files/${id}`)).at("data.downloadCount")).toBe(1);
+      const restored = await client.post(`/api/files/${id}/versions/1/restore`);
+      expect(restored.header("x-ratelimit-resource")).toBe("operations");
+    });
+  });
+});
+
+describe("restoring a version", () => {
+  test("makes a new one with the old content, and sync tells of it", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    const id = await fileOfThree(client);
+    const device = await registerDevice(server(), account);
+    const token = (await device.client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
+    const answer = await client.post(`/api/files/${id}/versions/1/restore`);
+    expectStatus(answer, 200);
+    expect(answer.at("data")).toMatchObject({
+      id,
+      version: 4,
+      size: 3,
+      checksum: checksumOf("one"),
+      name: "notes.txt",
+    });
+    expect(textOf(await client.get(`/api/files/${id}/download`))).toBe("one");
+    expect((await versionsOf(client, id)).map(({ version, isCurrent }) => [version, isCurrent])).toEqual([
+      [4, true],
+      [3, false],
+      [2, false],
+      [1, false],
+    ]);
+    const status = await device.client.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
+    expect(status.text).toContain(id);
+  });
+
+  test("of the present version changes nothing, of one with the same bytes makes another", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("same", { name: "a.txt" });
+    expectStatus(await client.putContent(id, "same"), 200);
+    expect((await client.post(`/api/files/${id}/versions/2/restore`)).at("data.version")).toBe(2);
+    expect((await client.post(`/api/files/${id}/versions/1/restore`)).at("data.version")).toBe(3);
+  });
+
+  test("honours If-Match with the present content's ETag", async () => {
+    const { client } = await server().signUp();
+    const id = await fileOfThree(client);
+    const path = `/api/files/${id}/versions/1/restore`;
+    const etagOf = (content: string) => `"${checksumOf(content).slice("sha256:".length)}"`;
+    expectRefusal(await client.post(path, undefined, { "if-match": etagOf("one") }), 412, "precondition_failed");
+    expectStatus(await client.post(path, undefined, { "if-match": etagOf("three") }), 200);
+  });
+
+  test("needs room in the quota", async () => {
+    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "1MB" } }, async (small) => {
+      const { client } = await small.signUp();
+      const id = await client.storedId(randomContent(600_000), { name: "a.bin" });
+      expectStatus(await client.putContent(id, "small"), 200);
+      const refused = await client.post(`/api/files/${id}/versions/1/restore`);
+      expectRefusal(refused, 413, "quota_exceeded");
+      expect(refused.at("error.details.plan")).toBe("enterprise");
+      expect((await client.get(`/api/files/${id}`)).at("data.version")).toBe(2);
+    });
+  });
+});
+
+describe("deleting a version", () => {
+  test("frees its bytes at once and leaves the others and their numbers", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("x".repeat(1_000), { name: "a.txt" });
+    for (const size of [200, 30]) expectStatus(await client.putContent(id, "y".repeat(size)), 200);
+    expect((await usageOf(client))["versions"]).toBe(1_200);
+    const deleted = await client.delete(`/api/files/${id}/versions/1`);
+    expectStatus(deleted, 200);
+    expect(deleted.at("data")).toEqual({ id, version: 1, deletedAt: expect.stringMatching(timestampPattern) });
+    expect(await usageOf(client)).toMatchObject({ versions: 200, used: 230 });
+    expect((await versionsOf(client, id)).map(({ version }) => version)).toEqual([3, 2]);
+    expectRefusal(await client.delete(`/api/files/${id}/versions/1`), 404, "not_found");
+    expectRefusal(await client.get(`/api/files/${id}/versions/1/download`), 404, "not_found");
+  });
+
+  test("is refused for the present one", async () => {
+    const { client } = await server().signUp();
+    const id = await fileOfThree(client);
+    expectRefusal(await client.delete(`/api/files/${id}/versions/3`), 409, "version_conflict");
+    expect(await versionsOf(client, id)).toHaveLength(3);
+  });
+
+  test("leaves a content that a file still has", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(500);
+    const id = await client.storedId(content, { name: "a.bin" });
+    const twin = await client.storedId(content, { name: "b.bin" });
+    expectStatus(await client.putContent(id, "new"), 200);
+    expectStatus(await client.delete(`/api/files/${id}/versions/1`), 200);
+    expect(checksumOf((await client.get(`/api/files/${twin}/download`)).bytes)).toBe(checksumOf(content));
+  });
+});
+
+test("a viewer lists and downloads versions, and changes none", async () => {
+  const account: Account = await server().addUser([]);
+  const id = await fileOfThree(account.client);
+  await server().larder(["user", "set", account.email, "--role", "viewer"]);
+  const { email, password } = account;
+  const answer = await server().visitor.post("/api/auth/signin", { email, password });
+  const viewer = new Client(server(), answer.string("token"));
+  expect(await versionsOf(viewer, id)).toHaveLength(3);
+  expectStatus(await viewer.get(`/api/files/${id}/versions/1/download`), 200);
+  expectRefusal(await viewer.post(`/api/files/${id}/versions/1/restore`), 403, "role");
+  expectRefusal(await viewer.delete(`/api/files/${id}/versions/1`), 403, "role");
+});
+
+test("how many are kept is the configuration's until the user says it", async () => {
+  await withServer({ env: { LARDER_VERSIONS_KEEP: "3" } }, async (own) => {
+    const { client } = await own.signUp();
+    expect((await client.get("/api/users/settings")).at("data.versioning.keep")).toBe(3);
+    expect((await client.put("/api/users/settings", { theme: "dark" })).at("data.versioning.keep")).toBe(3);
+    expect((await client.put("/api/users/settings", { versioning: { keep: 7 } })).at("data.versioning.keep")).toBe(7);
+    expect((await client.get("/api/users/settings")).at("data.versioning.keep")).toBe(7);
+  });
+});
+
+testAllAnswers(server);

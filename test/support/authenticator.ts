@@ -1,0 +1,101 @@
+// A passkey in software: what browser and authenticator do together (WebAuthn level 2), ES256, without attestation.
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import type { Answer } from "./client.ts";
+
+/** How an answer is made; each has what a browser on the right page would give. */
+export interface Ceremony {
+  /** The page that asks, `http://127.0.0.1:1234`. */
+  origin: string;
+  /** The host name that the authenticator signs for; the origin's where absent. */
+  rpId?: string;
+  /** What is signed in place of the server's challenge. */
+  challenge?: string;
+  /** `webauthn.create` or `webauthn.get`, in place of the right one. */
+  type?: string;
+  /** False: somebody was there, but was not asked for PIN or finger. */
+  isVerified?: boolean;
+  /** How often the authenticator says that it was used. */
+  counter?: number;
+}
+
+const USER_PRESENT = 0x01;
+const USER_VERIFIED = 0x04;
+const HAS_CREDENTIAL = 0x40;
+
+/** One passkey, of the account for which it was made. */
+export class Authenticator {
+  readonly credentialId = randomBytes(32);
+  readonly #keys: { publicKey: KeyObject; privateKey: KeyObject } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  #userHandle = "";
+  counter = 0;
+
+  /** navigator.credentials.create(), in JSON. @param answer of POST /api/users/passkeys/options */
+  create(answer: Answer, ceremony: Ceremony): Record<string, unknown> {
+    this.#userHandle = answer.string("data.options.user.id");
+    const { publicKey } = this.#keys;
+    const { x = "", y = "" } = publicKey.export({ format: "jwk" });
+    // A COSE key (RFC 9052 §7): {1: 2 (EC2), 3: -7 (ES256), -1: 1 (P-256), -2: x, -3: y}.
+    const coseKey = Buffer.concat([
+      Buffer.from([0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20]),
+      Buffer.from(x, "base64url"),
+      Buffer.from([0x22, 0x58, 0x20]),
+      Buffer.from(y, "base64url"),
+    ]);
+    const aaguid = Buffer.alloc(16);
+    const idLength = Buffer.from([0, this.credentialId.length]);
+    const credential = Buffer.concat([aaguid, idLength, this.credentialId, coseKey]);
+    const data = this.#authenticatorData(ceremony, credential);
+    // CBOR (RFC 8949): {"fmt": "none", "attStmt": {}, "authData": bytes}.
+    const attestation = Buffer.concat([
+      Buffer.from([0xa3, 0x63]),
+      Buffer.from("fmt"),
+      Buffer.from([0x64]),
+      Buffer.from("none"),
+      Buffer.from([0x67]),
+      Buffer.from("attStmt"),
+      Buffer.from([0xa0, 0x68]),
+      Buffer.from("authData"),
+      Buffer.from([0x59, data.length >> 8, data.length & 0xff]),
+      data,
+    ]);
+    return this.#response({
+      clientDataJSON: clientData("webauthn.create", answer, ceremony).toString("base64url"),
+      attestationObject: attestation.toString("base64url"),
+      transports: ["internal"],
+    });
+  }
+
+  /** navigator.credentials.get(), in JSON. @param answer of POST /api/auth/passkey/options */
+  get(answer: Answer, ceremony: Ceremony): Record<string, unknown> {
+    this.counter += 1;
+    const data = this.#authenticatorData(ceremony);
+    const client = clientData("webauthn.get", answer, ceremony);
+    const signed = Buffer.concat([data, createHash("sha256").update(client).digest()]);
+    return this.#response({
+      clientDataJSON: client.toString("base64url"),
+      authenticatorData: data.toString("base64url"),
+      signature: sign("sha256", signed, this.#keys.privateKey).toString("base64url"),
+      userHandle: this.#userHandle,
+    });
+  }
+
+  #authenticatorData(ceremony: Ceremony, credential?: Buffer): Buffer {
+    const { origin, rpId = new URL(origin).hostname, isVerified = true, counter = this.counter } = ceremony;
+    const flags = USER_PRESENT | (isVerified ? USER_VERIFIED : 0) | (credential === undefined ? 0 : HAS_CREDENTIAL);
+    const tail = Buffer.alloc(5);
+    tail.writeUInt8(flags, 0);
+    tail.writeUInt32BE(counter, 1);
+    const rpIdHash = createHash("sha256").update(rpId).digest();
+    return Buffer.concat([rpIdHash, tail, credential ?? Buffer.alloc(0)]);
+  }
+
+  #response(response: Record<string, unknown>): Record<string, unknown> {
+    const id = this.credentialId.toString("base64url");
+    return { id, rawId: id, type: "public-key", response, clientExtensionResults: {} };
+  }
+}
+
+function clientData(type: string, answer: Answer, ceremony: Ceremony): Buffer {
+  const { origin, challenge = answer.string("data.options.challenge") } = ceremony;
+  return Buffer.from(JSON.stringify({ type: ceremony.type ?? type, challenge, origin, crossOrigin: false }));
+}

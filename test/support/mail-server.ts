@@ -1,0 +1,169 @@
+// A mail server on this machine: real SMTP, real TLS. What it does with the next mails can be told; what it took is read
+// back as a mail program would read it.
+import { readFileSync } from "node:fs";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { join } from "node:path";
+import PostalMime, { type Email } from "postal-mime";
+import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp-server";
+import { eventually } from "./expect.ts";
+
+const fixtures = join(import.meta.dir, "../fixtures/tls");
+
+/** A certificate that signs itself, for `127.0.0.1`; a client has to be told to trust it. */
+export const certificateFile = join(fixtures, "certificate.pem");
+
+/** What the server does with a mail, by its recipient or in order: takes it, answers with a status, or cuts the line. */
+export type MailBehaviour = "take" | { status: number; at: "recipient" | "data" } | "cut";
+
+/** A mail that was taken. */
+export interface TakenMail {
+  readonly to: string[];
+  readonly from: string;
+  readonly isEncrypted: boolean;
+  readonly user: string | undefined;
+  readonly raw: string;
+  readonly parsed: Email;
+}
+
+/** See the head of this file. */
+export class MailServer {
+  /** In the order in which they were taken. */
+  readonly taken: TakenMail[] = [];
+  /** Recipients of all attempts, taken or not, in order. */
+  readonly attempts: string[] = [];
+  /** What the next mails get, one each; when empty they are taken. */
+  behaviours: MailBehaviour[] = [];
+  /** The same for certain recipients, which wins. */
+  readonly behaviourOf = new Map<string, MailBehaviour>();
+  password = "mail secret";
+  #server: SMTPServer | undefined;
+  #port = 0;
+  readonly #options: SMTPServerOptions;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: SMTPServerOptions = {}) {
+    this.#options = options;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Begins to listen, on the same port as before where there was one. */
+  async start(): Promise<void> {
+    const server = new SMTPServer({
+      key: readFileSync(join(fixtures, "key.pem"), "utf8"),
+      cert: readFileSync(certificateFile, "utf8"),
+      authOptional: true,
+      disableReverseLookup: true,
+      closeTimeout: 100,
+      logger: false,
+      onAuth: (auth, _session, callback) => {
+        if (auth.password === this.password) callback(null, { user: auth.username ?? "" });
+        else callback(new Error("wrong"));
+      },
+      onRcptTo: (address, _session, callback) => {
+        this.attempts.push(address.address);
+        const behaviour = this.#next(address.address, "recipient");
+        if (typeof behaviour === "object") callback(refusal(behaviour.status));
+        else callback();
+      },
+      onData: (stream, session, callback) => {
+        const to = session.envelope.rcptTo.map(({ address }) => address);
+        const behaviour = this.#next(to[0] ?? "", "data");
+        if (behaviour === "cut") {
+          stream.once("data", () => this.#cut());
+          stream.resume();
+          return;
+        }
+        const chunks: Buffer[] = [];
+        stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+        stream.on("end", () => {
+          if (typeof behaviour === "object") {
+            callback(refusal(behaviour.status));
+            return;
+          }
+          void this.#take(Buffer.concat(chunks).toString("utf8"), to, session);
+          callback();
+        });
+      },
+      ...this.#options,
+    });
+    server.on("error", () => {});
+    server.server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.on("close", () => this.#sockets.delete(socket));
+      socket.on("error", () => {});
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.server.once("error", reject);
+      server.listen(this.#port, "127.0.0.1", resolve);
+    });
+    this.#server = server;
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a port
+    this.#port = (server.server.address() as AddressInfo).port;
+  }
+
+  async stop(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    this.#server = undefined;
+    this.#cut();
+    await new Promise<void>((resolve) => server.close(resolve));
+    // Really gone: nobody answers there any more.
+    await eventually("the mail server is gone", () => isRefused(this.#port));
+  }
+
+  /** Waits until so many mails were taken in all. */
+  async took(count: number): Promise<TakenMail[]> {
+    await eventually(`${count} mails taken`, () => this.taken.length >= count, 20_000);
+    return this.taken;
+  }
+
+  /** The last mail to an address, once it is there. */
+  async mailTo(address: string, count = 1): Promise<TakenMail> {
+    const found = () => this.taken.filter(({ to }) => to.includes(address));
+    await eventually(`${count} mails to ${address}`, () => found().length >= count, 20_000);
+    const mail = found()[count - 1];
+    if (mail === undefined) throw new Error("no mail");
+    return mail;
+  }
+
+  async #take(raw: string, to: string[], { envelope, secure, user }: SMTPServerSession): Promise<void> {
+    const from = envelope.mailFrom === false ? "" : envelope.mailFrom.address;
+    this.taken.push({ to, from, isEncrypted: secure, user, raw, parsed: await PostalMime.parse(raw) });
+  }
+
+  #next(address: string, at: "recipient" | "data"): MailBehaviour {
+    const own = this.behaviourOf.get(address);
+    const behaviour = own ?? this.behaviours[0] ?? "take";
+    const isHere =
+      at === "data" ? behaviour === "cut" || isAt(behaviour, at) || behaviour === "take" : isAt(behaviour, at);
+    if (!isHere) return "take";
+    if (own === undefined) this.behaviours.shift();
+    return behaviour;
+  }
+
+  #cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
+
+function isAt(behaviour: MailBehaviour, at: "recipient" | "data"): boolean {
+  return typeof behaviour === "object" && behaviour.at === at;
+}
+
+function refusal(status: number): Error {
+  return Object.assign(new Error(`${status >= 500 ? "5" : "4"}.1.1 not now, says the test`), { responseCode: status });
+}
+
+async function isRefused(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(false);
+    });
+    socket.once("error", () => resolve(true));
+  });
+}

@@ -1,0 +1,28 @@
+// Shares between accounts, as tests make them.
+import type { Account, Client } from "./client.ts";
+
+/** What a share between accounts is like; read and without end by default. */
+export interface GivenShare {
+  permissions?: "read" | "write";
+  label?: string;
+  expiresAt?: string;
+}
+
+/**
+ * Shares a file or folder with another account, which must succeed.
+ *
+ * @param id its prefix tells whether it is a folder
+ * @param to the account, or an e-mail that may have none
+ * @returns the share's id
+ */
+export async function shareWith(
+  owner: Client,
+  id: string,
+  to: Pick<Account, "email">,
+  given: GivenShare = {},
+): Promise<string> {
+  const path = id.startsWith("fold_") ? `/api/files/folders/${id}/shares` : `/api/files/${id}/shares`;
+  const answer = await owner.post(path, { user: to.email, ...given });
+  if (answer.status !== 201) throw new Error(`share refused: ${answer.status} ${answer.text}`);
+  return answer.string("data.id");
+}

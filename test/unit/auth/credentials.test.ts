@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import { CLIENT, HOUR_MS, openCredentials, PASSWORD, reasonOf } from "./support.ts";
+
+describe("a token", () => {
+  test("is over with its session, also when it is remembered (D57)", async () => {
+    const { auth, clock } = await openCredentials();
+    const checked = await auth.checkPassword("ada@example.org", PASSWORD);
+    const { token } = await auth.signIn(checked, CLIENT);
+    expect(await reasonOf(() => auth.identify(token))).toBe("none");
+    clock.ms += 24 * HOUR_MS - 1000;
+    expect(await reasonOf(() => auth.identify(token))).toBe("none");
+    clock.ms += 1000;
+    expect(await reasonOf(() => auth.identify(token))).toBe("expired_token");
+    auth.dropCaches();
+    expect(await reasonOf(() => auth.identify(token))).toBe("expired_token");
+  });
+});
+
+describe("a password that was checked", () => {
+  test("begins no session once the account asks for a second factor", async () => {
+    // Whoever had given the password just before it was switched on got in without.
+    const { auth, db, user } = await openCredentials();
+    const checked = await auth.checkPassword("ada@example.org", PASSWORD);
+    db.sqlite.run("INSERT INTO two_factors (user_id, sealed_secret, created_at, enabled_at) VALUES (?1, x'00', 1, 1)", [
+      user.id,
+    ]);
+    expect(await reasonOf(() => auth.signIn(checked, CLIENT))).toBe("second_factor_required");
+    expect(auth.listSessions(user.id)).toEqual([]);
+  });
+
+  test("begins no session once it was replaced, or the account disabled", async () => {
+    const { auth, users, user } = await openCredentials();
+    const checked = await auth.checkPassword("ada@example.org", PASSWORD);
+    await users.update(user.id, { isDisabled: true });
+    expect(await reasonOf(() => auth.signIn(checked, CLIENT))).toBe("account_disabled");
+    await users.update(user.id, { isDisabled: false, password: "another long password" });
+    expect(await reasonOf(() => auth.signIn(checked, CLIENT))).toBe("bad_credentials");
+  });
+});
+
+describe("a user who proved themselves otherwise", () => {
+  test("is signed in without password and code, unless the account is disabled or gone", async () => {
+    const { auth, users, user } = await openCredentials();
+    const { token } = await auth.signInConfirmed(user, CLIENT);
+    expect((await auth.identify(token)).user.publicId).toBe(user.publicId);
+    expect(await reasonOf(() => auth.signInConfirmed({ ...user, id: 99 }, CLIENT))).toBe("bad_credentials");
+    await users.update(user.id, { isDisabled: true });
+    expect(await reasonOf(() => auth.signInConfirmed(user, CLIENT))).toBe("account_disabled");
+  });
+
+  test("gets no session where the proof is refused in the deed", async () => {
+    const { auth, user } = await openCredentials();
+    const refuse = () => {
+      throw new Error("used");
+    };
+    expect(auth.signInConfirmed(user, CLIENT, refuse)).rejects.toThrow("used");
+    expect(auth.listSessions(user.id)).toEqual([]);
+  });
+});
+
+describe("an API key", () => {
+  test("is over at its time, also when it is remembered (D57)", async () => {
+    const { apiKeys, clock, user } = await openCredentials();
+    const { key } = await apiKeys.add(user, { name: "x", expiresAtMs: clock.ms + HOUR_MS });
+    expect(apiKeys.identify(key).user.id).toBe(user.id);
+    clock.ms += HOUR_MS;
+    expect(await reasonOf(() => apiKeys.identify(key))).toBe("expired_token");
+    apiKeys.dropCaches();
+    expect(await reasonOf(() => apiKeys.identify(key))).toBe("expired_token");
+    expect(apiKeys.list(user.id)).toHaveLength(1);
+  });
+
+  test("that was deleted is told so for 90 days, and is unknown then", async () => {
+    const { apiKeys, clock, user } = await openCredentials();
+    const { key, apiKey } = await apiKeys.add(user, { name: "x" });
+    await apiKeys.revoke(user.id, apiKey.publicId);
+    clock.ms += 90 * 24 * HOUR_MS;
+    expect(await apiKeys.sweep(10)).toBe(0);
+    expect(await reasonOf(() => apiKeys.identify(key))).toBe("revoked_token");
+    clock.ms += 1;
+    expect(await apiKeys.sweep(10)).toBe(1);
+    expect(await reasonOf(() => apiKeys.identify(key))).toBe("invalid_token");
+  });
+
+  test("notes its use at most once a minute", async () => {
+    const { apiKeys, clock, user, writer } = await openCredentials();
+    const { key } = await apiKeys.add(user, { name: "x" });
+    const used = async () => {
+      await writer.run(() => undefined);
+      return apiKeys.list(user.id)[0]?.lastUsedAtMs;
+    };
+    expect(await used()).toBeNull();
+    apiKeys.identify(key);
+    const firstMs = clock.ms;
+    expect(await used()).toBe(firstMs);
+    clock.ms += 59_999;
+    apiKeys.identify(key);
+    expect(await used()).toBe(firstMs);
+    clock.ms += 1;
+    apiKeys.identify(key);
+    expect(await used()).toBe(clock.ms);
+  });
+
+  test("of an administrator is one no longer once they are not (D57)", async () => {
+    const { apiKeys, users } = await openCredentials();
+    const input = { password: PASSWORD, role: "admin", plan: "free" } as const;
+    await users.add({ ...input, email: "root@example.org" });
+    const admin = await users.add({ ...input, email: "bob@example.org" });
+    const { key } = await apiKeys.add(admin, { name: "x", scopes: ["admin"] });
+    expect(apiKeys.identify(key).user.role).toBe("admin");
+    await users.update(admin.id, { role: "viewer" });
+    expect(apiKeys.identify(key).user.role).toBe("viewer");
+  });
+});

@@ -1,0 +1,250 @@
+/** Random changes by people and devices; then everything is brought back to a moment, and must be what it was. */
+import { afterEach, describe, expect, test } from "bun:test";
+import type { Transaction } from "../../../src/db/transaction.ts";
+import { HistoryService, RESTORE_CHANGES_MAX } from "../../../src/features/history/service.ts";
+import type { RestoreOutcome } from "../../../src/features/history/types.ts";
+import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
+import type { User } from "../../../src/features/users/types.ts";
+import { blobOf, randomOf, reasonOf, TestTree } from "../tree/support.ts";
+
+const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "d"];
+const DEVICE = 7;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let tree: TestTree;
+/** Ids of what came out of the trash. */
+const returned = new Set<string>();
+afterEach(() => tree.close());
+
+function open(quotaBytes: number | null = null) {
+  tree = new TestTree();
+  const accountId = tree.addAccount();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as far as a user is looked at here
+  const user = { id: accountId, viaDeviceId: undefined } as User;
+  const service = new HistoryService({
+    sqlite: tree.db.sqlite,
+    writer: tree.writer,
+    clock: tree.clock,
+    tree: tree.read,
+    treeWriter: tree.write,
+    limitsOf: () => ({ quotaBytes, plan: "free" }),
+    reachMs: 30 * DAY_MS,
+  });
+  const restore = (atMs: number, more: { isDryRun?: boolean; removesNew?: boolean; folderPath?: string } = {}) =>
+    service.restore(user, { folderPath: "/", atMs, isDryRun: false, removesNew: false, ...more });
+  return { accountId, service, restore };
+}
+
+async function allNodes(accountId: number): Promise<TreeNode[]> {
+  const all: TreeNode[] = [];
+  const walk = async (folder: FolderNode): Promise<void> => {
+    const query = { accountId, folder, sort: "name", order: "asc", offset: 0, limit: 10_000 } as const;
+    for (const node of (await tree.read.list(query)).nodes) {
+      all.push(node);
+      if (node.kind === "folder") await walk(node);
+    }
+  };
+  await walk(tree.read.getRoot(accountId));
+  return all;
+}
+
+/** Paths with contents, in order. */
+function shape(nodes: readonly TreeNode[]): string[] {
+  return nodes.map((node) => `${node.folder}|${node.name}|${node.kind === "file" ? node.digest : ""}`).sort();
+}
+
+/** A random change. @returns ids deleted for good */
+function change(accountId: number, random: ReturnType<typeof randomOf>, nodes: readonly TreeNode[]): string[] {
+  const folders = nodes.filter((node) => node.kind === "folder");
+  const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
+  const name = random.pick(NAMES);
+  const deviceId = random.chance(0.6) ? DEVICE : undefined;
+  const node = nodes.length > 0 ? random.pick(nodes) : undefined;
+  const kind = random.below(12);
+  const by = (deed: (tx: Transaction) => unknown) => tree.run((tx) => tree.write.by(deviceId, () => void deed(tx)));
+  const below = (folder: TreeNode): string[] =>
+    nodes.filter(({ parentId }) => parentId === folder.id).flatMap((one) => [one.publicId, ...below(one)]);
+  if (node === undefined || kind <= 1) {
+    const blob = blobOf(`${random.below(1_000)}`, 1 + random.below(50));
+    tree.addFile(accountId, folderPath, name, { blob, onConflict: "rename" });
+  } else if (kind === 2)
+    by((tx) => tree.write.ensureFolder(tx, accountId, `${folderPath === "/" ? "" : folderPath}/f${name}`));
+  else if (kind <= 4) by((tx) => tree.write.move(tx, node, folderPath));
+  else if (kind === 5 && node.kind === "folder") by((tx) => tree.write.updateFolder(tx, node, { name: `f${name}` }));
+  else if (kind === 6 && node.kind === "file") by((tx) => tree.write.updateFile(tx, node, { name, folderPath }));
+  else if (kind === 7 && node.kind === "file") rewrite(accountId, node, `${random.below(1_000)}`);
+  else if (kind === 8) {
+    by((tx) => (node.kind === "file" ? tree.write.deleteFile(tx, node) : tree.write.deleteFolder(tx, node)));
+    return deviceId === undefined ? [node.publicId, ...below(node)] : [];
+  } else if (kind === 9) by((tx) => tree.write.trash(tx, node));
+  else if (kind === 10) by((tx) => tree.write.reapSome(tx, 3));
+  else if (kind === 11) {
+    const { entries } = tree.read.listTrash(accountId, 0, 100);
+    const trashed = entries.length > 0 ? random.pick(entries).node : undefined;
+    if (trashed !== undefined) {
+      by((tx) => tree.write.restore(tx, trashed));
+      returned.add(trashed.publicId);
+    }
+  }
+  return [];
+}
+
+function rewrite(accountId: number, file: FileNode, text: string): void {
+  const content = { file, blob: blobOf(text, 9), mediaType: "a/b", createdBy: accountId, quotaBytes: null };
+  tree.run((tx) => tree.write.replaceContent(tx, content));
+}
+
+async function changeMuch(accountId: number, random: ReturnType<typeof randomOf>, steps: number): Promise<Set<string>> {
+  const deleted = new Set<string>();
+  for (let step = 0; step < steps; step++) {
+    tree.clock.advance(1 + random.below(5));
+    try {
+      for (const publicId of change(accountId, random, await allNodes(accountId))) deleted.add(publicId);
+    } catch (error) {
+      // A name that is taken, a folder into itself: nothing has changed.
+      if (!(error instanceof Error && "reason" in error)) throw error;
+    }
+  }
+  return deleted;
+}
+
+async function expectNoDrift(accountId: number): Promise<void> {
+  expect(await tree.read.recount(accountId)).toEqual([]);
+  expect(await tree.read.recountBlobs()).toEqual([]);
+}
+
+describe("everything brought back", () => {
+  test.each(Array.from({ length: 12 }, (_, index) => index + 1))("is what it was (seed %i)", async (seed) => {
+    const { accountId, restore } = open();
+    const random = randomOf(seed);
+    await changeMuch(accountId, random, 40);
+    const before = await allNodes(accountId);
+    const atMs = tree.clock.nowMs();
+    const deleted = await changeMuch(accountId, random, 60);
+    // What was deleted for good, and what lay in it, is not expected back.
+    const byId = new Map(before.map((node) => [node.id, node]));
+    const isKept = (node: TreeNode): boolean => {
+      const parent = byId.get(node.parentId ?? 0);
+      return !deleted.has(node.publicId) && (parent === undefined || isKept(parent));
+    };
+    tree.clock.advance(5);
+    const now = shape(await allNodes(accountId));
+    const dry = await restore(atMs, { isDryRun: true, removesNew: true });
+    expect(shape(await allNodes(accountId))).toEqual(now);
+    const outcomes = await restore(atMs, { removesNew: true });
+    expect(outcomes.map(summary)).toEqual(dry.map(summary));
+    expect(outcomes.filter(({ outcome }) => outcome === "skipped")).toEqual([]);
+    const orphans = new Set(before.filter((node) => !isKept(node)).map(({ publicId }) => publicId));
+    // What was in the trash then, and came out since, is no loss: it stays.
+    const known = new Set(before.map(({ publicId }) => publicId));
+    for (const publicId of returned) if (!known.has(publicId)) orphans.add(publicId);
+    const present = await allNodes(accountId);
+    const parents = new Map(present.map((node) => [node.id, node]));
+    const isOrphan = (node: TreeNode): boolean => {
+      const parent = parents.get(node.parentId ?? 0);
+      return orphans.has(node.publicId) || (parent !== undefined && isOrphan(parent));
+    };
+    const after = present.filter((node) => !isOrphan(node));
+    expect(shape(after)).toEqual(shape(before.filter(isKept)));
+    await expectNoDrift(accountId);
+    // Done once, there is nothing left to do.
+    tree.clock.advance(5);
+    expect(await restore(atMs, { removesNew: true })).toEqual([]);
+  });
+});
+
+function summary(one: RestoreOutcome): string {
+  const what = one.outcome === "done" ? one.change : one.outcome;
+  return `${what} ${one.node.folder} ${one.node.name}`;
+}
+
+test("names that were passed around come back to their files", async () => {
+  const { accountId, restore } = open();
+  const files = ["1", "2", "3"].map((name) => tree.addFile(accountId, "/f", name, { blob: blobOf(name) }));
+  const before = await allNodes(accountId);
+  const atMs = tree.clock.nowMs();
+  tree.clock.advance(5);
+  const rename = (file: FileNode | undefined, name: string) => {
+    if (file !== undefined) tree.run((tx) => tree.write.updateFile(tx, file, { name }));
+  };
+  rename(files[0], "x");
+  rename(files[1], "1");
+  rename(files[2], "2");
+  rename(files[0], "3");
+  const outcomes = await restore(atMs, { folderPath: "/f" });
+  expect(shape(await allNodes(accountId))).toEqual(shape(before));
+  expect(outcomes.map(summary).sort()).toEqual(["place /f 1", "place /f 2", "place /f 3"]);
+  expect(outcomes.flatMap((one) => (one.outcome === "done" && one.from ? [one.from.name] : [])).sort()).toEqual([
+    "1",
+    "2",
+    "3",
+  ]);
+});
+
+test("what is new stands aside, and stays where nobody asks for its removal", async () => {
+  const { accountId, restore } = open();
+  const file = tree.addFile(accountId, "/f", "a.txt", { blob: blobOf("old") });
+  const atMs = tree.clock.nowMs();
+  tree.clock.advance(5);
+  tree.run((tx) => tree.write.updateFile(tx, file, { name: "a.txt.locked" }));
+  tree.addFile(accountId, "/f", "a.txt", { blob: blobOf("new") });
+  const outcomes = await restore(atMs);
+  expect(outcomes.map(summary)).toEqual(["new /f a.txt", "aside /f a (1).txt", "place /f a.txt"]);
+  const names = (await allNodes(accountId)).map(({ name }) => name);
+  expect(names).toEqual(["f", "a (1).txt", "a.txt"]);
+});
+
+test("a quota that is too small refuses all of it", async () => {
+  const { accountId, restore } = open(25);
+  const file = tree.addFile(accountId, "/", "a", { blob: blobOf("old", 10) });
+  tree.addFile(accountId, "/", "b", { blob: blobOf("b", 1) });
+  const atMs = tree.clock.nowMs();
+  tree.clock.advance(5);
+  rewrite(accountId, file, "new");
+  tree.run((tx) => {
+    const b = tree.read.findNodeIn(tree.read.getRoot(accountId).id, "b");
+    if (b?.kind === "file") tree.write.updateFile(tx, b, { name: "c" });
+  });
+  const now = shape(await allNodes(accountId));
+  for (const isDryRun of [true, false]) {
+    const refused = await restore(atMs, { isDryRun }).catch((error: unknown) => error);
+    expect(
+      reasonOf(() => {
+        throw refused;
+      }),
+    ).toBe("quota_exceeded");
+    expect(shape(await allNodes(accountId))).toEqual(now);
+  }
+});
+
+test("a moment in the future or out of reach is refused, and so is too much at once", async () => {
+  const { accountId, restore } = open();
+  tree.addFile(accountId, "/", "a");
+  tree.clock.advance(31 * DAY_MS);
+  const reason = async (atMs: number) => {
+    const refused = await restore(atMs).catch((error: unknown) => error);
+    return reasonOf(() => {
+      throw refused;
+    });
+  };
+  expect(await reason(tree.clock.nowMs() + 1)).toBe("invalid_field");
+  expect(await reason(tree.clock.nowMs() - 30 * DAY_MS - 1)).toBe("invalid_field");
+  const atMs = tree.clock.nowMs();
+  tree.clock.advance(1);
+  const root = tree.read.getRoot(accountId);
+  tree.run((tx) => {
+    for (let i = 0; i <= RESTORE_CHANGES_MAX; i++)
+      tree.write.createFolder(tx, { accountId, parentPath: "/", name: `${i}`, metadata: {} });
+  });
+  tree.clock.advance(1);
+  const movedAtMs = tree.clock.nowMs();
+  tree.clock.advance(1);
+  tree.run((tx) => {
+    for (let i = 0; i <= RESTORE_CHANGES_MAX; i++) {
+      const node = tree.read.findNodeIn(root.id, `${i}`);
+      if (node?.kind === "folder") tree.write.updateFolder(tx, node, { name: `x${i}` });
+    }
+  });
+  expect(await reason(movedAtMs)).toBe("invalid_request");
+  expect((await restore(atMs)).length).toBe(RESTORE_CHANGES_MAX + 1);
+}, 30_000);
