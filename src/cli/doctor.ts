@@ -139,7 +139,11 @@ async function examineProvider(config: Config): Promise<Finding[]> {
     const provider = openProvider(config, { clock: systemClock, log: silentLog });
     if (provider === undefined) return [];
     const why = await provider.probe();
-    if (why === undefined) return [{ about, state: "ok", text: `${config.oidc.issuer ?? ""} answers` }];
+    if (why === undefined) {
+      const isPlain = config.oidc.issuer?.startsWith("http:") === true;
+      const text = `${config.oidc.issuer ?? ""} answers${isPlain ? ", but not by HTTPS: whoever is in between can sign in as anybody" : ""}`;
+      return [{ about, state: isPlain ? "note" : "ok", text }];
+    }
     return [{ about, state: "wrong", text: `${config.oidc.issuer ?? ""} can't be used (${why}). Check oidc.issuer` }];
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;

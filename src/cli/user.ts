@@ -28,7 +28,7 @@ import {
 } from "./command.ts";
 import { toJson, toTable } from "./output.ts";
 
-/** `larder user add|set|list|token|reset-link|invite|erase|setup-link`: accounts, beside a running server or without one. */
+/** `larder user add|set|list|token|reset-link|link-oidc|invite|erase|setup-link`: accounts, beside a running server or without one. */
 export function define(command: Command, context: CommandContext): void {
   command.description("Add, change and list accounts. Works beside a running server and takes effect at once.");
   describeEnd(command, "echo 'correct horse battery' | larder user add anna@example.org --admin --password-stdin");

@@ -52,6 +52,7 @@ import { openMail } from "../features/mail/open.ts";
 import { openSmtp } from "../features/mail/smtp.ts";
 import { openNotifications } from "../features/notifications/open.ts";
 import { openOidc } from "../features/oidc/open.ts";
+import type { OidcService } from "../features/oidc/service.ts";
 import { PasswordReset } from "../features/password-reset/service.ts";
 import { ReceivedShareService } from "../features/received-shares/service.ts";
 import { QueueService } from "../features/queue/service.ts";
@@ -101,6 +102,7 @@ export interface CommandServices {
   readonly auth: AuthService;
   readonly twoFactor: TwoFactorService;
   readonly passwordReset: PasswordReset;
+  readonly oidc: OidcService | undefined;
   readonly audit: AuditLog;
   readonly events: Events;
   readonly invites: InviteService;
@@ -744,6 +746,7 @@ export async function openForCommand(config: Config, log: Log): Promise<CommandS
     auth: services.auth,
     twoFactor: services.twoFactor,
     passwordReset: services.passwordReset,
+    oidc: services.oidc,
     audit: services.audit,
     events: services.events,
     invites: services.invites,

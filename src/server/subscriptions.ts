@@ -1,5 +1,6 @@
 /** Which feature hears which event. Listeners run in the order given here, in the deed that emits. */
 import type { Events } from "../events/events.ts";
+import type { AuditTriggers } from "../features/audit/triggers.ts";
 import type { ConflictService } from "../features/conflicts/service.ts";
 import type { HoldService } from "../features/mass-change/service.ts";
 import type { MailNotices } from "../features/mail/notices.ts";
@@ -14,6 +15,7 @@ import type { WebhookRecorder } from "../features/webhooks/recorder.ts";
 /** Who hears something. */
 export interface Subscribers {
   readonly events: Events;
+  readonly audit: AuditTriggers;
   readonly mailNotices: MailNotices;
   readonly passwordReset: PasswordReset;
   readonly notifications: NotificationTriggers;
@@ -55,6 +57,7 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("device.removed", (tx, event) => notifications.deviceRemoved(tx, event));
   events.on("settings.notifications_changed", (tx, event) => notifications.preferencesChanged(tx, event));
   events.on("security.token_reused", (tx, event) => notifications.tokenReused(tx, event));
+  events.on("security.token_reused", (tx, event) => audit.tokenReused(tx, event));
   events.on("security.credentials_changed", (tx, event) => notifications.credentialsChanged(tx, event));
   events.on("security.mass_change", (tx, event) => notifications.massChange(tx, event));
   // The same by mail, where the server sends any.

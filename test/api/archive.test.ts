@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { fromBuffer, type Entry, type ZipFile } from "yauzl";
 import { type Account, type Client, digestOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
@@ -11,24 +12,29 @@ const server = sharedServer();
 
 /** Paths and contents of an archive, in their order; folders end with a slash and have none. */
 async function unpack(bytes: Uint8Array): Promise<[string, string][]> {
-  const { promise, resolve, reject } = Promise.withResolvers<[string, string][]>();
-  fromBuffer(Buffer.from(bytes), { lazyEntries: true, strictFileNames: true }, (error, zip: ZipFile) => {
-    if (error !== null) return reject(error);
-    const found: [string, string][] = [];
-    zip.on("entry", (entry: Entry) => {
-      zip.openReadStream(entry, (failed, stream) => {
-        if (failed !== null) return reject(failed);
-        Array.fromAsync(stream).then((pieces) => {
-          found.push([entry.fileName, Buffer.concat(pieces).toString()]);
-          zip.readEntry();
-        }, reject);
-      });
-    });
-    zip.on("end", () => resolve(found));
-    zip.on("error", reject);
+  const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
+  const opened = Promise.withResolvers<ZipFile>();
+  fromBuffer(Buffer.from(bytes), options, (error, zip) => {
+    if (error === null) opened.resolve(zip);
+    else opened.reject(error);
+  });
+  const zip = await opened.promise;
+  const listed = Promise.withResolvers<Entry[]>();
+  const entries: Entry[] = [];
+  zip.on("entry", (entry: Entry) => {
+    entries.push(entry);
     zip.readEntry();
   });
-  return promise;
+  zip.on("end", () => listed.resolve(entries));
+  zip.on("error", listed.reject);
+  zip.readEntry();
+  const found: [string, string][] = [];
+  for (const entry of await listed.promise) {
+    const { promise, resolve, reject } = Promise.withResolvers<Readable>();
+    zip.openReadStream(entry, (error, stream) => (error === null ? resolve(stream) : reject(error)));
+    found.push([entry.fileName, Buffer.concat(await Array.fromAsync(await promise)).toString()]);
+  }
+  return found;
 }
 
 /** The names alone. */

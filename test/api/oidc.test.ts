@@ -330,6 +330,37 @@ describe("linking", () => {
     expect((await client.get("/api/auth/oidc/link")).list("data.identities")).toEqual([]);
   });
 
+  test("is worth nothing once the password was changed in between", async () => {
+    const { client, password, email } = await server().signUp();
+    const begun = await client.post("/api/auth/oidc/link", { password });
+    const [cookie = ""] = begun.headers.getSetCookie();
+    const from = browser();
+    from.cookies().set("larder_oidc", cookie.slice("larder_oidc=".length, cookie.indexOf(";")));
+    const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
+    const { address } = await from.go(begun.string("data.url"), person().name, isBack);
+    const change = { currentPassword: password, newPassword: "changed by hand" };
+    expectStatus(await client.put("/api/users/profile", change), 200);
+    expectRefusal(await comeBack(from, address), 401, "bad_credentials");
+    expect((await client.get("/api/auth/oidc/link")).list("data.identities")).toEqual([]);
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password: "changed by hand" }), 200);
+  });
+
+  test("may be the operator's doing, who knows the subject", async () => {
+    await withServer({ env: { ...env, LARDER_OIDC_AUTO_CREATE: "off" } }, async (own) => {
+      const of = () => own;
+      const account = await own.signUp();
+      const { name } = person();
+      expect((await own.larder(["user", "link-oidc", account.email, name])).code).toBe(0);
+      const from = browser(of);
+      await from.visit(await from.untilCallback(name));
+      expect((await ask(from, "/api/auth/session", of)).at("user.id")).toBe(account.id);
+      const other = await own.signUp();
+      expect((await own.larder(["user", "link-oidc", other.email, name])).code).not.toBe(0);
+      const { stdout } = await own.larder(["doctor"]);
+      expect(stdout).toContain(`sign-in by provider: ${provider.issuer} answers, but not by HTTPS`);
+    });
+  });
+
   test("somebody who enters another account already is refused", async () => {
     const { name } = person();
     const first = browser();

@@ -4,7 +4,7 @@ import { expectRefusal, expectStatus, timestampPattern } from "../support/expect
 import { tinyPng } from "../support/images.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { shareWith } from "../support/received.ts";
+import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -84,10 +84,9 @@ describe("GET /api/shares/received", () => {
 
   test("leaves out what was revoked, has expired, or was deleted", async () => {
     const { owner, guest, file, share, folder } = await scene();
-    const soon = new Date(Date.now() + 400).toISOString();
-    const short = await shareWith(owner.client, file, guest, { expiresAt: soon });
-    expect(await received(guest.client)).toEqual([short, share]);
-    while (Date.now() < Date.parse(soon)) await Bun.sleep(20);
+    const expiresAt = soonExpiry();
+    await shareWith(owner.client, file, guest, { expiresAt });
+    await untilExpired(expiresAt);
     expect(await received(guest.client)).toEqual([share]);
     const again = await shareWith(owner.client, file, guest);
     expectStatus(await owner.client.delete(`/api/shares/${again}`), 200);
@@ -607,10 +606,10 @@ describe("a share for an e-mail without an account", () => {
   test("is not there any more where it has expired or was revoked meanwhile", async () => {
     const email = freshEmail();
     const share = await shareWith(owner.client, folder, { email });
-    const expiresAt = new Date(Date.now() + 200).toISOString();
+    const expiresAt = soonExpiry();
     await shareWith(owner.client, folder, { email }, { expiresAt });
     expectStatus(await owner.client.delete(`/api/shares/${share}`), 200);
-    while (Date.now() < Date.parse(expiresAt)) await Bun.sleep(20);
+    await untilExpired(expiresAt);
     const guest = await server().signUp({ email });
     expect(await received(guest.client)).toEqual([]);
   });

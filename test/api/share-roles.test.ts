@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client } from "../support/client.ts";
 import { testAllAnswers } from "../support/laws.ts";
-import { shareWith } from "../support/received.ts";
+import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -31,7 +31,6 @@ beforeAll(async () => {
   owner = await server().signUp();
   const dir = await owner.client.folderId("dir");
   const secret = await owner.client.folderId("dir-secret");
-  const soon = new Date(Date.now() + 300).toISOString();
   clients.set("owner", owner.client);
   for (const caller of CALLERS) {
     if (caller === "owner") continue;
@@ -39,9 +38,10 @@ beforeAll(async () => {
     clients.set(caller, account.client);
     if (caller === "stranger") continue;
     const permissions = caller === "reader" ? "read" : "write";
-    const given = { permissions, ...(caller === "expired" && { expiresAt: soon }) } as const;
+    const given = { permissions, ...(caller === "expired" && { expiresAt: soonExpiry() }) } as const;
     const share = await shareWith(owner.client, caller === "sibling" ? secret : dir, account, given);
     shares.set(caller, share);
+    if (given.expiresAt !== undefined) await untilExpired(given.expiresAt);
     if (caller === "revoked") await owner.client.delete(`/api/shares/${share}`);
     if (caller === "viewer") {
       await server().larder(["user", "set", account.email, "--role", "viewer"]);
@@ -51,7 +51,6 @@ beforeAll(async () => {
   }
   const document = (await server().visitor.get("/openapi.json")).at("paths");
   documented = typeof document === "object" && document !== null ? { ...document } : {};
-  while (Date.now() < Date.parse(soon)) await Bun.sleep(20);
 });
 
 let cells = 0;

@@ -8,6 +8,16 @@ export interface GivenShare {
   expiresAt?: string;
 }
 
+/** An end that a share may still be given, however slow the machine, and that is soon there. */
+export function soonExpiry(): string {
+  return new Date(Date.now() + 2_000).toISOString();
+}
+
+/** Resolves when that end has come. */
+export async function untilExpired(expiresAt: string): Promise<void> {
+  await Bun.sleep(Math.max(0, Date.parse(expiresAt) - Date.now() + 1));
+}
+
 /**
  * Shares a file or folder with another account, which must succeed.
  *

@@ -80,7 +80,8 @@ async function whenDone(
   note: AuditNote,
 ): Promise<Response> {
   try {
-    const told = await readAnswer(response, note);
+    const told =
+      request.method === "GET" ? { userId: note.userId, madeId: undefined } : await readAnswer(response, note);
     const entry = { ...entryOf(options, request, audited, note, told), outcome: "done" as const };
     if (audited.kind === "behind") options.audit.note(entry);
     else await options.audit.record(entry);
@@ -108,7 +109,7 @@ interface Told {
   readonly madeId: string | undefined;
 }
 
-/** Bodies of answers are looked at where they are JSON, which is small; nothing but ids is taken out of them. */
+/** Answers to changes are looked at where they are JSON, which is small; nothing but ids is taken out of them. */
 async function readAnswer(response: Response, note: AuditNote): Promise<Told> {
   const nothing = { userId: note.userId, madeId: undefined };
   if (!/^application\/json(;|$)/.test(response.headers.get("content-type") ?? "")) return nothing;

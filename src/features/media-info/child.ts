@@ -13,7 +13,6 @@ const REASON_MAX = 500;
  * Returns at once; the process lives until the channel closes. Without a channel it ends with code 2.
  */
 export function runMediaChild(): void {
-  const send = (message: FromProcess) => process.send?.(message);
   if (process.send === undefined) {
     process.stderr.write("media-worker is started by the server; there is nothing to do with it by hand.\n");
     process.exit(2);
@@ -30,6 +29,10 @@ export function runMediaChild(): void {
     );
   });
   send({ type: "hello" });
+}
+
+function send(message: FromProcess): void {
+  process.send?.(message);
 }
 
 function describe(error: unknown): string {

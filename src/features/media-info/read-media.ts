@@ -117,10 +117,9 @@ function textOf(tag: unknown): string | null {
 
 /** A short text of one line; null for none. */
 function text(given: string | undefined): string | null {
-  // oxlint-disable-next-line no-control-regex -- control characters are exactly what is looked for
   const clean = (given ?? "")
     .toWellFormed()
-    .replaceAll(/[\u0000-\u001f\u007f\s]+/g, " ")
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
     .trim();
   return clean === "" ? null : Array.from(clean).slice(0, TEXT_MAX).join("");
 }

@@ -323,6 +323,7 @@ async function asPage(request: Request, basePath: string, answer: () => Promise<
   } catch (error) {
     const isPerson = request.headers.get("accept")?.includes("text/html") === true;
     if (!isPerson || !(error instanceof AppError)) throw error;
+    noteAudit(request, { reason: error.reason });
     return pageResponse(renderSignInFailedPage(basePath, error.message), ERROR_ANSWERS[error.reason][0]);
   }
 }

@@ -1,6 +1,7 @@
 /** POST /api/auth/password/forgot and …/reset, and the page /reset-password. */
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
 import { documented } from "../../http/documented.ts";
 import { ERROR_ANSWERS } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -58,8 +59,9 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
     )
     .post(
       "/api/auth/password/reset",
-      async ({ body }) => {
-        await resets.reset(body.token, body.newPassword);
+      async ({ body, request }) => {
+        const { publicId } = await resets.reset(body.token, body.newPassword);
+        noteAudit(request, { subjectId: publicId });
         return { success: true as const, message: "The password was changed. Sign in with the new one." };
       },
       {
@@ -93,12 +95,14 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
         const token = form.get("token") ?? "";
         if (!resets.isOpen(token)) return gone();
         try {
-          await resets.reset(token, form.get("newPassword") ?? "");
+          const { publicId } = await resets.reset(token, form.get("newPassword") ?? "");
+          noteAudit(request, { subjectId: publicId });
           return pageResponse(renderResetDonePage(basePath), 200, HEADERS);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the link while this form was under way.
           if (!resets.isOpen(token)) return gone();
+          noteAudit(request, { reason: error.reason });
           const [status] = ERROR_ANSWERS[error.reason];
           return pageResponse(renderResetPage(basePath, token, error.message), status, HEADERS);
         }

@@ -117,12 +117,12 @@ export class PasswordReset {
    * and the second factor stay.
    * @throws AppError invalid_field (the link stays good) | invalid_token | overloaded
    */
-  async reset(token: string, newPassword: string): Promise<void> {
+  async reset(token: string, newPassword: string): Promise<User> {
     checkNewPassword(newPassword, "newPassword");
     const { users, auth, events } = this.#options;
     const found = this.#find(token);
     if (found === undefined) throw linkGone();
-    await users.update(
+    return users.update(
       found.id,
       { password: newPassword },
       (tx, { id: accountId }) => {

@@ -89,7 +89,8 @@ export function selectIds(question: Question): { readonly sql: string; readonly 
   const { accountId, terms, places, gone, limit } = question;
   const conditions = [...terms.flatMap(toConditions), ...places.flatMap(belowConditions)];
   const own = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1`;
-  const lost = gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
+  const lost =
+    gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
   const match = lost === "" ? question.match : `(${question.match})${lost}`;
   if (conditions.length === 0 && gone !== undefined) {
     return {

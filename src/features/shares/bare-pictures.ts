@@ -16,8 +16,8 @@ export interface BarePicturesOptions {
 }
 
 const KIND = "bare";
-/** One at a time is held in memory; of larger ones a preview is given. */
-const PICTURE_BYTES_MAX = 48 * 1024 * 1024;
+/** One at a time is held in memory, twice for a moment; of larger ones a preview is given. */
+const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 /** What belongs to a content that is gone meanwhile goes, too. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;

@@ -147,15 +147,18 @@ export class ShareSender {
     const key = keyOf(opened, contentKey);
     const isRange = kind !== "whole";
     // From here to the taking nothing may come between: whoever waited looks again.
-    for (let other = this.#counting.get(`${caller} ${key}`); isRange && other !== undefined; ) {
+    let other = isRange ? this.#counting.get(`${caller} ${key}`) : undefined;
+    while (other !== undefined) {
       await other;
       other = this.#counting.get(`${caller} ${key}`);
     }
     if (downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues") return 0;
     const taken = this.#take(opened, file);
     if (taken !== undefined) {
-      const settled = taken.catch(() => undefined).finally(() => this.#counting.delete(`${caller} ${key}`));
-      if (isRange) this.#counting.set(`${caller} ${key}`, settled);
+      if (isRange) {
+        const settled = taken.catch(() => undefined).finally(() => this.#counting.delete(`${caller} ${key}`));
+        this.#counting.set(`${caller} ${key}`, settled);
+      }
       await taken;
     }
     downloads.begin(caller, key, isRange, clock.nowMs());

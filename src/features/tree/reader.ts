@@ -217,7 +217,7 @@ export class TreeReader {
   tagsOf(accountId: number, limit: number): TagCount[] {
     const inTrash = tagsInTrash(this.#store, accountId);
     const trashed = Object.keys(inTrash).length;
-    if (trashed === 0) return this.#store.tags.list(accountId, limit, tagsInTrash(this.#store, accountId));
+    if (trashed === 0) return this.#store.tags.list(accountId, limit);
     return this.#store.tags
       .list(accountId, limit + trashed)
       .map(({ tag, count }) => ({ tag, count: count - (inTrash[fold(tag)] ?? 0) }))

@@ -35,21 +35,14 @@ export class Tags {
     this.#find = sqlite.prepare<{ id: number; count: number }, [number, string]>(
       "SELECT id, count FROM tags WHERE account_id = ?1 AND key = ?2",
     );
-    this.#list = sqlite.prepare<TagCount & { readonly key: string }, [number, number]>(
-      "SELECT key, name AS tag, count FROM tags WHERE account_id = ?1 ORDER BY count DESC, key LIMIT ?2",
+    this.#list = sqlite.prepare<TagCount, [number, number]>(
+      "SELECT name AS tag, count FROM tags WHERE account_id = ?1 ORDER BY count DESC, key LIMIT ?2",
     );
   }
 
-  /**
-   * The labels of an account, most used first, then by name; at most `limit`.
-   * @param without how many files of a label (by its folded form) are not to be counted
-   */
-  list(accountId: number, limit: number, without: Readonly<Record<string, number>>): TagCount[] {
-    const listed = this.#list.all(accountId, limit);
-    const isWhole = Object.keys(without).length === 0;
-    const left = listed.map(({ key, tag, count }) => ({ tag, count: count - (isWhole ? 0 : (without[key] ?? 0)) }));
-    // The sort is stable: names stay in order.
-    return isWhole ? left : left.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
+  /** The labels of an account, most used first, then by name; at most `limit`. */
+  list(accountId: number, limit: number): TagCount[] {
+    return this.#list.all(accountId, limit);
   }
 
   /** Gives a file labels that it does not have. */

@@ -167,3 +167,37 @@ test("an erased account's words leave the index", async () => {
   expect(entries()).toBe(100);
   reader.close();
 });
+
+test("what lies in the trash is not found, and what comes back is, folders with all below them", async () => {
+  const tree = newTree();
+  const accountId = tree.addAccount();
+  const file = tree.addFile(accountId, "/", "beach.txt");
+  for (let index = 0; index < 80; index++) tree.addFile(accountId, `/top/sub ${index}`, `beach ${index}.txt`);
+  const few = tree.addFile(accountId, "/small", "beach small.txt");
+  const reader = new Reader(tree.path, silentLog);
+  const { search } = searchOver(tree, reader);
+  const total = async (q = "beach") =>
+    (await search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 1 })).total;
+  const folder = (path: string) => tree.read.findFolderByPath(accountId, path)?.publicId ?? "";
+  const [top, small] = [folder("/top"), folder("/small")];
+  expect(await total()).toBe(82);
+  for (const [publicId, left] of [
+    [file.publicId, 81],
+    [small, 80],
+    [top, 0],
+  ] as const) {
+    tree.run((tx) => tree.write.trash(tx, { accountId, publicId }));
+    expect(await total()).toBe(left);
+    expect(await total("size:>0 beach")).toBe(left);
+  }
+  for (const [publicId, left] of [
+    [top, 80],
+    [small, 81],
+    [file.publicId, 82],
+  ] as const) {
+    tree.run((tx) => tree.write.restore(tx, { accountId, publicId }));
+    expect(await total()).toBe(left);
+  }
+  expect(few.name).toBe("beach small.txt");
+  reader.close();
+});
