@@ -1,0 +1,126 @@
+// Every endpoint of the OpenAPI document with what opens nothing: no credential, a dead one, a cookie from another site.
+import { beforeAll, describe, expect, test } from "bun:test";
+import { expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { ApiDocument } from "../support/openapi.ts";
+import { sampleOperations, sampleOptions, samplePath, type SampledOperation } from "../support/sample-requests.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+/** Chunk addresses carry their own proof: to them a missing signature is like a missing token, a wrong one is refused. */
+const isSigned = ({ query }: SampledOperation) => query.includes("sig");
+
+let closed: SampledOperation[];
+/** Headers that once opened an account, or never did, and the reasons that they are refused for. */
+const dead = new Map<string, { headers: Record<string, string>; reasons: string[] }>();
+let cookie: string;
+
+beforeAll(async () => {
+  const document = await ApiDocument.load(server().url);
+  closed = sampleOperations(document).filter(
+    (operation) => operation.template.startsWith("/api/") && !operation.isPublic && !isSigned(operation),
+  );
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  const signedOut = await server().signUp();
+  const { headers } = await server().visitor.post("/api/auth/signin", {
+    email: signedOut.email,
+    password: signedOut.password,
+    cookie: true,
+  });
+  const signedOutCookie = /larder_session=[^;]+/.exec(headers.get("set-cookie") ?? "")?.[0] ?? "";
+  const removed = await registerDevice(server(), signedOut);
+  const key = (await signedOut.client.post("/api/users/api-keys", { name: "key" })).string("data.key");
+  expectStatus(await signedOut.client.post("/api/auth/signout", { everywhere: true }), 200);
+  const revoking = await server().signUp();
+  const revoked = await revoking.client.post("/api/users/api-keys", { name: "key" });
+  expectStatus(await revoking.client.delete(`/api/users/api-keys/${revoked.string("data.id")}`), 200);
+  const disabled = await server().addUser([]);
+  const disabledKey = (await disabled.client.post("/api/users/api-keys", { name: "key" })).string("data.key");
+  expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
+  const off = await server().larder(["user", "set", disabled.email, "--disable"]);
+  expect(off.code).toBe(0);
+  const live = await server().signUp();
+  const signedIn = await server().visitor.post("/api/auth/signin", {
+    email: live.email,
+    password: live.password,
+    cookie: true,
+  });
+  cookie = /larder_session=[^;]+/.exec(signedIn.header("set-cookie"))?.[0] ?? "";
+
+  dead.set("no credential", { headers: {}, reasons: ["missing_token"] });
+  dead.set("words", { headers: bearer("not-a-token"), reasons: ["invalid_token"] });
+  dead.set("an unknown key", {
+    headers: { "x-api-key": `lk_${"a".repeat(43)}` },
+    reasons: ["invalid_token", "revoked_token"],
+  });
+  dead.set("a token that was signed out", { headers: bearer(signedOut.token), reasons: ["revoked_token"] });
+  dead.set("a cookie that was signed out", { headers: { cookie: signedOutCookie }, reasons: ["revoked_token"] });
+  dead.set("a device's token, signed out", { headers: bearer(removed.tokens.accessToken), reasons: ["revoked_token"] });
+  dead.set("a revoked key", {
+    headers: { "x-api-key": revoked.string("data.key") },
+    reasons: ["revoked_token", "invalid_token"],
+  });
+  dead.set("a disabled account's token", { headers: bearer(disabled.token), reasons: ["revoked_token"] });
+  dead.set("a disabled account's key", {
+    headers: { "x-api-key": disabledKey },
+    reasons: ["revoked_token", "invalid_token"],
+  });
+});
+
+const nothing = () => undefined;
+
+describe("to what opens nothing, every endpoint is 401", () => {
+  test.each([
+    "no credential",
+    "words",
+    "an unknown key",
+    "a token that was signed out",
+    "a cookie that was signed out",
+    "a device's token, signed out",
+    "a revoked key",
+    "a disabled account's token",
+    "a disabled account's key",
+  ])("%s", async (name) => {
+    const { headers, reasons } = dead.get(name) ?? { headers: {}, reasons: [] };
+    const faults: string[] = [];
+    for (const operation of closed) {
+      const options = { ...sampleOptions(operation, nothing), headers };
+      const answer = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
+      const reason = answer.text === "" ? reasons[0] : String(answer.at("error.details.reason"));
+      if (answer.status !== 401 || !reasons.includes(reason ?? "")) {
+        faults.push(`${operation.name}: ${answer.status} ${String(reason)}`);
+      }
+    }
+    expect(faults).toEqual([]);
+    expect(closed.length).toBeGreaterThan(100);
+  });
+});
+
+describe("a session cookie that another site sends along changes nothing (D64)", () => {
+  test.each([
+    ["neither header", {}],
+    ["another origin", { origin: "https://evil.example.org" }],
+    ["no origin", { origin: "null" }],
+    ["another site", { "sec-fetch-site": "cross-site" }],
+    ["another origin of the same site", { "sec-fetch-site": "same-site" }],
+    ["a lie beside another origin", { origin: "https://evil.example.org", "sec-fetch-site": "same-origin" }],
+  ])("%s", async (_name, headers) => {
+    const faults: string[] = [];
+    for (const operation of closed) {
+      if (operation.method === "GET" || operation.method === "HEAD") continue;
+      const options = { ...sampleOptions(operation, nothing), headers: { ...headers, cookie } };
+      const answer = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
+      const verdict = `${answer.status} ${String(answer.at("error.details.reason"))}`;
+      // Below /api/mobile a cookie is no device's token in any case.
+      const isRefused =
+        verdict === "403 csrf" || (operation.template.startsWith("/api/mobile/") && answer.status === 401);
+      if (!isRefused) faults.push(`${operation.name}: ${verdict}`);
+    }
+    expect(faults).toEqual([]);
+    expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
+  });
+});
+
+testAllAnswers(server);
