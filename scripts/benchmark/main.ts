@@ -15,6 +15,7 @@ import { million } from "./rows/million.ts";
 import { mixed } from "./rows/mixed.ts";
 import { readSmall } from "./rows/read-small.ts";
 import { queue } from "./rows/queue.ts";
+import { search } from "./rows/search.ts";
 import { sync } from "./rows/sync.ts";
 import { thumbnails } from "./rows/thumbnails.ts";
 import { uploadLarge } from "./rows/upload-large.ts";
@@ -28,6 +29,7 @@ const ROWS: Row[] = [
   uploadSmall,
   readSmall,
   million,
+  search,
   thumbnails,
   idle,
   mixed,

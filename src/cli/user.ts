@@ -187,7 +187,11 @@ function defineSetupLink(command: Command, context: CommandContext): void {
     if (publicUrl === null && port === 0) {
       throw new UsageError("Port 0 is any port. Give the one that the server listens on by --port.");
     }
-    const token = await withServices(loaded, context, ({ auth }) => auth.newSetupToken());
+    const token = await withServices(loaded, context, async ({ auth, audit }) => {
+      const made = await auth.newSetupToken();
+      if (made !== undefined) await audit.record(commandEntry("setup_link", undefined));
+      return made;
+    });
     if (token === undefined) {
       throw new AppError(
         "signup_closed",

@@ -222,7 +222,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         },
       }),
     )
-    .use(fileBulkRoutes({ files, guard, hasThumbnail }))
+    .use(fileBulkRoutes({ bulk: services.bulk, guard, hasThumbnail }))
     .use(
       fileContentRoutes({
         files,

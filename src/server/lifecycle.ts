@@ -154,6 +154,12 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   services.pushDispatcher.start();
   services.mailDispatcher.start();
   services.passwordReset.answerRequests();
+  services.audit.note({
+    action: "server.start",
+    outcome: "done",
+    via: "system",
+    details: { version: VERSION, signup: config.signup, auditFiles: config.audit.files, rateLimits: config.rateLimits },
+  });
   services.searchIndexer.start();
   await services.mediaInfo.start();
   services.webhookDispatcher.start();
@@ -184,10 +190,14 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
 }
 
 /** The first administrator of the environment, where there is no account yet (contract §2). */
-async function makeFirstAdministrator({ config, users, log }: Services): Promise<void> {
+async function makeFirstAdministrator({ config, users, audit, log }: Services): Promise<void> {
   const password = readAdminPassword(config);
   if (!config.adminEmail || password === undefined || users.hasAny()) return;
-  const user = await users.add({ email: config.adminEmail, password, role: "admin", plan: config.defaultPlan });
+  const input = { email: config.adminEmail, password, role: "admin", plan: config.defaultPlan } as const;
+  const user = await users.add(input, (tx, id) => {
+    const subject = { id: users.findById(id)?.publicId, email: input.email };
+    audit.write(tx, { action: "user.create", outcome: "done", via: "system", subject, details: { role: "admin" } });
+  });
   log.info("The first administrator was made, as the configuration says.", { email: user.email });
 }
 

@@ -18,6 +18,7 @@ import { Events } from "../events/events.ts";
 import { AccountAdministration } from "../features/admin/service.ts";
 import { Statistics } from "../features/admin/statistics.ts";
 import { AuditLog } from "../features/audit/service.ts";
+import { AuditTriggers } from "../features/audit/triggers.ts";
 import { ArchiveSender } from "../features/archive/archive-sender.ts";
 import { ArchiveService } from "../features/archive/service.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
@@ -30,6 +31,7 @@ import { DurabilityService } from "../features/durability/service.ts";
 import { ConflictService } from "../features/conflicts/service.ts";
 import { ContentSender } from "../features/files/content-sender.ts";
 import { presentItem } from "../features/files/present.ts";
+import { FileBulkService } from "../features/files/bulk.ts";
 import { FileService, type StorageLimits } from "../features/files/service.ts";
 import { FolderService } from "../features/folders/service.ts";
 import { HistoryService, reachOf } from "../features/history/service.ts";
@@ -308,6 +310,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
         else blobRows.markVerified(digest, clock.nowMs());
       }),
   });
+  const bulk = new FileBulkService({ writer, treeWriter, permissions, idempotency, limitsOf });
   const { notifications, triggers, dispatcher } = openNotifications({
     db,
     writer,
@@ -564,6 +567,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
 
   subscribe({
     events,
+    audit: new AuditTriggers(audit, (id) => users.findById(id)),
     mailNotices,
     passwordReset,
     storageMarks,
@@ -686,6 +690,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     searchIndexer,
     mediaInfo,
     files,
+    bulk,
     folders,
     versions,
     history,

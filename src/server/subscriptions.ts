@@ -30,7 +30,19 @@ export interface Subscribers {
 
 /** Lets each feature hear what concerns it; once per server, before anything is done. */
 export function subscribe(subscribers: Subscribers): void {
-  const { events, mailNotices, passwordReset, conflicts, holds, notifications, queue, uploads, storageMarks, webhooks } = subscribers;
+  const {
+    events,
+    audit,
+    mailNotices,
+    passwordReset,
+    conflicts,
+    holds,
+    notifications,
+    queue,
+    uploads,
+    storageMarks,
+    webhooks,
+  } = subscribers;
   // Uploads of offline queues wait for files that come to their paths, however they come.
   for (const name of ["file.created", "file.updated", "file.moved"] as const) {
     events.on(name, (tx, { accountId, file }) => queue.noteArrival(tx, accountId, () => pathOfFile(file)));

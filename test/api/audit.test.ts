@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
-import { registerDevice } from "../support/mobile.ts";
+import { registerDevice, tryRefresh } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -69,6 +69,29 @@ describe("the log tells", () => {
       user: { id: null, email: stranger },
       account: null,
     });
+  });
+
+  test("limits that were reached, and refresh tokens that came a second time", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "on" } }, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      const guess = { email: root.email, password: "wrong password" };
+      while ((await own.visitor.post("/api/auth/signin", guess)).status !== 429);
+      const phone = await registerDevice(own, await own.addUser([]));
+      for (let i = 0; i < 4; i++) await tryRefresh(own, phone.tokens.refreshToken, phone.deviceId);
+      await own.restart();
+      const found = await root.client.get("/api/admin/audit?outcome=refused&limit=100");
+      expect(found.list("data.entries")).toContainEqual(
+        expect.objectContaining({ action: "sign_in", reason: "rate_limited", user: { id: null, email: root.email } }),
+      );
+      expect(found.list("data.entries")).toContainEqual(
+        expect.objectContaining({ action: "device.token_reused", target: { type: "device", id: phone.deviceId } }),
+      );
+    });
+  });
+
+  test("each start, and how sign-up stood then", async () => {
+    const started = await entries("action=server.start");
+    expect(started[0]).toMatchObject({ via: { kind: "system" }, user: null, details: { signup: "open" } });
   });
 
   test("changes of passwords, keys, sessions and devices", async () => {
@@ -320,8 +343,10 @@ describe("the log's table", () => {
     ] as const) {
       await withServer({ env: { LARDER_AUDIT_FILES: files } }, async (own) => {
         const { client } = await own.addUser(["--admin"]);
-        const id = await client.storedId("x");
-        await client.get(`/api/files/${id}/download`);
+        // A content that looks like an answer is none.
+        const content = '{"user":{"id":"usr_nobody"}, this is no JSON';
+        const id = await client.storedId(content, { name: "a.json", type: "application/json" });
+        expect((await client.get(`/api/files/${id}/download`)).text).toBe(content);
         await client.delete(`/api/files/${id}`);
         await own.restart();
         const found = (await client.get("/api/admin/audit?action=file")).strings("data.entries", "action");

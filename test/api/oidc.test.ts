@@ -91,6 +91,16 @@ describe("a sign-in by the provider", () => {
     expect([again.at("user.id"), again.at("user.email")]).toEqual([id, email]);
   });
 
+  test("begun twice at once by somebody new makes one account", async () => {
+    const { name } = person();
+    const [first, second] = [browser(), browser()];
+    const callbacks = [await first.untilCallback(name), await second.untilCallback(name)];
+    const ends = await Promise.all([first.visit(callbacks[0] ?? ""), second.visit(callbacks[1] ?? "")]);
+    expect(ends.map(({ status }) => status)).toEqual([302, 302]);
+    const ids = [await ask(first, "/api/auth/session"), await ask(second, "/api/auth/session")];
+    expect(ids[0]?.string("user.id")).toBe(ids[1]?.string("user.id") ?? "");
+  });
+
   test("starts at /, and only returns to this server", async () => {
     const { name } = person();
     const from = browser();
@@ -412,7 +422,7 @@ describe("the configuration", () => {
     const all = { ...env, ...own, LARDER_OIDC_SCOPES: "openid email profile groups" };
     await withServer({ env: all }, async (other) => {
       const of = () => other;
-      await other.addUser(["--admin"]);
+      const admin = await other.addUser(["--admin"]);
       const stranger = browser(of);
       expectRefusal(await comeBack(stranger, await stranger.untilCallback(person().name), of), 403, "signup_closed");
       const chief = person({
@@ -428,6 +438,12 @@ describe("the configuration", () => {
       expect(await roleOf()).toBe("admin");
       provider.people.set(chief.name, { ...provider.people.get(chief.name), groups: ["others"] });
       expect(await roleOf()).toBe("user");
+      // The last administrator stays one, whatever the provider says.
+      provider.people.set(chief.name, { ...provider.people.get(chief.name), groups: ["chiefs"] });
+      expect(await roleOf()).toBe("admin");
+      await other.larder(["user", "set", admin.email, "--role", "user"]);
+      provider.people.set(chief.name, { ...provider.people.get(chief.name), groups: undefined });
+      expect(await roleOf()).toBe("admin");
     });
   });
 

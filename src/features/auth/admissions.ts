@@ -58,6 +58,18 @@ export class Admissions {
     return token;
   }
 
+  /** Whether a token is that of an invitation, good or not any more. */
+  isInvite(token: string | undefined): boolean {
+    if (token === undefined) return false;
+    const { orm } = this.#options.db;
+    const row = orm
+      .select({ kind: invites.kind })
+      .from(invites)
+      .where(eq(invites.tokenHash, hashToken(token)))
+      .get();
+    return row?.kind === "invite";
+  }
+
   /** What a token gives now. @throws AppError signup_closed */
   find(token: string | undefined, kind: "setup" | "invite"): Admission {
     if (token === undefined) throw signupClosed("Sign-up needs an invitation here. Ask the administrator for one.");

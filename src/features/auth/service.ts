@@ -95,7 +95,8 @@ export class AuthService {
   ): Promise<SignedIn> {
     const { signup, users, defaultPlan } = this.#options;
     if (signup === "closed") throw signupClosed("Sign-up is closed here. Ask the administrator for an account.");
-    const isInvited = signup === "invite" || input.invite !== undefined;
+    // Where anybody may sign up, what is no invitation of ours does no harm; a used or expired one is told.
+    const isInvited = signup === "invite" || this.#admissions.isInvite(input.invite);
     const invite = isInvited ? this.#admissions.find(input.invite, "invite") : undefined;
     if (invite?.emailKey && invite.emailKey !== emailKey(input.email)) {
       throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");

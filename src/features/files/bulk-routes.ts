@@ -10,17 +10,17 @@ import { keyedRequest } from "../idempotency/service.ts";
 import type { FileNode, TreeNode } from "../tree/types.ts";
 import { CopiedRecord, CopyBody, MoveBody, MovedRecord } from "./model.ts";
 import { presentItem } from "./present.ts";
-import type { BulkOutcome, Destination, FileService } from "./service.ts";
+import type { BulkOutcome, Destination, FileBulkService } from "./bulk.ts";
 
 /** What the routes that take many files and folders work with. */
 export interface FileBulkRoutesOptions {
-  readonly files: FileService;
+  readonly bulk: FileBulkService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly hasThumbnail: (file: FileNode) => boolean;
 }
 
 /** POST /api/files/move and copy (api.md, Files; contract §4). */
-export function fileBulkRoutes({ files, guard, hasThumbnail }: FileBulkRoutesOptions) {
+export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOptions) {
   const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
 
   return new Elysia({ name: "file-bulk-routes", prefix: "/api/files" })
@@ -28,7 +28,7 @@ export function fileBulkRoutes({ files, guard, hasThumbnail }: FileBulkRoutesOpt
     .post(
       "/move",
       async ({ principal, body, request }) => {
-        const outcomes = await files.move(principal.user, body.fileIds, readDestination(body));
+        const outcomes = await bulk.move(principal.user, body.fileIds, readDestination(body));
         const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
         return ok({ moved: done, failed });
       },
@@ -53,7 +53,7 @@ export function fileBulkRoutes({ files, guard, hasThumbnail }: FileBulkRoutesOpt
         const destination = readDestination(body);
         const { onConflict = "rename", preserveMetadata = true } = body;
         const key = request.headers.get("idempotency-key");
-        const outcomes = await files.copy(
+        const outcomes = await bulk.copy(
           user,
           body.fileIds,
           destination,

@@ -1,26 +1,20 @@
-/** What can be done with files: the deeds behind /api/files, but for listing (see `listing.ts`) and sending bytes. */
+/** What can be done with files: the deeds behind /api/files, but for listing (see `listing.ts`), sending bytes, and moving and copying many (see `bulk.ts`). */
 import type { BlobStore, HeldBlob, Incoming } from "../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import { translateDiskError } from "../../blobs/disk.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
-import { AppError, type ErrorDetails, type Reason } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { joinPath, uploadedName } from "../../lib/path.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
-import {
-  actingDevice,
-  forOwnersAlone,
-  type Need,
-  type Permissions,
-  type Permitted,
-  type Place,
-} from "../permissions/permissions.ts";
+import { Acting } from "../permissions/acting.ts";
+import { forOwnersAlone, type Need, type Permissions, type Permitted, type Place } from "../permissions/permissions.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
 import type { PublicLinks } from "../shares/public-links.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
-import type { CopyOptions, FileChanges, FileNode, Precondition, TreeNode } from "../tree/types.ts";
+import type { FileChanges, FileNode, Precondition } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
 import { detectMediaType } from "./media-type.ts";
@@ -78,29 +72,17 @@ export interface Arrival {
   discard(): void;
 }
 
-/** Where moves and copies go: a normalised path of the caller's own tree, or below a received share. */
-export interface Destination {
-  readonly path: string;
-  readonly share: string | undefined;
-}
-
-/** Result of a bulk call for one id. */
-export type BulkOutcome<T> =
-  | { readonly id: string; readonly done: T }
-  | { readonly id: string; readonly error: AppError };
-
-/** Whose tree something touches, and how the user sees it. */
-type Target = Pick<Place, "owner" | "isOwn" | "view">;
-
 /** A form's text fields and part headers, at most, beside the file. */
 const FORM_OVERHEAD_BYTES = 1024 * 1024;
 
 /** See the head of this file. All writing is durable when a promise resolves. */
 export class FileService {
   readonly #options: FileServiceOptions;
+  readonly #acting: Acting;
 
   constructor(options: FileServiceOptions) {
     this.#options = options;
+    this.#acting = new Acting(options.treeWriter, (owner) => options.limitsOf(owner).plan);
   }
 
   /** A file that the user may use so, their own or shared with them. @throws AppError not_found | share_permission */
@@ -176,7 +158,7 @@ export class FileService {
               hooks.onDone?.(tx, same, path);
               return { file: same, isNew: false };
             }
-            const { file: made } = this.#write(user, place, () =>
+            const { file: made } = this.#acting.write(user, place, () =>
               treeWriter.createFile(tx, {
                 accountId: place.owner.id,
                 createdBy: user.id,
@@ -227,7 +209,7 @@ export class FileService {
         writer.run((tx) => {
           const permitted = this.open(user, target.fileId, "write");
           return idempotency.once(request, () => {
-            const file = this.#write(user, permitted, () =>
+            const file = this.#acting.write(user, permitted, () =>
               treeWriter.replaceContent(tx, {
                 file: permitted.node,
                 blob: held,
@@ -259,7 +241,7 @@ export class FileService {
       const { folderPath } = changes;
       const isMoved = folderPath !== undefined && folderPath !== node.folder;
       const to = isMoved ? permissions.placeBeside(user, permitted, folderPath).path : undefined;
-      const file = this.#write(user, permitted, () =>
+      const file = this.#acting.write(user, permitted, () =>
         treeWriter.updateFile(tx, node, { ...changes, folderPath: to }, precondition),
       );
       const hasLink = links.findToken(file.id) !== undefined;
@@ -278,93 +260,11 @@ export class FileService {
     return writer.run((tx) => {
       const permitted = this.open(user, fileId, "place");
       const { node: file } = permitted;
-      this.#write(user, permitted, () => treeWriter.deleteFile(tx, file));
+      this.#acting.write(user, permitted, () => treeWriter.deleteFile(tx, file));
       // What was counted of it is not to be written any more.
       tx.afterCommit(() => this.#options.access.forget(file.id));
       return file;
     });
-  }
-
-  /** Moves files and folders, each by itself, in order; only inside one account. */
-  async move(user: User, ids: readonly string[], { path, share }: Destination): Promise<BulkOutcome<TreeNode>[]> {
-    const { writer, treeWriter, permissions } = this.#options;
-    return this.#each(ids, (publicId) =>
-      writer.run((tx) => {
-        const { node, owner } = permissions.node(user, publicId, "place");
-        const place = permissions.place(user, path, share);
-        if (owner.id !== place.owner.id) throw betweenAccounts();
-        return place.view.show(this.#write(user, place, () => treeWriter.move(tx, node, place.path)));
-      }),
-    );
-  }
-
-  /**
-   * Copies files and folders, each by itself, in order; no content is written. What is copied from a share is a file of
-   * the account that it goes to, and counts there. With a key the whole is done once: what failed at first is not tried
-   * again.
-   * @throws AppError idempotency_key
-   */
-  async copy(
-    user: User,
-    ids: readonly string[],
-    destination: Destination,
-    options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
-    request: KeyedRequest | undefined,
-  ): Promise<BulkOutcome<TreeNode>[]> {
-    const { writer, idempotency } = this.#options;
-    const first = request && idempotency.find(request);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what finish kept of this very request, below
-    if (first !== undefined) return (first as ReturnType<typeof writeOutcome>[]).map(readOutcome);
-    const outcomes = await this.#each(ids, (publicId, position) => {
-      // Each item is remembered by itself until all are done: a crash in between copies none of them twice.
-      const item = request && { ...request, key: `${request.key}#${position}` };
-      return this.#copyOne(user, publicId, destination, options, item);
-    });
-    if (request !== undefined && outcomes.some((outcome) => "done" in outcome)) {
-      await writer.run(() => idempotency.finish(request, outcomes.map(writeOutcome)));
-    }
-    return outcomes;
-  }
-
-  async #copyOne(
-    user: User,
-    publicId: string,
-    { path, share }: Destination,
-    options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
-    request: KeyedRequest | undefined,
-  ): Promise<TreeNode> {
-    const { writer, treeWriter, permissions, idempotency, limitsOf } = this.#options;
-    const admit = () => ({
-      node: permissions.node(user, publicId, "read").node,
-      place: permissions.place(user, path, share),
-    });
-    const optionsFor = ({ owner }: Place): CopyOptions => ({
-      ...options,
-      accountId: owner.id,
-      createdBy: user.id,
-      quotaBytes: limitsOf(owner).quotaBytes,
-    });
-    try {
-      return await writer.run((tx) =>
-        idempotency.once(request, () => {
-          const { node, place } = admit();
-          const made = this.#write(user, place, () => treeWriter.copy(tx, node, place.path, optionsFor(place)).node);
-          return place.view.show(made);
-        }),
-      );
-    } catch (error) {
-      // More than one transaction should hold: in many short ones, attached at the end.
-      if (!(error instanceof AppError) || error.reason !== "invalid_request") throw error;
-      const { node, place } = admit();
-      const largeOptions = { ...optionsFor(place), admit: () => void admit() };
-      const copy = treeWriter.copyLarge(writer, node, place.path, largeOptions, actingDevice(user, place));
-      const fail = (reason: unknown) =>
-        this.#telling(place, () => {
-          throw reason;
-        });
-      const folder = place.view.show(await copy.catch(fail));
-      return writer.run(() => idempotency.once(request, () => folder));
-    }
   }
 
   /**
@@ -384,22 +284,6 @@ export class FileService {
     const isOk = actual === file.digest;
     await markDamaged(file.digest, !isOk);
     return { stored: file.digest, actual, ok: isOk };
-  }
-
-  /** Touches a tree in the user's name. Inside a deed. */
-  #write<T>(user: User, target: Target, deed: () => T): T {
-    return this.#telling(target, () => this.#options.treeWriter.by(actingDevice(user, target), deed));
-  }
-
-  /** Lets refusals tell the paths that the user knows, and one for the quota its plan (contract §1). */
-  #telling<T>({ owner, view }: Target, deed: () => T): T {
-    try {
-      return view.run(deed);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      const { plan } = this.#options.limitsOf(owner);
-      throw new AppError(error.reason, error.message, { ...error.details, plan });
-    }
   }
 
   /** Where an upload goes. Asked before its content is stored, and again in the deed. */
@@ -442,22 +326,6 @@ export class FileService {
       held.release(isNamed);
     }
   }
-
-  async #each<T>(
-    ids: readonly string[],
-    deed: (id: string, position: number) => Promise<T>,
-  ): Promise<BulkOutcome<T>[]> {
-    return Promise.all(
-      ids.map(async (id, position): Promise<BulkOutcome<T>> => {
-        try {
-          return { id, done: await deed(id, position) };
-        } catch (error) {
-          if (error instanceof AppError) return { id, error };
-          throw error;
-        }
-      }),
-    );
-  }
 }
 
 /** What changes of a file that is shared with the user ask for. What is as it is already asks for nothing. */
@@ -465,33 +333,6 @@ function neededFor(changes: FileChanges, file: FileNode): Need {
   if (changes.isPublic !== undefined) return "own";
   const { name = file.name, folderPath = file.folder } = changes;
   return name === file.name && folderPath === file.folder ? "write" : "place";
-}
-
-function betweenAccounts(): AppError {
-  return new AppError(
-    "invalid_request",
-    "Nothing is moved from one account to another. Copy it there, then delete it here.",
-    { field: "destinationFolder" },
-  );
-}
-
-/** An outcome as an idempotency key keeps it. */
-interface StoredError {
-  readonly reason: Reason;
-  readonly message: string;
-  readonly details: ErrorDetails;
-}
-
-function writeOutcome(outcome: BulkOutcome<TreeNode>): readonly [string, TreeNode | null, StoredError | null] {
-  if ("done" in outcome) return [outcome.id, outcome.done, null];
-  const { reason, message, details } = outcome.error;
-  return [outcome.id, null, { reason, message, details }];
-}
-
-function readOutcome([id, done, error]: readonly [string, TreeNode | null, StoredError | null]): BulkOutcome<TreeNode> {
-  if (done !== null) return { id, done };
-  const { reason = "unexpected", message = "", details = {} } = error ?? {};
-  return { id, error: new AppError(reason, message, details) };
 }
 
 function checkDigest(expected: Digest | undefined, actual: Digest): void {

@@ -39,7 +39,7 @@ export class BringBack {
   readonly #tx: Transaction;
   readonly #plan: BringBackPlan;
   readonly #outcomes: RestoreOutcome[] = [];
-  /** Row ids of folders now, by those of then, where they differ. */
+  /** Row ids now, by those of then, where they differ: of folders all. */
   readonly #folders = new Map<number, number>();
   /** Row ids of what is not put back yet. */
   readonly #waiting: Set<number>;
@@ -65,6 +65,10 @@ export class BringBack {
     const { folder, parentId, contents, moment } = this.#plan;
     const { treeWriter } = this.#options;
     const { accountId } = moment;
+    for (const [formerId, id] of contents.present) {
+      this.#folders.set(formerId, id);
+      this.#old.add(id);
+    }
     for (const { id } of contents.changed) this.#old.add(this.#find(id)?.id ?? id);
     const newIds = contents.newIds.filter((id) => !this.#old.has(id));
     // New files go first, and free names; new folders go last, when nothing old is in them any more.

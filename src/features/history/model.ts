@@ -20,6 +20,9 @@ export const RestoreBody = t.Object({
   }),
   dryRun: t.Optional(t.Boolean({ description: "Tell what would be done, and do nothing" })),
   removeNew: t.Optional(t.Boolean({ description: "Put into the trash what came into the folder since" })),
+  partial: t.Optional(
+    t.Boolean({ description: "Where there is more than one call takes, do a part of it; call until hasMore is false" }),
+  ),
 });
 
 /** Answer of a restore. */
@@ -68,4 +71,5 @@ export const RestoreRecord = t.Object({
     { description: "What is left other than it was, and why; the first 1,000" },
   ),
   new: t.Array(t.Object(NODE), { description: "What came into the folder since and is left there; the first 1,000" }),
+  hasMore: t.Boolean({ description: "With partial: more is left to be brought back" }),
 });

@@ -1,5 +1,5 @@
 import { toTimestamp } from "../../lib/clock.ts";
-import type { RestoredNode, RestoreOutcome, RestoreRequest, RestoreSkip } from "./types.ts";
+import type { RestoredNode, RestoreOutcome, RestoreRequest, RestoreResult, RestoreSkip } from "./types.ts";
 
 const MESSAGES: Record<RestoreSkip, string> = {
   content_gone: "The content of then is not kept any more. Restore it from a backup.",
@@ -12,10 +12,10 @@ const MESSAGES: Record<RestoreSkip, string> = {
 const LISTED_MAX = 1_000;
 
 /** What a restore did, or would do. */
-export function presentRestore(request: RestoreRequest, outcomes: readonly RestoreOutcome[]) {
+export function presentRestore(request: RestoreRequest, { outcomes, newCount, hasMore }: RestoreResult) {
   const { folderPath, atMs, isDryRun, removesNew } = request;
-  const counts = { content: 0, place: 0, undelete: 0, aside: 0, remove: 0, skipped: 0, new: 0 };
-  for (const one of outcomes) counts[one.outcome === "done" ? one.change : one.outcome]++;
+  const counts = { content: 0, place: 0, undelete: 0, aside: 0, remove: 0, skipped: 0, new: newCount };
+  for (const one of outcomes) if (one.outcome !== "new") counts[one.outcome === "done" ? one.change : "skipped"]++;
   return {
     folder: folderPath,
     at: toTimestamp(atMs),
@@ -29,6 +29,7 @@ export function presentRestore(request: RestoreRequest, outcomes: readonly Resto
         : undefined,
     ),
     new: firstOf(outcomes, (one) => (one.outcome === "new" ? presentNode(one.node) : undefined)),
+    hasMore,
   };
 }
 

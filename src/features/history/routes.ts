@@ -27,6 +27,7 @@ export function historyRoutes({ history, guard, allowLong }: HistoryRoutesOption
         atMs: readAt(body.at),
         isDryRun: body.dryRun ?? false,
         removesNew: body.removeNew ?? false,
+        isPartial: body.partial ?? false,
       };
       const record = presentRestore(asked, await history.restore(principal.user, asked));
       return ok(record, asked.isDryRun ? "Nothing was changed yet." : "The folder was brought back.");

@@ -14,7 +14,7 @@ import type { FileNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
 import { BringBack, type BringBackPlan } from "./bring-back.ts";
-import type { PastListing, RestoreOutcome, RestoreRequest } from "./types.ts";
+import type { PastListing, RestoreOutcome, RestoreRequest, RestoreResult } from "./types.ts";
 
 /** What {@link HistoryService} works with. */
 export interface HistoryServiceOptions {
@@ -36,8 +36,16 @@ export function reachOf(versionsMaxAgeMs: number): number {
   return Math.min(versionsMaxAgeMs, REACH_MS_MAX);
 }
 
-/** Files and folders that one call brings back: the event loop waits meanwhile. */
+/** Files and folders that one call brings back: the event loop waits meanwhile, about a second on a small machine. */
 export const RESTORE_CHANGES_MAX = 5_000;
+/** So much of what is new and stays is told of. */
+const NEW_TOLD_MAX = 1_000;
+
+interface RestorePlan extends BringBackPlan {
+  /** How much is new and stays, whatever is told of it. */
+  readonly newCount: number;
+  readonly isWhole: boolean;
+}
 
 /** Rows of deleted folders taken apart before: so many in a deed (some milliseconds), and deeds in a call. */
 const REAP_AT_ONCE = 50;
@@ -86,10 +94,10 @@ export class HistoryService {
    * Brings a folder with all below it back to a moment, in one deed; durable on return. A dry run does the very same and
    * takes it back.
    * @throws AppError invalid_field | not_found | quota_exceeded; invalid_request where more than
-   *   {@link RESTORE_CHANGES_MAX} files and folders may be other than they were; overloaded where a large deletion is still
-   *   being carried out
+   *   {@link RESTORE_CHANGES_MAX} files and folders are other than they were and no part of it will do; overloaded where a
+   *   large deletion is still being carried out
    */
-  async restore(user: User, request: RestoreRequest): Promise<readonly RestoreOutcome[]> {
+  async restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
     const { writer, limitsOf, treeWriter } = this.#options;
     const moment = this.#momentOf(user, request.atMs);
     await this.#takeApart(user.id);
@@ -97,8 +105,10 @@ export class HistoryService {
     const bringBack = (tx: Transaction) =>
       treeWriter.by(user.viaDeviceId, () => new BringBack(this.#options, tx, plan).run());
     try {
-      if (!request.isDryRun) return await writer.run(bringBack);
-      return await this.#tryOut(bringBack);
+      const outcomes = request.isDryRun ? await this.#tryOut(bringBack) : await writer.run(bringBack);
+      // Where nothing could be done, another call would do no better.
+      const hasProgress = outcomes.some(({ outcome }) => outcome === "done");
+      return { outcomes, newCount: plan.newCount, hasMore: !plan.isWhole && hasProgress };
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
       // A refusal for the quota says which plan it comes from (contract §1).
@@ -106,22 +116,36 @@ export class HistoryService {
     }
   }
 
-  async #plan(user: User, moment: Moment, { folderPath, removesNew }: RestoreRequest): Promise<BringBackPlan> {
+  async #plan(user: User, moment: Moment, request: RestoreRequest): Promise<RestorePlan> {
+    const { folderPath, removesNew, isPartial } = request;
     const { tree, limitsOf } = this.#options;
     const folder = await tree.past.findFolder(moment, folderPath);
     if (folder === undefined) throw notFound("This folder, at that time,");
     const contents = await tree.past.contents(moment, folder, RESTORE_CHANGES_MAX);
-    if (contents === undefined) {
+    const { changed, newIds } = contents;
+    const left = removesNew ? RESTORE_CHANGES_MAX - changed.length : NEW_TOLD_MAX;
+    const isWhole = contents.isWhole && !(removesNew && newIds.length > left);
+    if (!isWhole && !isPartial) {
       throw new AppError(
         "invalid_request",
         `More than ${RESTORE_CHANGES_MAX} files and folders have changed in "${folderPath}" since. ` +
-          "Bring its folders back one by one.",
+          "Bring its folders back one by one, or give partial and call until hasMore is false.",
         { field: "folder", limit: RESTORE_CHANGES_MAX },
       );
     }
     const parentId = folder.path === ROOT_PATH ? undefined : tree.past.parentAt(moment, folder.id);
     const { quotaBytes } = limitsOf(user);
-    return { moment, folder, parentId, contents, removesNew, createdBy: user.id, quotaBytes };
+    return {
+      moment,
+      folder,
+      parentId,
+      contents: { ...contents, newIds: newIds.slice(0, left) },
+      removesNew,
+      createdBy: user.id,
+      quotaBytes,
+      newCount: removesNew ? 0 : newIds.length,
+      isWhole,
+    };
   }
 
   async #tryOut(bringBack: (tx: Transaction) => readonly RestoreOutcome[]): Promise<readonly RestoreOutcome[]> {

@@ -17,6 +17,17 @@ export interface RestoreRequest {
   readonly isDryRun: boolean;
   /** Puts into the trash what came into the folder since. */
   readonly removesNew: boolean;
+  /** Where there is more than one call takes: does a part of it, rather than nothing. */
+  readonly isPartial: boolean;
+}
+
+/** What a restore did. */
+export interface RestoreResult {
+  readonly outcomes: readonly RestoreOutcome[];
+  /** How much came into the folder since and is left there; `outcomes` tell of the first. */
+  readonly newCount: number;
+  /** More is left: call again. */
+  readonly hasMore: boolean;
 }
 
 /** What was done to a file or folder so that it is as it was. */

@@ -18,10 +18,12 @@ export type Reading = { readonly info: MediaInfo } | { readonly reason: string; 
 interface Child {
   readonly process: Bun.Subprocess<"ignore", "ignore", "ignore">;
   readonly ready: Promise<void>;
+  isReady: boolean;
 }
 
 const IDLE_MS = 10_000;
 const WATCH_MS = 100;
+/** What it may take to start, on a machine that is busy. */
 const START_MS = 10_000;
 
 /** One question at a time. */
@@ -45,14 +47,10 @@ export class MediaProcess {
     let watch: ReturnType<typeof setInterval> | undefined;
     try {
       const child = (this.#child ??= this.#start());
-      const isReady = await Promise.race([
-        child.ready.then(() => true),
-        promise.then(() => false),
-        Bun.sleep(START_MS),
-      ]);
-      if (isReady === undefined) this.#end("It did not start in time.");
-      if (isReady === true) {
-        watch = this.#watch(child, performance.now() + this.#options.timeoutMs);
+      const startMs = child.isReady ? 0 : START_MS;
+      watch = this.#watch(child, performance.now() + startMs + this.#options.timeoutMs);
+      await Promise.race([child.ready, promise]);
+      if (child.isReady && this.#child === child) {
         child.process.send({ id, path, mediaType } satisfies ReadRequest);
       }
       return await promise;
@@ -76,25 +74,29 @@ export class MediaProcess {
   #start(): Child {
     const { command, environment } = this.#options;
     const { promise: ready, resolve } = Promise.withResolvers<void>();
-    const child = Bun.spawn([...command], {
+    const started = Bun.spawn([...command], {
       env: environment,
       stdin: "ignore",
       stdout: "ignore",
       stderr: "ignore",
       serialization: "json",
       ipc: (message: FromProcess) => {
-        if (message.type === "hello") resolve();
-        else if (message.id === this.#asked?.id) {
+        if (message.type === "hello") {
+          child.isReady = true;
+          resolve();
+        }
+        if (message.type !== "hello" && message.id === this.#asked?.id) {
           this.#asked.settle(message.type === "read" ? { info: message.info } : { ...message, isLost: false });
         }
       },
     });
+    const child: Child = { process: started, ready, isReady: false };
     // It alone must not keep the server running.
-    child.unref();
-    void child.exited.then(() => {
-      if (this.#child?.process === child) this.#end("The process that read it broke off.");
+    started.unref();
+    void started.exited.then(() => {
+      if (this.#child === child) this.#end("The process that read it broke off.");
     });
-    return { process: child, ready };
+    return child;
   }
 
   #watch(child: Child, untilMs: number): ReturnType<typeof setInterval> {

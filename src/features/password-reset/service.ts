@@ -40,6 +40,7 @@ export const RESET_LIFETIME_MS = 30 * 60_000;
 const MAILS_MAX = 3;
 /** Requests that wait to be looked at; whoever floods us finds no more room, and nobody else loses any. */
 const REQUESTS_MAX = 1_000;
+const REQUESTS_AT_ONCE = 20;
 
 /** See the head of this file. */
 export class PasswordReset {
@@ -150,33 +151,45 @@ export class PasswordReset {
 
   async #answerAll(): Promise<void> {
     const { writer } = this.#options;
-    while ((await writer.run((tx) => this.#answerOne(tx))) > 0);
+    while (await writer.run((tx) => this.#answerSome(tx)));
   }
 
-  /** @returns 0 where nothing was left to do */
-  #answerOne(tx: Transaction): number {
-    const { users, mail, publicUrl, log } = this.#options;
-    const request = this.#queries.take.get();
-    if (request === null) return 0;
-    const user = users.findByEmail(request.emailKey);
-    if (user === undefined || user.disabledAtMs !== null || publicUrl === null) return 1;
+  /** @returns whether there may be more */
+  #answerSome(tx: Transaction): boolean {
+    const { users, log } = this.#options;
+    for (let count = 0; count < REQUESTS_AT_ONCE; count++) {
+      const request = this.#queries.take.get();
+      if (request === null) return false;
+      const user = users.findByEmail(request.emailKey);
+      if (user === undefined || user.disabledAtMs !== null) continue;
+      try {
+        this.#mailLink(tx, user);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        // Of this account alone: the others must not wait behind it for ever.
+        log.error("A link for a new password could not be sent.", { user: user.publicId, error });
+      }
+    }
+    return true;
+  }
+
+  #mailLink(tx: Transaction, user: User): void {
+    const { mail, publicUrl, log } = this.#options;
+    if (publicUrl === null) return;
     if (mail.countWithinHour(user.id, "password-reset") >= MAILS_MAX) {
-      log.info("A link for a new password was not sent: the account got enough of them within the hour.", {
-        user: user.publicId,
-      });
-      return 1;
+      const text = "A link for a new password was not sent: the account got enough of them within the hour.";
+      log.info(text, { user: user.publicId });
+      return;
     }
     // The earlier link ends, so its mail is of no use any more.
     mail.drop(tx, user.id, "password-reset");
-    const link = resetLink(publicUrl, this.issue(tx, user.id));
     mail.send(tx, {
-      ...resetLetter(link, RESET_LIFETIME_MS),
+      ...resetLetter(resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),
       to: user.email,
       kind: "password-reset",
       accountId: user.id,
       usefulMs: RESET_LIFETIME_MS,
     });
-    return 1;
   }
 
   #find(token: string): User | undefined {

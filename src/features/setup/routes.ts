@@ -1,6 +1,7 @@
 /** The page behind the one-time set-up link, which makes the first administrator (contract §2, D56). */
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readQuery } from "../../http/fields.ts";
 import { forEachPiece } from "../../http/request-body.ts";
@@ -66,6 +67,7 @@ export function setupRoutes({ auth, defaultPlan, basePath, onSetUp }: SetupRoute
             },
             use === "household" ? "enterprise" : defaultPlan,
           );
+          noteAudit(request, { userId: user.publicId, details: { role: user.role } });
           onSetUp(use);
           return pageResponse(renderSetupDonePage(basePath, user.email), 201, HEADERS);
         } catch (error) {

@@ -7,13 +7,13 @@
  * what lies in the trash now.
  */
 import type { Statement } from "bun:sqlite";
-import { type Read, rows } from "../../db/reader.ts";
+import { numbers, type Read, rows } from "../../db/reader.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { fold, joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { IN_TRASH } from "./history.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toFile, toFolder } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
-import type { FileNode, FolderNode, SortField, SortOrder } from "./types.ts";
+import type { FileNode, FolderNode, SortField, SortOrder, TreeNode } from "./types.ts";
 import { type FormerContent, parseDetail, type UndoDetail } from "./undo.ts";
 import { findVersion } from "./versions.ts";
 
@@ -62,11 +62,13 @@ export interface PastEntry {
 
 /** What a folder held at a moment, as far as it may be other now. */
 export interface PastContents {
-  /** From the top down; folders that stand where they were are left out. */
+  /** From the top down; what is as it was is left out. */
   readonly changed: readonly PastEntry[];
-  /** All folders that were below it, and itself. */
-  readonly folderIds: readonly number[];
-  /** Row ids of what came into these folders since and was not there before, whatever is in it. */
+  /** Whether that is all. */
+  readonly isWhole: boolean;
+  /** Row ids of what was made in place of something that is gone, by the row id of that. */
+  readonly present: ReadonlyMap<number, number>;
+  /** Row ids of what was made in these folders since, whatever is in it; with {@link isWhole} alone. */
   readonly newIds: readonly number[];
 }
 
@@ -95,11 +97,11 @@ const IS_KEPT = `coalesce(
 
 /** What was in some folders (`?1`, a JSON list) after a journal number (`?2`): those still there, and those that left since. */
 function childrenSql(still: string, left: string): string {
-  return `SELECT n.parent_id, n.id, n.kind, n.name, n.sort_key, 0 AS hasLeft
+  return `SELECT n.parent_id, n.id, n.kind, n.name, n.sort_key
      FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
      WHERE ${still} AND ${BORN} <= ?2
        AND NOT EXISTS (SELECT 1 FROM former_places p WHERE p.node_id = n.id AND p.seq > ?2)
-   UNION ALL SELECT p.parent_id, p.node_id, p.kind, p.name, p.sort_key, 1
+   UNION ALL SELECT p.parent_id, p.node_id, p.kind, p.name, p.sort_key
      FROM json_each(?1) j CROSS JOIN former_places p INDEXED BY former_places_folder ON p.parent_id = j.value AND p.seq > ?2
      WHERE ${left} AND p.born_seq <= ?2
        AND NOT EXISTS (SELECT 1 FROM former_places q WHERE q.node_id = p.node_id AND q.seq > ?2 AND q.seq < p.seq)
@@ -165,8 +167,26 @@ interface ChildRow {
   readonly id: number;
   readonly kind: number;
   readonly name: string;
-  readonly hasLeft: number;
 }
+
+interface ChangedRow extends ChildRow {
+  /** 1: it stands where it was; a file with the content of then. */
+  readonly isBack: number;
+  /** 1: its row is gone. */
+  readonly isGone: number;
+}
+
+/** Whether a file `n` has other bytes than at `?3`. */
+const IS_REWRITTEN = `n.content_at > ?3 AND n.blob_id IS NOT
+  (SELECT v.blob_id FROM versions v WHERE v.node_id = n.id AND v.created_at <= ?3 AND v.replaced_at > ?3)`;
+
+/** What was in some folders: all folders, and those files that may be other now. */
+const CHANGED_CHILDREN = `SELECT c.parent_id, c.id, c.kind, c.name,
+    EXISTS (SELECT 1 FROM nodes n WHERE n.id = c.id AND n.parent_id = c.parent_id AND n.name = c.name
+      AND (n.kind = 0 OR NOT (${IS_REWRITTEN}))) AS isBack,
+    NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = c.id) AS isGone
+  FROM (${childrenSql(`(n.kind = 0 OR n.kind = 1 AND ${IS_REWRITTEN})`, "p.kind IN (0, 1)")}) c
+  ORDER BY c.kind, c.sort_key, c.name`;
 
 interface PlaceRow {
   readonly parentId: number;
@@ -302,33 +322,34 @@ export class PastReader {
   }
 
   /**
-   * What a folder and all below it held at a moment, as far as it may be other now.
-   * @param changesMax undefined where more than these may be other
+   * What a folder and all below it held at a moment, as far as it is other now.
+   * @param changesMax no more than these are told; a few more may be, of one slice
    */
-  async contents(moment: Moment, folder: PastFolder, changesMax: number): Promise<PastContents | undefined> {
+  async contents(moment: Moment, folder: PastFolder, changesMax: number): Promise<PastContents> {
     const { accountId, seq, atMs } = moment;
-    // Files that stand where they were are told only where their content came later.
-    const still = "(n.kind = 0 OR n.kind = 1 AND n.content_at > ?3)";
-    const sql = `SELECT parent_id, id, kind, name, hasLeft FROM (${childrenSql(still, "p.kind IN (0, 1)")})
-      ORDER BY kind, sort_key, name`;
     const changed: PastEntry[] = [];
     const folderIds = [folder.id];
-    const places: number[] = [this.#successorOf(accountId, folder.id)];
-    for (let from = 0; from < folderIds.length; ) {
+    const present = new Map<number, number>();
+    this.#noteSuccessor(accountId, folder.id, present);
+    for (let from = 0; from < folderIds.length && changed.length <= changesMax; ) {
       const some = folderIds.slice(from, from + FOLDERS_AT_ONCE);
       from += some.length;
-      const read: Read<readonly ChildRow[]> = rows(sql, [JSON.stringify(some), seq, atMs]);
+      const read: Read<readonly ChangedRow[]> = rows(CHANGED_CHILDREN, [JSON.stringify(some), seq, atMs]);
       const [found] = await this.#store.reader.read([read]);
-      for (const { parent_id: parentId, id, kind, name, hasLeft } of found) {
-        if (kind === FOLDER) {
-          folderIds.push(id);
-          places.push(hasLeft === 1 ? this.#successorOf(accountId, id) : id);
-        }
-        if (kind === FILE || hasLeft === 1) changed.push({ id, isFolder: kind === FOLDER, parentId, name });
+      for (const { parent_id: parentId, id, kind, name, isBack, isGone } of found) {
+        const entry = { id, isFolder: kind === FOLDER, parentId, name };
+        if (entry.isFolder) folderIds.push(id);
+        if (isBack === 0 && !(isGone === 1 && this.#isMadeAgain(moment, entry, present))) changed.push(entry);
       }
-      if (changed.length > changesMax) return undefined;
     }
-    return { changed, folderIds, newIds: await this.#newIn(moment, places) };
+    const isWhole = changed.length <= changesMax;
+    const newIds = isWhole
+      ? await this.#newIn(
+          moment,
+          folderIds.map((id) => present.get(id) ?? id),
+        )
+      : [];
+    return { changed: changed.slice(0, changesMax), isWhole, present, newIds };
   }
 
   /** The version that a file had at a moment, and whether that is so for sure; undefined where it is not kept. */
@@ -375,9 +396,21 @@ export class PastReader {
     return this.#placeAt(moment, folderId)?.parentId;
   }
 
-  /** The folder itself, or the one that was made in its place. */
-  #successorOf(accountId: number, folderId: number): number {
-    return this.#row.get(folderId) === null ? (this.findSuccessor(accountId, folderId) ?? folderId) : folderId;
+  /** @returns the node that was made in place of one that is gone */
+  #noteSuccessor(accountId: number, nodeId: number, present: Map<number, number>): TreeNode | undefined {
+    const id = this.findSuccessor(accountId, nodeId);
+    const node = id === undefined ? undefined : this.#store.findById(id);
+    if (node !== undefined) present.set(nodeId, node.id);
+    return node;
+  }
+
+  /** Whether something that is gone was made again, and stands where it was; a file with the content of then. */
+  #isMadeAgain(moment: Moment, { id, parentId, name }: PastEntry, present: Map<number, number>): boolean {
+    const node = this.#noteSuccessor(moment.accountId, id, present);
+    if (node === undefined || node.name !== name || node.parentId !== (present.get(parentId) ?? parentId)) return false;
+    if (node.kind === "folder") return true;
+    const contents = this.findDeleted(moment.accountId, id)?.detail.file?.contents ?? [];
+    return this.contentAt(moment, contents)?.digest === node.digest;
   }
 
   async #countChildren(folderId: number, seq: number, here: string): Promise<number> {
@@ -400,15 +433,15 @@ export class PastReader {
   async #newIn({ seq }: Moment, folderIds: readonly number[]): Promise<number[]> {
     const found: number[] = [];
     for (let from = 0; from < folderIds.length; from += FOLDERS_AT_ONCE) {
-      const read = rows<{ id: number }>(
-        `SELECT n.id FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
-         WHERE n.kind IN (0, 1) AND ${BORN} > ?2 ORDER BY n.id`,
+      const read = numbers(
+        `SELECT group_concat(n.id) FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
+         WHERE n.kind IN (0, 1) AND ${BORN} > ?2`,
         [JSON.stringify(folderIds.slice(from, from + FOLDERS_AT_ONCE)), seq],
       );
       const [some] = await this.#store.reader.read([read]);
-      for (const { id } of some) found.push(id);
+      for (const id of some) found.push(id);
     }
-    return found;
+    return found.sort((a, b) => a - b);
   }
 
   /** Where a node was; undefined where it was not there, or in the trash, or is unknown by now. */

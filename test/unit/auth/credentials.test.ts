@@ -53,7 +53,7 @@ describe("a user who proved themselves otherwise", () => {
     const refuse = () => {
       throw new Error("used");
     };
-    expect(auth.signInConfirmed(user, CLIENT, refuse)).rejects.toThrow("used");
+    await expect(auth.signInConfirmed(user, CLIENT, refuse)).rejects.toThrow("used");
     expect(auth.listSessions(user.id)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Transaction } from "../../../src/db/transaction.ts";
 import { HistoryService, RESTORE_CHANGES_MAX } from "../../../src/features/history/service.ts";
-import type { RestoreOutcome } from "../../../src/features/history/types.ts";
+import type { RestoreOutcome, RestoreRequest } from "../../../src/features/history/types.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
 import { blobOf, randomOf, reasonOf, TestTree } from "../tree/support.ts";
@@ -30,9 +30,10 @@ function open(quotaBytes: number | null = null) {
     limitsOf: () => ({ quotaBytes, plan: "free" }),
     reachMs: 30 * DAY_MS,
   });
-  const restore = (atMs: number, more: { isDryRun?: boolean; removesNew?: boolean; folderPath?: string } = {}) =>
-    service.restore(user, { folderPath: "/", atMs, isDryRun: false, removesNew: false, ...more });
-  return { accountId, service, restore };
+  const run = (atMs: number, more: Partial<RestoreRequest> = {}) =>
+    service.restore(user, { folderPath: "/", atMs, isDryRun: false, removesNew: false, isPartial: false, ...more });
+  const restore = async (atMs: number, more: Partial<RestoreRequest> = {}) => (await run(atMs, more)).outcomes;
+  return { accountId, run, restore };
 }
 
 async function allNodes(accountId: number): Promise<TreeNode[]> {

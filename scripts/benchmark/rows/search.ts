@@ -1,0 +1,157 @@
+/**
+ * An account of 1,000,000 files: building its index of words, searches by words and filters with nothing remembered, the
+ * list of tags, and tags for 1,000 files in one call.
+ */
+import { Database } from "bun:sqlite";
+import { rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { alternate, type Bench, type Figure, record, type Row } from "../bench.ts";
+import { type Larder, startLarder } from "../larder.ts";
+import { load } from "../load.ts";
+import { MARKERS } from "../seed.ts";
+import { getTemplate } from "../server.ts";
+import { type Seeded, SEEDED_FOLDER, seedLarder } from "./seeded.ts";
+
+const SEARCHES_EACH = 40;
+const BUILD_SECONDS_MAX = 900;
+
+export const search: Row = {
+  id: "search",
+  title: "searches by words and filters, and tags, among 1,000,000 files",
+  diskGib: () => 4,
+  run: async (bench: Bench) => {
+    const seeded = await seedLarder(bench, bench.options.quick ? 100_000 : 1_000_000);
+    describeFiles(seeded);
+    await measureBuild(bench, seeded);
+    await measureSearches(bench, seeded);
+    rmSync(seeded.directory, { recursive: true, force: true });
+  },
+};
+
+/** Gives the files types, labels, descriptions and days, and leaves them to be indexed. */
+function describeFiles(seeded: Seeded): void {
+  const database = new Database(join(seeded.directory, "data", "larder.db"), { readwrite: true, strict: true });
+  database.run("PRAGMA cache_size = -262144");
+  database.transaction(() => {
+    const [account] = database
+      .query<{ id: number }, []>("SELECT account_id AS id FROM nodes WHERE kind = 1 LIMIT 1")
+      .all();
+    database.run(
+      `UPDATE nodes SET size_bytes = abs(id * 2654435761 % 20000000),
+         modified_at = created_at - (id * 7919 % 94608000) * 1000,
+         media_type = CASE WHEN name LIKE '%.jpg' OR name LIKE '%.png' THEN 'image/jpeg' WHEN name LIKE '%.mp4' THEN 'video/mp4'
+           WHEN name LIKE '%.pdf' THEN 'application/pdf' ELSE 'text/plain' END,
+         tags = CASE WHEN id % 18 = 0 THEN '["holiday"]' WHEN id % 25 = 1 THEN '["work"]' END,
+         metadata = CASE WHEN id % 10 = 3 THEN json_object('description', 'A day out with everybody', 'place', 'lake ' || (id % 500)) END
+       WHERE kind = 1`,
+    );
+    for (const [index, tag] of ["holiday", "work"].entries()) {
+      database.run("INSERT INTO tags (id, account_id, key, name, count) VALUES (?1, ?2, ?3, ?3, 0)", [
+        1001 + index,
+        account?.id ?? 0,
+        tag,
+      ]);
+      database.run("INSERT INTO node_tags SELECT ?1, id FROM nodes WHERE tags = json_array(?2)", [1001 + index, tag]);
+    }
+    database.run("UPDATE tags SET count = (SELECT count(*) FROM node_tags t WHERE t.tag_id = tags.id)");
+    database.run("DELETE FROM search_fill");
+  })();
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+}
+
+async function measureBuild(bench: Bench, seeded: Seeded): Promise<void> {
+  const path = join(seeded.directory, "data", "larder.db");
+  const built = bench.figure({ task: "index of words, to build behind", unit: "s", better: "lower" });
+  const grown = bench.figure({ task: "index of words, size", unit: "MB", better: "lower" });
+  const before = statSync(path).size;
+  const larder = await startLarder({
+    executable: bench.options.executable,
+    directory: seeded.directory,
+    token: seeded.token,
+  });
+  const startedMs = performance.now();
+  const database = new Database(path, { readonly: true });
+  const state = database.prepare<{ left: number }, []>("SELECT until_id - next_id + 1 AS left FROM search_fill");
+  for (;;) {
+    await Bun.sleep(500);
+    if (state.get()?.left === 0) break;
+    if (performance.now() - startedMs > BUILD_SECONDS_MAX * 1000) throw new Error("the index was not built in time");
+  }
+  record(built, "larder", (performance.now() - startedMs) / 1000);
+  state.finalize();
+  database.close();
+  await larder.stop();
+  record(grown, "larder", (statSync(path).size - before) / 1e6);
+}
+
+async function measureSearches(bench: Bench, seeded: Seeded): Promise<void> {
+  const queries = [
+    MARKERS.one,
+    MARKERS.thousand,
+    "beach",
+    MARKERS.half,
+    "type:image tag:holiday",
+    "size:>10MB modified:2026-01",
+    `${MARKERS.half} -beach tag:work`,
+  ];
+  const figures = queries.map((q) => ({
+    q,
+    p50: bench.figure({ task: `search ${q}, p50`, unit: "ms", better: "lower" }),
+    p99: bench.figure({
+      task: `search ${q}, p99`,
+      unit: "ms",
+      better: "lower",
+      targets: [{ against: "number", reach: 20, aim: 5 }],
+    }),
+  }));
+  const tags = bench.figure({ task: "list of tags, p99", unit: "ms", better: "lower" });
+  const bulk = bench.figure({ task: "a tag for 1,000 files in one call", unit: "ms", better: "lower" });
+  const larder = await startLarder({
+    executable: bench.options.executable,
+    directory: seeded.directory,
+    token: seeded.token,
+  });
+  let round = 0;
+  const measure = async () => {
+    for (const { q, p50, p99 } of figures) await measureSearch(larder, q, p50, p99);
+    const listed = await load(larder, {
+      connections: 1,
+      count: 200,
+      templates: [getTemplate("/api/files/tags", larder.headers)],
+    });
+    record(tags, "larder", listed.p99Ms);
+    await measureBulk(larder, round++, bulk);
+  };
+  const all = [...figures.flatMap(({ p50, p99 }) => [p50, p99]), tags, bulk];
+  await alternate(bench, all, [{ subject: "larder", measure, finish: () => larder.stop() }]);
+}
+
+/** Each search comes after a change of the account, so that no remembered result can answer it. */
+async function measureSearch(larder: Larder, q: string, p50: Figure, p99: Figure): Promise<void> {
+  const head = `POST /api/files/folders HTTP/1.1\r\nHost: 127.0.0.1\r\n${larder.headers}Content-Type: application/json\r\n`;
+  const change = { head, prefix: '{"name":"change ########","path":"/"}' };
+  const times: number[] = [];
+  for (let count = 0; count < SEARCHES_EACH; count += 1) {
+    await load(larder, { connections: 1, count: 1, templates: [change] });
+    const path = `/api/files/search?limit=100&q=${encodeURIComponent(q)}`;
+    const found = await load(larder, { connections: 1, count: 1, templates: [getTemplate(path, larder.headers)] });
+    times.push(found.maxMs);
+  }
+  times.sort((a, b) => a - b);
+  record(p50, "larder", times[times.length >> 1] ?? 0);
+  record(p99, "larder", times.at(-1) ?? 0);
+}
+
+async function measureBulk(larder: Larder, round: number, figure: Figure): Promise<void> {
+  const fileIds: string[] = [];
+  for (let page = 1; page <= 10; page += 1) {
+    const path = `/api/files?folder=/${SEEDED_FOLDER}&limit=100&page=${page}`;
+    const listed = await load(larder, { connections: 1, count: 1, templates: [getTemplate(path, larder.headers)] });
+    for (const [, id] of (listed.answers[0]?.body ?? "").matchAll(/"id":"(file_[^"]+)"/g)) if (id) fileIds.push(id);
+  }
+  const head = `POST /api/files/tags HTTP/1.1\r\nHost: 127.0.0.1\r\n${larder.headers}Content-Type: application/json\r\n`;
+  const prefix = JSON.stringify({ fileIds, add: [`round ${round} ########`] });
+  const tagged = await load(larder, { connections: 1, count: 1, templates: [{ head, prefix }] });
+  record(figure, "larder", tagged.maxMs);
+}
