@@ -52,6 +52,12 @@ BEGIN
 	WHERE id = NEW.user_id AND (last_active_at IS NULL OR last_active_at < NEW.last_seen_at);
 END;
 --> statement-breakpoint
+CREATE TRIGGER `users_used_key` AFTER UPDATE OF `last_used_at` ON `api_keys` WHEN NEW.last_used_at IS NOT NULL
+BEGIN
+	UPDATE `users` SET last_active_at = NEW.last_used_at
+	WHERE id = NEW.user_id AND (last_active_at IS NULL OR last_active_at < NEW.last_used_at);
+END;
+--> statement-breakpoint
 ALTER TABLE `invites` ADD `email` text;--> statement-breakpoint
 ALTER TABLE `invites` ADD `created_by` integer;--> statement-breakpoint
 ALTER TABLE `invites` ADD `used_by` integer;

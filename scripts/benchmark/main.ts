@@ -7,6 +7,7 @@ import { parseArgs } from "node:util";
 import { Bench, type BenchOptions, type Figure, messageOf, type Row } from "./bench.ts";
 import { describeMachine, type Machine } from "./machine.ts";
 import { killAll, killAllForGood } from "./processes.ts";
+import { archive } from "./rows/archive.ts";
 import { downloadLarge } from "./rows/download-large.ts";
 import { chunks } from "./rows/chunks.ts";
 import { idle } from "./rows/idle.ts";
@@ -26,6 +27,7 @@ const ROWS: Row[] = [
   uploadLarge,
   memory,
   downloadLarge,
+  archive,
   uploadSmall,
   readSmall,
   million,

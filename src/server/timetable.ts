@@ -23,7 +23,8 @@ export const REAP_JOB = "reap-deleted";
 
 /** The jobs of this server. */
 export function timetable(services: Omit<Services, "close">): Job[] {
-  const { auth, apiKeys, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock, config } = services;
+  const { auth, apiKeys, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock, config } =
+    services;
   return [
     {
       name: "gc",
@@ -82,8 +83,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         const kept = new Map<number, number>();
         const keepOf = (accountId: number) => {
           const keep =
-            kept.get(accountId) ??
-            readSettings(users.settingsJson(accountId), config.versions.keep).versioning.keep;
+            kept.get(accountId) ?? readSettings(users.settingsJson(accountId), config.versions.keep).versioning.keep;
           kept.set(accountId, keep);
           return keep;
         };

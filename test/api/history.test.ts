@@ -75,6 +75,10 @@ describe("the tree as it was", () => {
       ["/docs/a.txt", checksumOf("first")],
     ]);
     expectRefusal(await client.get(`/api/files?folder=/papers&${at(then)}`), 404, "not_found");
+    const inBerlin = new Date(Date.parse(then) + 3_600_000).toISOString().replace("Z", "+01:00");
+    for (const offset of [inBerlin, encodeURIComponent(inBerlin)]) {
+      expect((await client.get(`/api/files?folder=/docs&at=${offset}`)).at("data.at")).toBe(then);
+    }
 
     const info = await client.get(`/api/files/${a}?${at(then)}`);
     expectStatus(info, 200);
@@ -218,7 +222,11 @@ describe("bringing back", () => {
     const then = await now(account);
     const before = await allFiles(client);
     for (const [index, id] of ids.entries()) {
-      if (index % 10 === 9) expectStatus(await laptop.client.delete(`/api/files/${id}`), 200);
+      if (index % 20 === 9) {
+        const localChanges = [{ action: "delete", localId: String(index), fileId: id }];
+        const synced = await laptop.client.post("/api/mobile/sync/files", { localChanges });
+        expect(synced.at("data.results.0.status")).toBe("applied");
+      } else if (index % 20 === 19) expectStatus(await laptop.client.delete(`/api/files/${id}`), 200);
       else {
         expectStatus(await laptop.client.putContent(id, randomContent(50)), 200);
         expectStatus(await laptop.client.put(`/api/files/${id}`, { name: `${index}.jpg.locked` }), 200);
@@ -243,6 +251,7 @@ describe("bringing back", () => {
       ]);
     expect(told(done)).toEqual(told(tried));
     expect(done.at("data")).toMatchObject({ folder: "/", at: then, dryRun: false, skipped: [] });
+    expect(done.at("data.counts.new")).toBe(1);
     expect(done.list("data.new")).toEqual([{ id: note, type: "file", name: "READ ME.txt", folder: "/photos" }]);
     const after = await allFiles(client);
     after.delete("/photos/READ ME.txt");

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
+import { certificateFile, MailServer } from "../support/mail-server.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ env: { LARDER_SIGNUP: "invite", LARDER_DEFAULT_PLAN: "free" } });
@@ -149,6 +150,35 @@ describe("the page of an invitation", () => {
     expectStatus(await page(token, { email: freshEmail(), password }), 201);
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
+});
+
+test("an invitation is sent to its address where mail is configured, and says so", async () => {
+  const mails = new MailServer();
+  await mails.start();
+  try {
+    const env = {
+      LARDER_MAIL_HOST: "127.0.0.1",
+      LARDER_MAIL_PORT: String(mails.port),
+      LARDER_MAIL_CA_FILE: certificateFile,
+      LARDER_MAIL_FROM: "larder@example.test",
+      LARDER_MAIL_USER: "larder",
+      LARDER_MAIL_PASSWORD: mails.password,
+      LARDER_PUBLIC_URL: "http://files.example.test",
+    };
+    await withServer({ env }, async (own) => {
+      const root = await own.addUser(["--admin", "--name", "Root"]);
+      const email = freshEmail();
+      const made = await root.client.post("/api/admin/invites", { email });
+      expect(made.at("data.mailed")).toBe(true);
+      expect(made.string("data.url")).toStartWith("http://files.example.test/invite?token=");
+      const mail = await mails.mailTo(email);
+      expect(mail.text).toContain(made.string("data.url"));
+      expect(mail.text).toContain("Root");
+      expect((await root.client.post("/api/admin/invites", {})).at("data.mailed")).toBe(false);
+    });
+  } finally {
+    await mails.stop();
+  }
 });
 
 describe("where sign-up is", () => {

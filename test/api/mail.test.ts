@@ -3,7 +3,7 @@ import { freshEmail } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
-import { dispose, startServer, type TestServer, withServer } from "../support/server.ts";
+import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
 const publicUrl = "http://files.example.test";
 const mails = new MailServer();
@@ -16,19 +16,13 @@ const settings = (of: MailServer): Record<string, string> => ({
   LARDER_MAIL_PASSWORD: of.password,
   LARDER_PUBLIC_URL: publicUrl,
 });
-let shared: TestServer | undefined;
-const server = () => {
-  if (shared === undefined) throw new Error("the server did not start");
-  return shared;
-};
+const env: Record<string, string> = {};
 beforeAll(async () => {
   await mails.start();
-  shared = await startServer({ env: settings(mails) });
+  Object.assign(env, settings(mails));
 });
-afterAll(async () => {
-  await dispose(server());
-  await mails.stop();
-});
+const server = sharedServer({ env });
+afterAll(() => mails.stop());
 
 /** A mail server of its own, and a server that sends by it. */
 async function withMail(

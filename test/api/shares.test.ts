@@ -161,6 +161,18 @@ describe("a share for another account", () => {
     expect(changed.at("data.permissions")).toBe("read");
   });
 
+  test("gives no right to share it further, nor to see whom it is shared with", async () => {
+    const { client } = await server().signUp();
+    const other = await server().signUp();
+    const id = await client.storedId("x");
+    const made = await client.post(`/api/files/${id}/shares`, { user: other.email, permissions: "write" });
+    expectRefusal(await other.client.post(`/api/files/${id}/shares`, {}), 403, "share_permission");
+    expectRefusal(await other.client.get(`/api/files/${id}/shares`), 403, "share_permission");
+    expectStatus(await other.client.get(`/api/shares/${made.string("data.id")}`), 404);
+    expectStatus(await other.client.delete(`/api/shares/${made.string("data.id")}`), 404);
+    expect((await other.client.get("/api/shares")).list("data.shares")).toEqual([]);
+  });
+
   test("opens for nobody by its link but for its recipient, signed in, who is told where it is", async () => {
     const { client, token: ownToken } = await server().signUp({ name: "Ana Owner" });
     const other = await server().signUp();

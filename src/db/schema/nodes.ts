@@ -91,10 +91,7 @@ export const versions = sqliteTable(
     /** When the next content came: it was the present one until then. */
     replacedAt: integer("replaced_at").notNull().default(0),
   },
-  (table) => [
-    primaryKey({ columns: [table.nodeId, table.version] }),
-    index("versions_blob").on(table.blobId),
-  ],
+  (table) => [primaryKey({ columns: [table.nodeId, table.version] }), index("versions_blob").on(table.blobId)],
 );
 
 /** How often a file was downloaded, and when last. Written behind, at most a second late. */

@@ -22,7 +22,7 @@ export const users = sqliteTable(
     settings: text("settings").notNull().default("{}"),
     /** The name folded, for the administrators' search. */
     nameKey: text("name_key"),
-    /** When any of their sessions was last used; kept by triggers, so that it outlives the sessions. */
+    /** When any of their sessions or API keys was last used; kept by triggers, so that it outlives them. */
     lastActiveAt: integer("last_active_at"),
   },
   (table) => [

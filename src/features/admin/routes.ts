@@ -171,7 +171,9 @@ export function adminRoutes(options: AdminRoutesOptions) {
         if (changed.length === 0) throw new AppError("invalid_field", "There is nothing to change. Name a field.");
         // What, but for passwords also what to: whoever reads the log wants to know who made whom an administrator.
         const { password: _secret, ...told } = body;
-        noteAudit(request, { details: { ...told, ...(body.password !== undefined && { password: "changed" }) } });
+        const emailBefore = body.email === undefined ? {} : { emailBefore: accounts.get(params.id).email };
+        const password = body.password === undefined ? {} : { password: "changed" };
+        noteAudit(request, { details: { ...told, ...emailBefore, ...password } });
         await accounts.change(params.id, readChanges(body));
         return ok(await presentById(params.id));
       },

@@ -9,6 +9,8 @@ import { centralHeader, endRecords, localHeader } from "./zip-format.ts";
 /** Headers and small contents go out together in pieces of about this size; what is this long by itself, alone. */
 const PIECE_BYTES = 64 * 1024;
 const GATHER_BYTES = 2 * PIECE_BYTES;
+/** How long the making of pieces may hold the event loop at a time: small contents are read in place. */
+const STRETCH_MS_MAX = 4;
 
 /** Gathers what is small, so that ten thousand little files are no twenty thousand writes. */
 class Gatherer {
@@ -50,14 +52,17 @@ export async function* archivePieces(
   end: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const gatherer = new Gatherer();
+  let stretchBeganMs = performance.now();
   for await (const piece of rawPieces(entries, source, start, end)) {
     const isLarge = piece.length >= PIECE_BYTES;
     if (!isLarge) gatherer.add(piece);
-    if (isLarge || gatherer.isFull) {
-      const gathered = gatherer.take();
-      if (gathered !== undefined) yield gathered;
-    }
+    if (!isLarge && !gatherer.isFull) continue;
+    const gathered = gatherer.take();
+    if (gathered !== undefined) yield gathered;
     if (isLarge) yield piece;
+    if (performance.now() - stretchBeganMs < STRETCH_MS_MAX) continue;
+    await new Promise(setImmediate);
+    stretchBeganMs = performance.now();
   }
   const rest = gatherer.take();
   if (rest !== undefined) yield rest;

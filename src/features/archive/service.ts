@@ -27,7 +27,7 @@ export const ARCHIVE_ENTRIES_MAX = 1_000_000;
 const READING_MAX = 2;
 const WAITING_MAX = 32;
 /** Plans kept for those who come again for the rest: as many as have this many entries together. */
-const KEPT_ENTRIES_MAX = 100_000;
+const KEPT_ENTRIES_MAX = 200_000;
 /** Up to this size a content is read at once. */
 const SMALL_BYTES_MAX = 64 * 1024;
 /** The name of an account's top folder in an archive. */

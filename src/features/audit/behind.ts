@@ -1,7 +1,8 @@
 /**
- * Entries that nobody waits for: they are written within a second. What repeats within a minute shares a row: the first
- * is written at once, the rest as one row with their number when the minute is over. So a flood of wrong passwords
- * writes a bounded number of rows, and is still seen when it begins.
+ * Entries that nobody waits for: they are written within a second. Refusals, and what anybody may ask for, share a row
+ * where they repeat within a minute: the first is written at once, the rest as one row with their number when the minute
+ * is over. So a flood of wrong passwords writes a bounded number of rows, and is still seen when it begins. Downloads are
+ * gathered alike, because of their ranges. Whatever else somebody has done has a row of its own.
  */
 import type { Clock } from "../../lib/clock.ts";
 import type { AuditEntry } from "./types.ts";
@@ -11,6 +12,8 @@ const GROUPS_MAX = 1_000;
 /** Entries that wait for the disk; more only while it fails. */
 const WAITING_MAX = 10_000;
 const ROWS_PER_DEED = 500;
+
+const DOWNLOAD = "file.download";
 
 /** How long repetitions are gathered. */
 export const GATHER_MS = 60_000;
@@ -49,10 +52,15 @@ export class BehindEntries {
     return this.#groups.size > 0;
   }
 
-  /** Adds an entry. @returns whether it is the first of its kind within the minute, and is ready by now */
+  /** Adds an entry. @returns whether something became ready by it */
   add(entry: AuditEntry): boolean {
     const atMs = this.#clock.nowMs();
     const isCrowded = this.#groups.size >= GROUPS_MAX;
+    const isOwn = entry.outcome === "done" && entry.user?.id !== undefined;
+    if (isOwn && (isCrowded || entry.action !== DOWNLOAD)) {
+      this.#push({ entry, atMs });
+      return true;
+    }
     const own = keyOf(entry);
     const key = this.#groups.has(own) || !isCrowded ? own : keyOf(anybody(entry));
     const group = this.#groups.get(key);

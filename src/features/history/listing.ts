@@ -25,12 +25,17 @@ export function readAt(text: string | undefined): number {
   return Date.parse(text);
 }
 
+/** The instant of a query, in milliseconds; the plus of its offset may be sent as it is, which reads as a space. */
+function readAtOf(query: Query): number {
+  return readAt(query["at"]?.replace(/ (?=\d{2}:\d{2}$)/, "+"));
+}
+
 /**
  * The page of a folder as it was that a query string asks for, as GET /api/files has it.
  * @throws AppError invalid_field | invalid_path | not_found
  */
 export async function listPast(history: HistoryService, user: User, query: Query, context: PresentContext) {
-  const atMs = readAt(query["at"]);
+  const atMs = readAtOf(query);
   const field = NOT_WITH_AT.find((name) => query[name] !== undefined);
   if (field !== undefined) {
     throw invalidField(field, `${field} can't be used with at: the past is looked at folder by folder.`);
@@ -58,7 +63,7 @@ export async function listPast(history: HistoryService, user: User, query: Query
  * @throws AppError invalid_field | not_found
  */
 export function findPast(history: HistoryService, user: User, fileId: string, query: Query, context: PresentContext) {
-  const { file, ...past } = history.file(user, fileId, readAt(query["at"]));
+  const { file, ...past } = history.file(user, fileId, readAtOf(query));
   const { url, ...fields } = pastFields(file, past, context);
   return { file, fields: { ...fields, url, downloadUrl: url } };
 }

@@ -66,29 +66,23 @@ export class MailNotices {
    * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address, the
    * former one hears.
    */
-  credentialsChanged(tx: Transaction, { accountId, what, emailBefore }: EventOf<"security.credentials_changed">): void {
-    if (what !== "password" && what !== "email") {
+  credentialsChanged(
+    tx: Transaction,
+    { accountId, what, emailBefore, byAdministrator }: EventOf<"security.credentials_changed">,
+  ): void {
+    const by = byAdministrator === true ? " by an administrator" : "";
+    if (what === "password") {
+      const sentence = `The password of your Larder account was changed${by}. Phones and browsers have to sign in again.`;
+      const content = { subject: "Your password was changed", paragraphs: [sentence, NOT_YOU] };
+      this.#tell(tx, accountId, "password-changed", "always", content);
+    } else if (what === "email") {
+      const sentence = `The e-mail address of your Larder account was changed${by}. This one no longer signs in to it.`;
+      const content = { subject: "Your e-mail address was changed", paragraphs: [sentence, NOT_YOU] };
+      this.#tell(tx, accountId, "email-changed", "always", content, emailBefore);
+    } else {
       const [subject, sentence] = FACTOR_CHANGES[what];
-      this.#tell(tx, accountId, "other", "always", { subject, paragraphs: [sentence, NOT_YOU] });
-      return;
+      this.#tell(tx, accountId, "sign-in-changed", "always", { subject, paragraphs: [sentence, NOT_YOU] });
     }
-    const isPassword = what === "password";
-    this.#tell(
-      tx,
-      accountId,
-      isPassword ? "password-changed" : "email-changed",
-      "always",
-      {
-        subject: isPassword ? "Your password was changed" : "Your e-mail address was changed",
-        paragraphs: [
-          isPassword
-            ? "The password of your Larder account was changed. Phones and browsers have to sign in again."
-            : "The e-mail address of your Larder account was changed. This address no longer signs in to it.",
-          NOT_YOU,
-        ],
-      },
-      emailBefore,
-    );
   }
 
   /** To the owner of a new API key. */

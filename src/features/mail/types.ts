@@ -10,6 +10,7 @@ export type MailKind =
   | "password-changed"
   | "email-changed"
   | "api-key-created"
+  | "sign-in-changed"
   | "sign-in-linked";
 
 /** Categories of messages, as people want them or not. */

@@ -30,9 +30,9 @@ export class MediaRows {
     this.#enqueue = sqlite.prepare<undefined, [Uint8Array, string]>(
       "INSERT OR IGNORE INTO media_queue (digest, media_type) VALUES (?1, ?2)",
     );
-    this.#next = sqlite.prepare<Waiting, []>(
+    this.#next = sqlite.prepare<Waiting, [number]>(
       `SELECT q.digest, q.attempts, ifnull(q.media_type, (SELECT n.media_type FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob
-         ON n.blob_id = b.id WHERE b.digest = q.digest LIMIT 1)) AS mediaType FROM media_queue q LIMIT 1`,
+         ON n.blob_id = b.id WHERE b.digest = q.digest LIMIT 1)) AS mediaType FROM media_queue q LIMIT ?1`,
     );
     this.#put = sqlite.prepare<undefined, (Uint8Array | string | number | null)[]>(
       `INSERT OR REPLACE INTO media_info (digest, width, height, orientation, duration_ms, taken_at, camera, latitude,
@@ -61,8 +61,8 @@ export class MediaRows {
     );
   }
 
-  next(): Waiting | undefined {
-    return this.#next.get() ?? undefined;
+  next(limit: number): Waiting[] {
+    return this.#next.all(limit);
   }
 
   /** Counts a try that ended with the process. */

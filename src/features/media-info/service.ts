@@ -33,6 +33,8 @@ const ATTEMPTS_MAX = 2;
 const BUSY_REST_MS = 100;
 const PATIENCE_MS = 2_000;
 const SWEEP_ROWS = 1_000;
+/** Contents whose answers share a commit. */
+const READ_TOGETHER = 16;
 
 /** See the head of this file. */
 export class MediaInfoService {
@@ -98,32 +100,34 @@ export class MediaInfoService {
 
   async #work(): Promise<void> {
     const { rows, isBusy } = this.#options;
-    for (let waiting = rows.next(); waiting !== undefined && !this.#isStopped; waiting = rows.next()) {
-      const sinceMs = performance.now();
-      while (isBusy() && performance.now() - sinceMs < PATIENCE_MS && !this.#isStopped) await Bun.sleep(BUSY_REST_MS);
-      if (!this.#isStopped) await this.#ask(waiting);
+    for (let some = rows.next(READ_TOGETHER); some.length > 0; some = rows.next(READ_TOGETHER)) {
+      const results: ((tx: Transaction) => void)[] = [];
+      for (const waiting of some) {
+        const sinceMs = performance.now();
+        while (isBusy() && performance.now() - sinceMs < PATIENCE_MS && !this.#isStopped) await Bun.sleep(BUSY_REST_MS);
+        if (this.#isStopped) return;
+        results.push(await this.#ask(waiting));
+      }
+      if (this.#isStopped) return;
+      await this.#options.writer.run((tx) => {
+        for (const keep of results) keep(tx);
+      });
     }
   }
 
-  async #ask({ digest, attempts, mediaType }: Waiting): Promise<void> {
-    const { rows, writer, clock, findPath, onRead, program, log } = this.#options;
+  /** Asks a content. @returns what keeps its answer, inside a deed */
+  async #ask({ digest, attempts, mediaType }: Waiting): Promise<(tx: Transaction) => void> {
+    const { rows, clock, findPath, onRead, program, log } = this.#options;
     const path = findPath(digestFromBytes(digest));
-    if (path === undefined || mediaType === null) {
-      await writer.run(() => rows.done(digest));
-      return;
-    }
+    if (path === undefined || mediaType === null) return () => rows.done(digest);
     const reading = await this.#options.process.read(path, mediaType);
-    if (this.#isStopped) return;
-    if ("reason" in reading && reading.isLost && attempts + 1 < ATTEMPTS_MAX) {
-      await writer.run(() => rows.tried(digest));
-      return;
-    }
+    if ("reason" in reading && reading.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.tried(digest);
     if ("reason" in reading) log.debug("A content tells nothing of itself.", { reason: reading.reason });
     const [info, failure] = "info" in reading ? [reading.info, null] : [NO_MEDIA_INFO, reading.reason];
-    await writer.run((tx) => {
+    return (tx) => {
       rows.put(digest, info, failure, program, clock.nowMs());
       rows.done(digest);
       if (failure === null) onRead(tx, digest);
-    });
+    };
   }
 }

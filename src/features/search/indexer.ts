@@ -34,6 +34,8 @@ const REST_MS = 4;
 /** How long it waits for others to stop writing, and how long it rests between deeds where they don't. */
 const PATIENCE_MS = 10_000;
 const BUSY_REST_MS = 200;
+/** After a failure, a full disk for instance. */
+const FAILURE_REST_MS = 30_000;
 
 /** See the head of this file. One for each database, in the server alone. */
 export class SearchIndexer {
@@ -44,6 +46,7 @@ export class SearchIndexer {
   #isStopped = false;
   #seenMark = "";
   #seenTotal: number | undefined;
+  #restsUntilMs = 0;
   #busySinceMs: number | undefined;
   #revision = 0;
 
@@ -122,13 +125,14 @@ export class SearchIndexer {
   }
 
   #tick(): void {
-    if (this.#working !== undefined || this.#isStopped) return;
+    if (this.#working !== undefined || this.#isStopped || performance.now() < this.#restsUntilMs) return;
     const mark = this.#options.tables.changeMark();
     if (mark === this.#seenMark && this.#busySinceMs === undefined) return;
     this.#working = this.#work()
-      .catch((error: unknown) =>
-        this.#options.log.error("The index of words could not follow; it will be tried again.", { error }),
-      )
+      .catch((error: unknown) => {
+        this.#restsUntilMs = performance.now() + FAILURE_REST_MS;
+        this.#options.log.error("The index of words could not follow; it will be tried again.", { error });
+      })
       .finally(() => {
         this.#working = undefined;
       });

@@ -27,8 +27,8 @@ const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS 
   max_upload_bytes AS maxUploadBytes, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
   recipient_email_key AS recipientEmailKey, recipient_id AS recipientId`;
 
-/** Most shares of one node that are listed. */
-const OF_NODE_MAX = 1_000;
+/** Most shares that one file or folder may have. */
+export const SHARES_OF_NODE_MAX = 1_000;
 
 /** See the head of this file. What writes is called inside a deed. */
 export class ShareRows {
@@ -42,7 +42,12 @@ export class ShareRows {
       byPublicId: sqlite.prepare<ShareRow, [string]>(`${select} WHERE public_id = ?1`),
       byId: sqlite.prepare<ShareRow, [number]>(`${select} WHERE id = ?1`),
       // By shares_node.
-      ofNode: sqlite.prepare<ShareRow, [number]>(`${select} WHERE node_id = ?1 ORDER BY id LIMIT ${OF_NODE_MAX}`),
+      ofNode: sqlite.prepare<ShareRow, [number]>(
+        `${select} WHERE node_id = ?1 ORDER BY id LIMIT ${SHARES_OF_NODE_MAX}`,
+      ),
+      countOfNode: sqlite.prepare<{ total: number }, [number]>(
+        "SELECT count(*) AS total FROM shares INDEXED BY shares_node WHERE node_id = ?1",
+      ),
       // By shares_account.
       ofAccount: sqlite.prepare<ShareRow, [number, number, number]>(
         `${select} WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
@@ -99,6 +104,10 @@ export class ShareRows {
   /** Oldest first. */
   ofNode(nodeId: number): Share[] {
     return this.#statements.ofNode.all(nodeId).flatMap((row) => toShare(row) ?? []);
+  }
+
+  countOfNode(nodeId: number): number {
+    return this.#statements.countOfNode.get(nodeId)?.total ?? 0;
   }
 
   /** Newest first. */

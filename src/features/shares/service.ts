@@ -1,6 +1,6 @@
 /** What an owner does with shares: make, list, change and end them. Opening them is `door.ts`. */
 import type { Transaction, Writer } from "../../db/transaction.ts";
-import { invalidField, notFound } from "../../errors.ts";
+import { AppError, invalidField, notFound } from "../../errors.ts";
 import type { ShareFacts } from "../../events/catalogue.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -14,7 +14,7 @@ import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import type { PublicLinks } from "./public-links.ts";
-import type { ShareRows } from "./queries.ts";
+import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
 import { checkChanges, checkNewShare } from "./settings.ts";
 import type { ShareCounts, ShareStatistics } from "./statistics.ts";
 import type { ShareTokens } from "./tokens.ts";
@@ -55,7 +55,7 @@ export class ShareService {
 
   /**
    * Shares a file or folder of this user. Nothing tells whether an e-mail belongs to an account.
-   * @throws AppError invalid_field | not_found | share_permission | overloaded
+   * @throws AppError invalid_field | invalid_request | not_found | share_permission | overloaded
    */
   async create(user: User, target: ShareTarget, asked: ShareRequest): Promise<OwnShare> {
     const { rows, tokens, users, events, clock, writer, passwords } = this.#options;
@@ -69,6 +69,9 @@ export class ShareService {
     const { nonce, hash } = tokens.make();
     return writer.run((tx) => {
       const node = this.#find(user, target);
+      if (rows.countOfNode(node.id) >= SHARES_OF_NODE_MAX) {
+        throw new AppError("invalid_request", `This has ${SHARES_OF_NODE_MAX} shares already. End some of them first.`);
+      }
       const recipient = wanted.recipientEmailKey === null ? undefined : users.findByEmail(wanted.recipientEmailKey);
       const nowMs = clock.nowMs();
       const identity = {

@@ -158,7 +158,7 @@ function documentedCreate(what: string) {
     takesJson: true,
     status: 201,
     data: ref("Share"),
-    errors: ["invalid_field", "not_found", "share_permission"],
+    errors: ["invalid_field", "invalid_request", "not_found", "share_permission"],
   });
 }
 

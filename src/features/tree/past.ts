@@ -343,13 +343,14 @@ export class PastReader {
       }
     }
     const isWhole = changed.length <= changesMax;
+    const made = new Set(present.values());
     const newIds = isWhole
       ? await this.#newIn(
           moment,
           folderIds.map((id) => present.get(id) ?? id),
         )
       : [];
-    return { changed: changed.slice(0, changesMax), isWhole, present, newIds };
+    return { changed: changed.slice(0, changesMax), isWhole, present, newIds: newIds.filter((id) => !made.has(id)) };
   }
 
   /** The version that a file had at a moment, and whether that is so for sure; undefined where it is not kept. */

@@ -23,7 +23,17 @@ test("hostile names are replaced, not translated (D50)", () => {
 });
 
 test("all other names stay as they are", () => {
-  for (const name of [".profile", "console.log", "a..b", "größe?.txt", "日本語", "com10", "null", " leading", "aux_1.txt"]) {
+  for (const name of [
+    ".profile",
+    "console.log",
+    "a..b",
+    "größe?.txt",
+    "日本語",
+    "com10",
+    "null",
+    " leading",
+    "aux_1.txt",
+  ]) {
     expect(safeName(name)).toBe(name);
   }
 });

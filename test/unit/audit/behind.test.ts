@@ -83,6 +83,38 @@ test("a flood of different refusals writes a bounded number of rows, and counts 
   expect(times).toBe(5_000);
 });
 
+test("what people did is never thrown together, however much it is", () => {
+  const done = (id: number): AuditEntry => ({
+    action: "file.delete",
+    outcome: "done",
+    via: "web",
+    user: { id: "usr_1", email: "a" },
+    target: { type: "file", id: `file_${id}` },
+  });
+  for (let i = 0; i < 3_000; i++) behind.add(done(i));
+  behind.add(done(0));
+  const ids: (string | undefined)[] = [];
+  for (let some = behind.take(); some.length > 0; some = behind.take())
+    ids.push(...some.map(({ entry }) => entry.target?.id));
+  expect(ids).toHaveLength(3_001);
+  expect(new Set(ids).size).toBe(3_000);
+});
+
+test("the ranges of one download share a row", () => {
+  const download: AuditEntry = {
+    action: "file.download",
+    outcome: "done",
+    via: "web",
+    user: { id: "usr_1", email: "a" },
+  };
+  for (let i = 0; i < 100; i++) behind.add(download);
+  behind.close(true);
+  expect(taken()).toEqual([
+    ["a", 1],
+    ["a", 99],
+  ]);
+});
+
 test("what could not be written comes again, in its order", () => {
   behind.add(refused("a"));
   const waiting = behind.take();

@@ -219,11 +219,11 @@ test("a quota that is too small refuses all of it", async () => {
 });
 
 test("a moment in the future or out of reach is refused, and so is too much at once", async () => {
-  const { accountId, restore } = open();
+  const { accountId, run, restore } = open();
   tree.addFile(accountId, "/", "a");
   tree.clock.advance(31 * DAY_MS);
-  const reason = async (atMs: number) => {
-    const refused = await restore(atMs).catch((error: unknown) => error);
+  const reason = async (atMs: number, more: Partial<RestoreRequest> = {}) => {
+    const refused = await restore(atMs, more).catch((error: unknown) => error);
     return reasonOf(() => {
       throw refused;
     });
@@ -247,5 +247,16 @@ test("a moment in the future or out of reach is refused, and so is too much at o
     }
   });
   expect(await reason(movedAtMs)).toBe("invalid_request");
-  expect((await restore(atMs)).length).toBe(RESTORE_CHANGES_MAX + 1);
+  const first = await run(movedAtMs, { isPartial: true });
+  expect([first.outcomes.length, first.hasMore]).toEqual([RESTORE_CHANGES_MAX, true]);
+  const second = await run(movedAtMs, { isPartial: true });
+  expect([second.outcomes.length, second.hasMore]).toEqual([1, false]);
+  expect((await run(movedAtMs)).outcomes).toEqual([]);
+  // All of it is new since a time before; what stays is counted, and the first of it told.
+  const left = await run(atMs);
+  expect([left.outcomes.length, left.newCount, left.hasMore]).toEqual([1_000, RESTORE_CHANGES_MAX + 1, false]);
+  expect(await reason(atMs, { removesNew: true })).toBe("invalid_request");
+  const removed = await run(atMs, { removesNew: true, isPartial: true });
+  expect([removed.outcomes.length, removed.hasMore]).toEqual([RESTORE_CHANGES_MAX, true]);
+  expect((await run(atMs, { removesNew: true })).outcomes.length).toBe(1);
 }, 30_000);

@@ -1,0 +1,117 @@
+/**
+ * Folders as archives: ten large files as one ZIP against the same files one after the other, and the time to the first
+ * byte and the memory for a folder of very many small ones.
+ */
+import { alternate, type Bench, record, type Row, stopAndRemove } from "../bench.ts";
+import { at, call, registerDevice, textAt } from "../device.ts";
+import { fileId, type Larder } from "../larder.ts";
+import { load } from "../load.ts";
+import { peakResidentMib, resetPeakResident, residentMib } from "../measure.ts";
+
+const MB = 1e6;
+const MIB = 1 << 20;
+const LARGE_FILES = 10;
+/** Files of the folder that is copied until there are many. */
+const SEED_FILES = 1_000;
+
+export const archive: Row = {
+  id: "archive",
+  title: "folders as archives",
+  diskGib: ({ quick }) => (quick ? 1 : 3),
+  run: async (bench: Bench) => {
+    const larder = await bench.startLarder();
+    const token = (await registerDevice(larder, "bench-archive")).token;
+    await measureLarge(bench, larder, token);
+    await measureMany(bench, larder, token);
+    await stopAndRemove(larder);
+  },
+};
+
+async function measureLarge(bench: Bench, larder: Larder, token: string): Promise<void> {
+  const sizeBytes = (bench.options.quick ? 25 : 100) * MIB;
+  const what = `${LARGE_FILES} x ${sizeBytes / MIB} MiB`;
+  const whole = bench.figure({ task: `${what} as an archive`, unit: "MB/s", better: "higher" });
+  const single = bench.figure({ task: `${what} one by one`, unit: "MB/s", better: "higher" });
+  const peak = bench.figure({
+    task: `peak RSS over idle, ${what} as an archive`,
+    unit: "MiB",
+    better: "lower",
+    targets: [{ against: "number", reach: 96 }],
+  });
+  const upload = {
+    folder: "large",
+    name: "large-########.bin",
+    body: { random: sizeBytes },
+    rawAs: "content",
+  } as const;
+  const sent = await load(larder, { connections: 1, count: LARGE_FILES, templates: [larder.uploadTemplate(upload)] });
+  const files = sent.answers.map(({ body }) => `/api/files/${fileId(body)}/download`);
+  const path = `/api/files/folders/${await folderId(larder, "/", "large", token)}/archive`;
+  const measure = async () => {
+    const idleMib = residentMib(larder.pid);
+    resetPeakResident(larder.pid);
+    const read = await readAll(larder, [path], token);
+    record(whole, "larder", read.bytes / MB / (read.ms / 1000));
+    record(peak, "larder", Math.max(0, peakResidentMib(larder.pid) - idleMib));
+    const each = await readAll(larder, files, token);
+    record(single, "larder", each.bytes / MB / (each.ms / 1000));
+  };
+  await alternate(bench, [whole, single, peak], [{ subject: "larder", measure }], true);
+}
+
+async function measureMany(bench: Bench, larder: Larder, token: string): Promise<void> {
+  const copies = bench.options.quick ? 10 : 100;
+  const what = `${(copies * SEED_FILES).toLocaleString("en-GB")} files as an archive`;
+  const first = bench.figure({
+    task: `first byte of ${what}`,
+    unit: "ms",
+    better: "lower",
+    targets: [{ against: "number", reach: 1_000 }],
+  });
+  const peak = bench.figure({ task: `peak RSS over idle, ${what}`, unit: "MiB", better: "lower" });
+  const seed = { folder: "seed", name: "small-########.bin", body: { random: 200 }, rawAs: "content" } as const;
+  await load(larder, { connections: 16, count: SEED_FILES, templates: [larder.uploadTemplate(seed)] });
+  const device = { token, headers: "" };
+  const seedId = await folderId(larder, "/", "seed", token);
+  const many = textAt(await call(larder, "/api/files/folders", device, { name: "many" }), "data", "id");
+  for (let copy = 0; copy < copies; copy += 1) {
+    await call(larder, "/api/files/copy", device, { fileIds: [seedId], destinationFolder: "/many" });
+  }
+  let changes = 0;
+  const measure = async () => {
+    // What was planned before holds no more once the account has changed.
+    await call(larder, "/api/files/folders", device, { name: `changed ${(changes += 1)}` });
+    const idleMib = residentMib(larder.pid);
+    resetPeakResident(larder.pid);
+    const read = await readAll(larder, [`/api/files/folders/${many}/archive`], token);
+    record(first, "larder", read.firstMs);
+    record(peak, "larder", Math.max(0, peakResidentMib(larder.pid) - idleMib));
+  };
+  await alternate(bench, [first, peak], [{ subject: "larder", measure }], true);
+}
+
+/** Reads what lies at these paths one after the other, and keeps nothing. */
+async function readAll(larder: Larder, paths: readonly string[], token: string) {
+  const startedMs = performance.now();
+  let bytes = 0;
+  let firstMs = 0;
+  for (const path of paths) {
+    const response = await fetch(`http://127.0.0.1:${larder.port}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    if (!response.ok || response.body === null) throw new Error(`${path} answered ${response.status}`);
+    for await (const piece of response.body) {
+      if (bytes === 0) firstMs = performance.now() - startedMs;
+      bytes += piece.length;
+    }
+  }
+  return { bytes, firstMs, ms: performance.now() - startedMs };
+}
+
+async function folderId(larder: Larder, folder: string, name: string, token: string): Promise<string> {
+  const answer = await call(larder, `/api/files?folder=${folder}&type=folder&search=${name}&recursive=false`, {
+    token,
+    headers: "",
+  });
+  return textAt(at(answer, "data", "files", 0), "id");
+}
