@@ -172,8 +172,8 @@ test("an invitation is sent to its address where mail is configured, and says so
       expect(made.at("data.mailed")).toBe(true);
       expect(made.string("data.url")).toStartWith("http://files.example.test/invite?token=");
       const mail = await mails.mailTo(email);
-      expect(mail.text).toContain(made.string("data.url"));
-      expect(mail.text).toContain("Root");
+      expect(mail.parsed.text).toContain(made.string("data.url"));
+      expect(mail.parsed.text).toContain("Root");
       expect((await root.client.post("/api/admin/invites", {})).at("data.mailed")).toBe(false);
     });
   } finally {

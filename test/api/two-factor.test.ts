@@ -194,7 +194,13 @@ describe("signing in", () => {
     }
     const refused = await signIn(account, { code: codeOf(secret) });
     expectRefusal(refused, 429, "rate_limited");
-    expect(Number(refused.header("retry-after"))).toBeGreaterThan(3_000);
+    const retryAfter = Number(refused.header("retry-after"));
+    expect(retryAfter).toBeGreaterThan(3_000);
+    // What is shown is the limit that refuses (contract §3): Reset lay a minute ahead, with five tries left.
+    expect(refused.header("x-ratelimit-limit")).toBe("20");
+    expect(refused.header("x-ratelimit-remaining")).toBe("0");
+    const resetIn = Number(refused.header("x-ratelimit-reset")) - Date.now() / 1000;
+    expect(Math.abs(resetIn - retryAfter)).toBeLessThan(60);
     // Nobody without the password gets here, and nobody else's tries are touched.
     const other = await signUpWithTwoFactor();
     expectStatus(await signIn(other.account, { code: codeOf(other.secret) }), 200);

@@ -155,8 +155,21 @@ export function auditedAction(method: string, path: string, files: AuditFiles): 
   };
 }
 
-/** Everything that the table knows to happen, for whoever chooses among it. */
-export const AUDIT_ACTIONS: readonly string[] = [...new Set(ROWS.map(([, action]) => action))].toSorted();
+/** What no path stands for: handlers, commands and the program itself name it. */
+const OTHER_ACTIONS = [
+  "credentials.change",
+  "device.token_reused",
+  "email.change",
+  "password.change",
+  "server.start",
+  "setup_link",
+  "user.token",
+];
+
+/** Every action there is, for whoever chooses among them. */
+export const AUDIT_ACTIONS: readonly string[] = [
+  ...new Set([...ROWS.map(([, action]) => action), ...OTHER_ACTIONS]),
+].toSorted();
 
 function isWanted({ level }: Rule, files: AuditFiles): boolean {
   return level === undefined || files === "all" || files === level;

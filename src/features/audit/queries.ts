@@ -1,5 +1,6 @@
 import type { Database } from "bun:sqlite";
 import { numbers, type Read, rows } from "../../db/reader.ts";
+import { AUDIT_ACTIONS } from "./actions.ts";
 import type { AuditEntry, AuditFilter, AuditRow } from "./types.ts";
 
 const COLUMNS = `id, at, user_id AS userId, email, via, via_name AS viaName, action, subject_id AS subjectId,
@@ -95,12 +96,18 @@ function conditions(filter: AuditFilter, first: readonly string[] = [], firstVal
     add("(email = ? COLLATE NOCASE OR subject_email = ? COLLATE NOCASE)", key, key);
   }
   if (subjectId !== undefined) add("subject_id = ?", subjectId);
-  if (action !== undefined) add("(action = ? OR (action >= ? AND action < ?))", action, `${action}.`, `${action}/`);
+  if (action !== undefined && isGroup(action)) add("action >= ? AND action < ?", `${action}.`, `${action}/`);
+  else if (action !== undefined) add("action = ?", action);
   if (outcome !== undefined) add("outcome = ?", outcome);
   if (clientAddress !== undefined) add("client_address = ?", clientAddress);
   if (fromMs !== undefined) add("at >= ?", fromMs);
   if (toMs !== undefined) add("at < ?", toMs);
   return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
+}
+
+/** Whether this is what stands before the dot of actions; one action alone comes out of its index in order. */
+function isGroup(action: string): boolean {
+  return AUDIT_ACTIONS.some((known) => known.startsWith(`${action}.`));
 }
 
 function cut(text: string | undefined, max: number): string | null {

@@ -8,6 +8,7 @@ import { type Query, readChoice, readInteger, readQuery } from "../../http/field
 import { normalizeAddress } from "../../lib/cidr.ts";
 import { type Clock, toTimestamp } from "../../lib/clock.ts";
 import type { authGuard } from "../auth/guard.ts";
+import { AUDIT_ACTIONS } from "./actions.ts";
 import { ActivityPageRecord, AuditPageRecord } from "./model.ts";
 import { CSV_HEADING, presentActivity, presentAuditRow, presentCsvLine } from "./present.ts";
 import type { AuditLog } from "./service.ts";
@@ -28,7 +29,10 @@ const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
 
 const FILTER_QUERY = {
   user: { type: "string", description: "Id or e-mail: who did it, or whom it was done to" },
-  action: { type: "string", description: "`user.change`, or `user` for all that begins so" },
+  action: {
+    type: "string",
+    description: `One of: ${AUDIT_ACTIONS.join(", ")}; or what stands before the dot, for all that begins so`,
+  },
   outcome: { type: "string", enum: [...AUDIT_OUTCOMES] },
   ip: { type: "string", description: "The client's address" },
   from: { type: "string", format: "date-time", description: "Inclusive" },

@@ -45,7 +45,12 @@ export interface Identity {
   readonly isByCookie: boolean;
 }
 
-const identities = new WeakMap<Request, Identity>();
+const identities = new WeakMap<Request, KnownIdentity>();
+
+/** With what found it out: to ask once more after a body that took its time. */
+interface KnownIdentity extends Identity {
+  readonly options: AuthGuardOptions;
+}
 
 /** Who asks, as the guard found out; for routes and for the rate limits. */
 export function identityOf(request: Request): Identity {
@@ -58,8 +63,7 @@ export function authGuard(options: AuthGuardOptions) {
     .onRequest(async ({ request }) => {
       const { isApi, path } = exchangeOf(request);
       if (!isApi && path !== "/metrics") return;
-      options.noticeChanges();
-      identities.set(request, await identify(options, request));
+      await findOut(options, request);
     })
     .macro({
       access: (access: Access) => ({
@@ -72,8 +76,9 @@ export function authGuard(options: AuthGuardOptions) {
 
 /**
  * For routes that take JSON. Who asks is judged before the body is read, so that a stranger learns nothing of what a
- * body should be, and costs nothing. The body is held against its schema here, strictly: the framework would first bend
- * a list or a text into the object that it should be.
+ * body should be, and costs nothing; and found out anew when it is there, since a body may be a long time on its way:
+ * whoever was signed out meanwhile makes no key by a request begun before. The body is held against its schema here,
+ * strictly: the framework would first bend a list or a text into the object that it should be.
  * @param isRequired whether a request without a body is refused
  */
 export function takesJson<A extends Access, S extends TSchema>(access: A, body: S, isRequired = true) {
@@ -83,7 +88,11 @@ export function takesJson<A extends Access, S extends TSchema>(access: A, body: 
     body,
     parse: async ({ request }: { request: Request }) => {
       demand(access, request);
-      return checkBody(await readJson(request, isRequired));
+      const given = await readJson(request, isRequired);
+      const known = identities.get(request);
+      if (known?.principal !== undefined) await findOut(known.options, request);
+      demand(access, request);
+      return checkBody(given);
     },
   };
 }
@@ -143,23 +152,30 @@ export function deviceOf(principal: Principal): DeviceRef {
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- empty, so that whoever relies on it fails at once
 const NOBODY = Object.freeze({}) as Principal;
 
+/** Finds out who asks as of now, for {@link identityOf}. */
+async function findOut(options: AuthGuardOptions, request: Request): Promise<void> {
+  options.noticeChanges();
+  identities.set(request, await identify(options, request));
+}
+
 /**
  * Of several credentials the one that was sent on purpose counts: the Authorization header, then X-API-Key, and the
  * cookie, which browsers send by themselves, last. A bad one is not made good by the next.
  */
-async function identify({ auth, apiKeys }: AuthGuardOptions, request: Request): Promise<Identity> {
+async function identify(options: AuthGuardOptions, request: Request): Promise<KnownIdentity> {
+  const { auth, apiKeys } = options;
   const header = request.headers.get("authorization");
   const key = header === null ? request.headers.get("x-api-key") : null;
   const cookie = header === null && key === null ? readCookie(request.headers.get("cookie")) : undefined;
   const isByCookie = cookie !== undefined;
   try {
     const token = header === null ? (key ?? cookie) : bearerOf(header);
-    if (token === undefined) return { principal: undefined, problem: missingToken(), isByCookie };
+    if (token === undefined) return { principal: undefined, problem: missingToken(), isByCookie, options };
     const isKey = key !== null || (!isByCookie && token.startsWith(KEY_PREFIX));
     const found = isKey ? apiKeys.identify(token) : auth.identify(token);
-    return { principal: found instanceof Promise ? await found : found, problem: undefined, isByCookie };
+    return { principal: found instanceof Promise ? await found : found, problem: undefined, isByCookie, options };
   } catch (error) {
-    if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie };
+    if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie, options };
     throw error;
   }
 }

@@ -11,7 +11,7 @@ import { emailKey } from "../users/email.ts";
 import type { PlanName, User } from "../users/types.ts";
 import { categorise, isCountedByRoute } from "./categories.ts";
 import type { DownloadLedger } from "./download-ledger.ts";
-import { rateLimited, rateLimitHeaders } from "./headers.ts";
+import { RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
 import { addressSubject, type RateLimiter, userSubject, type Verdict } from "./limiter.ts";
 import type { PasswordGate, SigninLimiter } from "./signin-limiter.ts";
 import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
@@ -156,7 +156,11 @@ export class RateGate {
       const reason = error instanceof AppError ? error.reason : undefined;
       if (reason === "bad_credentials" || reason === "invalid_code") show(gate.attempt.failed());
       else if (reason === "account_disabled" || reason === "second_factor_required") show(gate.attempt.succeeded());
-      else show(gate.attempt.abandoned());
+      else {
+        const verdict = gate.attempt.abandoned();
+        // A limit of its own, such as that of codes: what is shown is what refuses.
+        show(error instanceof RateLimitedError ? error.verdict : verdict);
+      }
       throw error;
     }
   }

@@ -37,16 +37,24 @@ export function retryAfterSeconds(verdict: Verdict, nowMs: number): number {
 }
 
 /** The error of a refused request (contract §1, 429): its details name category, limit and seconds to wait. */
-export function rateLimited(verdict: Verdict, nowMs: number): AppError {
-  const retryAfter = retryAfterSeconds(verdict, nowMs);
-  const wait = retryAfter === 1 ? "a second" : `${retryAfter} seconds`;
-  return new AppError(
-    "rate_limited",
-    `Too many requests of this kind (${verdict.category}). Wait ${wait}, then try again.`,
-    {
-      resource: verdict.category,
-      limit: verdict.limit ?? UNLIMITED_ON_WIRE,
-      retryAfter,
-    },
-  );
+export class RateLimitedError extends AppError {
+  /** @param message in place of the usual words */
+  constructor(
+    readonly verdict: Verdict,
+    nowMs: number,
+    message?: string,
+  ) {
+    const retryAfter = retryAfterSeconds(verdict, nowMs);
+    const wait = retryAfter === 1 ? "a second" : `${retryAfter} seconds`;
+    super(
+      "rate_limited",
+      message ?? `Too many requests of this kind (${verdict.category}). Wait ${wait}, then try again.`,
+      { resource: verdict.category, limit: verdict.limit ?? UNLIMITED_ON_WIRE, retryAfter },
+    );
+  }
+}
+
+/** See {@link RateLimitedError}. */
+export function rateLimited(verdict: Verdict, nowMs: number): RateLimitedError {
+  return new RateLimitedError(verdict, nowMs);
 }

@@ -22,7 +22,7 @@ import { factsOf } from "../tree/facts.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { BarePictures } from "./bare-pictures.ts";
 import type { ShareDoor } from "./door.ts";
-import { shownName } from "./shown-name.ts";
+import { hasCameraData, shownName } from "./shown-name.ts";
 import { type ShareStatistics, usedUp } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
 
@@ -87,7 +87,7 @@ export class ShareSender {
     const variant = readVariant(query["thumbnail"]);
     this.checkLeft(opened, contentKeyOf(file), asked, variant !== undefined);
     if (variant !== undefined) {
-      const thumbnail = await this.#thumbnail(file, variant);
+      const thumbnail = await this.#thumbnail(opened, file, variant);
       if (thumbnail !== undefined) {
         const named = { ...thumbnail, fileName: `${shownName(opened, file)}.webp` };
         const { response } = this.#answer(file, named, { inline: "true" }, asked);
@@ -153,7 +153,7 @@ export class ShareSender {
       other = this.#counting.get(`${caller} ${key}`);
     }
     if (downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues") return 0;
-    const taken = this.#take(opened, file);
+    const taken = this.#options.statistics.count(opened.share, file);
     if (taken !== undefined) {
       if (isRange) {
         const settled = taken.catch(() => undefined).finally(() => this.#counting.delete(`${caller} ${key}`));
@@ -173,24 +173,15 @@ export class ShareSender {
     return downloads.stepOf(callerOf(request), keyOf(opened, contentKeyOf(file)), true, clock.nowMs()) === "counts";
   }
 
-  #take(opened: OpenedShare, file: FileFacts): Promise<void> | undefined {
-    const { statistics } = this.#options;
-    if (opened.share.maxDownloads !== null) return statistics.takeDownload(opened.share, file);
-    statistics.noteDownload(opened.share, file);
-    return undefined;
-  }
-
   async #content(opened: OpenedShare, file: FileNode): Promise<Shown> {
     const fileName = shownName(opened, file);
-    const isPicture = file.mediaType.startsWith("image/");
-    const isFilm = file.mediaType.startsWith("video/");
-    if (!opened.share.hidesLocation || (!isPicture && !isFilm)) return this.#plain(file, fileName);
+    if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#plain(opened, file, fileName);
     const bare = await this.#options.barePictures.get(file);
     if (bare !== undefined) {
-      const etag = `"${new Bun.CryptoHasher("sha256").update(`bare ${file.digest}`).digest("hex")}"`;
-      return { blob: bare, etag, mediaType: file.mediaType, fileName };
+      return { blob: bare, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
     }
-    const preview = isPicture ? await this.#thumbnail(file, "large") : undefined;
+    const isPicture = file.mediaType.startsWith("image/");
+    const preview = isPicture ? await this.#thumbnail(opened, file, "large") : undefined;
     if (preview !== undefined) return { ...preview, fileName: `${fileName.replace(/\.[^.]*$/, "")}.webp` };
     throw new AppError(
       "share_permission",
@@ -198,7 +189,7 @@ export class ShareSender {
     );
   }
 
-  #plain(file: FileNode, fileName: string): Shown {
+  #plain(opened: OpenedShare, file: FileNode, fileName: string): Shown {
     const { blobs } = this.#options;
     if (file.sizeBytes > SMALL_BLOB_MAX_BYTES && blobs.stat(file.digest) === undefined) {
       throw contentMissing(file.digest);
@@ -210,14 +201,18 @@ export class ShareSender {
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
         readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
       },
-      etag: `"${file.digest}"`,
+      etag: etagOf(opened, file),
       mediaType: file.mediaType,
       fileName,
     };
   }
 
   /** @throws AppError thumbnail_pending */
-  async #thumbnail(file: FileNode, variant: ThumbnailVariant): Promise<Omit<Shown, "fileName"> | undefined> {
+  async #thumbnail(
+    opened: OpenedShare,
+    file: FileNode,
+    variant: ThumbnailVariant,
+  ): Promise<Omit<Shown, "fileName"> | undefined> {
     const { thumbnails, derived } = this.#options;
     const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
     if (found.state === "none") return undefined;
@@ -227,7 +222,7 @@ export class ShareSender {
     const { path, sizeBytes }: DerivedFile = found;
     return {
       blob: { path, sizeBytes, read: () => derived.read({ path, sizeBytes }) },
-      etag: `"${file.digest}-${variant}"`,
+      etag: etagOf(opened, file, variant),
       mediaType: "image/webp",
     };
   }
@@ -255,6 +250,16 @@ function callerOf(request: Request): string {
 
 function keyOf(opened: OpenedShare, contentKey: string): string {
   return `${opened.share.publicId}:${contentKey}`;
+}
+
+/**
+ * What an answer is known by: its content's digest; of a share that hides things, something that tells nothing of the
+ * original, not even to who has it.
+ */
+function etagOf({ share }: OpenedShare, { digest }: FileNode, variant?: ThumbnailVariant | "bare"): string {
+  const name = variant === undefined ? digest : `${digest}-${variant}`;
+  if (!share.hidesLocation) return `"${name}"`;
+  return `"${new Bun.CryptoHasher("sha256").update(share.nonce).update(name).digest("hex")}"`;
 }
 
 /** What counts as the same content. */

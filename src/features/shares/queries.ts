@@ -68,7 +68,7 @@ export class ShareRows {
       delete: sqlite.prepare("DELETE FROM shares WHERE id = ?1"),
       take: sqlite.prepare(
         `UPDATE shares SET downloads = downloads + 1, last_accessed_at = ?2, downloaded_at = coalesce(downloaded_at, ?2)
-         WHERE id = ?1 AND (max_downloads IS NULL OR downloads < max_downloads)`,
+         WHERE id = ?1 AND (max_downloads IS NULL OR downloads + ?3 < max_downloads)`,
       ),
       addCounts: sqlite.prepare(
         `UPDATE shares SET downloads = downloads + ?2, views = views + ?3,
@@ -161,9 +161,9 @@ export class ShareRows {
     this.#statements.delete.run(id);
   }
 
-  /** Counts one download, if there is one left. @returns whether there was */
-  takeDownload(id: number, nowMs: number): boolean {
-    return this.#statements.take.run(id, nowMs).changes > 0;
+  /** Counts one download, if there is one left beside those that wait to be written. @returns whether there was */
+  takeDownload(id: number, nowMs: number, waiting: number): boolean {
+    return this.#statements.take.run(id, nowMs, waiting).changes > 0;
   }
 
   addCounts(id: number, counts: { downloads: number; views: number; lastAtMs: number }): void {

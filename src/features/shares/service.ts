@@ -121,12 +121,10 @@ export class ShareService {
 
   /** Changes a share of this user; all grants of it end. @throws AppError not_found | invalid_field | invalid_request */
   async update(user: User, publicId: string, asked: ShareSettings): Promise<OwnShare> {
-    const { rows, clock, writer, passwords, statistics } = this.#options;
+    const { rows, clock, writer, passwords } = this.#options;
     const before = this.get(user, publicId);
     const { password } = checkChanges(before.share, asked, before.node.kind === "folder", clock.nowMs());
     const passwordHash = typeof password === "string" ? await passwords.hash(password) : null;
-    // So that a new maximum is held against all that was counted.
-    await statistics.flush();
     return writer.run(() => {
       const { share, node } = this.get(user, publicId);
       const changed = checkChanges(share, asked, node.kind === "folder", clock.nowMs());

@@ -74,6 +74,17 @@ export class ShareStatistics {
     this.#writeBehind.note();
   }
 
+  /**
+   * Counts a download through a share as it is now: it may have changed since it was opened. Where it has a maximum one is
+   * taken, which is to be waited for; else nothing is.
+   * @throws AppError share_used_up | not_found
+   */
+  count(share: Share, file: FileFacts): Promise<void> | undefined {
+    if (this.#current(share).maxDownloads !== null) return this.takeDownload(share, file);
+    this.noteDownload(share, file);
+    return undefined;
+  }
+
   /** Notes a download through a share without a maximum. */
   noteDownload(share: Share, file: FileFacts): void {
     this.#add(share.publicId, { views: 0, downloads: 1, lastAtMs: this.#options.clock.nowMs(), files: [file] });
@@ -87,9 +98,10 @@ export class ShareStatistics {
   async takeDownload(share: Share, file: FileFacts): Promise<void> {
     const { rows, writer, clock } = this.#options;
     await writer.run((tx) => {
-      const current = rows.findById(share.id);
-      if (current?.publicId !== share.publicId) throw new AppError("not_found", "This link does not exist any more.");
-      if (!rows.takeDownload(share.id, clock.nowMs())) throw usedUp();
+      const current = this.#current(share);
+      // Those that were noted before it had a maximum, and are not written yet, are taken, too.
+      const waiting = this.#pending.get(share.publicId)?.downloads ?? 0;
+      if (!rows.takeDownload(share.id, clock.nowMs(), waiting)) throw usedUp();
       this.#tell(tx, current, file, current.downloadedAtMs === null);
     });
   }
@@ -106,9 +118,15 @@ export class ShareStatistics {
     };
   }
 
-  /** Writes what waits; at shutdown, and before a maximum is set. */
+  /** Writes what waits; at shutdown. */
   flush(): Promise<void> {
     return this.#writeBehind.flush();
+  }
+
+  #current(share: Share): Share {
+    const current = this.#options.rows.findById(share.id);
+    if (current?.publicId !== share.publicId) throw new AppError("not_found", "This link does not exist any more.");
+    return current;
   }
 
   #write(tx: Transaction, taken: Map<string, Pending>): void {

@@ -34,8 +34,10 @@ const APP0 = 0xe0;
 const APP1 = 0xe1;
 const APP2 = 0xe2;
 const APP14 = 0xee;
-const APP15 = 0xef;
-const COM = 0xfe;
+/** Besides the applications' own: tables, frames and scans (T.81 table B.1; 0xc8 is reserved). What else there may be goes. */
+const isOfPicture = (marker: number) => marker >= 0xc0 && marker <= 0xdf && marker !== 0xc8;
+/** A photo has some dozens. Of more each costs time, and nothing good is to be expected. */
+const SEGMENTS_MAX = 10_000;
 
 function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
   if (bytes[0] !== 0xff || bytes[1] !== SOI) return undefined;
@@ -45,8 +47,8 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
   let orientation: number | undefined;
   let hasPicture = false;
   let at = 2;
-  for (;;) {
-    if (bytes[at] !== 0xff) return undefined;
+  for (let count = 0; ; count++) {
+    if (bytes[at] !== 0xff || count > SEGMENTS_MAX) return undefined;
     while (bytes[at + 1] === 0xff) at++;
     const marker = bytes[at + 1];
     if (marker === undefined) return undefined;
@@ -83,8 +85,7 @@ function stripJpeg(bytes: Uint8Array): Uint8Array[] | undefined {
 
 /** What of a segment stays: everything that decoding needs, the colour profile, and no thumbnails. */
 function keepSegment(marker: number, body: Uint8Array, whole: Uint8Array): Uint8Array | undefined {
-  if (marker === COM) return undefined;
-  if (marker < APP0 || marker > APP15) return whole;
+  if (isOfPicture(marker)) return whole;
   if (marker === APP0 && hasAscii(body, "JFIF\0") && body.length >= 14) {
     // Its thumbnail may be of another picture: none.
     return jpegSegment(APP0, Buffer.concat([body.subarray(0, 12), Buffer.alloc(2)]));
@@ -101,9 +102,10 @@ function jpegSegment(marker: number, body: Uint8Array): Uint8Array {
 
 /** The next marker after coded data: 0xff that is neither stuffed, nor filled, nor a restart. */
 function findMarker(bytes: Uint8Array, from: number): number {
-  for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
-    const next = bytes[at + 1];
-    if (next === undefined) break;
+  // Byte by byte: whoever fills a picture with 0xff makes a search that stops at each of them take a second.
+  for (let at = from; at < bytes.length - 1; at++) {
+    if (bytes[at] !== 0xff) continue;
+    const next = bytes[at + 1] ?? 0;
     if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at;
   }
   return bytes.length;
@@ -111,6 +113,8 @@ function findMarker(bytes: Uint8Array, from: number): number {
 
 // ---- PNG (third edition, §5.3, §11) ----
 
+/** 32 MiB in chunks of 2 KiB; writers take 8 KiB and more. */
+const CHUNKS_MAX = 16_384;
 const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
 const PNG_KEPT = new Set(
   "IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI bKGD hIST pHYs sPLT acTL fcTL fdAT".split(" "),
@@ -123,10 +127,10 @@ function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
   let orientation: number | undefined;
   /** Where the note how to turn it goes: before the picture. */
   let place = 0;
-  for (let at = 8; at + 12 <= buffer.length; ) {
+  for (let at = 8, count = 0; at + 12 <= buffer.length; count++) {
     const length = buffer.readUInt32BE(at);
     const end = at + 12 + length;
-    if (end > buffer.length) return undefined;
+    if (end > buffer.length || count > CHUNKS_MAX) return undefined;
     const name = buffer.toString("latin1", at + 4, at + 8);
     if (name === "eXIf") orientation ??= readOrientation(buffer.subarray(at + 8, end - 4));
     if (name === "IHDR") place = kept.length + 1;
@@ -161,11 +165,11 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
   const kept: Buffer[] = [];
   let orientation: number | undefined;
   const riffEnd = Math.min(buffer.length, buffer.readUInt32LE(4) + 8);
-  for (let at = 12; at + 8 <= riffEnd; ) {
+  for (let at = 12, count = 0; at + 8 <= riffEnd; count++) {
     const name = buffer.toString("latin1", at, at + 4);
     const length = buffer.readUInt32LE(at + 4);
     const end = at + 8 + length + (length & 1);
-    if (at + 8 + length > riffEnd) return undefined;
+    if (at + 8 + length > riffEnd || count > CHUNKS_MAX) return undefined;
     if (name === "EXIF") orientation ??= readWebpOrientation(buffer.subarray(at + 8, at + 8 + length));
     if (WEBP_KEPT.has(name)) kept.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
     at = end;

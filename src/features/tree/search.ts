@@ -197,11 +197,13 @@ export class Finder {
   ): Promise<Float64Array> {
     const { sort, order } = query;
     const limit = isFirst ? `LIMIT ${FIRST_IDS}` : "";
-    // In one folder an index gives its order; by anything but the name that pays only while hits are met soon.
+    // In one folder an index gives its order; by anything but the name that pays only while hits are met soon, as it does
+    // beside a label, which tells the few where they are.
+    const byTag = this.#tagSource(criteria, plan);
     const isMetSoon = isFirst && total > plan.candidates * DENSE_SHARE;
-    const isOrdered = plan.source === "walk" && !criteria.isRecursive && (sort === "name" || isMetSoon);
-    const source =
-      this.#tagSource(criteria, plan) ?? this.#sourceOf(plan, sort !== "name" || criteria.mediaType !== undefined);
+    const isWalkShort = isMetSoon || (sort === "name" && byTag === undefined);
+    const isOrdered = plan.source === "walk" && !criteria.isRecursive && isWalkShort;
+    const source = byTag ?? this.#sourceOf(plan, sort !== "name" || criteria.mediaType !== undefined);
     const statements = isOrdered
       ? criteria.kinds.map((kind) => selectOrdered("n.id AS id", criteria, kind, sort, order, limit))
       : [

@@ -49,7 +49,7 @@ type WalkedRow = WalkedNode & { readonly sortKey: string };
  * @throws AppError not_found where one of them is in no tree any more; what `visit` throws
  */
 export async function walkBelow(store: TreeStore, ids: readonly number[], visit: WalkVisitor): Promise<number> {
-  if (store.findByIds(ids).length !== ids.length) throw notFound("This file or folder");
+  if (ids.some((id) => store.findById(id) === undefined)) throw notFound("This file or folder");
   // In the same instant: nothing is committed between what was just found and the snapshot.
   const opened = openReadOnly(store.sqlite.filename);
   const snapshot = opened.sqlite;

@@ -109,13 +109,16 @@ export class TwoFactorService implements SecondFactors {
    * @throws AppError invalid_code | rate_limited
    */
   async use(userId: number, code: string): Promise<void> {
-    this.#wrongCodes.check(userId);
-    try {
-      await this.#options.writer.run(() => this.#use(userId, code));
-    } catch (error) {
-      if (error instanceof AppError && error.reason === "invalid_code") this.#wrongCodes.note(userId);
-      throw error;
-    }
+    await this.#options.writer.run(() => {
+      // Inside the deed: of many that come at once each sees those before it.
+      this.#wrongCodes.check(userId);
+      try {
+        this.#use(userId, code);
+      } catch (error) {
+        if (error instanceof AppError && error.reason === "invalid_code") this.#wrongCodes.note(userId);
+        throw error;
+      }
+    });
   }
 
   /**

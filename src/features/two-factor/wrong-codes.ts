@@ -3,8 +3,8 @@
  * password and has many addresses could guess on in each of them. Only who knows the password gets here, so nobody else
  * can use an account's tries up. In memory: a restart gives new ones.
  */
-import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { RateLimitedError } from "../rate-limits/headers.ts";
 
 const WINDOW_MS = 60 * 60 * 1000;
 /** In any hour. Three codes of a million are right at a time: a day of guessing finds one in less than one of 600 tries. */
@@ -25,11 +25,13 @@ export class WrongCodes {
     const times = this.#recent(userId);
     const oldestMs = times[0];
     if (oldestMs === undefined || times.length < WRONG_MAX) return;
-    const retryAfter = Math.max(1, Math.ceil((oldestMs + WINDOW_MS - this.#clock.nowMs()) / 1000));
-    throw new AppError(
-      "rate_limited",
-      `Too many wrong codes. Try again in ${Math.ceil(retryAfter / 60)} minutes, or sign in with a passkey.`,
-      { resource: "signin", limit: WRONG_MAX, retryAfter },
+    const nowMs = this.#clock.nowMs();
+    const resetAtMs = oldestMs + WINDOW_MS;
+    const minutes = Math.ceil((resetAtMs - nowMs) / 60_000);
+    throw new RateLimitedError(
+      { allowed: false, category: "signin", limit: WRONG_MAX, remaining: 0, resetAtMs, windowSeconds: WINDOW_MS / 1000 },
+      nowMs,
+      `Too many wrong codes. Try again in ${minutes} minutes, or sign in with a passkey.`,
     );
   }
 
@@ -46,7 +48,8 @@ export class WrongCodes {
   }
 
   #recent(userId: number): number[] {
-    const sinceMs = this.#clock.nowMs() - WINDOW_MS;
-    return (this.#times.get(userId) ?? []).filter((atMs) => atMs > sinceMs);
+    const nowMs = this.#clock.nowMs();
+    // One to come was noted before the clock was set back: it would refuse for as long as that was.
+    return (this.#times.get(userId) ?? []).filter((atMs) => atMs > nowMs - WINDOW_MS && atMs <= nowMs);
   }
 }

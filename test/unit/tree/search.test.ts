@@ -43,6 +43,9 @@ const QUERIES = [
 ];
 const TYPES = ["image/png", "image/jpeg", "text/plain; charset=utf-8", "Text/Plain"];
 
+/** How many files carry a label, where it isn't every second one. */
+const SHARES: Readonly<Record<string, number>> = { seldom: 0.02, few: 0.08 };
+
 let tree: TestTree;
 let accountId: number;
 let nodes: TreeNode[];
@@ -60,7 +63,7 @@ beforeAll(() => {
   tree.run(() => {
     for (let i = 0; i < 2_600; i++) {
       const name = `${random.pick(WORDS)} ${random.below(30)} ${i}`;
-      const tags = ["Red", "blue", "seldom"].filter((tag) => random.chance(tag === "seldom" ? 0.02 : 0.5));
+      const tags = ["Red", "blue", "seldom", "few"].filter((tag) => random.chance(SHARES[tag] ?? 0.5));
       tree.addFile(accountId, random.pick(folders), name, { tags, mediaType: random.pick(TYPES) });
       if (i % 50 === 0) tree.addFile(other, "/", name);
     }
@@ -140,6 +143,8 @@ test("labels, media types and searches narrow each other", async () => {
     await expectAlike({ ...base, tags: ["seldom", "blue"], search: "plain" });
     await expectAlike({ ...base, tags: ["seldom"], recursive: false });
     await expectAlike({ ...base, tags: ["red", "seldom"], tagMode: "any" });
+    await expectAlike({ ...base, tags: ["few", "seldom"], tagMode: "any" });
+    await expectAlike({ ...base, tags: ["few", "seldom"], tagMode: "any", search: "plain", order: "desc" });
     await expectAlike({ ...base, tags: ["red", "unknown"], tagMode: "any" });
     await expectAlike({ ...base, tags: ["red", "unknown"] });
     await expectAlike({ ...base, mediaTypePattern: "image/*" });

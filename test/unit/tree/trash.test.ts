@@ -281,5 +281,6 @@ describe("sync", () => {
       }
       expect(place).toEqual(knownUpTo(tree.read.headOf(accountId)));
     },
+    60_000,
   );
 });

@@ -54,6 +54,24 @@ describe("a code", () => {
     clock.ms += HOUR_MS;
     expect(await use(codeAt(0))).toBe("none");
   });
+
+  test("is tried twenty times, however many come at once", async () => {
+    // All were let through that came before the first had been found wrong.
+    const { twoFactor, user, codeAt, use } = await setUp();
+    await twoFactor.enable(user, codeAt(0));
+    const reasons = await Promise.all(Array.from({ length: 30 }, () => use("no code")));
+    expect(reasons.filter((reason) => reason === "invalid_code")).toHaveLength(20);
+    expect(reasons.filter((reason) => reason === "rate_limited")).toHaveLength(10);
+  });
+
+  test("is not refused for wrong ones of a time to come, after the clock was set back", async () => {
+    const { twoFactor, user, clock, codeAt, use } = await setUp();
+    await twoFactor.enable(user, codeAt(0));
+    clock.ms += 24 * HOUR_MS;
+    for (let i = 0; i < 20; i++) expect(await use("no code")).toBe("invalid_code");
+    clock.ms -= 24 * HOUR_MS;
+    expect(await use(codeAt(1))).toBe("none");
+  });
 });
 
 describe("a set-up", () => {
