@@ -30,7 +30,7 @@ import { oidcRoutes } from "../features/oidc/routes.ts";
 import { RESET_LIFETIME_MS, resetLink } from "../features/password-reset/service.ts";
 import { passwordResetRoutes } from "../features/password-reset/routes.ts";
 import { setupRoutes } from "../features/setup/routes.ts";
-import { ShareDownloads } from "../features/shares/guard.ts";
+import { ShareDownloads, shareHeaders } from "../features/shares/guard.ts";
 import { sharePageRefusal, sharePageRoutes } from "../features/shares/page-routes.ts";
 import { publicRoutes } from "../features/shares/routes.ts";
 import { shareRoutes } from "../features/shares/share-routes.ts";
@@ -139,6 +139,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         peerOf: (request) => host.peerOf(request),
       }),
     )
+    .use(shareHeaders())
     .use(guard)
     .use(rateLimitGuard(rateGate))
     .use(gate(host))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, checksumOf, type Client } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -155,6 +155,16 @@ describe("POST /api/public/{token}/upload", () => {
       });
       expectRefusal(answer, 413, "file_too_large");
     });
+  });
+
+  test("takes nothing for an owner who may only look by now", async () => {
+    const { client, email } = await server().signUp();
+    const { token } = await dropBox(client);
+    expectStatus(await drop(token, [file("a", "x")]), 201);
+    expect((await server().larder(["user", "set", email, "--role", "viewer"])).code).toBe(0);
+    const send = () => drop(token, [file("b", "x")]);
+    await eventually("it is closed", async () => (await send()).status === 403);
+    expectRefusal(await send(), 403, "share_permission");
   });
 
   test("follows its folder, and closes with password, expiry and revocation", async () => {

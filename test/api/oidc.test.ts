@@ -5,6 +5,7 @@ import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { Browser, type Claims, publicUrl, TestProvider } from "../support/oidc-provider.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
+import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
 
 const provider = new TestProvider();
 const env: Record<string, string> = {};
@@ -338,6 +339,18 @@ describe("linking", () => {
     expectStatus(await new Client(server(), token).get("/api/auth/session"), 200);
     expect((await client.delete("/api/auth/oidc/link", { password })).at("data.removed")).toBe(1);
     expect((await client.get("/api/auth/oidc/link")).list("data.identities")).toEqual([]);
+  });
+
+  test("asks for the second factor where sign-in does", async () => {
+    // The password alone let the provider in, which asks for no code: a way around two-factor sign-in.
+    const account = await server().signUp();
+    const { client, password } = account;
+    const { secret } = await switchOnTwoFactor(account);
+    expectRefusal(await client.post("/api/auth/oidc/link", { password }), 401, "second_factor_required");
+    expectRefusal(await client.delete("/api/auth/oidc/link", { password }), 401, "second_factor_required");
+    const wrong = { password, code: wrongCode(secret) };
+    expectRefusal(await client.post("/api/auth/oidc/link", wrong), 401, "invalid_code");
+    expectStatus(await client.post("/api/auth/oidc/link", { password, code: codeOf(secret) }), 200);
   });
 
   test("is worth nothing once the password was changed in between", async () => {

@@ -91,6 +91,7 @@ describe("POST …/shares", () => {
     const wrong: [string, Record<string, unknown>, string][] = [
       [file, { expiresAt: "2001-01-01T00:00:00Z" }, "expiresAt"],
       [file, { expiresAt: "tomorrow" }, "expiresAt"],
+      [file, { expiresAt: "2099-02-30T00:00:00Z" }, "expiresAt"],
       [file, { expiresAt: 5 }, "expiresAt"],
       [file, { expiresIn: "soon" }, "expiresIn"],
       [file, { expiresIn: "0d" }, "expiresIn"],

@@ -238,6 +238,31 @@ describe("GET and DELETE /api/files/trash", () => {
   });
 });
 
+describe("a folder shared between accounts", () => {
+  test("what its recipient throws away lies in its owner's trash, and in the trash it is shared no more", async () => {
+    const owner = await server().signUp();
+    const guest = await server().signUp();
+    const folder = await owner.client.folderId("shared");
+    const id = await owner.client.storedId("mine", { name: "x.txt", fields: { folder: "/shared" } });
+    const kept = await owner.client.storedId("kept", { name: "k.txt", fields: { folder: "/shared" } });
+    const share = { user: guest.email, permissions: "write" };
+    expectStatus(await owner.client.post(`/api/files/folders/${folder}/shares`, share), 201);
+    // What was shared itself stays where its owner put it.
+    expectRefusal(await put(guest.client, folder), 403, "share_permission");
+    expectStatus(await put(guest.client, id), 200);
+    expect(await namesInTrash(owner.client)).toEqual(["x.txt"]);
+    expect(await namesInTrash(guest.client)).toEqual([]);
+    expectRefusal(await restore(guest.client, id), 404, "not_found");
+    expectStatus(await guest.client.get(`/api/files/folders/${folder}/archive`), 200);
+    expectStatus(await put(owner.client, folder), 200);
+    for (const path of [`/api/files/${kept}`, `/api/files/${kept}/download`, `/api/files/folders/${folder}/archive`]) {
+      expectRefusal(await guest.client.get(path), 404, "not_found");
+    }
+    expectStatus(await restore(owner.client, folder, id), 200);
+    expectStatus(await guest.client.get(`/api/files/${id}`), 200);
+  });
+});
+
 describe("a phone", () => {
   test("hears of what went and of what came back, once each", async () => {
     const account = await server().signUp();
@@ -255,6 +280,25 @@ describe("a phone", () => {
     const back = await next(gone.string("syncData.nextSyncToken"));
     expect(back.strings("syncData.changes.created", "id").toSorted()).toEqual([id, folder].toSorted());
     expect(back.at("syncData.changes.deleted")).toEqual([]);
+  });
+
+  test("that deletes for good what it put into the trash is rewound", async () => {
+    const account = await server().signUp();
+    const phone = await registerDevice(server(), account, "stolen");
+    const other = await registerDevice(server(), account, "other");
+    const folder = await account.client.folderId("f");
+    const single = await account.client.storedId("single", { name: "s.txt" });
+    await account.client.stored("below", { name: "b.txt", fields: { folder: "/f" } });
+    const since = (await account.client.get(`/api/files/${single}`)).string("data.modifiedAt");
+    expectStatus(await put(phone.client, single, folder), 200);
+    expectStatus(await phone.client.delete("/api/files/trash"), 200);
+    const path = `/api/mobile/devices/${phone.deviceId}/rewind`;
+    expectStatus(await other.client.post(path, { since }), 200);
+    const found = await account.client.get("/api/files?recursive=true&type=file");
+    expect(found.strings("data.files", "name").toSorted()).toEqual(["b.txt", "s.txt"]);
+    for (const id of found.strings("data.files", "id")) {
+      expect(["single", "below"]).toContain((await account.client.get(`/api/files/${id}/download`)).text);
+    }
   });
 });
 

@@ -1,5 +1,6 @@
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
+import { Code } from "../auth/model.ts";
 
 /** POST /api/auth/oidc/token */
 export const CodeBody = t.Object({
@@ -13,6 +14,7 @@ export const CodeBody = t.Object({
 /** POST and DELETE /api/auth/oidc/link */
 export const LinkBody = t.Object({
   password: t.String({ minLength: 1, maxLength: 2048 }),
+  code: t.Optional(Code),
   returnTo: t.Optional(t.String({ description: "Path of this server where the browser goes in the end" })),
 });
 

@@ -216,7 +216,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
     .post(
       "/oidc/link",
       async ({ body, principal, request, set }) => {
-        const linkTo = await checkPassword(principal.user.email, body.password, request, set.headers);
+        const linkTo = await prove(principal.user.email, body, request, set.headers);
         const { address, sealed } = await provider().begin({
           redirectUri: callbackOf(request),
           returnTo: body.returnTo,
@@ -233,10 +233,10 @@ export function oidcRoutes(options: OidcRoutesOptions) {
           summary: "Let this account be entered by the provider",
           description:
             "For browsers: go to `url` with the cookie that the answer sets, and sign in there; from then on whoever signs " +
-            "in there enters this account. Its owner is told by mail.",
+            "in there enters this account. Its owner is told by mail. With two-factor sign-in on it needs `code` too.",
           access: "self",
           data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
-          errors: ["bad_credentials", "not_found", "provider_unavailable"],
+          errors: ["bad_credentials", "second_factor_required", "invalid_code", "not_found", "provider_unavailable"],
         }),
       },
     )
@@ -244,7 +244,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
       "/oidc/link",
       async ({ body, principal, request, set }) => {
         const { identities } = provider();
-        await checkPassword(principal.user.email, body.password, request, set.headers);
+        await prove(principal.user.email, body, request, set.headers);
         return ok({ removed: await identities.unlink(principal.user.id) });
       },
       {
@@ -256,18 +256,19 @@ export function oidcRoutes(options: OidcRoutesOptions) {
           description: "Sessions stay. Without a password of its own, set one first: see password/forgot.",
           access: "self",
           data: { type: "object", required: ["removed"], properties: { removed: { type: "integer" } } },
-          errors: ["bad_credentials", "not_found"],
+          errors: ["bad_credentials", "second_factor_required", "invalid_code", "not_found"],
         }),
       },
     );
 
-  async function checkPassword(
+  /** The provider asks for no code of ours: whoever lets it in must show the second factor that sign-in asks for. */
+  async function prove(
     email: string,
-    password: string,
+    { password, code }: typeof LinkBody.static,
     request: Request,
     headers: HeaderBag,
   ): Promise<CheckedUser> {
-    return rateGate.guardPassword(request, headers, email, () => auth.checkPassword(email, password));
+    return rateGate.guardPassword(request, headers, email, () => auth.checkCredentials(email, password, code));
   }
 }
 

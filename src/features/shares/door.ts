@@ -57,12 +57,9 @@ export class ShareDoor {
     const { share } = opened;
     if (share.passwordHash !== null && !grants.isValid(share, grant, clock.nowMs())) throw passwordRequired();
     if (wants !== "content" && this.isUsedUp(share)) throw usedUp();
-    const isDropBox = share.kind === "upload";
-    if (isDropBox && (wants === "read" || wants === "content")) {
+    if (wants === "drop") checkTakes(opened);
+    else if (wants !== "what" && share.kind === "upload") {
       throw new AppError("share_permission", "This link takes files and shows none. Send one with POST …/upload.");
-    }
-    if (!isDropBox && wants === "drop") {
-      throw new AppError("share_permission", "This link shows files and takes none.");
     }
     return opened;
   }
@@ -147,6 +144,14 @@ export class ShareDoor {
 
   #isExpired(share: Share): boolean {
     return share.expiresAtMs !== null && share.expiresAtMs <= this.#options.clock.nowMs();
+  }
+}
+
+/** What is dropped becomes the owner's, whose role may forbid that by now. @throws AppError share_permission */
+function checkTakes({ share, owner }: OpenedShare): void {
+  if (share.kind !== "upload") throw new AppError("share_permission", "This link shows files and takes none.");
+  if (owner.role === "viewer") {
+    throw new AppError("share_permission", "This link takes no files any more. Ask whoever sent it to you.");
   }
 }
 

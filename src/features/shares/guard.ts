@@ -1,4 +1,5 @@
 /** How requests come to shares: with a token, perhaps a grant, and for content through {@link ShareDownloads}. */
+import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -25,9 +26,16 @@ export function visitOf(request: Request, token: string, wants: Visit["wants"]):
   return { token, grant, wants };
 }
 
-/** What every answer about a share carries, refusals included (contract §5). */
-export function noteShareHeaders(set: Answering): void {
-  Object.assign(set.headers, SHARE_HEADERS, { "cache-control": SHARE_CACHE_CONTROL });
+/**
+ * Puts on every answer about a share what it carries (contract §5), refusals included, whoever refuses: to be mounted
+ * before all that may.
+ */
+export function shareHeaders() {
+  return new Elysia({ name: "share-headers" }).onRequest(({ request, set }) => {
+    const { path } = exchangeOf(request);
+    if (!path.startsWith("/api/public/") && !path.startsWith("/s/")) return;
+    Object.assign(set.headers, SHARE_HEADERS, { "cache-control": SHARE_CACHE_CONTROL });
+  });
 }
 
 /** What {@link ShareDownloads} works with. */
@@ -51,7 +59,6 @@ export class ShareDownloads {
 
   /** @throws AppError as the door and the sender */
   async send(token: string, request: Request, set: Answering): Promise<Response> {
-    noteShareHeaders(set);
     const { door, sender } = this.#options;
     const opened = door.open(visitOf(request, token, "content"));
     const fileId = readQuery(exchangeOf(request).query)["fileId"] || undefined;

@@ -85,7 +85,7 @@ const optional = {
   hideLocation: t.Optional(
     t.Union([t.Boolean(), t.Null()], {
       description:
-        "JPEG, PNG and WebP pictures are given without location, camera data and remarks, not encoded anew; of other pictures a large preview is given; films are not given. Names of both become neutral",
+        "JPEG, PNG and WebP pictures are given without location, camera data and remarks, not encoded anew; of other pictures a large preview is given; films and XMP files are not given. Names of all become neutral",
     }),
   ),
   maxUploadBytes: t.Optional(
@@ -151,11 +151,15 @@ export const PublicShareRecord = t.Union([
   }),
 ]);
 
+const SizeOrNull = t.Union([Count, t.Null()], {
+  description: "null for pictures and films where location and camera data are hidden: what is given has another size",
+});
+
 /** GET /api/public/{token}/files */
 export const PublicListingRecord = t.Object({
   files: t.Array(
     t.Union([
-      t.Object({ ...PUBLIC_FILE, id: t.String(), folder: FolderPath }),
+      t.Object({ ...PUBLIC_FILE, size: SizeOrNull, id: t.String(), folder: FolderPath }),
       t.Object({
         id: t.String(),
         name: t.String(),

@@ -29,7 +29,7 @@ import type { ShareDoor } from "./door.ts";
 import { GRANT_COOKIE, visitOf } from "./guard.ts";
 import { GRANT_MS } from "./grants.ts";
 import { readSharedListing, type SharedListing } from "./listing.ts";
-import { folderTitle, relativePath } from "./present.ts";
+import { folderTitle, listedSize, relativePath } from "./present.ts";
 import { unlock } from "./routes.ts";
 import { shownName } from "./shown-name.ts";
 import type { ShareStatistics } from "./statistics.ts";
@@ -103,7 +103,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
           const headers = { ...PAGE_HEADERS, location: path, "set-cookie": cookie.serialize() };
           return new Response(null, { status: 303, headers });
         } catch (error) {
-          const page = refuse(error, token);
+          const page = refuse(error, token, true);
           if (page === undefined) throw error;
           return page;
         }
@@ -238,7 +238,7 @@ class SharePages {
       url: `${this.#urlOf(opened)}?fileId=${node.publicId}`,
       modifiedAtMs,
       file: {
-        sizeBytes: node.sizeBytes,
+        sizeBytes: listedSize(opened, node),
         mediaType: node.mediaType,
         downloadUrl,
         thumbnailUrl: this.#options.hasThumbnail(node) ? `${downloadUrl}&thumbnail=small` : undefined,
@@ -289,9 +289,12 @@ class SharePages {
   }
 }
 
-/** Draws the page for whoever a share does not let in; undefined for errors that are not the share's. */
+/**
+ * Draws the page for whoever a share does not let in; undefined for errors that are not the share's. Who came too often
+ * is shown the form again where it was the password.
+ */
 export function sharePageRefusal(basePath: string) {
-  return (error: unknown, token: string): Response | undefined => {
+  return (error: unknown, token: string, isUnlocking = false): Response | undefined => {
     if (!(error instanceof AppError)) return undefined;
     const { status, headers } = answerError(error, "");
     const unlockUrl = `${basePath}/s/${token}/unlock`;
@@ -302,8 +305,13 @@ export function sharePageRefusal(basePath: string) {
       case "password_required":
         return answer(renderUnlockPage(basePath, unlockUrl));
       case "bad_credentials":
-      case "rate_limited":
         return answer(renderUnlockPage(basePath, unlockUrl, error.message));
+      case "rate_limited":
+        return answer(
+          isUnlocking
+            ? renderUnlockPage(basePath, unlockUrl, error.message)
+            : renderShareRefusedPage(basePath, "That was too often", error.message),
+        );
       case "share_expired":
         return answer(renderShareRefusedPage(basePath, "The time of this link is over", ASK_FOR_NEW));
       case "share_used_up":

@@ -4,7 +4,7 @@ import { toTimestamp } from "../../lib/clock.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import type { FileNode, FolderNode, TreeNode } from "../tree/types.ts";
 import { permissionsOf } from "./settings.ts";
-import { shownName } from "./shown-name.ts";
+import { hasCameraData, shownName } from "./shown-name.ts";
 import type { ShareCounts } from "./statistics.ts";
 import type { OpenedShare, OwnShare } from "./types.ts";
 
@@ -68,7 +68,10 @@ export function presentSharedFile(opened: OpenedShare, file: FileNode, context: 
 /** An entry of a shared folder; its paths begin at the share. */
 export function presentSharedItem(opened: OpenedShare, node: TreeNode, context: VisitorContext) {
   const folder = relativePath(opened, node.folder);
-  if (node.kind === "file") return { id: node.publicId, ...presentSharedFile(opened, node, context), folder };
+  if (node.kind === "file") {
+    const presented = presentSharedFile(opened, node, context);
+    return { id: node.publicId, ...presented, size: listedSize(opened, node), folder };
+  }
   return {
     id: node.publicId,
     name: node.name,
@@ -78,6 +81,11 @@ export function presentSharedItem(opened: OpenedShare, node: TreeNode, context: 
     itemCount: node.itemCount,
     modifiedAt: toTimestamp(node.modifiedAtMs),
   };
+}
+
+/** The size of a file in a list; null where what is given is not the original, and has to be made first. */
+export function listedSize({ share }: OpenedShare, file: FileNode): number | null {
+  return share.hidesLocation && hasCameraData(file) ? null : file.sizeBytes;
 }
 
 /** The folder that is listed: its place within the share. */

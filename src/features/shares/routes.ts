@@ -27,7 +27,7 @@ import {
   publicUrl,
   timestampOrNull,
 } from "./present.ts";
-import { noteShareHeaders, type ShareDownloads, visitOf } from "./guard.ts";
+import { type ShareDownloads, visitOf } from "./guard.ts";
 import type { ShareSender } from "./content-sender.ts";
 import type { ShareDoor } from "./door.ts";
 import type { ShareStatistics } from "./statistics.ts";
@@ -126,8 +126,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       .use(guard)
       .get(
         "/api/public/:token",
-        async ({ params, request, set }) => {
-          noteShareHeaders(set);
+        async ({ params, request }) => {
           const opened = door.open(visitOf(request, params.token, "what"));
           statistics.noteView(opened.share);
           const { node, share } = opened;
@@ -151,8 +150,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       )
       .get(
         "/api/public/:token/files",
-        async ({ params, request, set }) => {
-          noteShareHeaders(set);
+        async ({ params, request }) => {
           const opened = door.open(visitOf(request, params.token, "read"));
           const listing = await readSharedListing(door, tree, opened, readQuery(exchangeOf(request).query));
           return ok({
@@ -200,7 +198,6 @@ export function publicRoutes(options: PublicRoutesOptions) {
       .post(
         "/api/public/:token/unlock",
         async ({ params, body, request, set }) => {
-          noteShareHeaders(set);
           const { grant, expiresAtMs } = await unlock(door, rateGate, { ...params, ...body }, request, set.headers);
           return ok({ grant, expiresAt: toTimestamp(expiresAtMs) });
         },
@@ -222,7 +219,6 @@ export function publicRoutes(options: PublicRoutesOptions) {
       .post(
         "/api/public/:token/upload",
         async ({ params, request, set }) => {
-          noteShareHeaders(set);
           const dropped = await dropBox.receive(visitOf(request, params.token, "drop"), request);
           set.status = 201;
           return ok(dropped);

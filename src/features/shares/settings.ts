@@ -150,7 +150,7 @@ function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undef
     return nowMs + ms;
   }
   if (typeof expiresAt === "string") {
-    const ms = INSTANT.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
+    const ms = isInstant(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
     if (Number.isNaN(ms) || ms > LAST_INSTANT_MS) {
       throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-12-31T23:59:59Z.");
     }
@@ -158,6 +158,12 @@ function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undef
     return ms;
   }
   return expiresAt === null || expiresIn === null ? null : undefined;
+}
+
+/** Whether a text is an instant, of a day that there is: `Date.parse` takes 30 February for 2 March. */
+function isInstant(text: string): boolean {
+  const day = text.slice(0, 10);
+  return INSTANT.test(text) && new Date(Date.parse(`${day}T00:00:00Z`) || 0).toISOString().startsWith(day);
 }
 
 function checkLabel(label: string | null | undefined): string | null {

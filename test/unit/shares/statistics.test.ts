@@ -74,6 +74,37 @@ test("a maximum is taken exactly, and told as often", async () => {
   }
 });
 
+test("a maximum that is set while downloads go on is held against those that wait to be written", async () => {
+  // Once up to a second of them was let through besides.
+  const tree = new TestTree();
+  try {
+    const { facts, statistics, rows, open } = build(tree);
+    const before = open();
+    statistics.noteDownload(before, facts);
+    statistics.noteDownload(before, facts);
+    tree.run(() => rows.update({ ...before, maxDownloads: 3 }));
+    // Opened before the change: held to what the share is now.
+    const counted = await Promise.allSettled(Array.from({ length: 4 }, async () => statistics.count(before, facts)));
+    expect(counted.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    await statistics.flush();
+    expect(rows.find(before.publicId)).toMatchObject({ downloads: 3 });
+  } finally {
+    tree.close();
+  }
+});
+
+test("no download of a share that was ended since it was opened", () => {
+  const tree = new TestTree();
+  try {
+    const { file, facts, links, statistics, open } = build(tree);
+    const share = open();
+    tree.run((tx) => links.close(tx, file.id));
+    expect(() => statistics.count(share, facts)).toThrow("does not exist any more");
+  } finally {
+    tree.close();
+  }
+});
+
 test("expired shares go after their time, oldest first, so many at once", () => {
   const tree = new TestTree();
   try {

@@ -97,6 +97,9 @@ test("remarks and unknown segments go, what decoding needs stays", () => {
     segment(0xed, "Photoshop 3.0"),
     segment(0xeb, "JUMBF"),
     segment(0xe2, "MPF\0"),
+    // What has no name but a number was kept once, whatever was in it.
+    segment(0xf3, "extension"),
+    segment(0x50, "reserved"),
     segment(0xdb, "tables"),
     segment(0xee, "Adobe\0"),
     scan,
@@ -114,6 +117,15 @@ test("remarks and unknown segments go, what decoding needs stays", () => {
     Buffer.from([0xff, 0xd9]),
   ]);
   expect(strip(jpeg, "image/jpeg")).toEqual(bare);
+});
+
+test("a file of nothing but pieces is given up, not read to its end: it took seconds once", () => {
+  const repeated = (head: string, piece: string) =>
+    Buffer.concat([Buffer.from(head, "hex"), Buffer.alloc(1024 * 1024, piece, "hex")]);
+  expect(stripMetadata(repeated("ffd8", "ffdd0002"), "image/jpeg")).toBeUndefined();
+  expect(stripMetadata(repeated("89504e470d0a1a0a", "000000004944415400000000"), "image/png")).toBeUndefined();
+  const webp = repeated("524946460000100057454250", "4558494600000000");
+  expect(stripMetadata(webp, "image/webp")).toBeUndefined();
 });
 
 test("other types are not its business", () => {
