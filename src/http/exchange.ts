@@ -56,10 +56,10 @@ export class Exchange {
   /** The origin under which the client asked, whatever the public address is; undefined without a valid Host. */
   get askedOrigin(): string | undefined {
     const { addresses } = this.#settings;
-    const host = this.request.headers.get("host") ?? "";
+    const host = this.#host;
     const scheme =
       (addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined) ?? "http";
-    return HOST.test(host) ? `${scheme}://${host}` : undefined;
+    return host === undefined ? undefined : `${scheme}://${host}`;
   }
 
   /** Whether the client reached us, or the trusted proxy before us, by HTTPS. */
@@ -74,8 +74,13 @@ export class Exchange {
   get baseUrl(): string {
     const { publicUrl, basePath } = this.#settings;
     if (publicUrl !== undefined) return publicUrl;
+    return `${this.isSecure ? "https" : "http"}://${this.#host ?? "localhost"}${basePath}`;
+  }
+
+  /** The Host header, where it is a host: `[` and `a:99999` have the right letters, and are no part of any URL. */
+  get #host(): string | undefined {
     const host = this.request.headers.get("host") ?? "";
-    return `${this.isSecure ? "https" : "http"}://${HOST.test(host) ? host : "localhost"}${basePath}`;
+    return HOST.test(host) && URL.canParse(`http://${host}`) ? host : undefined;
   }
 
   get #peer(): string {

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { AppError } from "../errors.ts";
 import { evaluateConditions } from "./conditional.ts";
 import { contentDisposition } from "./content-disposition.ts";
+import { headResponse } from "./head-response.ts";
 import { type ByteRange, type ByteRangesPlan, contentRange, parseRange, planByteRanges } from "./range.ts";
 
 /** A stored content, as far as sending it goes. */
@@ -96,8 +97,9 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
     );
   }
   if (request.method === "HEAD") {
-    // With its body, which the server leaves out: without one the framework would say that the length is 0.
-    const response = new Response(openSource(blob), { status: 200, headers: contentHeaders(options, blob.sizeBytes) });
+    // Opened all the same: what can't be sent is refused here as it would be to a GET.
+    openSource(blob);
+    const response = headResponse(contentHeaders(options, blob.sizeBytes), blob.sizeBytes);
     return { response, bytesToSend: 0, kind: "head" };
   }
   if (range.kind === "whole") {

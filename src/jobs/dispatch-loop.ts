@@ -40,11 +40,6 @@ export class DispatchLoop {
     this.#options = options;
   }
 
-  /** Attempts that are under way. */
-  get size(): number {
-    return this.#underWay.size;
-  }
-
   /** Whether this one is being attempted. */
   isUnderWay(key: number): boolean {
     return this.#underWay.has(key);

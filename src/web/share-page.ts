@@ -214,7 +214,7 @@ function renderEntry(entry: SharedEntry): Html {
     file.thumbnailUrl === undefined
       ? html`<span class="thumb" aria-hidden="true">${kind}</span>`
       : html`<img class="thumb" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
-  return html`<li><a class="name" href="${url}">${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes !== null && formatSize(file.sizeBytes)}</span><span class="fact"><time datetime="${day}">${day}</time></span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
+  return html`<li><a class="name" href="${url}">${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : formatSize(file.sizeBytes)}</span><span class="fact"><time datetime="${day}">${day}</time></span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
 }
 
 function renderExpiry(expiresAtMs: number | null): Html {

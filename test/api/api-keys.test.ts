@@ -113,12 +113,22 @@ describe("POST /api/users/api-keys", () => {
     );
   });
 
-  test("is open to a viewer, whose key reads and changes nothing", async () => {
-    const viewer = await server().addUser(["--role", "viewer"]);
-    const { key } = await newKey(viewer);
+  test("is not for a viewer, whose key of before reads and changes nothing (contract §2)", async () => {
+    const account = await server().signUp();
+    const { id, key } = await newKey(account);
+    expect((await server().larder(["user", "set", account.email, "--role", "viewer"])).code).toBe(0);
+    expectRefusal(await account.client.post("/api/users/api-keys", { name: "one more" }), 403, "role");
     expectStatus(await byHeader(key), 200);
     const folder = { name: "x", path: "/" };
     expectRefusal(await server().visitor.post("/api/files/folders", folder, { "x-api-key": key }), 403, "role");
+    expectStatus(await account.client.delete(`/api/users/api-keys/${id}`), 200);
+  });
+
+  test("with a name that is no text is refused", async () => {
+    const { client } = await server().signUp();
+    for (const name of ["", " ", "a\nb", "\ud800", "x".repeat(101)]) {
+      expectRefusal(await client.post("/api/users/api-keys", { name }), 400, "invalid_field", "name");
+    }
   });
 });
 

@@ -384,4 +384,16 @@ describe("the file name in Content-Disposition", () => {
   });
 });
 
+test("HEAD tells the length of a large file without reading it", async () => {
+  const { client } = await server().signUp();
+  const sizeBytes = 32 * 1024 * 1024;
+  const id = await client.storedId(new Uint8Array(sizeBytes), { name: "large.bin" });
+  const bytesRead = async () => Number(/^rchar: (\d+)$/m.exec(await Bun.file(`/proc/${server().pid}/io`).text())?.[1]);
+  const before = await bytesRead();
+  const answer = await client.head(`/api/files/${id}/download`);
+  expectStatus(answer, 200);
+  expect(answer.header("content-length")).toBe(String(sizeBytes));
+  expect((await bytesRead()) - before).toBeLessThan(sizeBytes / 4);
+});
+
 testAllAnswers(server);

@@ -157,6 +157,28 @@ describe("POST /api/public/{token}/upload", () => {
     });
   });
 
+  test("tells a sender whom there is no room for nothing of what the owner holds", async () => {
+    // Whoever lost a race for the last bytes was once told how many were left.
+    const env = { LARDER_PLANS_PRO_QUOTA: "10KB", LARDER_DEFAULT_PLAN: "pro" };
+    await withServer({ env }, async (small) => {
+      const { client } = await small.signUp();
+      const folder = await client.folderId("box");
+      const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+      const send = () =>
+        small.visitor.request("POST", `/api/public/${made.string("data.token")}/upload`, {
+          body: form([file("a", "x".repeat(3000))]),
+          headers: { "content-type": formType },
+        });
+      const answers = await Promise.all(Array.from({ length: 12 }, send));
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+      for (const answer of answers.filter(({ status }) => status !== 201)) {
+        expectRefusal(answer, 413, "quota_exceeded");
+        expect(answer.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 10_240, plan: "pro" });
+        expect(answer.string("error.message")).not.toMatch(/\d/);
+      }
+    });
+  });
+
   test("takes nothing for an owner who may only look by now", async () => {
     const { client, email } = await server().signUp();
     const { token } = await dropBox(client);
@@ -164,7 +186,9 @@ describe("POST /api/public/{token}/upload", () => {
     expect((await server().larder(["user", "set", email, "--role", "viewer"])).code).toBe(0);
     const send = () => drop(token, [file("b", "x")]);
     await eventually("it is closed", async () => (await send()).status === 403);
-    expectRefusal(await send(), 403, "share_permission");
+    for (const answer of [await send(), await server().visitor.get(`/api/public/${token}`)])
+      expectRefusal(answer, 403, "share_permission");
+    expectStatus(await server().visitor.get(`/s/${token}`), 403);
   });
 
   test("follows its folder, and closes with password, expiry and revocation", async () => {

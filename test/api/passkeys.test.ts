@@ -4,6 +4,7 @@ import { type Account, type Answer, Client } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
+import { RawConnection, rawRequest } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
 
@@ -261,6 +262,19 @@ describe("signing in with a passkey", () => {
     await server().larder(["user", "set", account.email, "--disable"]);
     expectRefusal(await signIn(authenticator), 403, "account_disabled");
   });
+
+  test.each(["[", "a:99999", "1.2.3.4.5", "xn--"])(
+    "asked for under %p, which is no host, is offered all the same",
+    async (host) => {
+      // It was a failure of the server, at any stranger's wish.
+      for (const line of ["POST /api/auth/passkey/options", "GET /api/auth/methods"]) {
+        const connection = await RawConnection.open(server().port);
+        await connection.write(rawRequest([`${line} HTTP/1.1`, `Host: ${host}`, "Content-Length: 0"]));
+        expectStatus(await connection.answer(), 200);
+        connection.cut();
+      }
+    },
+  );
 
   test("is bound to the public address", async () => {
     await withServer({ env: { LARDER_PUBLIC_URL: "https://files.example.com:8443/larder" } }, async (own) => {

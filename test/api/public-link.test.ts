@@ -646,6 +646,50 @@ describe("hideLocation (D67)", () => {
     expectRefusal(await server().visitor.get(`/api/public/${film.token}/download`), 403, "share_permission");
   });
 
+  test("tells of no original what it would be known by: digest, size, date", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("album");
+    const photo = await jpegPhoto(60, 40);
+    const gif = new Uint8Array(Buffer.from("R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=", "base64"));
+    const originals = [photo, gif, new TextEncoder().encode("a list")];
+    const names = ["IMG_20260102.jpg", "IMG_20260102.gif", "list.txt"];
+    const ids = await Promise.all(
+      originals.map((bytes, index) =>
+        client.storedId(bytes, { name: names[index] ?? "", fields: { folder: "/album" } }),
+      ),
+    );
+    const { token } = await share(client, { folder }, { hideLocation: true });
+    const { visitor } = server();
+    for (const [index, id] of ids.entries()) {
+      const digest = digestOf(originals[index] ?? "");
+      for (const query of ["", "&thumbnail=small", "&thumbnail=large"]) {
+        const path = `/api/public/${token}/download?fileId=${id}${query}`;
+        const answer = await visitor.get(path);
+        expectStatus(answer, 200);
+        expect(JSON.stringify([...answer.headers])).not.toContain(digest);
+        expectStatus(await visitor.get(path, { "if-none-match": answer.header("etag") }), 304);
+        expect((await visitor.get(path, { "if-match": '"other"' })).text).not.toContain(digest);
+      }
+    }
+    const listing = await visitor.get(`/api/public/${token}/files`);
+    const sizes = listing.list("data.files").map((item) => Reflect.get(Object(item), "size"));
+    expect(sizes).toEqual([null, null, 6]);
+    expect(listing.text + (await visitor.get(`/s/${token}`)).text).not.toContain("20260102");
+  });
+
+  test("gives no notes of pictures either: what lies beside them as XMP", async () => {
+    const { client } = await server().signUp();
+    const notes = await hidden(client, new TextEncoder().encode("<x:xmpmeta>52.5 N</x:xmpmeta>"), "IMG_20260102.XMP");
+    const path = `/api/public/${notes.token}`;
+    for (const query of ["", "?inline", "?thumbnail"])
+      expectRefusal(await server().visitor.get(`${path}/download${query}`), 403, "share_permission");
+    for (const shown of [path, `/s/${notes.token}`]) {
+      const answer = await server().visitor.get(shown);
+      expectStatus(answer, 403);
+      expect(answer.text).not.toContain("20260102");
+    }
+  });
+
   test("leaves other files as they are, and gives no archive of a folder", async () => {
     const { client } = await server().signUp();
     const { folder, inside } = await album(client);
@@ -661,6 +705,34 @@ describe("hideLocation (D67)", () => {
     const names = (await server().visitor.get(`/api/public/${token}/files`)).strings("data.files", "name");
     expect(names.some((name) => /^photo-[0-9a-f]{6}\.jpg$/.test(name))).toBe(true);
     expect(names).not.toContain("IMG_1999.jpg");
+  });
+});
+
+test("every answer about a share carries its headers, whoever refuses", async () => {
+  await withServer({ env: { LARDER_RATE_LIMITS: "" } }, async (own) => {
+    const { client } = await own.signUp();
+    const made = await client.post(`/api/files/${await client.storedId("x")}/shares`, { password: "open sesame" });
+    const path = `/api/public/${made.string("data.token")}`;
+    const { visitor } = own;
+    const answers = [
+      await visitor.get(path),
+      await visitor.get(`${path}/nothing`),
+      await visitor.put(`${path}/unlock`, {}),
+      await visitor.request("POST", `${path}/unlock`, { body: "x", headers: { "content-type": "text/plain" } }),
+      await visitor.request("POST", `${path}/unlock`, { body: "{", headers: { "content-type": "application/json" } }),
+      await visitor.get(`/s/x/y/z`),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([401, 404, 405, 415, 400, 404]);
+    for (;;) {
+      const answer = await visitor.get(`${path}/download`);
+      answers.push(answer);
+      if (answer.status === 429) break;
+    }
+    for (const answer of answers) {
+      expect(answer.header("cache-control")).toBe("private, no-cache");
+      expect(answer.header("referrer-policy")).toBe("no-referrer");
+      expect(answer.header("x-robots-tag")).toBe("noindex");
+    }
   });
 });
 

@@ -101,7 +101,9 @@ const viewersMay = [
   /^PUT \/api\/users\/settings$/,
   /^DELETE \/api\/users\/sessions\//,
   /^DELETE \/api\/users\/devices\/\{deviceId\}$/,
-  /^(POST|PATCH|DELETE) \/api\/users\/(two-factor|passkeys|api-keys)/,
+  /^(POST|PATCH|DELETE) \/api\/users\/(two-factor|passkeys)/,
+  // Ends what was made before; a new key is no sign-in of one's own.
+  /^DELETE \/api\/users\/api-keys\//,
   /^POST \/api\/mobile\/auth/,
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
   /^POST \/api\/mobile\/notifications\//,

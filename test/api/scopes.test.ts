@@ -94,6 +94,38 @@ test("an address that is written otherwise opens nothing more", async () => {
   expectStatus(await admin.client.get(`/api/files/${id}`), 200);
 });
 
+describe("profile", () => {
+  const url = "https://93.184.215.14/hook";
+
+  test("lets a webhook tell no more than the key may read", async () => {
+    // It told of every file, and went on when the key was deleted.
+    const account = await server().addUser(["--admin"]);
+    const client = new Client(server(), await newKey(account, ["profile"]));
+    const create = (as: Client, event: string) =>
+      as.post("/api/webhooks", { url, events: ["device.registered", event] });
+    for (const [event, scope] of [
+      ["file.created", "files:read"],
+      ["folder.deleted", "files:read"],
+      ["share.created", "shares"],
+      ["user.created", "admin"],
+    ] as const) {
+      const refused = await create(client, event);
+      expectRefusal(refused, 403, "scope");
+      expect(refused.at("error.details.scope")).toBe(scope);
+      const able = new Client(server(), await newKey(account, ["profile", scope]));
+      expectStatus(await create(able, event), 201);
+    }
+    const own = await create(client, "storage.warning");
+    expectStatus(own, 201);
+    const path = `/api/webhooks/${own.string("data.id")}`;
+    expectRefusal(await client.patch(path, { events: ["file.created"] }), 403, "scope");
+    const told = await create(account.client, "file.created");
+    expectStatus(told, 201);
+    expectRefusal(await client.patch(`/api/webhooks/${told.string("data.id")}`, { url: `${url}2` }), 403, "scope");
+    expectStatus(await client.patch(path, { url: `${url}2` }), 200);
+  });
+});
+
 describe("files:write", () => {
   test("alone reads nothing", async () => {
     const id = await admin.client.storedId("content");

@@ -272,7 +272,10 @@ describe("every credential ends at once (D57)", () => {
       async ({ account: { client } }) => client.delete("/api/users/profile", { password }),
       // Its keys are unknown once the last of it is taken apart.
       {
-        ...{ web: revoked, cookie: revoked, mobile: revoked, refresh: unknown },
+        web: revoked,
+        cookie: revoked,
+        mobile: revoked,
+        refresh: unknown,
         key: expect.stringMatching(/^401 (revoked|invalid)_token$/),
       },
     ],

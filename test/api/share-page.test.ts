@@ -202,6 +202,19 @@ describe("pages of what is closed", () => {
     }
   });
 
+  test("don't ask for a password that there is none of when downloads come too often", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "", LARDER_PLANS_FREE_LIMIT_DOWNLOADS: "1" } }, async (own) => {
+      const { client } = await own.signUp();
+      const token = await share(client, await client.storedId("x"));
+      const download = (query: string) => own.visitor.get(`/s/${token}/download${query}`, { accept: "text/html" });
+      expectStatus(await download(""), 200);
+      const refused = await download("?thumbnail");
+      expectStatus(refused, 429);
+      expect(refused.text).toContain("too often");
+      expect(refused.text).not.toContain("<form");
+    });
+  });
+
   test("all unknown links are alike", async () => {
     const { client } = await server().signUp();
     const token = await share(client, await client.storedId("x"));

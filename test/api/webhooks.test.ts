@@ -119,6 +119,7 @@ describe("managing", () => {
     ["a private address", { url: "https://192.168.1.1/x", events: ["file.created"] }, "forbidden_target"],
     ["the metadata service", { url: "http://169.254.169.254/x", events: ["file.created"] }, "forbidden_target"],
     ["an IPv6 form of one", { url: "https://[::ffff:10.0.0.1]/x", events: ["file.created"] }, "forbidden_target"],
+    ["a line break", { url: "http://127.0.0.1/\r\nx-evil: 1", events: ["file.created"] }, "invalid_field"],
     ["no text", { url: 7, events: ["file.created"] }, "invalid_field"],
     ["a word for a switch", { url: "http://127.0.0.1/x", events: ["file.created"], active: "yes" }, "invalid_field"],
   ])("%s is refused", async (_what, body, reason) => {

@@ -31,7 +31,7 @@ export function apiKeyRoutes({ apiKeys, guard }: ApiKeyRoutesOptions) {
         return ok({ ...presentApiKey(apiKey), key });
       },
       {
-        ...takesJson("self", NewApiKeyBody),
+        ...takesJson("writer", NewApiKeyBody),
         ...documented({
           takesJson: true,
           tag: "Users",
@@ -42,7 +42,7 @@ export function apiKeyRoutes({ apiKeys, guard }: ApiKeyRoutesOptions) {
             "files:read and files:write for /api/files, shares for links and for making a file public, profile for " +
             "profile, settings, usage and webhooks, admin for /api/admin and /metrics while the account is an " +
             "administrator's. A key manages neither keys, sessions nor passwords. A new password leaves keys as they are.",
-          access: "self",
+          access: "writer",
           status: 201,
           data: NewApiKeyRecord,
           errors: ["role", "invalid_request"],

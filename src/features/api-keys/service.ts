@@ -7,6 +7,7 @@ import { newId, newSecretToken } from "../../lib/id.ts";
 import type { KeyPrincipal } from "../auth/principal.ts";
 import { DEFAULT_SCOPES, SCOPES } from "../auth/scopes.ts";
 import { hashToken } from "../auth/token-hash.ts";
+import { checkName } from "../users/name.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { apiKeyQueries, toApiKey } from "./queries.ts";
@@ -80,7 +81,7 @@ export class ApiKeyService {
   async add(user: User, input: NewApiKey): Promise<{ readonly apiKey: ApiKey; readonly key: string }> {
     const { writer, clock, events } = this.#options;
     const nowMs = clock.nowMs();
-    const name = checkName(input.name);
+    const name = checkName(input.name, NAME_CHARACTERS_MAX);
     const given = input.scopes ?? DEFAULT_SCOPES;
     if (given.length === 0)
       throw invalidField("scopes", "A key needs a scope. Leave scopes out for reading and writing files.");
@@ -170,13 +171,4 @@ export class ApiKeyService {
       .run(() => void this.#queries.noteUsed.run(nowMs, cached.principal.key.publicId))
       .catch(() => this.#cache.delete(key));
   }
-}
-
-function checkName(text: string): string {
-  const name = text.trim().normalize("NFC");
-  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-  if (name === "" || [...name].length > NAME_CHARACTERS_MAX || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
-    throw invalidField("name", `A name has 1 to ${NAME_CHARACTERS_MAX} characters, and no control characters.`);
-  }
-  return name;
 }

@@ -7,11 +7,12 @@ import type {
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
 import type { Writer } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { accountDisabled } from "../auth/refusals.ts";
+import { checkName } from "../users/name.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { Challenges } from "./challenges.ts";
@@ -87,7 +88,7 @@ export class PasskeyService {
    */
   async add(user: User, site: Site, response: RegistrationResponseJSON, givenName: string): Promise<Passkey> {
     const { writer, clock, events } = this.#options;
-    const name = checkName(givenName);
+    const name = checkName(givenName, NAME_CHARACTERS_MAX);
     const { credential, credentialBackedUp } = await this.#verifyRegistration(user, site, response);
     const nowMs = clock.nowMs();
     const credentialId = bytesOf(credential.id);
@@ -119,7 +120,7 @@ export class PasskeyService {
 
   /** Gives a passkey of a user another name; durable on return. @throws AppError not_found | invalid_field */
   async rename(userId: number, publicId: string, givenName: string): Promise<Passkey> {
-    const name = checkName(givenName);
+    const name = checkName(givenName, NAME_CHARACTERS_MAX);
     return this.#options.writer.run(() => {
       this.#get(userId, publicId);
       this.#queries.rename.run(publicId, name);
@@ -238,15 +239,6 @@ function bytesOf(text: string): Uint8Array<ArrayBuffer> {
 function readTransports(json: string): AuthenticatorTransport[] {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by `add` alone
   return JSON.parse(json) as AuthenticatorTransport[];
-}
-
-function checkName(text: string): string {
-  const name = text.trim().normalize("NFC");
-  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-  if (name === "" || [...name].length > NAME_CHARACTERS_MAX || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
-    throw invalidField("name", `A name has 1 to ${NAME_CHARACTERS_MAX} characters, and no control characters.`);
-  }
-  return name;
 }
 
 function notAdded(advice: string, cause?: unknown): AppError {

@@ -21,11 +21,14 @@ const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 /** What belongs to a content that is gone meanwhile goes, too. */
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Pictures of which it is remembered, until a restart, that they can't be stripped: each try reads all of one. */
+const HOPELESS_MAX = 1_000;
 
 /** See the head of this file. */
 export class BarePictures {
   readonly #options: BarePicturesOptions;
   readonly #making = new Map<Digest, Promise<DerivedFile | undefined>>();
+  readonly #hopeless = new Set<Digest>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: BarePicturesOptions) {
@@ -38,6 +41,7 @@ export class BarePictures {
    */
   async get(file: FileNode): Promise<DerivedFile | undefined> {
     if (!canStrip(file.mediaType) || file.sizeBytes > PICTURE_BYTES_MAX) return undefined;
+    if (this.#hopeless.has(file.digest)) return undefined;
     const found = this.#options.derived.findOther(file.digest, KIND);
     if (found !== undefined) return found;
     const underWay = this.#making.get(file.digest);
@@ -57,6 +61,8 @@ export class BarePictures {
     const pieces = stripMetadata(bytes, file.mediaType);
     if (pieces === undefined) {
       this.#options.log.debug("A picture can't be told apart from its metadata.", { fileId: file.publicId });
+      if (this.#hopeless.size >= HOPELESS_MAX) this.#hopeless.clear();
+      this.#hopeless.add(file.digest);
       return undefined;
     }
     return this.#options.derived.putOther(file.digest, KIND, Buffer.concat(pieces));

@@ -54,12 +54,19 @@ export class ShareDoor {
   open({ token, grant, wants }: Visit): OpenedShare {
     const { grants, clock } = this.#options;
     const opened = this.#find(token);
-    const { share } = opened;
+    const { share, owner } = opened;
     if (share.passwordHash !== null && !grants.isValid(share, grant, clock.nowMs())) throw passwordRequired();
     if (wants !== "content" && this.isUsedUp(share)) throw usedUp();
-    if (wants === "drop") checkTakes(opened);
-    else if (wants !== "what" && share.kind === "upload") {
+    const isDropBox = share.kind === "upload";
+    if (isDropBox && (wants === "read" || wants === "content")) {
       throw new AppError("share_permission", "This link takes files and shows none. Send one with POST …/upload.");
+    }
+    if (!isDropBox && wants === "drop") {
+      throw new AppError("share_permission", "This link shows files and takes none.");
+    }
+    // What is dropped becomes the owner's, who may only look by now.
+    if (isDropBox && owner.role === "viewer") {
+      throw new AppError("share_permission", "This link takes no files any more. Ask whoever sent it to you.");
     }
     return opened;
   }
@@ -144,14 +151,6 @@ export class ShareDoor {
 
   #isExpired(share: Share): boolean {
     return share.expiresAtMs !== null && share.expiresAtMs <= this.#options.clock.nowMs();
-  }
-}
-
-/** What is dropped becomes the owner's, whose role may forbid that by now. @throws AppError share_permission */
-function checkTakes({ share, owner }: OpenedShare): void {
-  if (share.kind !== "upload") throw new AppError("share_permission", "This link shows files and takes none.");
-  if (owner.role === "viewer") {
-    throw new AppError("share_permission", "This link takes no files any more. Ask whoever sent it to you.");
   }
 }
 

@@ -170,6 +170,7 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
     const length = buffer.readUInt32LE(at + 4);
     const end = at + 8 + length + (length & 1);
     if (at + 8 + length > riffEnd || count > CHUNKS_MAX) return undefined;
+    if (name === "ANMF" && !isPlainFrame(buffer.subarray(at + 8, at + 8 + length))) return undefined;
     if (name === "EXIF") orientation ??= readWebpOrientation(buffer.subarray(at + 8, at + 8 + length));
     if (WEBP_KEPT.has(name)) kept.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
     at = end;
@@ -185,6 +186,19 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
   const header = Buffer.from(buffer.subarray(0, 12));
   header.writeUInt32LE(4 + kept.reduce((sum, { length }) => sum + length, 0), 4);
   return [header, ...kept];
+}
+
+const FRAME_HEAD_BYTES = 16;
+const FRAME_KEPT = new Set(["VP8 ", "VP8L", "ALPH"]);
+
+/** Whether a frame of an animation has nothing but its picture. */
+function isPlainFrame(frame: Buffer): boolean {
+  for (let at = FRAME_HEAD_BYTES; at + 8 <= frame.length; ) {
+    if (!FRAME_KEPT.has(frame.toString("latin1", at, at + 4))) return false;
+    const length = frame.readUInt32LE(at + 4);
+    at += 8 + length + (length & 1);
+  }
+  return true;
 }
 
 /** Some writers put JPEG's mark before it. */

@@ -52,8 +52,16 @@ export class DropBox {
    * @throws AppError as the door, and as an upload of the owner's; file_too_large where the drop box is full
    */
   async receive(visit: Visit, request: Request): Promise<DroppedFile> {
+    const opened = this.#options.door.open(visit);
+    try {
+      return await this.#receive(visit, opened, request);
+    } catch (error) {
+      throw error instanceof AppError && error.reason === "quota_exceeded" ? this.#noRoom(opened, error) : error;
+    }
+  }
+
+  async #receive(visit: Visit, opened: OpenedShare, request: Request): Promise<DroppedFile> {
     const { door, files } = this.#options;
-    const opened = door.open(visit);
     const { owner } = opened;
     const left = leftBytes(opened.share);
     const declared = declaredBytes(request);
@@ -90,6 +98,17 @@ export class DropBox {
     } finally {
       arrival.discard();
     }
+  }
+
+  /** What a sender is told in place of what the owner would be: nothing of what they hold (contract §1: limit and plan). */
+  #noRoom({ owner }: OpenedShare, cause: AppError): AppError {
+    const { quotaBytes, plan } = this.#options.limitsOf(owner);
+    return new AppError(
+      "quota_exceeded",
+      "There is no room for this file where it would go. Send a smaller one, or ask whoever sent you the link for room.",
+      { limit: quotaBytes, plan },
+      cause,
+    );
   }
 
   #checkStill(visit: Visit, path: string): undefined {

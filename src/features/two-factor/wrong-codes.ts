@@ -29,7 +29,14 @@ export class WrongCodes {
     const resetAtMs = oldestMs + WINDOW_MS;
     const minutes = Math.ceil((resetAtMs - nowMs) / 60_000);
     throw new RateLimitedError(
-      { allowed: false, category: "signin", limit: WRONG_MAX, remaining: 0, resetAtMs, windowSeconds: WINDOW_MS / 1000 },
+      {
+        allowed: false,
+        category: "signin",
+        limit: WRONG_MAX,
+        remaining: 0,
+        resetAtMs,
+        windowSeconds: WINDOW_MS / 1000,
+      },
       nowMs,
       `Too many wrong codes. Try again in ${minutes} minutes, or sign in with a passkey.`,
     );

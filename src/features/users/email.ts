@@ -8,7 +8,10 @@ import { invalidField } from "../../errors.ts";
 export function parseEmail(text: string, field = "email"): string {
   const email = text.trim().normalize("NFC");
   // Half a pair of UTF-16, which JSON can spell, makes the library throw.
-  if (!email.isWellFormed() || !isEmail(email, { allow_utf8_local_part: true, require_tld: false, ignore_max_length: false })) {
+  if (
+    !email.isWellFormed() ||
+    !isEmail(email, { allow_utf8_local_part: true, require_tld: false, ignore_max_length: false })
+  ) {
     throw invalidField(field, "This is not an e-mail address. Write it as name@example.org.");
   }
   return email;

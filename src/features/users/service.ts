@@ -3,12 +3,13 @@ import type { Db } from "../../db/open.ts";
 import { accounts } from "../../db/schema/accounts.ts";
 import { users } from "../../db/schema/users.ts";
 import { type Transaction, type Writer } from "../../db/transaction.ts";
-import { AppError, invalidField } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { checkNewPassword, type PasswordHasher } from "../auth/passwords.ts";
 import { emailKey, parseEmail } from "./email.ts";
+import { checkName } from "./name.ts";
 import { toUser, userQueries } from "./queries.ts";
 import type { NewUser, User, UserChanges } from "./types.ts";
 
@@ -82,7 +83,7 @@ export class UserService {
    */
   async add(input: NewUser, within?: (tx: Transaction, userId: number) => void): Promise<User> {
     const email = parseEmail(input.email);
-    const name = checkName(input.name ?? email.slice(0, email.indexOf("@")));
+    const name = checkName(input.name ?? email.slice(0, email.indexOf("@")), NAME_CHARACTERS_MAX);
     const passwordHash = await this.#options.passwords.hash(checkNewPassword(input.password));
     const { clock, writer, db } = this.#options;
     const nowMs = clock.nowMs();
@@ -141,7 +142,7 @@ export class UserService {
     before?: (tx: Transaction) => void,
   ): Promise<User> {
     const email = changes.email === undefined ? undefined : parseEmail(changes.email);
-    const name = changes.name === undefined ? undefined : checkName(changes.name);
+    const name = changes.name === undefined ? undefined : checkName(changes.name, NAME_CHARACTERS_MAX);
     const passwordHash =
       changes.password === undefined
         ? undefined
@@ -226,15 +227,6 @@ export class UserService {
       "This is the last administrator. Make somebody else an administrator first, then change this account.",
     );
   }
-}
-
-function checkName(text: string): string {
-  const name = text.trim().normalize("NFC");
-  // oxlint-disable-next-line no-control-regex -- control characters are what is refused
-  if (name === "" || [...name].length > NAME_CHARACTERS_MAX || /[\u0000-\u001f\u007f-\u009f]/.test(name)) {
-    throw invalidField("name", `A name has 1 to ${NAME_CHARACTERS_MAX} characters, and no control characters.`);
-  }
-  return name;
 }
 
 /** The form in which names are searched: case and the width of letters don't count. */

@@ -47,8 +47,12 @@ const GONE = 410;
 export class WebhookDispatcher {
   readonly #options: WebhookDispatcherOptions;
   readonly #loop: DispatchLoop;
-  /** Attempts under way, by webhook. */
+  /** Attempts under way, by webhook; trials are beside them. */
   readonly #perWebhook = new Map<number, number>();
+  /** And in all. */
+  #underWay = 0;
+  /** The webhook that an attempt was begun for last. */
+  #servedLast = 0;
 
   constructor(options: WebhookDispatcherOptions) {
     this.#options = options;
@@ -84,22 +88,32 @@ export class WebhookDispatcher {
     const { outbox } = this.#options;
     const stray = outbox.findStray(nowMs);
     if (stray !== undefined) void this.#loop.write(() => outbox.pullIn(stray)).then(() => this.#loop.wake());
-    for (const webhookId of outbox.dueWebhooks(nowMs)) {
+    for (const webhookId of this.#inTurn(outbox.dueWebhooks(nowMs))) {
       for (const id of outbox.dueTo(webhookId, nowMs, PER_WEBHOOK_MAX * 2)) {
         // What ends wakes the loop again.
-        if (this.#loop.size >= SIDE_BY_SIDE_MAX) return outbox.nextDueMs(nowMs);
+        if (this.#underWay >= SIDE_BY_SIDE_MAX) return outbox.nextDueMs(nowMs);
         if ((this.#perWebhook.get(webhookId) ?? 0) >= PER_WEBHOOK_MAX) break;
-        if (!this.#loop.isUnderWay(id)) this.#begin(webhookId, id);
+        if (this.#loop.isUnderWay(id)) continue;
+        this.#begin(webhookId, id);
+        this.#servedLast = webhookId;
       }
     }
     return outbox.nextDueMs(nowMs);
   }
 
+  /** Behind the one that was served last: slow targets that always want more keep nobody from their turn. */
+  #inTurn(webhookIds: readonly number[]): readonly number[] {
+    const next = webhookIds.findIndex((id) => id > this.#servedLast);
+    return next <= 0 ? webhookIds : [...webhookIds.slice(next), ...webhookIds.slice(0, next)];
+  }
+
   #begin(webhookId: number, id: number): void {
+    this.#underWay++;
     this.#perWebhook.set(webhookId, (this.#perWebhook.get(webhookId) ?? 0) + 1);
     void this.#loop
       .begin(id, (stop) => this.#serve(id, stop))
       .finally(() => {
+        this.#underWay--;
         const left = (this.#perWebhook.get(webhookId) ?? 1) - 1;
         if (left > 0) this.#perWebhook.set(webhookId, left);
         else this.#perWebhook.delete(webhookId);
@@ -168,9 +182,11 @@ export class WebhookDispatcher {
     }
     const untilMs = nowMs + Math.max(backoffMs(delivery.attempts + 1, DELIVERY_BACKOFF), answered.afterMs);
     const isLast = untilMs > delivery.createdAt + GIVE_UP_AFTER_MS || answered.status === GONE;
-    if (isLast || delivery.event === TEST_EVENT) outbox.finish(delivery.id, "failed", answered);
+    const isTrial = delivery.event === TEST_EVENT;
+    if (isLast || isTrial) outbox.finish(delivery.id, "failed", answered);
     else outbox.putOff(delivery.id, untilMs, answered);
     if (answered.status === GONE) outbox.stop(webhook.id, "The target answered 410: it is gone.");
+    if (isTrial) return;
     if (isLast) log.warn("A webhook delivery was given up.", facts);
     else if (delivery.attempts === 0) log.info("A webhook delivery is tried again later.", facts);
   }

@@ -7,6 +7,8 @@ import { WEBHOOK_EVENTS } from "./types.ts";
 const Url = t.String({
   minLength: 1,
   maxLength: 2_000,
+  // What an address is read as leaves white space and line breaks out; it is kept as it was sent.
+  pattern: "^\\S+$",
   description: "https://, without credentials; private addresses only where the operator allows them",
   examples: ["https://hooks.example.org/larder"],
 });

@@ -13,6 +13,8 @@ import type { WebhookMessage } from "./types.ts";
 
 /** More than these don't wait for one webhook: further events are counted, not kept. */
 export const WAITING_MAX = 50_000;
+/** Rows that one deed changes at most, where there may be any number of them. */
+export const PIECE = 500;
 /** Nothing is put off for longer than this. */
 export const PAUSE_MS_MAX = 60 * 60_000;
 
@@ -76,10 +78,10 @@ export class WebhookOutbox {
     return this.#deliveries.hasStray.get(nowMs + 2 * PAUSE_MS_MAX)?.id;
   }
 
-  /** Makes such deliveries due now. */
+  /** Makes some of such deliveries due now; there may be more. */
   pullIn(webhookId: number): void {
     const nowMs = this.#clock.nowMs();
-    this.#deliveries.pullIn.run(webhookId, nowMs + 2 * PAUSE_MS_MAX, nowMs);
+    this.#deliveries.pullIn.run(webhookId, nowMs + 2 * PAUSE_MS_MAX, nowMs, PIECE);
   }
 
   /** A delivery and its webhook, as they stand; undefined where either is gone or it is finished. */
@@ -111,6 +113,11 @@ export class WebhookOutbox {
   /** Notes that a target works, or how often in a row it did not and until when it is left alone. */
   notePause(webhookId: number, failures: number, untilMs: number): void {
     this.#webhooks.pause.run(webhookId, failures, untilMs);
+  }
+
+  /** Forgets some deliveries of a webhook that ends. @returns whether there may be more */
+  removeSome(webhookId: number): boolean {
+    return this.#deliveries.removeSome.run(webhookId, PIECE).changes === PIECE;
   }
 
   /** Switches a webhook off. */

@@ -146,9 +146,11 @@ export function deliveryQueries(sqlite: Database) {
       `UPDATE webhook_deliveries SET is_head = 1 WHERE id = (SELECT id FROM webhook_deliveries
          WHERE webhook_id = ?1 AND lane = ?2 AND finished_at IS NULL ORDER BY id LIMIT 1)`,
     ),
-    /** Later than anything is put off: the clock was set back since. Index webhook_deliveries_due. */
-    pullIn: sqlite.prepare<void, [number, number, number]>(
-      "UPDATE webhook_deliveries SET due_at = ?3 WHERE webhook_id = ?1 AND is_head = 1 AND due_at > ?2",
+    /** Later than anything is put off: the clock was set back since. So many at most. Index webhook_deliveries_due. */
+    pullIn: sqlite.prepare<void, [number, number, number, number]>(
+      `UPDATE webhook_deliveries SET due_at = ?3 WHERE id IN
+         (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due
+          WHERE webhook_id = ?1 AND is_head = 1 AND due_at > ?2 LIMIT ?4)`,
     ),
     hasStray: sqlite.prepare<{ id: number }, [number]>(
       `SELECT w.id FROM webhooks w WHERE w.waiting > 0 AND EXISTS (SELECT 1 FROM webhook_deliveries d
@@ -157,6 +159,11 @@ export function deliveryQueries(sqlite: Database) {
     /** Of webhooks that are off, or whose owner is disabled: the dispatcher does not come by there. Index webhook_deliveries_age. */
     expired: sqlite.prepare<{ id: number }, [number, number]>(
       "SELECT id FROM webhook_deliveries WHERE created_at < ?1 AND finished_at IS NULL ORDER BY created_at LIMIT ?2",
+    ),
+    /** So many at most. Index webhook_deliveries_webhook. */
+    removeSome: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM webhook_deliveries WHERE id IN
+         (SELECT id FROM webhook_deliveries WHERE webhook_id = ?1 ORDER BY id LIMIT ?2)`,
     ),
     sweep: sqlite.prepare<void, [number, number]>(
       `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries

@@ -4,10 +4,13 @@ import { documented } from "../../http/documented.ts";
 import { ok, paginate } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { IdParams, readChoice, readInteger, readQuery } from "../../http/fields.ts";
-import { type authGuard, takesJson } from "../auth/guard.ts";
+import { type authGuard, requireScope, takesJson } from "../auth/guard.ts";
+import type { Principal } from "../auth/principal.ts";
+import type { Scope } from "../auth/scopes.ts";
 import { CreateBody, DeliveriesRecord, DeliveryRecord, UpdateBody, WebhookRecord, WebhookWithSecret } from "./model.ts";
 import { presentDelivery, presentWebhook, presentWithSecret } from "./present.ts";
 import type { WebhookService } from "./service.ts";
+import type { WebhookEvent } from "./types.ts";
 
 /** What the routes of webhooks work with. */
 export interface WebhookRoutesOptions {
@@ -30,6 +33,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
       "/",
       async ({ principal, body, set }) => {
         const { url, events, active: isActive = true } = body;
+        requireScopes(principal, events);
         const created = await webhooks.create(principal.user, { url, events, isActive });
         set.status = 201;
         return ok(presentWithSecret(created));
@@ -40,7 +44,9 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
           takesJson: true,
           tag: "Webhooks",
           summary: "Let an address be told of what happens in the account",
-          description: `${RULES} user.created is for administrators. At most 20 an account.`,
+          description:
+            `${RULES} user.created is for administrators. At most 20 an account. An API key with \`profile\` manages ` +
+            "webhooks, and sets them up for what it may read: files:read for files and folders, shares, admin for accounts.",
           access: "writer",
           status: 201,
           data: WebhookWithSecret,
@@ -75,6 +81,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
         if (url === undefined && events === undefined && isActive === undefined) {
           throw invalidField("body", "There is nothing to change. Give url, events or active.");
         }
+        requireScopes(principal, events ?? webhooks.get(principal.user, params.id).events);
         return ok(presentWebhook(await webhooks.update(principal.user, params.id, { url, events, isActive })));
       },
       {
@@ -178,4 +185,23 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
         }),
       },
     );
+}
+
+/** The scope that an API key needs to read by itself what an event tells; none beyond that of this feature where absent. */
+const EVENT_SCOPES: Readonly<Record<string, Scope>> = {
+  file: "files:read",
+  folder: "files:read",
+  share: "shares",
+  user: "admin",
+};
+
+/**
+ * A webhook tells no more than the API key that sets it up may read: it would even go on when the key is deleted.
+ * @throws AppError scope
+ */
+function requireScopes(principal: Principal, events: readonly WebhookEvent[]): void {
+  for (const event of events) {
+    const scope = EVENT_SCOPES[event.slice(0, event.indexOf("."))];
+    if (scope !== undefined) requireScope(principal, scope);
+  }
 }

@@ -1,7 +1,7 @@
 /** Making, changing, trying and ending webhooks, and the log of what was sent (contract §8). */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
-import { AppError, notFound } from "../../errors.ts";
+import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
@@ -43,6 +43,8 @@ export interface WithSecret {
 
 /** So many webhooks an account may have. */
 export const WEBHOOKS_MAX = 20;
+/** So many trials of an account at once: each holds a connection for as long as a target likes. */
+const TRIALS_MAX = 4;
 /** A secret that was renewed goes on signing beside the new one for so long. */
 const FORMER_SECRET_MS = 24 * 60 * 60_000;
 /** Finished deliveries are shown for so long. */
@@ -53,6 +55,8 @@ export class WebhookService {
   readonly #options: WebhookServiceOptions;
   readonly #webhooks: ReturnType<typeof webhookQueries>;
   readonly #deliveries: ReturnType<typeof deliveryQueries>;
+  /** Trials under way, by account. */
+  readonly #trials = new Map<number, number>();
 
   constructor(options: WebhookServiceOptions) {
     this.#options = options;
@@ -128,9 +132,20 @@ export class WebhookService {
     });
   }
 
-  /** Ends a webhook; what waits for it is not sent any more. @throws AppError not_found */
+  /**
+   * Ends a webhook; what waits for it is not sent any more. Its deliveries may be very many and go piece by piece; until
+   * the last is gone it is there, switched off. @throws AppError not_found
+   */
   async remove(user: User, publicId: string): Promise<void> {
-    const { writer, subscriptions } = this.#options;
+    const { writer, outbox, subscriptions } = this.#options;
+    const { id } = await writer.run((tx) => {
+      const row = this.#row(user, publicId);
+      outbox.stop(row.id, "It is being deleted.");
+      subscriptions.change(tx, user.id);
+      return row;
+    });
+    // oxlint-disable-next-line no-await-in-loop -- others write between the pieces
+    while (await writer.run(() => outbox.removeSome(id)));
     await writer.run((tx) => {
       this.#webhooks.remove.run(this.#row(user, publicId).id);
       subscriptions.change(tx, user.id);
@@ -139,6 +154,21 @@ export class WebhookService {
 
   /** Sends `webhook.test` at once, once. @returns what became of it @throws AppError not_found | overloaded */
   async test(user: User, publicId: string): Promise<Delivery> {
+    const underWay = this.#trials.get(user.id) ?? 0;
+    if (underWay >= TRIALS_MAX) {
+      throw new AppError("overloaded", "Other trials are under way. Wait for their end, then try again.");
+    }
+    this.#trials.set(user.id, underWay + 1);
+    try {
+      return await this.#try(user, publicId);
+    } finally {
+      const left = (this.#trials.get(user.id) ?? 1) - 1;
+      if (left > 0) this.#trials.set(user.id, left);
+      else this.#trials.delete(user.id);
+    }
+  }
+
+  async #try(user: User, publicId: string): Promise<Delivery> {
     const { writer, outbox, dispatcher } = this.#options;
     const deliveryId = await writer.run((tx) => {
       const { id } = this.#row(user, publicId);
@@ -152,7 +182,7 @@ export class WebhookService {
     await dispatcher.attempt(deliveryId);
     const row = outbox.read(deliveryId);
     // Deleted while it was tried.
-    if (row === undefined) throw notFound("This webhook");
+    if (row === undefined) throw unknownWebhook();
     return toDelivery(row);
   }
 
@@ -178,7 +208,7 @@ export class WebhookService {
 
   #row(user: User, publicId: string): WebhookRow {
     const row = this.#webhooks.byPublicId.get(publicId, user.id);
-    if (row === null) throw notFound("This webhook");
+    if (row === null) throw unknownWebhook();
     return row;
   }
 }
@@ -186,4 +216,8 @@ export class WebhookService {
 function checkEvents(user: User, events: readonly WebhookEvent[]): void {
   if (user.role === "admin" || !events.includes("user.created")) return;
   throw new AppError("role", "Only administrators may be told of new accounts. Leave user.created out.");
+}
+
+function unknownWebhook(): AppError {
+  return new AppError("not_found", "This webhook does not exist. It may have been deleted already.");
 }

@@ -127,7 +127,7 @@ function bench() {
       }),
     wake: () => parts.dispatcher.wake(),
     /** As after a crash: the same database, nothing in memory. */
-    async restart() {
+    restart: async () => {
       await parts.dispatcher.close();
       parts = make();
       parts.dispatcher.start();
@@ -290,6 +290,51 @@ test("four at once to one target, and a dead one holds up no other", async () =>
   const good = () => target.attempts.filter(({ url }) => url.includes("good")).length;
   while (good() < 10) await settled();
   expect(target.attempts.filter(({ url }) => url.includes("dead"))).toHaveLength(4);
+});
+
+test("slow targets that always want more keep nobody from their turn", async () => {
+  // The first ones took every place that became free, whoever waited behind them.
+  const { webhook, happenMany, happen, target, settled } = bench();
+  for (let n = 0; n < 8; n++) await webhook(`https://slow${n}.example.org/`);
+  await happenMany(10);
+  await target.attempt(32);
+  await webhook("https://good.example.org/");
+  await happen("new");
+  await settled();
+  expect(target.attempts).toHaveLength(32);
+  target.attempts[0]?.answer(200);
+  expect((await target.attempt(33)).url).toContain("good");
+});
+
+test("of an account four trials run at once", async () => {
+  // Any number of them held a connection each, and kept all other deliveries waiting.
+  const { webhook, webhooks, user, target } = bench();
+  const { publicId } = await webhook();
+  const trials = Array.from({ length: 4 }, () => webhooks.test(user, publicId));
+  await expect(webhooks.test(user, publicId)).rejects.toMatchObject({ reason: "overloaded" });
+  for (let n = 1; n <= 4; n++) (await target.attempt(n)).answer(204);
+  expect((await Promise.all(trials)).map(({ state }) => state)).toEqual(Array.from({ length: 4 }, () => "delivered"));
+  const next = webhooks.test(user, publicId);
+  (await target.attempt(5)).answer(204);
+  expect((await next).state).toBe("delivered");
+});
+
+test("one with very many deliveries is deleted piece by piece", async () => {
+  // In one deed: half a second for fifty thousand, in which nobody else was served.
+  const { webhook, happenMany, target, db, writer, webhooks, user, settled } = bench();
+  const { publicId } = await webhook();
+  await happenMany(1_200);
+  await target.attempt(4);
+  const count = () => db.sqlite.query<{ n: number }, []>("SELECT count(*) AS n FROM webhook_deliveries").get()?.n ?? -1;
+  const seen = new Set<number>();
+  const removal = webhooks.remove(user, publicId);
+  while (count() > 0) seen.add(await writer.run(count));
+  await removal;
+  expect(seen.size).toBeGreaterThan(2);
+  expect(() => webhooks.get(user, publicId)).toThrow("does not exist");
+  for (const attempt of target.attempts) attempt.answer(200);
+  await settled();
+  expect(target.attempts).toHaveLength(4);
 });
 
 test("beyond so many that wait, events are counted and not kept", async () => {
