@@ -3,7 +3,7 @@ import { type Db, openDatabase } from "../db/open.ts";
 import { createLog } from "../lib/log.ts";
 import { dataPaths, openDataDirectory } from "../server/data-directory.ts";
 import { acquireServerLock, findRunningServer } from "../server/lock.ts";
-import { openForCommand } from "../server/services.ts";
+import { openForCommand } from "../server/for-commands.ts";
 import { describeSize } from "../config/quantities.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";

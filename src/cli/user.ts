@@ -10,7 +10,7 @@ import { toTimestamp } from "../lib/clock.ts";
 import { formatDuration } from "../lib/duration.ts";
 import { createLog } from "../lib/log.ts";
 import { listenAddress } from "../server/listen-address.ts";
-import { type CommandServices, openForCommand } from "../server/services.ts";
+import { type CommandServices, openForCommand } from "../server/for-commands.ts";
 import { commandEntry } from "./audit-entry.ts";
 import {
   addSettings,

@@ -39,7 +39,11 @@ export async function documentOf(app: AnyElysia, basePath = ""): Promise<unknown
   return tidy({
     ...generated,
     ...(basePath !== "" && { servers: [{ url: basePath }] }),
-    components: { schemas: { ...schemas, ...FILE_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS }, headers, securitySchemes },
+    components: {
+      schemas: { ...schemas, ...FILE_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS },
+      headers,
+      securitySchemes,
+    },
   });
 }
 

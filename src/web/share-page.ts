@@ -9,7 +9,7 @@ export interface SharePageModel {
   readonly mediaType: string;
   /** Sends the file as an attachment. */
   readonly downloadUrl: string;
-  /** Sends it to be shown in place; undefined where its type may not be. */
+  /** Sends it to be shown in place; undefined where that may not be. */
   readonly inlineUrl: string | undefined;
   /** A picture of it, up to 1,600 pixels; undefined where there is none. */
   readonly previewUrl: string | undefined;
@@ -223,14 +223,15 @@ function renderExpiry(expiresAtMs: number | null): Html {
   return html`<li>Open until <time datetime="${instant}">${instant.slice(0, 16).replace("T", " ")} UTC</time></li>`;
 }
 
+/** Sound and film are fetched when they are played, not before: that is a download, which the owner is told of. */
 function renderPreview(model: SharePageModel, kind: string): Html {
   const { mediaType, inlineUrl, previewUrl, fileName } = model;
   if (inlineUrl !== undefined && mediaType.startsWith("video/")) {
     const poster = previewUrl === undefined ? html`` : html` poster="${previewUrl}"`;
-    return html`<div class="preview"><video controls preload="metadata" src="${inlineUrl}"${poster} aria-label="${fileName}"></video></div>`;
+    return html`<div class="preview"><video controls preload="none" src="${inlineUrl}"${poster} aria-label="${fileName}"></video></div>`;
   }
   if (inlineUrl !== undefined && mediaType.startsWith("audio/")) {
-    return html`<div class="preview"><audio controls preload="metadata" src="${inlineUrl}" aria-label="${fileName}"></audio></div>`;
+    return html`<div class="preview"><audio controls preload="none" src="${inlineUrl}" aria-label="${fileName}"></audio></div>`;
   }
   if (previewUrl !== undefined) {
     return html`<div class="preview"><img src="${previewUrl}" alt="Preview of ${fileName}"></div>`;

@@ -195,7 +195,7 @@ function valuesOf(
   caller: Account,
   isLeftOut: (name: string) => boolean,
 ): FieldValue {
-  const plain: Record<string, unknown> = {
+  const plain: Record<string, string> = {
     email: caller.email,
     password: caller.password,
     currentPassword: caller.password,

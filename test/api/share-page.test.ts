@@ -148,6 +148,21 @@ describe("a locked page", () => {
   });
 });
 
+describe("the page of a film", () => {
+  const film = new Uint8Array(Buffer.from("00000018667479706d703432000000006d70343269736f6d", "hex"));
+
+  test("is looked at without a download: browsers fetched the film's beginning, and so took the only one", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId(film, { name: "a.mp4" });
+    const [free, limited] = [await share(client, id), await share(client, id, { maxDownloads: 1 })];
+    const page = await server().visitor.get(`/s/${free}`);
+    expect(page.text).toMatch(/<video [^>]*preload="none"/);
+    const one = await server().visitor.get(`/s/${limited}`);
+    expect(one.text).not.toContain("<video");
+    expect(linksIn(one).filter((url) => /download(?!.*thumbnail)/.test(url))).toEqual([`/s/${limited}/download`]);
+  });
+});
+
 describe("the page of a drop box", () => {
   test("takes a file by a plain form, and says that it arrived", async () => {
     const { client } = await server().signUp();

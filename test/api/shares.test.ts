@@ -318,6 +318,9 @@ describe("what ends a share besides", () => {
     };
     expectStatus(await client.post("/api/files/trash", { fileIds: [file] }), 200);
     expect(await look()).toEqual([404, 200, 404]);
+    const page = await client.get("/api/shares?limit=1");
+    expect(page.list("data.shares")).toHaveLength(1);
+    expect(page.at("data.pagination.total")).toBe(1);
     expectStatus(await client.post("/api/files/trash/restore", { fileIds: [file] }), 200);
     expect(await look()).toEqual([200, 200, 200]);
     expectStatus(await client.post("/api/files/trash", { fileIds: [folder] }), 200);

@@ -340,6 +340,29 @@ describe("deliveries", () => {
     const again = await arrived(path, 2, 60_000);
     expect(again.at(-1)?.headers.get("webhook-id")).toBe(before?.headers.get("webhook-id") ?? "");
   }, 90_000);
+
+  test("a disabled account's go on when it is enabled, though nothing else happens", async () => {
+    // They lay there until the next event of anybody, or a restart.
+    const { path, answer } = await create(["file.created"]);
+    const admin = await server().addUser(["--admin"]);
+    const setDisabled = async (disabled: boolean) =>
+      expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, { disabled }), 200);
+    answers.set(path, () => new Response(null, { status: 503 }));
+    await account.client.upload("x", { name: "a.txt" });
+    const log = `/api/webhooks/${answer.string("data.id")}/deliveries`;
+    const dueAt = await found("the failed attempt", async () => {
+      const deliveries = await account.client.get(log);
+      return deliveries.number("data.deliveries.0.attempts") === 1
+        ? deliveries.string("data.deliveries.0.nextAttemptAt")
+        : undefined;
+    });
+    await setDisabled(true);
+    answers.delete(path);
+    await eventually("it is overdue", () => Date.now() > Date.parse(dueAt) + 200, 20_000);
+    expect(at(path)).toHaveLength(1);
+    await setDisabled(false);
+    expect((await arrived(path, 2)).map(({ event }) => event.type)).toEqual(["file.created", "file.created"]);
+  });
 });
 
 describe("whose events", () => {

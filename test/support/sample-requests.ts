@@ -41,7 +41,7 @@ export function sampleOperations(document: ApiDocument): SampledOperation[] {
 }
 
 /** Gives a value for a field by its name; undefined leaves it to the schema. */
-export type FieldValue = (name: string) => unknown;
+export type FieldValue = (name: string) => string | undefined;
 
 /**
  * A body that the schema allows: what is required, and every optional field that `valueOf` has a value for.
@@ -72,10 +72,10 @@ export function sampleOf(schema: JsonObject | undefined, valueOf: FieldValue, na
 
 /** The address of an operation with its path parameters filled in; every query parameter with a value is added. */
 export function samplePath(operation: SampledOperation, valueOf: FieldValue): string {
-  const path = operation.template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => String(valueOf(name) ?? "x"));
+  const path = operation.template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => valueOf(name) ?? "x");
   const query = operation.query.flatMap((name) => {
     const value = valueOf(name);
-    return value === undefined ? [] : [`${name}=${encodeURIComponent(String(value))}`];
+    return value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`];
   });
   return query.length === 0 ? path : `${path}?${query.join("&")}`;
 }

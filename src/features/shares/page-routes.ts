@@ -186,11 +186,13 @@ class SharePages {
     const shown = opened.share.hidesLocation
       ? await sender.describe(opened, file)
       : { mediaType: file.mediaType, sizeBytes: file.sizeBytes };
+    // Whoever plays or opens it takes a download: where these are limited, only who asks for one.
+    const isPlayable = canInline(shown.mediaType) && opened.share.maxDownloads === null;
     const page = renderSharePage(basePath, {
       fileName: shownName(opened, file),
       ...shown,
       downloadUrl: url.slice(0, -1),
-      inlineUrl: canInline(shown.mediaType) ? `${url}inline=true` : undefined,
+      inlineUrl: isPlayable ? `${url}inline=true` : undefined,
       previewUrl: hasThumbnail(file) ? `${url}thumbnail=large` : undefined,
       folder: isOfFolder ? this.#folderOf(opened, file) : undefined,
       expiresAtMs: opened.share.expiresAtMs,

@@ -27,6 +27,9 @@ const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS 
   max_upload_bytes AS maxUploadBytes, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
   recipient_email_key AS recipientEmailKey, recipient_id AS recipientId`;
 
+/** What went to the trash with a folder above it does not show here. */
+const IS_NOT_IN_TRASH = "NOT EXISTS (SELECT 1 FROM trash WHERE trash.node_id = shares.node_id)";
+
 /** Most shares that one file or folder may have. */
 export const SHARES_OF_NODE_MAX = 1_000;
 
@@ -50,10 +53,10 @@ export class ShareRows {
       ),
       // By shares_account.
       ofAccount: sqlite.prepare<ShareRow, [number, number, number]>(
-        `${select} WHERE account_id = ?1 ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
+        `${select} WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH} ORDER BY id DESC LIMIT ?2 OFFSET ?3`,
       ),
       count: sqlite.prepare<{ total: number }, [number]>(
-        "SELECT count(*) AS total FROM shares INDEXED BY shares_account WHERE account_id = ?1",
+        `SELECT count(*) AS total FROM shares INDEXED BY shares_account WHERE account_id = ?1 AND ${IS_NOT_IN_TRASH}`,
       ),
       insert: sqlite.prepare(
         `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, label, expires_at,
@@ -110,7 +113,7 @@ export class ShareRows {
     return this.#statements.countOfNode.get(nodeId)?.total ?? 0;
   }
 
-  /** Newest first. */
+  /** Newest first; without those of what is in the trash by itself. */
   ofAccount(accountId: number, limit: number, offset: number): Share[] {
     return this.#statements.ofAccount.all(accountId, limit, offset).flatMap((row) => toShare(row) ?? []);
   }

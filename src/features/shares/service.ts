@@ -101,7 +101,10 @@ export class ShareService {
     return this.#options.rows.ofNode(node.id).map((share) => ({ share, node }));
   }
 
-  /** A page of all shares of this user, newest first. What lies in the trash is left out of the page, not of the total. */
+  /**
+   * A page of all shares of this user, newest first, without those of what lies in the trash; of what went there with a
+   * folder above it the total still has them.
+   */
   list(user: User, page: number, limit: number): { shares: OwnShare[]; total: number } {
     const { rows, tree } = this.#options;
     const shares = rows.ofAccount(user.id, limit, (page - 1) * limit).flatMap((share) => {

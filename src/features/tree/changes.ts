@@ -121,7 +121,8 @@ export class ChangeReader {
   readonly #floor;
   readonly #ownSeqs;
   readonly #publicIds;
-  readonly #returns;
+  readonly #hasReturns;
+  readonly #placeAt;
 
   constructor(store: TreeStore) {
     this.#store = store;
@@ -148,12 +149,15 @@ export class ChangeReader {
     this.#publicIds = sqlite.prepare<{ id: number; publicId: string }, [string]>(
       "SELECT n.id, n.public_id AS publicId FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value",
     );
-    // Out of the trash, and the change before it, by which each had gone there.
-    this.#returns = sqlite.prepare<{ nodeId: number; wentSeq: number }, [number, number, number]>(
-      `SELECT p.node_id AS nodeId,
-         ifnull((SELECT max(q.seq) FROM former_places q WHERE q.node_id = p.node_id AND q.seq < p.seq), 0) AS wentSeq
-       FROM former_places p INDEXED BY former_places_folder
-       WHERE p.parent_id = ?1 AND p.seq > ?2 AND p.account_id = ?3`,
+    this.#hasReturns = sqlite.prepare<{ found: number }, [number, number, number]>(
+      `SELECT 1 AS found FROM former_places INDEXED BY former_places_folder
+       WHERE parent_id = ?1 AND seq > ?2 AND account_id = ?3 LIMIT 1`,
+    );
+    // Where a node was when a number had been given, and the change by which it left that place: 0 for none.
+    this.#placeAt = sqlite.prepare<{ parentId: number | null; leftSeq: number }, [number, number]>(
+      `SELECT * FROM (SELECT parent_id AS parentId, seq AS leftSeq FROM former_places
+         WHERE node_id = ?1 AND seq > ?2 ORDER BY seq LIMIT 1)
+       UNION ALL SELECT parent_id, 0 FROM nodes WHERE id = ?1 LIMIT 1`,
     );
     this.#ownSeqs = sqlite.prepare<{ nodeId: number; seq: number }, [number, number, number, string]>(
       `SELECT node_id AS nodeId, seq FROM journal WHERE account_id = ?1 AND seq BETWEEN ?2 AND ?3
@@ -333,24 +337,22 @@ export class ChangeReader {
    * it is told as updated, since where it stood in between is not written down; and so are some of very long runs.
    */
   #settle(accountId: number, run: ChangePosition, page: readonly Met[]): ChangeEntry[] {
-    const createdSeqs = this.#createdSeqs(page);
     const knownSeq = knownSeqOf(run);
+    const newSince = this.#newSince(accountId, knownSeq, page);
     const moved = new Map<number, Moved>();
     for (const { entry, at } of page) {
       if (entry === undefined || entry.change === "deleted") continue;
       const placeSeq = at.within?.rowSeq ?? at.seq;
-      const createdSeq = createdSeqs.get(entry.node.id) ?? 0;
-      if (createdSeq > knownSeq && createdSeq <= passedSeqOf(run) && placeSeq > runHeadOf(run)) {
+      const createdSeq = newSince.get(entry.node.id);
+      if (createdSeq !== undefined && createdSeq <= passedSeqOf(run) && placeSeq > runHeadOf(run)) {
         moved.set(entry.node.id, { createdSeq, placeSeq });
       }
     }
     const wereMet = this.#metBefore(accountId, run, moved);
-    const returned = this.#returnedSince(accountId, knownSeq);
     return page.flatMap(({ entry }): ChangeEntry[] => {
       if (entry === undefined) return [];
       if (entry.change === "deleted") return [entry];
-      const isOld = (createdSeqs.get(entry.node.id) ?? 0) <= knownSeq && !this.#isBelow(entry.node, returned);
-      const isKnown = isOld || wereMet.has(entry.node.id);
+      const isKnown = !newSince.has(entry.node.id) || wereMet.has(entry.node.id);
       return [{ ...entry, change: isKnown ? "updated" : "created" }];
     });
   }
@@ -378,21 +380,28 @@ export class ChangeReader {
     return met;
   }
 
-  /** What came out of the trash after a reader had been told that it was gone: it is new to that reader again. */
-  #returnedSince(accountId: number, knownSeq: number): ReadonlySet<number> {
-    const returns = this.#returns.all(IN_TRASH, knownSeq, accountId);
-    return new Set(returns.filter(({ wentSeq }) => wentSeq <= knownSeq).map(({ nodeId }) => nodeId));
+  /**
+   * What was made, or came out of the trash, after a reader knew everything up to a number, by row id: at which number.
+   * What lay in the trash then is new to the reader again.
+   */
+  #newSince(accountId: number, knownSeq: number, page: readonly Met[]): ReadonlyMap<number, number> {
+    const found = new Map<number, number>();
+    const hasReturns = this.#hasReturns.get(IN_TRASH, knownSeq, accountId) !== null;
+    for (const [nodeId, createdSeq] of this.#createdSeqs(page)) {
+      const newSeq = createdSeq > knownSeq ? createdSeq : hasReturns ? this.#returnOf(nodeId, knownSeq) : undefined;
+      if (newSeq !== undefined) found.set(nodeId, newSeq);
+    }
+    return found;
   }
 
-  /** Whether a node is one of these, or lies below one. */
-  #isBelow(node: TreeNode, tops: ReadonlySet<number>): boolean {
-    if (tops.size === 0) return false;
-    for (let id: number | null = node.id, next = node.parentId; id !== null; ) {
-      if (tops.has(id)) return true;
-      id = next;
-      next = id === null ? null : (this.#link.get(id)?.parentId ?? null);
+  /** The number by which a node that lay in the trash at another, itself or with a folder above it, came out of it. */
+  #returnOf(nodeId: number, knownSeq: number): number | undefined {
+    for (let id: number | null = nodeId; id !== null; ) {
+      const place: { parentId: number | null; leftSeq: number } | null = this.#placeAt.get(id, knownSeq);
+      if (place?.parentId === IN_TRASH) return place.leftSeq;
+      id = place?.parentId ?? null;
     }
-    return false;
+    return undefined;
   }
 
   #createdSeqs(page: readonly Met[]): Map<number, number> {

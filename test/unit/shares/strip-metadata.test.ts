@@ -121,9 +121,13 @@ test("remarks and unknown segments go, what decoding needs stays", () => {
 
 test("frames of an animated WebP have nothing but their pictures, or it is not stripped", async () => {
   const pages = [0, 90, 180].map((red) =>
-    sharp({ create: { width: 8, height: 8, channels: 3, background: { r: red, g: 0, b: 0 } } }).png().toBuffer(),
+    sharp({ create: { width: 8, height: 8, channels: 3, background: { r: red, g: 0, b: 0 } } })
+      .png()
+      .toBuffer(),
   );
-  const animation = await sharp(await Promise.all(pages), { join: { animated: true } }).webp().toBuffer();
+  const animation = await sharp(await Promise.all(pages), { join: { animated: true } })
+    .webp()
+    .toBuffer();
   expect(strip(animation, "image/webp")).toEqual(animation);
   const frame = animation.indexOf("ANMF");
   const length = animation.readUInt32LE(frame + 4);

@@ -46,7 +46,7 @@ describe("the page of a public link", () => {
   test("previews by type, and offers to open only what may be shown", () => {
     expect(renderSharePage("", share)).toContain('<img src="/p"');
     expect(renderSharePage("", { ...share, mediaType: "video/mp4" })).toContain(
-      '<video controls preload="metadata" src="/i"',
+      '<video controls preload="none" src="/i"',
     );
     expect(renderSharePage("", { ...share, mediaType: "audio/mpeg" })).toContain("<audio controls");
     const closed = renderSharePage("", {

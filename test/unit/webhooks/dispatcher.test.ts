@@ -345,6 +345,19 @@ test("beyond so many that wait, events are counted and not kept", async () => {
   expect(webhooks.get(user, hook.publicId)).toMatchObject({ waiting: WAITING_MAX, dropped: 2 });
 });
 
+test("a disabled account's wait until it is enabled", async () => {
+  const { webhook, happen, target, db, wake, settled } = bench();
+  await webhook();
+  const setDisabled = (at: number | null) => db.sqlite.run("UPDATE users SET disabled_at = ?1", [at]);
+  setDisabled(1);
+  await happen("a");
+  await settled();
+  expect(target.attempts).toEqual([]);
+  setDisabled(null);
+  wake();
+  (await target.attempt(1)).answer(200);
+});
+
 test("a refused deed tells nobody", async () => {
   const { webhook, happenAndThrow, target, settled, happen, deliveries } = bench();
   const hook = await webhook();

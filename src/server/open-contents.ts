@@ -1,0 +1,265 @@
+/** Files and folders and all that is made of them: versions, trash, search, thumbnails, archives, shares. */
+import { join } from "node:path";
+import { digestToBytes } from "../blobs/digest.ts";
+import type { Db } from "../db/open.ts";
+import { Reader } from "../db/reader.ts";
+import { ArchiveSender } from "../features/archive/archive-sender.ts";
+import { ArchiveService } from "../features/archive/service.ts";
+import { FileBulkService } from "../features/files/bulk.ts";
+import { ContentSender } from "../features/files/content-sender.ts";
+import { FileService } from "../features/files/service.ts";
+import { FolderService } from "../features/folders/service.ts";
+import { HistoryService, reachOf } from "../features/history/service.ts";
+import { openMediaInfo } from "../features/media-info/open.ts";
+import { Permissions } from "../features/permissions/permissions.ts";
+import { AccessCounters } from "../features/plans/access-counters.ts";
+import { TransferCounters } from "../features/plans/transfers.ts";
+import { DownloadLedger } from "../features/rate-limits/download-ledger.ts";
+import { ReceivedShareService } from "../features/received-shares/service.ts";
+import { openSearch } from "../features/search/open.ts";
+import { ShareSender } from "../features/shares/content-sender.ts";
+import { openShares } from "../features/shares/open.ts";
+import { PublicLinks } from "../features/shares/public-links.ts";
+import { DropBox } from "../features/shares/upload-form.ts";
+import { TagService } from "../features/tags/service.ts";
+import { type FailureStore, ThumbnailService } from "../features/thumbnails/service.ts";
+import { TrashService } from "../features/trash/service.ts";
+import type { FileNode } from "../features/tree/types.ts";
+import { VersionService } from "../features/versions/service.ts";
+import type { Clock } from "../lib/clock.ts";
+import { VERSION } from "../version.ts";
+import type { People } from "./open-people.ts";
+import type { Storage } from "./open-storage.ts";
+
+/** See the head of the file. */
+export type Contents = ReturnType<typeof openContents>;
+
+/** How long a thumbnail gives way to uploads that are running; its process has the lowest priority besides. */
+const THUMBNAIL_PATIENCE_MS = 100;
+
+/**
+ * Builds the services of this part, in order of dependency.
+ * @param onCounted called for each download that counts
+ */
+export function openContents(storage: Storage, people: People, onCounted: (file: FileNode) => void) {
+  const { config, log, clock, paths, secrets, db, sqlite, writer, events, blobs, blobRows } = storage;
+  const { storeGuard, tree, treeWriter, derived, idempotency, reservations, arrivals, onDetached } = storage;
+  const { users, passwords, limitsOf, rateGate } = people;
+  const permissions = new Permissions({ sqlite, tree, users, clock });
+  const receivedShares = new ReceivedShareService({ sqlite, writer, clock, events, tree, users });
+
+  const tags = new TagService({ writer, tree, treeWriter, permissions });
+  const searchReader = new Reader(paths.database, log);
+  const mediaInfo = openMediaInfo({
+    sqlite,
+    writer,
+    clock,
+    log,
+    findPath: (digest) => (blobs.stat(digest) === undefined ? undefined : blobs.pathOf(digest)),
+    onRead: (tx, digest) => markAgain(tx, digest),
+    isBusy: () => arrivals.isAny,
+    program: VERSION,
+  });
+  const {
+    search,
+    indexer: searchIndexer,
+    markAgain,
+  } = openSearch({
+    sqlite,
+    reader: searchReader,
+    writer,
+    tree,
+    log,
+    noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
+  });
+
+  const transfers = new TransferCounters({ db, writer, clock, log });
+  const access = new AccessCounters({ db, writer, log });
+  const links = new PublicLinks(sqlite, secrets.link.secret, clock, events);
+  const failures = thumbnailFailures(db, clock);
+  const thumbnails = new ThumbnailService({
+    blobs,
+    derived,
+    failures,
+    log,
+    config: {
+      concurrency: config.thumbnails.concurrency,
+      timeoutMs: config.thumbnails.timeoutMs,
+      memoryLimitBytes: config.thumbnails.memoryLimitBytes,
+      patienceMs: THUMBNAIL_PATIENCE_MS,
+      nativeDir: config.nativeDir ?? join(paths.root, "native"),
+      ...(config.libvips !== null && { libvips: config.libvips }),
+    },
+    childCommand: Bun.isStandaloneExecutable
+      ? [process.execPath, "thumbnail-worker"]
+      : [process.execPath, Bun.main, "thumbnail-worker"],
+    environment: process.env,
+    isBusy: () => arrivals.isAny,
+  });
+  const canRender = (mediaType: string) => config.thumbnails.enabled && thumbnails.canRender(mediaType);
+  // A failure of another program version is no failure of this one: it will be tried again.
+  const hasThumbnail = (file: FileNode) =>
+    canRender(file.mediaType) && failures.find(file.digest)?.program !== thumbnails.program;
+  const thumbnailer: Pick<ThumbnailService, "schedule" | "get"> = config.thumbnails.enabled
+    ? thumbnails
+    : { schedule: () => {}, get: async () => ({ state: "none", reason: "Thumbnails are switched off." }) };
+
+  const files = new FileService({
+    blobs,
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    permissions,
+    links,
+    idempotency,
+    transfers,
+    access,
+    thumbnails: thumbnailer,
+    limitsOf,
+    reserveSpace: (bytes) => {
+      storeGuard.check();
+      const release = reservations.reserve(bytes);
+      const end = arrivals.note();
+      return () => {
+        end();
+        release();
+      };
+    },
+    markDamaged: (digest, isDamaged) =>
+      writer.run(() => {
+        if (isDamaged) blobRows.markDamaged(digest, clock.nowMs());
+        else blobRows.markVerified(digest, clock.nowMs());
+      }),
+  });
+  const bulk = new FileBulkService({ writer, treeWriter, permissions, idempotency, limitsOf });
+  const folders = new FolderService({
+    writer,
+    permissions,
+    treeWriter,
+    idempotency,
+    onDetached: () => onDetached.wake(),
+  });
+  const sender = new ContentSender({
+    blobs,
+    thumbnails: thumbnailer,
+    derived,
+    access,
+    transfers,
+    downloads: new DownloadLedger(),
+    clock,
+    onCounted,
+  });
+
+  const versions = new VersionService({
+    writer,
+    tree,
+    treeWriter,
+    permissions,
+    limitsOf,
+    findUser: (id) => users.findById(id),
+  });
+  const history = new HistoryService({
+    sqlite,
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    limitsOf,
+    reachMs: reachOf(config.versions.maxAgeMs),
+  });
+  const {
+    shares,
+    door: shareDoor,
+    statistics: shareStatistics,
+    rows: shareRows,
+    barePictures,
+  } = openShares({
+    sqlite,
+    writer,
+    clock,
+    log,
+    events,
+    tree,
+    treeWriter,
+    users,
+    passwords,
+    permissions,
+    links,
+    blobs,
+    derived,
+    secret: secrets.link.secret,
+  });
+  const shareSender = new ShareSender({
+    door: shareDoor,
+    statistics: shareStatistics,
+    barePictures,
+    blobs,
+    thumbnails: thumbnailer,
+    derived,
+    access,
+    transfers,
+    downloads: new DownloadLedger(),
+    rateGate,
+    clock,
+    onCounted,
+  });
+  const dropBox = new DropBox({ door: shareDoor, rows: shareRows, files, limitsOf, clock });
+  const trash = new TrashService({
+    writer,
+    clock,
+    tree,
+    treeWriter,
+    permissions,
+    access,
+    keepMs: config.trash.keepMs,
+    onDetached: () => onDetached.wake(),
+  });
+  const archives = new ArchiveService({ tree, blobs, log });
+  const archiveSender = new ArchiveSender({ transfers, downloads: new DownloadLedger(), clock });
+
+  return {
+    permissions,
+    receivedShares,
+    tags,
+    search,
+    searchReader,
+    searchIndexer,
+    mediaInfo,
+    transfers,
+    access,
+    links,
+    thumbnails,
+    /** Makes thumbnails, or none where they are switched off. */
+    thumbnailer,
+    hasThumbnail,
+    files,
+    bulk,
+    folders,
+    sender,
+    versions,
+    history,
+    shares,
+    shareDoor,
+    shareStatistics,
+    barePictures,
+    shareSender,
+    dropBox,
+    trash,
+    archives,
+    archiveSender,
+  };
+}
+
+function thumbnailFailures(db: Db, clock: Clock): FailureStore {
+  const find = db.sqlite.query<{ reason: string; program: string }, [Uint8Array]>(
+    "SELECT reason, program FROM thumbnail_failures WHERE digest = ?1",
+  );
+  const record = db.sqlite.query<void, [Uint8Array, string, string, number]>(
+    "INSERT OR REPLACE INTO thumbnail_failures (digest, reason, program, failed_at) VALUES (?1, ?2, ?3, ?4)",
+  );
+  return {
+    find: (digest) => find.get(digestToBytes(digest)) ?? undefined,
+    record: (digest, reason, program) => void record.run(digestToBytes(digest), reason, program, clock.nowMs()),
+  };
+}

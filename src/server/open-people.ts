@@ -1,0 +1,180 @@
+/** Accounts and all about them: how they sign in, what they may, and who looks after them. */
+import type { PlanConfig } from "../config/settings.ts";
+import { AccountAdministration } from "../features/admin/service.ts";
+import { Statistics } from "../features/admin/statistics.ts";
+import { ApiKeyService } from "../features/api-keys/service.ts";
+import { AuditLog } from "../features/audit/service.ts";
+import { AuditTriggers } from "../features/audit/triggers.ts";
+import { PasswordHasher } from "../features/auth/passwords.ts";
+import { AuthService } from "../features/auth/service.ts";
+import { TokenSigner } from "../features/auth/tokens.ts";
+import type { StorageLimits } from "../features/files/service.ts";
+import { InviteService } from "../features/invites/service.ts";
+import { openMail } from "../features/mail/open.ts";
+import { openSmtp } from "../features/mail/smtp.ts";
+import { openOidc } from "../features/oidc/open.ts";
+import { PasskeyService } from "../features/passkeys/service.ts";
+import { PasswordReset } from "../features/password-reset/service.ts";
+import { buildPlans, type PlanOverride } from "../features/plans/plans.ts";
+import { DownloadLedger } from "../features/rate-limits/download-ledger.ts";
+import { RateGate } from "../features/rate-limits/guard.ts";
+import { RateLimiter } from "../features/rate-limits/limiter.ts";
+import { SigninLimiter } from "../features/rate-limits/signin-limiter.ts";
+import { TwoFactorService } from "../features/two-factor/service.ts";
+import { eraseAccount } from "../features/users/erase-account.ts";
+import { UserService } from "../features/users/service.ts";
+import type { User } from "../features/users/types.ts";
+import type { Storage } from "./open-storage.ts";
+
+/** See the head of the file. */
+export type People = ReturnType<typeof openPeople>;
+
+/** Builds the services of this part, in order of dependency. */
+export function openPeople(storage: Storage) {
+  const { config, log, clock, secrets, db, sqlite, writer, reader, events, treeWriter, onDetached } = storage;
+  const { publicUrl, defaultPlan, signup } = config;
+  const audit = new AuditLog({ db, reader, writer, clock, log, keepMs: config.audit.keepMs });
+  const passwords = new PasswordHasher();
+  const users = new UserService({
+    db,
+    writer,
+    clock,
+    passwords,
+    events,
+    createRoot: (tx, accountId) => treeWriter.createAccountRoot(tx, accountId),
+  });
+  const passkeys = new PasskeyService({ sqlite, writer, clock, events, users });
+  const twoFactor = new TwoFactorService({
+    sqlite,
+    writer,
+    clock,
+    events,
+    key: secrets.factors.secret,
+    hasPasskeys: (userId) => passkeys.count(userId) > 0,
+  });
+  const apiKeys = new ApiKeyService({ sqlite, writer, clock, users, events });
+  const auth = new AuthService({
+    db,
+    writer,
+    clock,
+    users,
+    passwords,
+    tokens: new TokenSigner(secrets.jwt),
+    secondFactors: twoFactor,
+    tokenLifetimeMs: config.tokenLifetimeMs,
+    signup,
+    defaultPlan,
+  });
+
+  const plans = buildPlans({
+    overrides: {
+      free: overrideOf(config.plans.free),
+      pro: overrideOf(config.plans.pro),
+      enterprise: overrideOf(config.plans.enterprise),
+    },
+    limitMultiplier: config.rateLimitScale,
+    rateLimits: config.rateLimits ? "on" : "off",
+  });
+  const limiter = new RateLimiter({ db, writer, clock, log });
+  const rateGate = new RateGate({
+    limiter,
+    signins: new SigninLimiter({ limiter, plans }),
+    downloads: new DownloadLedger(),
+    planOf: (name) => plans[name],
+    findPlan: (email) => users.findByEmail(email)?.plan,
+    clock,
+  });
+  const limitsOf = (user: User): StorageLimits => {
+    const plan = plans[user.plan];
+    return {
+      plan: plan.name,
+      maxFileSizeBytes: plan.maxFileSizeBytes,
+      quotaBytes: user.quotaBytes === undefined ? plan.quotaBytes : user.quotaBytes,
+    };
+  };
+
+  const { mail, mailNotices, mailDispatcher } = openMail({
+    db,
+    writer,
+    clock,
+    log,
+    users,
+    smtp: openSmtp(config),
+    publicUrl,
+  });
+  const passwordReset = new PasswordReset({
+    sqlite,
+    writer,
+    clock,
+    log,
+    users,
+    auth,
+    events,
+    mail,
+    publicUrl,
+  });
+  const oidc = openOidc({
+    config,
+    db,
+    writer,
+    clock,
+    log,
+    users,
+    auth,
+    secret: secrets.link.secret,
+    onLinked: (tx, accountId, name) => mailNotices.signInLinked(tx, accountId, name),
+  });
+
+  const invites = new InviteService({
+    db,
+    writer,
+    clock,
+    users,
+    mail,
+    defaultPlan,
+    signup,
+  });
+  const erase = (user: User) =>
+    eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user);
+  const accounts = new AccountAdministration({ reader, writer, users, auth, events, eraseAccount: erase });
+  const statistics = new Statistics({
+    reader,
+    clock,
+    queues: {
+      push: "SELECT count(*) AS waiting FROM push_deliveries WHERE finished_at IS NULL",
+      mail: "SELECT count(*) AS waiting FROM mails WHERE finished_at IS NULL",
+      webhooks: "SELECT count(*) AS waiting FROM webhook_deliveries WHERE finished_at IS NULL",
+      offline: "SELECT count(*) AS waiting FROM queue_operations WHERE status = 0",
+    },
+  });
+
+  return {
+    audit,
+    auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
+    passwords,
+    users,
+    passkeys,
+    twoFactor,
+    apiKeys,
+    auth,
+    plans,
+    limiter,
+    rateGate,
+    limitsOf,
+    mail,
+    mailNotices,
+    mailDispatcher,
+    passwordReset,
+    oidc,
+    invites,
+    eraseAccount: erase,
+    accounts,
+    statistics,
+  };
+}
+
+/** The configuration holds every number of a plan, with scale and preset applied. */
+function overrideOf(plan: PlanConfig): PlanOverride {
+  const { maxFileSizeBytes, quotaBytes, devices, limit } = plan;
+  return { maxFileSizeBytes, quotaBytes, devices, limits: limit };
+}

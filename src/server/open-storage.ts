@@ -1,0 +1,144 @@
+/** The ground that everything stands on: data directory, secrets, database, store, tree and events. */
+import { join } from "node:path";
+import { SQLiteError } from "bun:sqlite";
+import { DerivedStore } from "../blobs/derived.ts";
+import { DiskBlobStore } from "../blobs/disk-blob-store.ts";
+import { Layout } from "../blobs/layout.ts";
+import { openSecrets } from "../config/secrets.ts";
+import type { Config } from "../config/settings.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { ForeignDatabaseError, migrate, pendingMigrations } from "../db/migrate.ts";
+import { assertSqliteVersion, type Db, openDatabase } from "../db/open.ts";
+import { Reader } from "../db/reader.ts";
+import { DiskReserve } from "../db/reserve.ts";
+import { takeSnapshot } from "../db/snapshot.ts";
+import { Writer } from "../db/transaction.ts";
+import { Events } from "../events/events.ts";
+import { Idempotency } from "../features/idempotency/service.ts";
+import { BlobRows } from "../features/integrity/blob-rows.ts";
+import { Collector } from "../features/integrity/gc.ts";
+import { openTree } from "../features/tree/tree.ts";
+import { CidrList } from "../lib/cidr.ts";
+import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
+import { Outbound } from "../net/outbound.ts";
+import { type DataPaths, makeWorkingFolders, openDataDirectory } from "./data-directory.ts";
+import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "./filesystem.ts";
+import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
+
+/** See the head of the file. */
+export type Storage = ReturnType<typeof openStorage>;
+
+/** What arrives just now: work that can wait gives way to it. */
+export class Arrivals {
+  #count = 0;
+
+  /** Whether anything arrives. */
+  get isAny(): boolean {
+    return this.#count > 0;
+  }
+
+  /** Something begins to arrive. @returns what ends it, once */
+  note(): () => void {
+    this.#count++;
+    let isHeld = true;
+    return () => {
+      if (isHeld) this.#count--;
+      isHeld = false;
+    };
+  }
+}
+
+/**
+ * Opens the data directory and brings its database up to date.
+ * @throws StartupError with what is wrong and what to do
+ */
+export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutMs: number | undefined) {
+  assertSqliteVersion();
+  const paths = openDataDirectory(config.data);
+  refuseOrphanedStore(paths);
+  const warning = refuseNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
+  if (warning !== undefined) log.warn(warning);
+  const secrets = openSecrets(paths.secrets);
+  const outbound = new Outbound({ allow: CidrList.parse(config.outboundAllow) });
+  const db = openOwnDatabase(paths, log, busyTimeoutMs);
+  const storeId = bindStore(db.sqlite, paths);
+  makeWorkingFolders(paths);
+
+  const reserve = new DiskReserve(join(paths.root, "larder.reserve"), () => availableBytes(paths.root), log);
+  const writer = new Writer(db.sqlite, log, () => reserve.release());
+  const storeGuard = new StoreGuard(paths, storeId);
+  const blobRows = new BlobRows(db.sqlite);
+  const events = new Events();
+  const layout = new Layout(paths.root);
+  const blobs = new DiskBlobStore({
+    layout,
+    index: blobRows,
+    log,
+    checkStore: () => storeGuard.check(),
+    verifyAfterWrite: config.verifyAfterWrite,
+  });
+  blobs.makeFolders();
+
+  const reader = new Reader(paths.database, log);
+  const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log, events });
+  return {
+    config,
+    log,
+    clock,
+    paths,
+    secrets,
+    outbound,
+    db,
+    sqlite: db.sqlite,
+    reserve,
+    writer,
+    reader,
+    storeGuard,
+    blobRows,
+    events,
+    blobs,
+    tree,
+    treeWriter,
+    derived: new DerivedStore(paths.thumbs),
+    idempotency: new Idempotency(db.sqlite, clock),
+    collector: new Collector({ rows: blobRows, blobs, writer, clock, log, graceMs: config.gcGraceMs }),
+    reservations: new DiskReservations(paths.blobs, config.minFreeSpaceBytes),
+    arrivals: new Arrivals(),
+    /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
+    onDetached: { wake: () => {} },
+  };
+}
+
+/**
+ * Opens the database and brings it up to date; a snapshot first where there is something to lose, so that there is a way
+ * back (D6).
+ * @throws StartupError where the file is no database, damaged, of a newer version, or of another store
+ */
+function openOwnDatabase(paths: DataPaths, log: Log, busyTimeoutMs: number | undefined): Db {
+  try {
+    const db = openDatabase(paths.database, busyTimeoutMs);
+    checkStore(db.sqlite, paths);
+    const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
+    if (hasTables && pendingMigrations(db.sqlite).length > 0) {
+      const path = takeSnapshot(db.sqlite, paths.snapshots, "before-migration");
+      log.info(
+        "The database was copied before its change. To go back, stop the server and put the copy in its place.",
+        {
+          path,
+        },
+      );
+    }
+    migrate(db.sqlite, log);
+    return db;
+  } catch (error) {
+    if (error instanceof ForeignDatabaseError) throw new StartupError(`${paths.database}: ${error.message}`);
+    if (error instanceof SQLiteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code ?? "")) {
+      throw new StartupError(
+        `${paths.database} is not a database, or is damaged (${error.message}). Nothing was changed. ` +
+          `Move it away with its -wal and -shm, and put a backup or the newest copy from ${paths.snapshots} in its place.`,
+      );
+    }
+    throw error;
+  }
+}
