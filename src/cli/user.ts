@@ -310,10 +310,12 @@ function defineLinkOidc(command: Command, context: CommandContext): void {
   runs(command, async ([email = "", subject = ""]) => {
     const loaded = readConfig(command, context);
     requireDatabase(loaded.config);
-    const user = await withServices(loaded, context, async ({ users, oidc }) => {
+    const user = await withServices(loaded, context, async ({ users, oidc, audit }) => {
       if (oidc === undefined) throw new UsageError("No provider is set up. Set oidc.issuer and oidc.clientId.");
       const found = findUser(users, email);
-      await oidc.identities.linkSubject(found.id, subject);
+      await oidc.identities.linkSubject(found.id, subject, (tx) =>
+        audit.write(tx, commandEntry("identity.link", found, { subject })),
+      );
       return found;
     });
     context.terminal.out(

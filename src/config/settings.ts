@@ -151,7 +151,12 @@ export const SETTINGS = {
     ),
   },
   versions: {
-    keep: integer(0, 1_000, 10, "How many earlier contents of a file are kept at least; users may choose for themselves."),
+    keep: integer(
+      0,
+      1_000,
+      10,
+      "How many earlier contents of a file are kept at least; users may choose for themselves.",
+    ),
     maxAge: duration(
       "0s",
       "3650d",
@@ -236,7 +241,11 @@ export const SETTINGS = {
       "Whether an account is linked to the provider's user with the same verified e-mail at their first sign-in. Only where every e-mail here is known to be its owner's: see Security.",
     ),
     trustEmail: toggle(false, "Whether e-mails of the provider count as verified though it doesn't say so."),
-    allowedDomains: list("domains", readDomain, "Only e-mails of these domains may sign in by the provider; none: all."),
+    allowedDomains: list(
+      "domains",
+      readDomain,
+      "Only e-mails of these domains may sign in by the provider; none: all.",
+    ),
     adminGroup: optionalText(
       "text",
       (value) => value,

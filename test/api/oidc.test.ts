@@ -4,6 +4,7 @@ import { Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { Browser, type Claims, publicUrl, TestProvider } from "../support/oidc-provider.ts";
+import { objectOf } from "../support/openapi.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
 
@@ -466,6 +467,61 @@ describe("the configuration", () => {
     await expect(withServer({ env: { LARDER_OIDC_CLIENT_ID: "a" } }, async () => {})).rejects.toThrow(
       /oidc\.issuer is not/,
     );
+  });
+});
+
+describe("the audit log", () => {
+  test("tells of accounts, links and roles that came by the provider, each once", async () => {
+    const settings = { LARDER_OIDC_ADMIN_GROUP: "chiefs", LARDER_OIDC_SCOPES: "openid email profile groups" };
+    await withServer({ env: { ...env, ...settings } }, async (own) => {
+      const of = () => own;
+      const admin = await own.addUser(["--admin"]);
+      const rows = async (email: string) => {
+        const found = await admin.client.get(`/api/admin/audit?user=${encodeURIComponent(email)}`);
+        return found
+          .list("data.entries")
+          .map((entry) => objectOf(entry))
+          .map((entry) => ({
+            what: [entry?.["action"], entry?.["details"], objectOf(entry?.["via"])?.["kind"]],
+            where: entry?.["clientAddress"],
+            whom: objectOf(entry?.["account"])?.["email"],
+          }));
+      };
+      const whom = (email: string) => ({ where: "127.0.0.1", whom: email });
+      const enter = async (name: string, query = "") => {
+        const from = browser(of);
+        await from.visit(await from.untilCallback(name, query));
+      };
+      const chief = person({ groups: ["chiefs"] });
+      await enter(chief.name);
+      provider.people.set(chief.name, { ...provider.people.get(chief.name), groups: ["others"] });
+      await enter(chief.name, "?mode=code");
+      await enter(chief.name);
+      expect(await rows(chief.email)).toEqual([
+        { what: ["sign_in", { provider: true }, "none"], ...whom(chief.email) },
+        { what: ["user.change", { provider: true, role: "user" }, "none"], ...whom(chief.email) },
+        { what: ["sign_up", { provider: true, role: "admin" }, "none"], ...whom(chief.email) },
+      ]);
+
+      const account = await own.signUp();
+      const begun = await account.client.post("/api/auth/oidc/link", { password: account.password });
+      const [cookie = ""] = begun.headers.getSetCookie();
+      const from = browser(of);
+      from.cookies().set("larder_oidc", cookie.slice("larder_oidc=".length, cookie.indexOf(";")));
+      const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
+      const other = person();
+      expect((await rows(account.email)).map(({ what: [action] }) => action)).toEqual(["sign_up"]);
+      await from.visit((await from.go(begun.string("data.url"), other.name, isBack)).address);
+      expect((await rows(account.email))[0]).toEqual({
+        what: ["identity.link", { provider: true }, "none"],
+        ...whom(account.email),
+      });
+
+      const third = await own.signUp();
+      expect((await own.larder(["user", "link-oidc", third.email, "subject-3"])).code).toBe(0);
+      const [linked] = await rows(third.email);
+      expect(linked?.what).toEqual(["identity.link", { subject: "subject-3" }, "cli"]);
+    });
   });
 });
 

@@ -39,7 +39,11 @@ function ringOf(path: string): number {
 test("imports point down only", async () => {
   const upward = (await imports()).filter(({ from, to }) => {
     // Pages are drawn by whoever routes to them; their texts know nothing of the program.
-    if (to.startsWith("web/") && /^features\/(shares|setup|oidc|password-reset|invites)\/(page-)?routes\.ts$/.test(from)) return false;
+    if (
+      to.startsWith("web/") &&
+      /^features\/(shares|setup|oidc|password-reset|invites)\/(page-)?routes\.ts$/.test(from)
+    )
+      return false;
     return ringOf(to) !== -1 && ringOf(to) < ringOf(from);
   });
   expect(upward).toEqual([]);

@@ -48,7 +48,7 @@ const ROWS: readonly Row[] = [
   ["POST /api/auth/passkey/verify", "sign_in", undefined, GUESS],
   ["GET /api/auth/oidc/callback", "sign_in", undefined, { kind: "refusals", isGuess: true }],
   ["POST /api/auth/oidc/token", "sign_in", undefined, GUESS],
-  ["POST /api/auth/oidc/link", "identity.link", undefined, GUESS],
+  ["POST /api/auth/oidc/link", "identity.link", undefined, { kind: "refusals", isGuess: true }],
   ["DELETE /api/auth/oidc/link", "identity.unlink", undefined, GUESS],
   ["POST /api/auth/password/forgot", "password.forgot", undefined, { kind: "behind" }],
   ["POST /api/auth/password/reset", "password.reset", undefined, GUESS],

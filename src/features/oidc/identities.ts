@@ -13,7 +13,7 @@ import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { PlanName, User } from "../users/types.ts";
 import { identityQueries } from "./queries.ts";
-import type { ProviderUser } from "./types.ts";
+import type { Entry, ProviderUser } from "./types.ts";
 
 /** What {@link Identities} works with. */
 export interface IdentitiesOptions {
@@ -54,26 +54,31 @@ export class Identities {
    * The account of somebody who has just signed in at the provider; made or linked where the configuration lets us.
    * @throws AppError signup_closed | account_disabled | invalid_field | email_taken | overloaded
    */
-  async accountOf(person: ProviderUser): Promise<User> {
+  async accountOf(person: ProviderUser): Promise<Entry> {
     this.#checkDomain(person);
-    const user = this.#find(person) ?? (await this.#welcome(person));
-    return this.#options.adminGroup === null ? user : this.#giveRole(user, person, this.#options.adminGroup);
+    const user = this.#find(person);
+    const entry = user === undefined ? await this.#welcome(person) : { user, made: undefined, role: undefined };
+    return this.#options.adminGroup === null ? entry : this.#giveRole(entry, person, this.#options.adminGroup);
   }
 
   /**
    * Lets somebody who has just signed in at the provider enter an account from now on. Durable on return.
    * @param confirm gives the account's row id within the deed, or throws
+   * @returns whose account it is
    * @throws AppError signup_closed where they enter another one already, or their domain is not let in |
    *   account_disabled; what `confirm` throws
    */
-  async link(person: ProviderUser, confirm: () => number): Promise<void> {
+  async link(person: ProviderUser, confirm: () => number): Promise<User> {
     this.#checkDomain(person);
-    await this.#options.writer.run((tx) => this.#add(tx, confirm(), person.subject));
+    return this.#options.writer.run((tx) => this.#add(tx, confirm(), person.subject));
   }
 
-  /** As {@link link}, where the operator knows who the subject is. */
-  async linkSubject(userId: number, subject: string): Promise<void> {
-    await this.#options.writer.run((tx) => this.#add(tx, userId, subject));
+  /** As {@link link}, where the operator knows who the subject is. @param within runs afterwards in the same deed */
+  async linkSubject(userId: number, subject: string, within: (tx: Transaction) => void): Promise<void> {
+    await this.#options.writer.run((tx) => {
+      this.#add(tx, userId, subject);
+      within(tx);
+    });
   }
 
   /** Ends every such way into an account. @returns how many there were */
@@ -92,7 +97,7 @@ export class Identities {
   }
 
   /** Somebody who comes for the first time. */
-  async #welcome(person: ProviderUser): Promise<User> {
+  async #welcome(person: ProviderUser): Promise<Entry> {
     const { users, autoCreate, linkByEmail } = this.#options;
     if (!autoCreate && !linkByEmail) throw unknownHere();
     const email = this.#verifiedEmail(person);
@@ -108,22 +113,21 @@ export class Identities {
     return this.#make(email, person);
   }
 
-  async #linkByEmail(user: User, email: string, person: ProviderUser): Promise<User> {
+  async #linkByEmail(user: User, email: string, person: ProviderUser): Promise<Entry> {
     const { users, writer } = this.#options;
     return writer.run((tx) => {
       const present = users.findById(user.id);
       // Changed in between: it is somebody else's by now.
       if (present === undefined || emailKey(present.email) !== emailKey(email)) throw unknownHere();
-      this.#add(tx, user.id, person.subject);
-      return present;
+      return { user: this.#add(tx, user.id, person.subject), made: "link", role: undefined };
     });
   }
 
-  async #make(email: string, person: ProviderUser): Promise<User> {
+  async #make(email: string, person: ProviderUser): Promise<Entry> {
     const { users, defaultPlan } = this.#options;
     const name = nameOf(person);
     try {
-      return await users.add(
+      const user = await users.add(
         {
           email,
           ...(name !== undefined && { name }),
@@ -134,15 +138,16 @@ export class Identities {
         },
         (_tx, userId) => this.#queries.add.run(this.#issuer, person.subject, userId, this.#options.clock.nowMs()),
       );
+      return { user, made: "account", role: undefined };
     } catch (error) {
       // Two first sign-ins at once: one of them made the account.
-      const made = error instanceof AppError && error.reason === "email_taken" ? this.#find(person) : undefined;
-      if (made === undefined) throw error;
-      return made;
+      const user = error instanceof AppError && error.reason === "email_taken" ? this.#find(person) : undefined;
+      if (user === undefined) throw error;
+      return { user, made: undefined, role: undefined };
     }
   }
 
-  #add(tx: Transaction, userId: number, subject: string): void {
+  #add(tx: Transaction, userId: number, subject: string): User {
     const { users, clock, onLinked } = this.#options;
     const user = users.findById(userId);
     if (user === undefined) throw unknownHere();
@@ -154,14 +159,17 @@ export class Identities {
     else if (this.#queries.find.get(this.#issuer, subject)?.userId !== userId) {
       throw new AppError("signup_closed", "You enter another account by this sign-in already. Unlink that one first.");
     }
+    return user;
   }
 
   /** The provider says who administers: whoever left the group does not any more. The last administrator stays one. */
-  async #giveRole(user: User, { groups }: ProviderUser, adminGroup: string): Promise<User> {
+  async #giveRole(entry: Entry, { groups }: ProviderUser, adminGroup: string): Promise<Entry> {
+    const { user } = entry;
     const isAdmin = groups.includes(adminGroup);
-    if (isAdmin === (user.role === "admin")) return user;
+    if (isAdmin === (user.role === "admin")) return entry;
+    const role = isAdmin ? "admin" : "user";
     try {
-      return await this.#options.users.update(user.id, { role: isAdmin ? "admin" : "user" });
+      return { ...entry, user: await this.#options.users.update(user.id, { role }), role };
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "last_admin") throw error;
       this.#options.log.warn(
@@ -170,7 +178,7 @@ export class Identities {
           user: user.publicId,
         },
       );
-      return user;
+      return entry;
     }
   }
 

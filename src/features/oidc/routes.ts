@@ -1,7 +1,7 @@
 /** GET /api/auth/methods, and /api/auth/oidc/*. */
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
-import { noteAudit } from "../../http/audit-note.ts";
+import { type AuditNote, noteAudit } from "../../http/audit-note.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { ERROR_ANSWERS } from "../../http/error-response.ts";
@@ -54,9 +54,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
 
   const answerOf = (request: Request, finished: Finished) => {
     const forget = attempts.make(request, "", 0);
-    if (finished.is === "signed-in") {
-      noteAudit(request, { action: "sign_in", userId: finished.signedIn.user.publicId, details: { provider: true } });
-    }
+    noteAudit(request, auditNoteFor(finished));
     if (finished.is === "code" && finished.returnTo === "") {
       const page = pageResponse(renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000));
       page.headers.append("set-cookie", forget);
@@ -270,6 +268,17 @@ export function oidcRoutes(options: OidcRoutesOptions) {
   ): Promise<CheckedUser> {
     return rateGate.guardPassword(request, headers, email, () => auth.checkCredentials(email, password, code));
   }
+}
+
+/** What the audit log tells of it, by the weightiest of what was done; nothing of a code alone, whose exchange it tells. */
+function auditNoteFor(finished: Finished): AuditNote {
+  const details = { provider: true };
+  if (finished.is === "linked") return { action: "identity.link", userId: finished.user.publicId, details };
+  const { user, made, role } = finished.entry;
+  const changed = made === "account" ? "sign_up" : made === "link" ? "identity.link" : role && "user.change";
+  const action = changed ?? (finished.is === "signed-in" ? "sign_in" : undefined);
+  if (action === undefined) return {};
+  return { action, userId: user.publicId, details: { ...details, ...(role !== undefined && { role }) } };
 }
 
 /** Where the provider sends the browser back to. */

@@ -6,11 +6,12 @@ import { newSecretToken } from "../../lib/id.ts";
 import type { ClientInfo } from "../auth/principal.ts";
 import type { AuthService, CheckedUser, SignedIn } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
 import { type AttemptSeal, readReturnPath } from "./attempt.ts";
 import type { Identities } from "./identities.ts";
 import { PassingThings } from "./passing.ts";
 import type { OidcProvider } from "./provider.ts";
-import type { Attempt, SignInMode } from "./types.ts";
+import type { Attempt, Entry, SignInMode } from "./types.ts";
 
 /** What {@link OidcService} works with. */
 export interface OidcServiceOptions {
@@ -45,9 +46,9 @@ export interface Begun {
 
 /** How a sign-in ended. */
 export type Finished =
-  | { readonly is: "signed-in"; readonly signedIn: SignedIn; readonly returnTo: string }
-  | { readonly is: "code"; readonly code: string; readonly returnTo: string }
-  | { readonly is: "linked"; readonly returnTo: string };
+  | { readonly is: "signed-in"; readonly signedIn: SignedIn; readonly entry: Entry; readonly returnTo: string }
+  | { readonly is: "code"; readonly code: string; readonly entry: Entry; readonly returnTo: string }
+  | { readonly is: "linked"; readonly user: User; readonly returnTo: string };
 
 /** How long a sign-in may take, and a code may be exchanged. */
 export const ATTEMPT_MS = 10 * 60_000;
@@ -111,17 +112,18 @@ export class OidcService {
     const { returnTo } = attempt;
     const person = await provider.identify(attempt, query);
     if (attempt.linkTo !== "") {
-      await identities.link(person, () => this.#confirmLinked(attempt));
-      return { is: "linked", returnTo };
+      const user = await identities.link(person, () => this.#confirmLinked(attempt));
+      return { is: "linked", user, returnTo };
     }
-    const user = await identities.accountOf(person);
+    const entry = await identities.accountOf(person);
+    const { user } = entry;
     if (attempt.mode === "cookie") {
-      return { is: "signed-in", signedIn: await auth.signInConfirmed(user, client), returnTo };
+      return { is: "signed-in", signedIn: await auth.signInConfirmed(user, client), entry, returnTo };
     }
     if (user.disabledAtMs !== null) throw accountDisabled();
     const code = newSecretToken();
     this.#codes.put(digestOf(code), { userId: user.id, challenge: attempt.challenge });
-    return { is: "code", code, returnTo };
+    return { is: "code", code, entry, returnTo };
   }
 
   /**

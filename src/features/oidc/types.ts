@@ -1,3 +1,5 @@
+import type { Role, User } from "../users/types.ts";
+
 /** Somebody as the provider tells of them, after everything it said was checked. */
 export interface ProviderUser {
   /** Never given to somebody else by this provider. */
@@ -8,6 +10,15 @@ export interface ProviderUser {
   readonly name: string | undefined;
   /** Empty where the provider tells none. */
   readonly groups: readonly string[];
+}
+
+/** Whose account somebody enters, and what came of it beside their coming in. */
+export interface Entry {
+  readonly user: User;
+  /** Whether the account, or the link to one that was there, was made just now. */
+  readonly made: "account" | "link" | undefined;
+  /** The role that the provider's groups gave just now. */
+  readonly role: Role | undefined;
 }
 
 /** What a sign-in is to end in: a session cookie, or a code that a program exchanges for a token. */

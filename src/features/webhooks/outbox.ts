@@ -84,6 +84,12 @@ export class WebhookOutbox {
     this.#deliveries.pullIn.run(webhookId, nowMs + 2 * PAUSE_MS_MAX, nowMs, PIECE);
   }
 
+  /** Makes some of what was put off due now. @returns whether there may be more */
+  hasten(webhookId: number): boolean {
+    const nowMs = this.#clock.nowMs();
+    return this.#deliveries.pullIn.run(webhookId, nowMs, nowMs, PIECE).changes === PIECE;
+  }
+
   /** A delivery and its webhook, as they stand; undefined where either is gone or it is finished. */
   find(id: number): { delivery: DueRow; webhook: WebhookRow } | undefined {
     const delivery = this.#deliveries.byId.get(id);

@@ -133,9 +133,10 @@ export function deliveryQueries(sqlite: Database) {
     count: sqlite.prepare<{ count: number }, [number, string | null]>(
       "SELECT count(*) AS count FROM webhook_deliveries WHERE webhook_id = ?1 AND (?2 IS NULL OR state = ?2)",
     ),
+    /** Its body is not needed any more: the log would keep large records, and names of what was deleted, for weeks. */
     finish: sqlite.prepare<{ webhookId: number; lane: string }, [number, string, number, number | null, string | null]>(
       `UPDATE webhook_deliveries SET state = ?2, finished_at = ?3, is_head = 0, attempts = attempts + 1, last_status = ?4,
-         last_error = ?5 WHERE id = ?1 AND finished_at IS NULL RETURNING webhook_id AS webhookId, lane`,
+         last_error = ?5, body = '' WHERE id = ?1 AND finished_at IS NULL RETURNING webhook_id AS webhookId, lane`,
     ),
     putOff: sqlite.prepare<void, [number, number, number | null, string | null]>(
       `UPDATE webhook_deliveries SET attempts = attempts + 1, due_at = ?2, last_status = ?3, last_error = ?4
@@ -146,7 +147,7 @@ export function deliveryQueries(sqlite: Database) {
       `UPDATE webhook_deliveries SET is_head = 1 WHERE id = (SELECT id FROM webhook_deliveries
          WHERE webhook_id = ?1 AND lane = ?2 AND finished_at IS NULL ORDER BY id LIMIT 1)`,
     ),
-    /** Later than anything is put off: the clock was set back since. So many at most. Index webhook_deliveries_due. */
+    /** Those that are due later than ?2. So many at most. Index webhook_deliveries_due. */
     pullIn: sqlite.prepare<void, [number, number, number, number]>(
       `UPDATE webhook_deliveries SET due_at = ?3 WHERE id IN
          (SELECT id FROM webhook_deliveries INDEXED BY webhook_deliveries_due

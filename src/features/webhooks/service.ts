@@ -105,19 +105,22 @@ export class WebhookService {
    * @throws AppError not_found | forbidden_target; role where only administrators may hear of an event
    */
   async update(user: User, publicId: string, changes: WebhookChanges): Promise<Webhook> {
-    const { writer, clock, outbound, subscriptions, dispatcher } = this.#options;
+    const { writer, clock, outbound, outbox, subscriptions, dispatcher } = this.#options;
     this.get(user, publicId);
     if (changes.events !== undefined) checkEvents(user, changes.events);
     if (changes.url !== undefined) await outbound.checkTarget(changes.url, "url");
-    return writer.run((tx) => {
+    const changed = await writer.run((tx) => {
       const present = this.get(user, publicId);
       const { url = present.url, events = present.events, isActive = present.isActive } = changes;
       const names = JSON.stringify([...new Set(events)]);
       this.#webhooks.update.run(present.id, url, names, isActive ? 1 : 0, clock.nowMs());
       subscriptions.change(tx, user.id);
-      tx.afterCommit(() => dispatcher.wake());
       return this.get(user, publicId);
     });
+    // oxlint-disable-next-line no-await-in-loop -- others write between the pieces
+    while (await writer.run(() => outbox.hasten(changed.id)));
+    dispatcher.wake();
+    return changed;
   }
 
   /** Gives a webhook a new secret; for a day deliveries are signed with both. @throws AppError not_found */

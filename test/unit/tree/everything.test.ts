@@ -60,7 +60,8 @@ class Mirror {
 /** All that a client sees of a node. */
 function lineOf(node: TreeNode): string {
   const { folder, name, metadata } = node;
-  const own = node.kind === "file" ? [node.digest, node.version, node.tags.join(), node.isPublic] : [node.itemCount > -1];
+  const own =
+    node.kind === "file" ? [node.digest, node.version, node.tags.join(), node.isPublic] : [node.itemCount > -1];
   return JSON.stringify([node.kind, folder, name, metadata, ...own]);
 }
 
@@ -134,7 +135,8 @@ function change(accountId: number, otherId: number, random: Random, nodes: reado
     } else if (kind === 3) tree.write.ensureFolder(tx, accountId, `${folderPath === "/" ? "" : folderPath}/f${name}`);
     else if (kind <= 5) tree.write.move(tx, node, folderPath);
     else if (kind === 6) tree.write.copy(tx, node, folderPath, { ...copyOptions, createdBy: accountId });
-    else if (kind === 7) tree.write.copy(tx, node, "/from", { ...copyOptions, accountId: otherId, createdBy: accountId });
+    else if (kind === 7)
+      tree.write.copy(tx, node, "/from", { ...copyOptions, accountId: otherId, createdBy: accountId });
     else if (kind === 8 && node.kind === "folder") tree.write.updateFolder(tx, node, { name: `f${name}`, folderPath });
     else if (kind <= 9 && file !== undefined) tree.write.updateFile(tx, file, { ...labels, name, folderPath });
     else if (kind <= 11 && file !== undefined) {

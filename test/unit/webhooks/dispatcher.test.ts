@@ -358,6 +358,32 @@ test("a disabled account's wait until it is enabled", async () => {
   (await target.attempt(1)).answer(200);
 });
 
+test("what was put off is tried at once when the webhook is changed", async () => {
+  // It waited for up to an hour all the same, whatever the documentation said.
+  const { webhook, webhooks, user, happen, target, settled } = bench();
+  const { publicId } = await webhook();
+  await happen("a");
+  (await target.attempt(1)).answer(404);
+  await settled();
+  expect(target.attempts).toHaveLength(1);
+  await webhooks.update(user, publicId, { url: "https://hooks.example.org/right" });
+  const again = await target.attempt(2);
+  expect(again.url).toContain("right");
+  again.answer(200);
+});
+
+test("what was delivered leaves nothing of its content behind", async () => {
+  // The log keeps it for a month: records of many kilobytes, and names of what was deleted since.
+  const { webhook, happen, target, db, settled } = bench();
+  await webhook();
+  await happen("a");
+  const bodies = () => db.sqlite.query<{ body: string }, []>("SELECT body FROM webhook_deliveries").all();
+  expect(bodies()[0]?.body).toContain("folder.created");
+  (await target.attempt(1)).answer(200);
+  await settled();
+  expect(bodies()).toEqual([{ body: "" }]);
+});
+
 test("a refused deed tells nobody", async () => {
   const { webhook, happenAndThrow, target, settled, happen, deliveries } = bench();
   const hook = await webhook();
