@@ -6,6 +6,7 @@ import { eventually, expectRefusal, expectStatus, timestampPattern } from "../su
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
+import { shareWith } from "../support/received.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -182,6 +183,28 @@ describe("the log tells", () => {
     expect(found.text).not.toContain("diary");
     const [entry] = await entries(`user=${id}&action=file`);
     expect(entry).toMatchObject({ action: "file.delete", target: { type: "file", id: file } });
+  });
+
+  test("deletions by somebody it is shared with, as done to the account of its owner, who sees them", async () => {
+    const owner = await server().signUp();
+    const guest = await server().signUp();
+    const folder = await owner.client.folderId("shared");
+    const inner = await owner.client.folderId("inner", "/shared");
+    const file = await owner.client.storedId("x", { fields: { folder: "/shared" } });
+    await shareWith(owner.client, folder, guest, { permissions: "write" });
+    expectStatus(await guest.client.delete(`/api/files/${file}`), 200);
+    expectStatus(await guest.client.delete(`/api/files/folders/${inner}`), 200);
+    await eventually("both are written", async () => (await entries(`user=${guest.id}`)).length === 3);
+    const told = (await entries(`user=${guest.id}`)).slice(0, 2);
+    expect(told.map(({ action, user, account }) => [action, user, account])).toEqual([
+      ["folder.delete", { id: guest.id, email: guest.email }, { id: owner.id, email: owner.email }],
+      ["file.delete", { id: guest.id, email: guest.email }, { id: owner.id, email: owner.email }],
+    ]);
+    const seen = (await owner.client.get("/api/users/activity")).list("data.activity").map((entry) => objectOf(entry));
+    expect(seen.slice(0, 2).map((entry) => [entry?.["action"], entry?.["by"], entry?.["clientAddress"]])).toEqual([
+      ["folder.delete", "guest", null],
+      ["file.delete", "guest", null],
+    ]);
   });
 
   test("shares made and revoked, without their tokens", async () => {

@@ -97,6 +97,15 @@ describe("adding a passkey", () => {
     expect((await account.client.get("/api/users/passkeys")).list("data.passkeys")).toEqual([]);
   });
 
+  test.each(["packed", "android-key", "apple"])("looks at no attestation: %s", async (attestation) => {
+    // Checking one fetched what its certificates named, from any address that the user liked.
+    const account = await server().signUp();
+    const authenticator = new Authenticator();
+    const response = authenticator.create(await begin(account), { ...here(), attestation });
+    expectStatus(await account.client.post("/api/users/passkeys", { response }), 201);
+    expectStatus(await signIn(authenticator), 200);
+  });
+
   test("takes a challenge once, and a passkey once", async () => {
     const account = await server().signUp();
     const options = await begin(account);

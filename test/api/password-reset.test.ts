@@ -68,7 +68,7 @@ describe("POST /api/auth/password/forgot", () => {
     );
   });
 
-  test("sends three mails an hour to an account, however often it is asked; the last link stays good", async () => {
+  test("sends three mails in half an hour to an account, however often it is asked; the last link stays good", async () => {
     const { email } = await server().signUp();
     for (let count = 1; count <= 3; count++) await askFor(email, count);
     expectStatus(await forgot(email), 200);

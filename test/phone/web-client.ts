@@ -66,8 +66,11 @@ export class WebClient {
     else if (deed < 0.6) await this.replace();
     else if (deed < 0.75) await this.moveFolder();
     else if (deed < 0.87) await this.delete();
-    else if (deed < 0.92) await this.deleteFolder();
-    else await this.copy();
+    else if (deed < 0.9) await this.deleteFolder();
+    else if (deed < 0.93) await this.copy();
+    else if (deed < 0.96) await this.trash();
+    else if (deed < 0.98) await this.restoreTrash();
+    else await this.restoreVersion();
   }
 
   /** Uploads a file that nobody else has. */
@@ -162,6 +165,35 @@ export class WebClient {
         ledger.doubledOnPurpose.add(textOf(copy, "checksum"));
         ledger.stored(textOf(copy, "checksum"), textOf(copy, "id"));
       }
+  }
+
+  /** A content may be there twice when it comes back: its phone may have sent it again meanwhile. */
+  private async trash(): Promise<void> {
+    const { random, ledger } = this.options;
+    const file = random.pick(await this.files());
+    if (file === undefined) return;
+    ledger.willDelete(file.id, "the web's trash");
+    ledger.doubledOnPurpose.add(file.checksum);
+    (await this.call("POST", "/api/files/trash", { json: { fileIds: [file.id] } })).expect(200, 404);
+  }
+
+  private async restoreTrash(): Promise<void> {
+    const trashed = (await this.call("GET", "/api/files/trash?limit=100")).expect(200).records("data.files");
+    const fileIds = trashed.map((record) => textOf(record, "id"));
+    if (fileIds.length === 0) return;
+    (await this.call("POST", "/api/files/trash/restore", { json: { fileIds } })).expect(200, 404);
+  }
+
+  private async restoreVersion(): Promise<void> {
+    const { random, ledger } = this.options;
+    const file = random.pick(await this.files());
+    if (file === undefined) return;
+    const listed = (await this.call("GET", `/api/files/${file.id}/versions`)).expect(200, 404);
+    const former = listed.status === 200 ? listed.records("data.versions").at(-1) : undefined;
+    if (former === undefined) return;
+    ledger.doubledOnPurpose.add(textOf(former, "checksum"));
+    const path = `/api/files/${file.id}/versions/${String(former["version"])}/restore`;
+    (await this.call("POST", path)).expect(200, 404);
   }
 
   private async anyExistingFolder(): Promise<string | undefined> {

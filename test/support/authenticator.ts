@@ -16,6 +16,8 @@ export interface Ceremony {
   isVerified?: boolean;
   /** How often the authenticator says that it was used. */
   counter?: number;
+  /** What it says of its make, in place of nothing: the name of a format, with a statement that has no meaning. */
+  attestation?: string;
 }
 
 const USER_PRESENT = 0x01;
@@ -45,15 +47,17 @@ export class Authenticator {
     const idLength = Buffer.from([0, this.credentialId.length]);
     const credential = Buffer.concat([aaguid, idLength, this.credentialId, coseKey]);
     const data = this.#authenticatorData(ceremony, credential);
-    // CBOR (RFC 8949): {"fmt": "none", "attStmt": {}, "authData": bytes}.
+    const { attestation: format = "none" } = ceremony;
+    // CBOR (RFC 8949): {"fmt": format, "attStmt": {} or {"x": 1}, "authData": bytes}.
     const attestation = Buffer.concat([
       Buffer.from([0xa3, 0x63]),
       Buffer.from("fmt"),
-      Buffer.from([0x64]),
-      Buffer.from("none"),
+      Buffer.from([0x60 + format.length]),
+      Buffer.from(format),
       Buffer.from([0x67]),
       Buffer.from("attStmt"),
-      Buffer.from([0xa0, 0x68]),
+      Buffer.from(format === "none" ? [0xa0] : [0xa1, 0x61, 0x78, 0x01]),
+      Buffer.from([0x68]),
       Buffer.from("authData"),
       Buffer.from([0x59, data.length >> 8, data.length & 0xff]),
       data,

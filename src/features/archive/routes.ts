@@ -81,16 +81,6 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
           }),
         },
       )
-      // Of its own: made from the GET by the framework, it would read all contents to measure them.
-      .head(
-        "/folders/:id/archive",
-        ({ principal, params, request, set }) => sendFolder(principal, params.id, request, set),
-        {
-          access: "reader",
-          params: IdParams,
-          detail: { hide: true },
-        },
-      )
       .post(
         "/archive",
         ({ principal, body, request, set }) => {

@@ -33,7 +33,10 @@ export const AuditRecord = t.Object({
 /** An entry of GET /api/users/activity. */
 export const ActivityRecord = t.Object({
   ...WHAT,
-  by: t.String({ enum: ["you", "administrator", "unknown"] }),
+  by: t.String({
+    enum: ["you", "administrator", "guest", "unknown"],
+    description: "guest: somebody with whom it is shared",
+  }),
   via: Via,
 });
 

@@ -12,12 +12,16 @@ export function presentAuditRow(row: AuditRow) {
   };
 }
 
-/** An entry as whom it concerns sees it: of others only that it was an administrator, or nobody knows who. */
+/** What others do to an account's files they do as those with whom they are shared, all else as administrators. */
+const BY_GUESTS = /^(file|folder|version)\./;
+
+/** An entry as whom it concerns sees it: of others only what they are, or that nobody knows who it was. */
 export function presentActivity(row: AuditRow, ownId: string) {
   const isOwn = row.userId === ownId;
-  // On a refused sign-in nobody is known; whatever else others do to an account they do as administrators.
-  const by = isOwn ? "you" : row.userId === null && row.via !== "cli" ? "unknown" : "administrator";
-  const isHidden = by === "administrator";
+  const other = BY_GUESTS.test(row.action) ? "guest" : "administrator";
+  // On a refused sign-in nobody is known.
+  const by = isOwn ? "you" : row.userId === null && row.via !== "cli" ? "unknown" : other;
+  const isHidden = by === other;
   const what = presentWhat(row);
   return {
     ...what,

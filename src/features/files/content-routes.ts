@@ -45,171 +45,163 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });
 
-  return (
-    new Elysia({ name: "file-content-routes", prefix: "/api/files" })
-      .use(guard)
-      .post(
-        "/upload",
-        async ({ principal, request, set }) => {
-          const { user } = principal;
-          const key = request.headers.get("idempotency-key");
-          // Below which share it goes, if any, is told by a field that may come last.
-          const hosts = [user, ...permissions.hosts(user)];
-          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key, hosts });
-          try {
-            const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
-              beginFile: () => arrival.incoming,
-            });
-            const fields = readUploadFields(form.fields);
-            if (fields.isPublic) requireScope(principal, "shares");
-            const share = form.fields.get("share")?.at(-1) || undefined;
-            const keyed = (digest: Digest) =>
-              keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]);
-            const { file } = await files.finishUpload(user, arrival, form.file, fields, keyed, { share });
-            if (fields.isPublic) notePublic(request, true, file.publicId);
-            set.status = 201;
-            return ok(presentUploaded(file, contextOf(request)));
-          } finally {
-            arrival.discard();
-          }
-        },
-        {
+  return new Elysia({ name: "file-content-routes", prefix: "/api/files" })
+    .use(guard)
+    .post(
+      "/upload",
+      async ({ principal, request, set }) => {
+        const { user } = principal;
+        const key = request.headers.get("idempotency-key");
+        // Below which share it goes, if any, is told by a field that may come last.
+        const hosts = [user, ...permissions.hosts(user)];
+        const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key, hosts });
+        try {
+          const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
+            beginFile: () => arrival.incoming,
+          });
+          const fields = readUploadFields(form.fields);
+          if (fields.isPublic) requireScope(principal, "shares");
+          const share = form.fields.get("share")?.at(-1) || undefined;
+          const keyed = (digest: Digest) =>
+            keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]);
+          const { file } = await files.finishUpload(user, arrival, form.file, fields, keyed, { share });
+          if (fields.isPublic) notePublic(request, true, file.publicId);
+          set.status = 201;
+          return ok(presentUploaded(file, contextOf(request)));
+        } finally {
+          arrival.discard();
+        }
+      },
+      {
+        access: "writer",
+        parse: "none",
+        ...documented({
+          tag: "Files",
+          summary: "Upload a file",
+          description:
+            "Fields may come in any order. The answer is sent when content and record are on disk. With share it goes " +
+            "below a folder that somebody shares with you for writing, and counts for them.",
           access: "writer",
-          parse: "none",
-          ...documented({
-            tag: "Files",
-            summary: "Upload a file",
-            description:
-              "Fields may come in any order. The answer is sent when content and record are on disk. With share it goes " +
-              "below a folder that somebody shares with you for writing, and counts for them.",
-            access: "writer",
-            status: 201,
-            requestBody: UploadRequest,
-            headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
-            data: ref("UploadedFile"),
-            errors: [
-              "invalid_multipart",
-              "invalid_field",
-              "invalid_path",
-              "not_a_folder",
-              "not_found",
-              "share_permission",
-              "checksum_mismatch",
-              "name_taken",
-              "idempotency_key",
-              "file_too_large",
-              "quota_exceeded",
-              "unsupported_media_type",
-              "storage_error",
-              "store_missing",
-              "disk_full",
-            ],
-          }),
-        },
-      )
-      .put(
-        "/:id/content",
-        async ({ principal, params, request }) => {
-          const { user } = principal;
-          const { owner } = files.open(user, params.id, "write");
-          const declaredType = request.headers.get("content-type") ?? undefined;
-          const key = request.headers.get("idempotency-key");
-          const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
-          try {
-            await forEachPiece(request.body, (piece) => arrival.incoming.write(piece));
-            const file = await files.finishReplacement(
-              user,
-              arrival,
-              { fileId: params.id, declaredType, precondition: preconditionOf(request) },
-              (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
-            );
-            return ok(presentUploaded(file, contextOf(request)));
-          } finally {
-            arrival.discard();
-          }
-        },
-        {
+          status: 201,
+          requestBody: UploadRequest,
+          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+          data: ref("UploadedFile"),
+          errors: [
+            "invalid_multipart",
+            "invalid_field",
+            "invalid_path",
+            "not_a_folder",
+            "not_found",
+            "share_permission",
+            "checksum_mismatch",
+            "name_taken",
+            "idempotency_key",
+            "file_too_large",
+            "quota_exceeded",
+            "unsupported_media_type",
+            "storage_error",
+            "store_missing",
+            "disk_full",
+          ],
+        }),
+      },
+    )
+    .put(
+      "/:id/content",
+      async ({ principal, params, request }) => {
+        const { user } = principal;
+        const { owner } = files.open(user, params.id, "write");
+        const declaredType = request.headers.get("content-type") ?? undefined;
+        const key = request.headers.get("idempotency-key");
+        const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
+        try {
+          await forEachPiece(request.body, (piece) => arrival.incoming.write(piece));
+          const file = await files.finishReplacement(
+            user,
+            arrival,
+            { fileId: params.id, declaredType, precondition: preconditionOf(request) },
+            (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
+          );
+          return ok(presentUploaded(file, contextOf(request)));
+        } finally {
+          arrival.discard();
+        }
+      },
+      {
+        access: "writer",
+        parse: "none",
+        params: IdParams,
+        ...documented({
+          tag: "Files",
+          summary: "Store a new version of a file's content",
           access: "writer",
-          parse: "none",
-          params: IdParams,
-          ...documented({
-            tag: "Files",
-            summary: "Store a new version of a file's content",
-            access: "writer",
-            requestBody: RawRequest,
-            headers: {
-              "If-Match": "Only if the content has this ETag",
-              "Idempotency-Key": "The same key within 24 hours gets the first answer again",
-            },
-            data: ref("UploadedFile"),
-            errors: [
-              "not_found",
-              "invalid_field",
-              "share_permission",
-              "precondition_failed",
-              "idempotency_key",
-              "file_too_large",
-              "quota_exceeded",
-              "storage_error",
-              "store_missing",
-              "disk_full",
-            ],
-          }),
+          requestBody: RawRequest,
+          headers: {
+            "If-Match": "Only if the content has this ETag",
+            "Idempotency-Key": "The same key within 24 hours gets the first answer again",
+          },
+          data: ref("UploadedFile"),
+          errors: [
+            "not_found",
+            "invalid_field",
+            "share_permission",
+            "precondition_failed",
+            "idempotency_key",
+            "file_too_large",
+            "quota_exceeded",
+            "storage_error",
+            "store_missing",
+            "disk_full",
+          ],
+        }),
+      },
+    )
+    .get("/:id/download", ({ principal, params, request, set }) => send(principal, params.id, request, set), {
+      access: "reader",
+      params: IdParams,
+      ...documented({
+        tag: "Files",
+        summary: "The content of a file, or its thumbnail",
+        access: "reader",
+        query: {
+          inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
+          thumbnail: {
+            type: "string",
+            enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
+            description: "WebP of at most 128, 512 (true) or 1600 pixels; the file itself where none can be made",
+          },
         },
-      )
-      .get("/:id/download", ({ principal, params, request, set }) => send(principal, params.id, request, set), {
+        headers: { Range: "RFC 9110 §14, single or multiple" },
+        content: { "application/octet-stream": "The content" },
+        alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
+        errors: [
+          "not_found",
+          "invalid_field",
+          "precondition_failed",
+          "range_not_satisfiable",
+          "content_missing",
+          "content_damaged",
+          "thumbnail_pending",
+        ],
+      }),
+    })
+    .get(
+      "/:id/checksum",
+      async ({ principal, params, request }) => {
+        allowLong(request);
+        const { stored, actual, ok: isOk } = await files.checkContent(files.open(principal.user, params.id).node);
+        return ok({ stored: toChecksum(stored), actual: actual && toChecksum(actual), ok: isOk });
+      },
+      {
         access: "reader",
         params: IdParams,
         ...documented({
           tag: "Files",
-          summary: "The content of a file, or its thumbnail",
+          summary: "Read the content again and compare it with its digest",
           access: "reader",
-          query: {
-            inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
-            thumbnail: {
-              type: "string",
-              enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
-              description: "WebP of at most 128, 512 (true) or 1600 pixels; the file itself where none can be made",
-            },
-          },
-          headers: { Range: "RFC 9110 §14, single or multiple" },
-          content: { "application/octet-stream": "The content" },
-          alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
-          errors: [
-            "not_found",
-            "invalid_field",
-            "precondition_failed",
-            "range_not_satisfiable",
-            "content_missing",
-            "content_damaged",
-            "thumbnail_pending",
-          ],
+          data: ContentCheckRecord,
+          errors: ["not_found", "invalid_field", "storage_error"],
         }),
-      })
-      // Of its own: made from the GET by the framework, it would read the whole content to measure it.
-      .head("/:id/download", ({ principal, params, request, set }) => send(principal, params.id, request, set), {
-        access: "reader",
-        params: IdParams,
-        detail: { hide: true },
-      })
-      .get(
-        "/:id/checksum",
-        async ({ principal, params, request }) => {
-          allowLong(request);
-          const { stored, actual, ok: isOk } = await files.checkContent(files.open(principal.user, params.id).node);
-          return ok({ stored: toChecksum(stored), actual: actual && toChecksum(actual), ok: isOk });
-        },
-        {
-          access: "reader",
-          params: IdParams,
-          ...documented({
-            tag: "Files",
-            summary: "Read the content again and compare it with its digest",
-            access: "reader",
-            data: ContentCheckRecord,
-            errors: ["not_found", "invalid_field", "storage_error"],
-          }),
-        },
-      )
-  );
+      },
+    );
 }

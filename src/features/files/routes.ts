@@ -174,8 +174,9 @@ export function fileRoutes(options: FileRoutesOptions) {
     )
     .delete(
       "/:id",
-      async ({ principal, params }) => {
-        const file = await files.delete(principal.user, params.id);
+      async ({ principal, params, request }) => {
+        const { node: file, owner } = await files.delete(principal.user, params.id);
+        noteAudit(request, { subjectId: owner.publicId });
         return ok(
           { id: file.publicId, name: file.name, deletedAt: toTimestamp(clock.nowMs()) },
           "File permanently deleted.",

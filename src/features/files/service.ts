@@ -253,9 +253,10 @@ export class FileService {
 
   /**
    * Deletes a file for good; its bytes stay for the grace period, for the operator alone.
+   * @returns what it was, and whose
    * @throws AppError not_found | share_permission
    */
-  async delete(user: User, fileId: string): Promise<FileNode> {
+  async delete(user: User, fileId: string): Promise<Permitted<FileNode>> {
     const { writer, treeWriter } = this.#options;
     return writer.run((tx) => {
       const permitted = this.open(user, fileId, "place");
@@ -263,7 +264,7 @@ export class FileService {
       this.#acting.write(user, permitted, () => treeWriter.deleteFile(tx, file));
       // What was counted of it is not to be written any more.
       tx.afterCommit(() => this.#options.access.forget(file.id));
-      return file;
+      return permitted;
     });
   }
 

@@ -1,5 +1,6 @@
 import { Elysia, t } from "elysia";
 import { invalidField } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
 import { documented, ref } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -113,7 +114,8 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
       async ({ principal, params, request }) => {
         const query = readQuery(exchangeOf(request).query);
         const isRecursive = readBoolean(query["recursive"], "recursive") ?? false;
-        const folder = await folders.delete(principal.user, params.id, isRecursive);
+        const { node: folder, owner } = await folders.delete(principal.user, params.id, isRecursive);
+        noteAudit(request, { subjectId: owner.publicId });
         return ok(
           { id: folder.publicId, name: folder.name, deletedAt: toTimestamp(clock.nowMs()) },
           "Folder permanently deleted.",

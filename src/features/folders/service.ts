@@ -2,7 +2,7 @@
 import type { Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
-import { actingDevice, type Permissions, type Place } from "../permissions/permissions.ts";
+import { actingDevice, type Permissions, type Permitted, type Place } from "../permissions/permissions.ts";
 import type { FolderChanges, FolderNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
@@ -76,9 +76,10 @@ export class FolderService {
 
   /**
    * Deletes a folder for good; with content only where that is said.
+   * @returns what it was, and whose
    * @throws AppError not_found | share_permission | folder_not_empty
    */
-  async delete(user: User, folderId: string, isRecursive: boolean): Promise<FolderNode> {
+  async delete(user: User, folderId: string, isRecursive: boolean): Promise<Permitted<FolderNode>> {
     const { writer, treeWriter, permissions, onDetached } = this.#options;
     return writer.run((tx) => {
       const permitted = permissions.folder(user, folderId, "place");
@@ -92,7 +93,7 @@ export class FolderService {
       }
       permitted.view.run(() => treeWriter.by(actingDevice(user, permitted), () => treeWriter.deleteFolder(tx, folder)));
       tx.afterCommit(onDetached);
-      return folder;
+      return permitted;
     });
   }
 

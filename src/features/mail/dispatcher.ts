@@ -5,6 +5,7 @@
  * holds the others up for no longer than its own attempt.
  */
 import type { Writer } from "../../db/transaction.ts";
+import { DispatchLoop } from "../../jobs/dispatch-loop.ts";
 import { type Backoff, backoffMs } from "../../lib/backoff.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -31,103 +32,71 @@ const SIDE_BY_SIDE_MAX = 3;
 const ATTEMPT_MS_MAX = 120_000;
 /** What is under way at the stop may still end, so that it need not be sent a second time. */
 const STOP_MS_MAX = 5_000;
-/** The clock may be set: what is due is looked for at least so often while something waits. */
-const LOOK_AGAIN_MS = 60_000;
 
 /** See the head of this file. */
 export class MailDispatcher {
   readonly #options: MailDispatcherOptions;
-  readonly #inFlight = new Map<string, Promise<void>>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #isStarted = false;
-  #isStopped = false;
-  #isAwake = false;
+  readonly #loop: DispatchLoop;
+  /** To whom a mail is under way. */
+  readonly #recipients = new Set<string>();
   /** Attempts in a row that found no server. */
   #failures = 0;
   #pausedUntilMs = 0;
 
   constructor(options: MailDispatcherOptions) {
     this.#options = options;
+    this.#loop = new DispatchLoop({ ...options, what: "mails", startDue: (nowMs) => this.#startDue(nowMs) });
   }
 
   /** Begins to send. Before it, mails only gather. */
   start(): void {
-    this.#isStarted = this.#options.transport !== undefined;
-    this.wake();
+    if (this.#options.transport !== undefined) this.#loop.start();
   }
 
   /** Something may be due: looks soon. Costs nothing when called often. */
   wake(): void {
-    if (!this.#isStarted || this.#isAwake || this.#isStopped) return;
-    this.#isAwake = true;
-    setImmediate(() => {
-      this.#isAwake = false;
-      this.#startDue();
-    });
+    this.#loop.wake();
   }
 
   /** Begins nothing more; what was not sent by then is sent after the next start. */
-  async close(): Promise<void> {
-    this.#isStopped = true;
-    clearTimeout(this.#timer);
-    const timeout = Promise.withResolvers<void>();
-    const timer = setTimeout(timeout.resolve, STOP_MS_MAX);
-    await Promise.race([Promise.all(this.#inFlight.values()), timeout.promise]);
-    clearTimeout(timer);
-    this.#isStarted = false;
+  close(): Promise<void> {
+    return this.#loop.close();
   }
 
-  #startDue(): void {
-    const { outbox, clock, log, transport } = this.#options;
-    if (this.#isStopped || transport === undefined) return;
-    try {
-      const nowMs = clock.nowMs();
-      const pauseMs = this.#pausedUntilMs - nowMs;
-      if (pauseMs > 0 && pauseMs <= PAUSE.maxMs) return this.#wakeIn(pauseMs);
-      // The first after a pause goes alone.
-      const places = (this.#failures > 0 ? 1 : SIDE_BY_SIDE_MAX) - this.#inFlight.size;
-      const free = outbox.due(nowMs, SIDE_BY_SIDE_MAX + this.#inFlight.size);
-      for (const mail of free
-        .filter(({ recipientKey }) => !this.#inFlight.has(recipientKey))
-        .slice(0, Math.max(0, places))) {
-        this.#begin(transport, mail);
-      }
-      if (this.#inFlight.size > 0) return;
-      const nextMs = outbox.nextDueMs();
-      if (nextMs !== undefined) this.#wakeIn(Math.min(Math.max(nextMs - nowMs, 0), LOOK_AGAIN_MS));
-    } catch (error) {
-      log.error("The waiting mails could not be read; they are looked for again.", { error });
-      this.#wakeIn(LOOK_AGAIN_MS);
+  #startDue(nowMs: number): number | undefined {
+    const { outbox, transport } = this.#options;
+    if (transport === undefined) return undefined;
+    const pauseMs = this.#pausedUntilMs - nowMs;
+    if (pauseMs > 0 && pauseMs <= PAUSE.maxMs) return this.#pausedUntilMs;
+    // The first after a pause goes alone.
+    const placesMax = this.#failures > 0 ? 1 : SIDE_BY_SIDE_MAX;
+    for (const mail of outbox.due(nowMs, SIDE_BY_SIDE_MAX + this.#recipients.size)) {
+      if (this.#recipients.size >= placesMax) break;
+      if (!this.#recipients.has(mail.recipientKey)) this.#begin(transport, mail);
     }
+    // What ends wakes the loop again.
+    return this.#recipients.size > 0 ? undefined : outbox.nextDueMs();
   }
 
   #begin(transport: MailTransport, mail: StoredMail): void {
-    const attempt = this.#serve(transport, mail)
-      .catch((error: unknown) => {
-        this.#options.log.error("What became of a mail could not be written; it may be sent again.", { error });
-        this.#pausedUntilMs = this.#options.clock.nowMs() + LOOK_AGAIN_MS;
-      })
-      .finally(() => {
-        this.#inFlight.delete(mail.recipientKey);
-        this.wake();
-      });
-    this.#inFlight.set(mail.recipientKey, attempt);
+    this.#recipients.add(mail.recipientKey);
+    void this.#loop
+      .begin(mail.id, (stop) => this.#serve(transport, mail, stop))
+      .finally(() => this.#recipients.delete(mail.recipientKey));
   }
 
-  async #serve(transport: MailTransport, mail: StoredMail): Promise<void> {
-    const { outbox, writer, clock } = this.#options;
+  async #serve(transport: MailTransport, mail: StoredMail, stop: AbortSignal): Promise<void> {
+    const { outbox, clock, log } = this.#options;
     if (mail.expiresAt <= clock.nowMs()) {
-      await writer.run(() => outbox.expire(clock.nowMs()));
-      this.#options.log.warn("A mail was given up: it could not be delivered in time.", factsOf(mail));
-      return;
+      await this.#loop.write(() => outbox.expire(clock.nowMs()));
+      return log.warn("A mail was given up: it could not be delivered in time.", factsOf(mail));
     }
-    const outcome = await withinTime(transport.deliver(mail));
-    // The database is closed by then; the mail waits in it for the next start.
-    if (!this.#isStarted) return;
+    const outcome = await withinTime(transport.deliver(mail), stop);
+    if (outcome === undefined) return;
     const nowMs = clock.nowMs();
     const nextMs = this.#nextAfter(mail, outcome, nowMs);
     this.#tell(mail, outcome);
-    await writer.run(() => outbox.settle(mail, outcome, nextMs, nowMs));
+    await this.#loop.write(() => outbox.settle(mail, outcome, nextMs, nowMs));
   }
 
   #nextAfter(mail: StoredMail, outcome: MailOutcome, nowMs: number): number {
@@ -153,12 +122,6 @@ export class MailDispatcher {
     }
     if (outcome.state === "retry" && mail.attempts === 0) log.info("A mail is tried again later.", facts);
   }
-
-  #wakeIn(ms: number): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.wake(), ms);
-    this.#timer.unref();
-  }
 }
 
 /** Never the recipient, the subject or the words: a log is read by others, and kept. */
@@ -166,12 +129,20 @@ function factsOf({ id, kind, attempts }: StoredMail) {
   return { mail: id, kind, attempts: attempts + 1 };
 }
 
-async function withinTime(attempt: Promise<MailOutcome>): Promise<MailOutcome> {
-  const late = Promise.withResolvers<MailOutcome>();
-  const timer = setTimeout(() => late.resolve({ state: "unreachable", why: "no answer in time" }), ATTEMPT_MS_MAX);
+/** What became of an attempt; undefined where the stop came and it didn't end soon after. */
+async function withinTime(attempt: Promise<MailOutcome>, stop: AbortSignal): Promise<MailOutcome | undefined> {
+  const late = Promise.withResolvers<MailOutcome | undefined>();
+  const giveUp = () => late.resolve({ state: "unreachable", why: "no answer in time" });
+  let timer = setTimeout(giveUp, ATTEMPT_MS_MAX);
+  const onStop = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => late.resolve(undefined), STOP_MS_MAX);
+  };
+  stop.addEventListener("abort", onStop, { once: true });
   try {
     return await Promise.race([attempt, late.promise]);
   } finally {
     clearTimeout(timer);
+    stop.removeEventListener("abort", onStop);
   }
 }

@@ -77,9 +77,9 @@ export class MailService {
     return true;
   }
 
-  /** How many mails of a kind an account was sent within the last hour. */
-  countWithinHour(accountId: number, kind: NonNullable<OutgoingMail["kind"]>): number {
-    return this.#options.outbox.countFor(accountId, kind, this.#options.clock.nowMs() - HOUR_MS);
+  /** How many mails of a kind an account was sent within so many milliseconds up to now. */
+  countWithin(accountId: number, kind: NonNullable<OutgoingMail["kind"]>, durationMs: number): number {
+    return this.#options.outbox.countFor(accountId, kind, this.#options.clock.nowMs() - durationMs);
   }
 
   /** What waits for an account, of one kind or all, does not leave any more. Within the caller's deed. */

@@ -166,7 +166,8 @@ export class Identities {
   async #giveRole(entry: Entry, { groups }: ProviderUser, adminGroup: string): Promise<Entry> {
     const { user } = entry;
     const isAdmin = groups.includes(adminGroup);
-    if (isAdmin === (user.role === "admin")) return entry;
+    // Whoever is not let in gets no other role by trying.
+    if (isAdmin === (user.role === "admin") || user.disabledAtMs !== null) return entry;
     const role = isAdmin ? "admin" : "user";
     try {
       return { ...entry, user: await this.#options.users.update(user.id, { role }), role };

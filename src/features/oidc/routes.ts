@@ -7,17 +7,17 @@ import { ok } from "../../http/envelope.ts";
 import { ERROR_ANSWERS } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readChoice, readQuery } from "../../http/fields.ts";
-import { toTimestamp } from "../../lib/clock.ts";
 import { pageResponse } from "../../web/page.ts";
 import { renderSignInCodePage, renderSignInFailedPage } from "../../web/sign-in-page.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import { SignedInAnswer } from "../auth/model.ts";
 import { presentSignedIn } from "../auth/present.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
-import type { AuthService, CheckedUser } from "../auth/service.ts";
+import type { AuthService } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
-import { CodeBody, Identity, LinkBody, Methods } from "./model.ts";
-import { ATTEMPT_MS, CODE_MS, type Finished, type OidcService } from "./service.ts";
+import { attemptCookie, callbackOf, oidcLinkRoutes } from "./link-routes.ts";
+import { CodeBody, Methods } from "./model.ts";
+import { CODE_MS, type Finished, type OidcService } from "./service.ts";
 import { SIGN_IN_MODES } from "./types.ts";
 
 /** What these routes work with. */
@@ -35,9 +35,6 @@ export interface OidcRoutesOptions {
   readonly basePath: string;
 }
 
-/** Keeps a sign-in that is under way. */
-const ATTEMPT_COOKIE = "larder_oidc";
-
 const RETURN_TO = {
   type: "string",
   description: "Path of this server where the browser goes in the end; the start page where it is left out",
@@ -45,15 +42,15 @@ const RETURN_TO = {
 
 /** See the head of this file. */
 export function oidcRoutes(options: OidcRoutesOptions) {
-  const { auth, guard, rateGate, tokenLifetimeMs, signup, hasMail, basePath } = options;
+  const { guard, tokenLifetimeMs, signup, hasMail, basePath } = options;
   const provider = () => {
     if (options.oidc !== undefined) return options.oidc;
     throw new AppError("not_found", "No sign-in by another service is set up here. Sign in with your password.");
   };
-  const attempts = new AttemptCookie(`${basePath}/api/auth/oidc`);
+  const attempts = attemptCookie(basePath);
 
   const answerOf = (request: Request, finished: Finished) => {
-    const forget = attempts.make(request, "", 0);
+    const forget = attempts.forget(request);
     noteAudit(request, auditNoteFor(finished));
     if (finished.is === "code" && finished.returnTo === "") {
       const page = pageResponse(renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000));
@@ -104,7 +101,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
             mode: readChoice(query["mode"], "mode", SIGN_IN_MODES),
             challenge: query["challenge"],
           });
-          return redirect(address, [attempts.make(request, sealed, ATTEMPT_MS / 1000)]);
+          return redirect(address, [attempts.keep(request, sealed)]);
         }),
       {
         access: "public",
@@ -188,86 +185,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
         }),
       },
     )
-    .get(
-      "/oidc/link",
-      ({ principal }) =>
-        ok({
-          identities: provider()
-            .identities.list(principal.user.id)
-            .map(({ issuer, createdAtMs }) => ({ issuer, createdAt: toTimestamp(createdAtMs) })),
-        }),
-      {
-        access: "self",
-        ...documented({
-          tag: "Authentication",
-          summary: "By which providers this account can be entered",
-          access: "self",
-          data: {
-            type: "object",
-            required: ["identities"],
-            properties: { identities: { type: "array", items: Identity } },
-          },
-          errors: ["not_found"],
-        }),
-      },
-    )
-    .post(
-      "/oidc/link",
-      async ({ body, principal, request, set }) => {
-        const linkTo = await prove(principal.user.email, body, request, set.headers);
-        const { address, sealed } = await provider().begin({
-          redirectUri: callbackOf(request),
-          returnTo: body.returnTo,
-          linkTo,
-        });
-        set.headers["set-cookie"] = attempts.make(request, sealed, ATTEMPT_MS / 1000);
-        return ok({ url: address });
-      },
-      {
-        ...takesJson("self", LinkBody),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Let this account be entered by the provider",
-          description:
-            "For browsers: go to `url` with the cookie that the answer sets, and sign in there; from then on whoever signs " +
-            "in there enters this account. Its owner is told by mail. With two-factor sign-in on it needs `code` too.",
-          access: "self",
-          data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
-          errors: ["bad_credentials", "second_factor_required", "invalid_code", "not_found", "provider_unavailable"],
-        }),
-      },
-    )
-    .delete(
-      "/oidc/link",
-      async ({ body, principal, request, set }) => {
-        const { identities } = provider();
-        await prove(principal.user.email, body, request, set.headers);
-        return ok({ removed: await identities.unlink(principal.user.id) });
-      },
-      {
-        ...takesJson("self", LinkBody),
-        ...documented({
-          takesJson: true,
-          tag: "Authentication",
-          summary: "Enter this account by the provider no more",
-          description: "Sessions stay. Without a password of its own, set one first: see password/forgot.",
-          access: "self",
-          data: { type: "object", required: ["removed"], properties: { removed: { type: "integer" } } },
-          errors: ["bad_credentials", "second_factor_required", "invalid_code", "not_found"],
-        }),
-      },
-    );
-
-  /** The provider asks for no code of ours: whoever lets it in must show the second factor that sign-in asks for. */
-  async function prove(
-    email: string,
-    { password, code }: typeof LinkBody.static,
-    request: Request,
-    headers: HeaderBag,
-  ): Promise<CheckedUser> {
-    return rateGate.guardPassword(request, headers, email, () => auth.checkCredentials(email, password, code));
-  }
+    .use(oidcLinkRoutes({ ...options, provider, attempts }));
 }
 
 /** What the audit log tells of it, by the weightiest of what was done; nothing of a code alone, whose exchange it tells. */
@@ -281,43 +199,10 @@ function auditNoteFor(finished: Finished): AuditNote {
   return { action, userId: user.publicId, details: { ...details, ...(role !== undefined && { role }) } };
 }
 
-/** Where the provider sends the browser back to. */
-function callbackOf(request: Request): string {
-  return `${exchangeOf(request).baseUrl}/api/auth/oidc/callback`;
-}
-
 /** Browsers offer passkeys to sites with a name, and over HTTPS alone; but to the machine itself (WebAuthn, 5.1.3). */
 function canHavePasskeys(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return hostname === "localhost" || (protocol === "https:" && !/^[\d.]+$|^\[/.test(hostname));
-}
-
-/** Response headers as the framework keeps them until they are sent. */
-type HeaderBag = Record<string, string | number>;
-
-/** The cookie of a sign-in under way. Lax: the browser comes back from another site. */
-class AttemptCookie {
-  readonly #path: string;
-
-  constructor(path: string) {
-    this.#path = path;
-  }
-
-  make(request: Request, sealed: string, maxAge: number): string {
-    const { isSecure: secure } = exchangeOf(request);
-    return new Bun.Cookie(ATTEMPT_COOKIE, sealed, {
-      path: this.#path,
-      httpOnly: true,
-      sameSite: "lax",
-      secure,
-      maxAge,
-    }).toString();
-  }
-
-  read(request: Request): string | undefined {
-    const header = request.headers.get("cookie");
-    return header === null ? undefined : (new Bun.CookieMap(header).get(ATTEMPT_COOKIE) ?? undefined);
-  }
 }
 
 function redirect(location: string, setCookies: readonly string[]): Response {

@@ -50,7 +50,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
           description:
             "The answer is the same, and takes as long, whether there is an account or not. The link comes by mail, " +
             "works once and for 30 minutes, and ends when a newer one is asked for or the password, the e-mail or the " +
-            "account's state changes; at most three an hour per account. Where the server sends no mail, the message " +
+            "account's state changes; at most three in 30 minutes per account. Where the server sends no mail, the message " +
             "says so: then an administrator, or `larder user reset-link`, makes the link. Counts as sign-in, per address.",
           access: "public",
           body: MessageAnswer,

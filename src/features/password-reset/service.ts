@@ -36,7 +36,10 @@ export interface PasswordResetOptions {
 
 /** How long a link opens anything. */
 export const RESET_LIFETIME_MS = 30 * 60_000;
-/** To one account within an hour. */
+/**
+ * To one account within the time that a link holds: whoever asks for links of others fills no mailbox, and where one is
+ * refused for it, the last that was sent is still good.
+ */
 const MAILS_MAX = 3;
 /** Requests that wait to be looked at; whoever floods us finds no more room, and nobody else loses any. */
 const REQUESTS_MAX = 1_000;
@@ -60,7 +63,7 @@ export class PasswordReset {
 
   /**
    * Notes that a new password is wanted for this address; durable on return, and the same for every address. Where there
-   * is an enabled account, a mail with a link leaves afterwards; three within an hour at most.
+   * is an enabled account, a mail with a link leaves afterwards; three within 30 minutes at most.
    */
   async request(email: string): Promise<void> {
     const { writer, clock } = this.#options;
@@ -176,8 +179,8 @@ export class PasswordReset {
   #mailLink(tx: Transaction, user: User): void {
     const { mail, publicUrl, log } = this.#options;
     if (publicUrl === null) return;
-    if (mail.countWithinHour(user.id, "password-reset") >= MAILS_MAX) {
-      const text = "A link for a new password was not sent: the account got enough of them within the hour.";
+    if (mail.countWithin(user.id, "password-reset", RESET_LIFETIME_MS) >= MAILS_MAX) {
+      const text = "A link for a new password was not sent: the account got enough of them within half an hour.";
       log.info(text, { user: user.publicId });
       return;
     }

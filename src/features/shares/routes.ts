@@ -184,17 +184,6 @@ export function publicRoutes(options: PublicRoutesOptions) {
         params: TokenParams,
         ...documentedDownload,
       })
-      // Of their own, as in features/files.
-      .head("/api/public/:token/download", ({ params, request, set }) => downloads.send(params.token, request, set), {
-        access: "public",
-        params: TokenParams,
-        detail: { hide: true },
-      })
-      .head("/s/:token/download", ({ params, request, set }) => downloads.send(params.token, request, set), {
-        access: "public",
-        params: TokenParams,
-        detail: { hide: true },
-      })
       .post(
         "/api/public/:token/unlock",
         async ({ params, body, request, set }) => {

@@ -1,7 +1,7 @@
 import type { FileNode } from "../tree/types.ts";
 import type { OpenedShare } from "./types.ts";
 
-/** What pictures and films are called where their own names could tell the date (D67). */
+/** What pictures and films are called where their own names could tell the date (D67); what lies beside them is `notes`. */
 const NEUTRAL: Readonly<Record<string, string>> = { image: "photo", video: "film" };
 const SHORT_EXTENSION = /\.([a-z0-9]{1,5})$/i;
 /** What programs for pictures write beside them: `IMG_1234.xmp`. Whatever its media type, it has all that the camera told. */

@@ -5,6 +5,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { AccessCounters } from "../plans/access-counters.ts";
 import { actingDevice, type Permissions } from "../permissions/permissions.ts";
 import type { TreeReader } from "../tree/reader.ts";
+import type { WeighedFolder } from "../tree/trash.ts";
 import type { NodeRef, TrashedNode, TreeNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
@@ -46,19 +47,48 @@ export class TrashService {
     this.#options = options;
   }
 
-  /** Puts files and folders into the trash of their owner, each by itself, in order. */
+  /**
+   * Puts files and folders into the trash of their owner, each by itself, in order. A large folder waits for what is before
+   * it, and is waited for: what it weighs is true until something changes.
+   */
   async put(user: User, ids: readonly string[]): Promise<TrashOutcome<TrashEntry>[]> {
-    const { writer, tree, treeWriter, permissions } = this.#options;
-    return each(ids, async (publicId) => {
-      const admit = () => permissions.node(user, publicId, "place");
-      const weighed = await tree.weigh(admit().node);
-      return writer.run((tx) => {
-        // As the caller sees it, before it is gone.
-        const { node, owner, isOwn } = admit();
-        const ref = { accountId: owner.id, publicId };
-        const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, weighed));
-        return this.#entry({ ...trashed, node, folder: node.folder });
+    const { tree, permissions } = this.#options;
+    const outcomes: Promise<TrashOutcome<TrashEntry>>[] = [];
+    for (const publicId of new Set(ids)) {
+      if (!this.#isWeighed(user, publicId)) {
+        outcomes.push(attempt(publicId, () => this.#putOne(user, publicId, undefined)));
+        continue;
+      }
+      await Promise.all(outcomes);
+      const outcome = attempt(publicId, async () => {
+        const weighed = await tree.weigh(permissions.node(user, publicId, "place").node);
+        return this.#putOne(user, publicId, weighed);
       });
+      outcomes.push(outcome);
+      await outcome;
+    }
+    return Promise.all(outcomes);
+  }
+
+  #isWeighed(user: User, publicId: string): boolean {
+    const { tree, permissions } = this.#options;
+    try {
+      return tree.isWeighedElsewhere(permissions.node(user, publicId, "place").node);
+    } catch (error) {
+      // It is refused when its turn has come.
+      if (error instanceof AppError) return false;
+      throw error;
+    }
+  }
+
+  #putOne(user: User, publicId: string, weighed: WeighedFolder | undefined): Promise<TrashEntry> {
+    const { writer, treeWriter, permissions } = this.#options;
+    return writer.run((tx) => {
+      // As the caller sees it, before it is gone.
+      const { node, owner, isOwn } = permissions.node(user, publicId, "place");
+      const ref = { accountId: owner.id, publicId };
+      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, weighed));
+      return this.#entry({ ...trashed, node, folder: node.folder });
     });
   }
 
@@ -75,16 +105,19 @@ export class TrashService {
   async restore(user: User, ids: readonly string[]): Promise<TrashOutcome<TreeNode>[]> {
     const { writer, tree, treeWriter } = this.#options;
     const seqOf = (publicId: string) => tree.trashedSeqOf({ accountId: user.id, publicId }) ?? 0;
-    const order = ids.map((id) => ({ id, seq: seqOf(id) })).sort((a, b) => b.seq - a.seq);
-    const outcomes = await each(
-      order.map(({ id }) => id),
-      (publicId) =>
-        writer.run((tx) =>
-          treeWriter.by(user.viaDeviceId, () => treeWriter.restore(tx, { accountId: user.id, publicId })),
+    const known = [...new Set(ids)];
+    const order = known.map((id) => ({ id, seq: seqOf(id) })).sort((a, b) => b.seq - a.seq);
+    const outcomes = await Promise.all(
+      order.map(({ id: publicId }) =>
+        attempt(publicId, () =>
+          writer.run((tx) =>
+            treeWriter.by(user.viaDeviceId, () => treeWriter.restore(tx, { accountId: user.id, publicId })),
+          ),
         ),
+      ),
     );
     const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
-    return ids.flatMap((id) => byId.get(id) ?? []);
+    return known.flatMap((id) => byId.get(id) ?? []);
   }
 
   /** Deletes one thing in the trash for good. @throws AppError not_found */
@@ -133,16 +166,12 @@ export class TrashService {
   }
 }
 
-/** Each by itself, in order: deeds that are asked for together are carried out together. */
-async function each<T>(ids: readonly string[], deed: (id: string) => Promise<T>): Promise<TrashOutcome<T>[]> {
-  return Promise.all(
-    [...new Set(ids)].map(async (id): Promise<TrashOutcome<T>> => {
-      try {
-        return { id, done: await deed(id) };
-      } catch (error) {
-        if (error instanceof AppError) return { id, error };
-        throw error;
-      }
-    }),
-  );
+/** What became of one: deeds that are asked for together are carried out together, in order. */
+async function attempt<T>(id: string, deed: () => Promise<T>): Promise<TrashOutcome<T>> {
+  try {
+    return { id, done: await deed() };
+  } catch (error) {
+    if (error instanceof AppError) return { id, error };
+    throw error;
+  }
 }

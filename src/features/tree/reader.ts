@@ -299,13 +299,14 @@ export class TreeReader {
     return walkBelow(this.#store, ids, visit);
   }
 
-  /**
-   * What {@link TreeWriter.trash} wants to know of a folder in an account of many files, read off the event loop; undefined
-   * where it does better to look itself.
-   */
-  async weigh(node: TreeNode): Promise<WeighedFolder | undefined> {
-    if (node.kind === "file" || this.usage(node.accountId).files < WEIGHED_ELSEWHERE_MIN) return undefined;
-    return weighElsewhere(this.#store, node.accountId, node.id);
+  /** Whether {@link weigh} is to be asked before a node is put into the trash: a folder in an account of many files. */
+  isWeighedElsewhere(node: TreeNode): boolean {
+    return node.kind === "folder" && this.usage(node.accountId).files >= WEIGHED_ELSEWHERE_MIN;
+  }
+
+  /** What {@link TreeWriter.trash} wants to know of a large folder, read off the event loop; true until something changes. */
+  weigh(folder: TreeNode): Promise<WeighedFolder> {
+    return weighElsewhere(this.#store, folder.accountId, folder.id);
   }
 
   /** A page of an account's trash, what came last in front, and how much there is in all. */

@@ -11,7 +11,6 @@ import { invariant } from "../../lib/invariant.ts";
 import { fold, joinPath, parentPath, ROOT_PATH } from "../../lib/path.ts";
 import { usageType } from "./accounts.ts";
 import { takeApart } from "./delete.ts";
-import { IN_TRASH } from "./history.ts";
 import type { StoredNode } from "./node-rows.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, parseTags, toNode } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
@@ -236,11 +235,8 @@ export function purgeNode(store: TreeStore, ref: NodeRef): TrashedNode {
   const { account_id: accountId, file_bytes: fileBytes, version_bytes: versionBytes } = trashed;
   const seq = store.accounts.take(accountId, { trashBytes: -(fileBytes + versionBytes) });
   const subject = { accountId, seq, nodeId: row.id, publicId: row.public_id, kind: row.kind, what: "delete" } as const;
+  // For undoing it was in its folder; for looking back it is known to have been in the trash.
   store.undo.note(subject, () => store.undo.describe({ ...row, parent_id: trashed.parent_id }, trashed.folder));
-  // For undoing it was in its folder; for looking back it was in the trash until now.
-  store.sqlite
-    .query("UPDATE former_places SET parent_id = ?3 WHERE node_id = ?1 AND seq = ?2")
-    .run(row.id, seq, IN_TRASH);
   store.accounts.record(accountId, seq, row.id);
   removeTrashRow(store, row.id);
   if (row.kind === FILE) purgeFile(store, row);

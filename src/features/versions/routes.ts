@@ -101,12 +101,6 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
           }),
         },
       )
-      // Of its own: made from the GET by the framework, it would read the whole content to measure it.
-      .head(
-        "/:id/versions/:version/download",
-        ({ principal, params, request, set }) => send(principal, params, request, set),
-        { access: "reader", params: VersionParams, detail: { hide: true } },
-      )
       .post(
         "/:id/versions/:version/restore",
         async ({ principal, params, request }) => {

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
+import { notFound } from "../../../src/errors.ts";
 import type { Permissions } from "../../../src/features/permissions/permissions.ts";
 import { TrashService } from "../../../src/features/trash/service.ts";
+import { WEIGHED_ELSEWHERE_MIN } from "../../../src/features/tree/trash.ts";
+import type { User } from "../../../src/features/users/types.ts";
 import { TestTree } from "../tree/support.ts";
 
 const DAY_MS = 86_400_000;
@@ -19,8 +22,14 @@ beforeEach(() => {
     tree: tree.read,
     treeWriter: tree.write,
     // Who may put what there is asked elsewhere; what is purged is asked of nobody.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
-    permissions: {} as Permissions,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as far as the trash looks at them
+    permissions: {
+      node: (_user: User, publicId: string) => {
+        const node = tree.read.findNode(accountId, publicId);
+        if (node === undefined) throw notFound("The file");
+        return { node, owner: { id: accountId }, isOwn: true };
+      },
+    } as unknown as Permissions,
     access: { forget: () => {} },
     keepMs: 30 * DAY_MS,
     onDetached: () => {
@@ -52,4 +61,24 @@ test("what has been in the trash for its time is deleted for good, and nothing e
   expect(tree.read.usage(accountId)).toMatchObject({ usedBytes: 5, trashBytes: 5 });
   expect(await tree.read.recount(accountId)).toEqual([]);
   expect(await tree.read.recountBlobs()).toEqual([]);
+});
+
+test("what is put there goes in order, however large the account, and is told once", async () => {
+  // Folders of large accounts are weighed elsewhere, which takes a while: the files after them did not wait.
+  tree.run((tx) => {
+    for (let number = 0; number < WEIGHED_ELSEWHERE_MIN; number++)
+      tree.write.ensureFolder(tx, accountId, `/${number % 10}/${number}`);
+  });
+  const child = tree.addFile(accountId, "/1", "child");
+  const folder = tree.read.findFolderByPath(accountId, "/1");
+  const other = tree.read.findFolderByPath(accountId, "/2");
+  if (folder === undefined || other === undefined) throw new Error("no folder");
+  tree.db.sqlite.run("UPDATE accounts SET files = files + ?2 WHERE id = ?1", [accountId, WEIGHED_ELSEWHERE_MIN]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as far as a user is looked at here
+  const user = { id: accountId, viaDeviceId: undefined } as User;
+  const put = await trash.put(user, [folder.publicId, child.publicId, other.publicId, folder.publicId]);
+  expect(put.map((one) => ("done" in one ? one.done.node.name : one.error.reason))).toEqual(["1", "not_found", "2"]);
+  const back = await trash.restore(user, [folder.publicId, other.publicId, folder.publicId]);
+  expect(back.map((one) => ("done" in one ? one.done.name : one.error.reason))).toEqual(["1", "2"]);
+  expect(tree.read.findNode(accountId, child.publicId)).toBeDefined();
 });

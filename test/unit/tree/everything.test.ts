@@ -280,4 +280,4 @@ test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))("all 
       expect([...mirror.known].toSorted()).toEqual([...expected].toSorted());
     }
   }
-});
+}, 60_000);

@@ -97,8 +97,11 @@ function change(accountId: number, random: ReturnType<typeof randomOf>, picture:
       } else if (kind === 2) tree.write.ensureFolder(tx, accountId, `${folderPath === "/" ? "" : folderPath}/f${name}`);
       else if (kind === 3) tree.write.move(tx, node, folderPath);
       else if (kind <= 5 && node.kind === "file") {
-        if (random.chance(0.5)) tree.write.updateFile(tx, node, { name, folderPath });
-        else {
+        if (random.chance(0.4)) tree.write.updateFile(tx, node, { name, folderPath });
+        else if (random.chance(0.3)) {
+          const { version } = random.pick(tree.read.listVersions(node));
+          tree.write.restoreVersion(tx, node, version, { createdBy: accountId, quotaBytes: null });
+        } else {
           const blob = blobOf(`${random.below(1_000)}`, 1 + random.below(50));
           const content = { file: node, blob, mediaType: "image/png", createdBy: accountId, quotaBytes: null };
           tree.write.replaceContent(tx, content);
@@ -150,11 +153,12 @@ test.each([1, 2, 3, 4, 5, 6])("the tree at each moment is what it was then (seed
   const other = tree.addAccount();
   tree.addFile(other, "/fc", "another's");
   const random = randomOf(seed);
-  const pictures: { atMs: number; picture: Picture }[] = [];
+  // Of what happens within a millisecond, the end of it is that moment.
+  const pictures = new Map<number, Picture>();
   const deleted = new Set<string>();
   let picture: Picture = new Map();
   for (let step = 0; step < 120; step++) {
-    tree.clock.advance(1 + random.below(5));
+    if (random.chance(0.7)) tree.clock.advance(1 + random.below(5));
     try {
       for (const publicId of change(accountId, random, picture)) deleted.add(publicId);
     } catch (error) {
@@ -162,9 +166,9 @@ test.each([1, 2, 3, 4, 5, 6])("the tree at each moment is what it was then (seed
       if (!(error instanceof Error && "reason" in error)) throw error;
     }
     picture = await takePicture(accountId);
-    pictures.push({ atMs: tree.clock.nowMs(), picture });
+    pictures.set(tree.clock.nowMs(), picture);
   }
-  for (const { atMs, picture: was } of pictures.filter((_, index) => index % 3 === 0)) {
+  for (const [atMs, was] of [...pictures].filter((_, index) => index % 3 === 0)) {
     const moment = tree.read.past.momentOf(accountId, atMs);
     const expected = withoutDeleted(was, deleted);
     const found = await lookBack(moment);
