@@ -110,8 +110,6 @@ const viewersMay = [
   // Reads, by POST because of their lists.
   /^POST \/api\/files\/archive$/,
   /^POST \/api\/mobile\/files\/durability$/,
-  // Leaves what others share with them.
-  /^DELETE \/api\/shares\/received\//,
   // Open to everybody: the token in the path decides.
   /^POST \/api\/public\//,
 ];

@@ -61,8 +61,7 @@ async function expectAllThere(server: TestServer, client: Client, kept: readonly
   }
   // What is in the trash, and what is an earlier content, is no waste.
   expect((await server.larder(["gc", "--now"])).code).toBe(0);
-  if (trashed.size > 0)
-    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [...trashed] }), 200);
+  if (trashed.size > 0) expectStatus(await client.post("/api/files/trash/restore", { fileIds: [...trashed] }), 200);
   for (const file of kept) {
     file.place = "tree";
     for (const [version, checksum] of file.versions) {

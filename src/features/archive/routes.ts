@@ -59,47 +59,45 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
     return send(principal, [node], readQuery(exchangeOf(request).query)["name"], request, set);
   };
 
-  return (
-    new Elysia({ name: "archive-routes", prefix: "/api/files" })
-      .use(guard)
-      .get(
-        "/folders/:id/archive",
-        ({ principal, params, request, set }) => sendFolder(principal, params.id, request, set),
-        {
+  return new Elysia({ name: "archive-routes", prefix: "/api/files" })
+    .use(guard)
+    .get(
+      "/folders/:id/archive",
+      ({ principal, params, request, set }) => sendFolder(principal, params.id, request, set),
+      {
+        access: "reader",
+        params: IdParams,
+        ...documented({
+          tag: "Folders",
+          summary: "A folder as a ZIP",
+          description: DESCRIPTION,
           access: "reader",
-          params: IdParams,
-          ...documented({
-            tag: "Folders",
-            summary: "A folder as a ZIP",
-            description: DESCRIPTION,
-            access: "reader",
-            query: { name: { type: "string", description: "Name of the archive; by default that of the folder" } },
-            headers: { Range: "RFC 9110 §14, a single one" },
-            content: { "application/zip": "The archive" },
-            alsoAnswers: { 206: "The range asked for", 304: "The client has it already" },
-            errors: ERRORS,
-          }),
-        },
-      )
-      .post(
-        "/archive",
-        ({ principal, body, request, set }) => {
-          const ids = [...new Set(body.fileIds)];
-          const roots = ids.map((id) => permissions.node(principal.user, id, "read").node);
-          return send(principal, roots, body.name, request, set);
-        },
-        {
-          ...takesJson("reader", ArchiveBody),
-          ...documented({
-            takesJson: true,
-            tag: "Files",
-            summary: "Files and folders as a ZIP",
-            description: DESCRIPTION,
-            access: "reader",
-            content: { "application/zip": "The archive" },
-            errors: ERRORS,
-          }),
-        },
-      )
-  );
+          query: { name: { type: "string", description: "Name of the archive; by default that of the folder" } },
+          headers: { Range: "RFC 9110 §14, a single one" },
+          content: { "application/zip": "The archive" },
+          alsoAnswers: { 206: "The range asked for", 304: "The client has it already" },
+          errors: ERRORS,
+        }),
+      },
+    )
+    .post(
+      "/archive",
+      ({ principal, body, request, set }) => {
+        const ids = [...new Set(body.fileIds)];
+        const roots = ids.map((id) => permissions.node(principal.user, id, "read").node);
+        return send(principal, roots, body.name, request, set);
+      },
+      {
+        ...takesJson("reader", ArchiveBody),
+        ...documented({
+          takesJson: true,
+          tag: "Files",
+          summary: "Files and folders as a ZIP",
+          description: DESCRIPTION,
+          access: "reader",
+          content: { "application/zip": "The archive" },
+          errors: ERRORS,
+        }),
+      },
+    );
 }

@@ -8,7 +8,7 @@ import { ok, paginate } from "../../http/envelope.ts";
 import { ERROR_ANSWERS } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { IdParams, readInteger, readQuery } from "../../http/fields.ts";
-import { forEachPiece } from "../../http/request-body.ts";
+import { readForm } from "../../http/read-form.ts";
 import type { Clock } from "../../lib/clock.ts";
 import {
   INVITE_FIELDS,
@@ -35,7 +35,6 @@ export interface InviteRoutesOptions {
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 20;
-const FORM_BYTES_MAX = 64 * 1024;
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 /** See the head of this file. */
@@ -186,15 +185,4 @@ function readExpiry({ expiresAt, expiresIn }: typeof NewInviteBody.static, nowMs
   const atMs = /^\d{4}-\d\d-\d\d/.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
   if (Number.isNaN(atMs)) throw invalidField("expiresAt", "expiresAt must be a time such as 2026-01-02T03:04:05.678Z.");
   return atMs;
-}
-
-async function readForm(request: Request): Promise<URLSearchParams> {
-  const pieces: Uint8Array[] = [];
-  let sizeBytes = 0;
-  await forEachPiece(request.body, (piece) => {
-    sizeBytes += piece.length;
-    if (sizeBytes > FORM_BYTES_MAX) throw new AppError("body_too_large", "The form is too large.");
-    pieces.push(piece.slice());
-  });
-  return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
 }

@@ -6,7 +6,7 @@ import { documented } from "../../http/documented.ts";
 import { ERROR_ANSWERS } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readQuery } from "../../http/fields.ts";
-import { forEachPiece } from "../../http/request-body.ts";
+import { readForm } from "../../http/read-form.ts";
 import { pageResponse } from "../../web/page.ts";
 import { renderResetDonePage, renderResetGonePage, renderResetPage } from "../../web/reset-password-page.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
@@ -22,7 +22,6 @@ export interface PasswordResetRoutesOptions {
   readonly basePath: string;
 }
 
-const FORM_BYTES_MAX = 64 * 1024;
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 const MAILED =
@@ -109,15 +108,4 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
       },
       { parse: "none", detail: { hide: true } },
     );
-}
-
-async function readForm(request: Request): Promise<URLSearchParams> {
-  const pieces: Uint8Array[] = [];
-  let sizeBytes = 0;
-  await forEachPiece(request.body, (piece) => {
-    sizeBytes += piece.length;
-    if (sizeBytes > FORM_BYTES_MAX) throw new AppError("body_too_large", "The form is too large.");
-    pieces.push(piece.slice());
-  });
-  return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
 }

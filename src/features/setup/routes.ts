@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import { noteAudit } from "../../http/audit-note.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readQuery } from "../../http/fields.ts";
-import { forEachPiece } from "../../http/request-body.ts";
+import { readForm } from "../../http/read-form.ts";
 import { pageResponse } from "../../web/page.ts";
 import {
   renderSetupDonePage,
@@ -27,7 +27,6 @@ export interface SetupRoutesOptions {
   readonly onSetUp: (use: SetupUse) => void;
 }
 
-const FORM_BYTES_MAX = 64 * 1024;
 const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
@@ -84,15 +83,4 @@ export function setupRoutes({ auth, defaultPlan, basePath, onSetUp }: SetupRoute
       },
       { parse: "none", detail: { hide: true } },
     );
-}
-
-async function readForm(request: Request): Promise<URLSearchParams> {
-  const pieces: Uint8Array[] = [];
-  let sizeBytes = 0;
-  await forEachPiece(request.body, (piece) => {
-    sizeBytes += piece.length;
-    if (sizeBytes > FORM_BYTES_MAX) throw new AppError("body_too_large", "The form is too large.");
-    pieces.push(piece.slice());
-  });
-  return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
 }

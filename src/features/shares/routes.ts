@@ -121,129 +121,127 @@ export function publicRoutes(options: PublicRoutesOptions) {
     uploadUrl: `${publicUrl(opened, contextOf(request))}/upload`,
   });
 
-  return (
-    new Elysia({ name: "public-routes" })
-      .use(guard)
-      .get(
-        "/api/public/:token",
-        async ({ params, request }) => {
-          const opened = door.open(visitOf(request, params.token, "what"));
-          statistics.noteView(opened.share);
-          const { node, share } = opened;
-          if (node.kind === "file") return ok(await presentFile(opened, node, request));
-          if (share.kind === "upload") return ok(presentDropBox(opened, node, request));
-          return ok(await presentFolder(opened, node, request));
-        },
-        {
-          access: "public",
-          params: TokenParams,
-          ...documented({
-            tag: "Public links",
-            summary: "What a public link opens",
-            description: "A file, a folder, or a drop box (permissions upload), of which nothing is told but its name.",
-            access: "public",
-            headers: GRANT_HEADER,
-            data: PublicShareRecord,
-            errors: [...DOOR_ERRORS, "share_permission", "thumbnail_pending", "content_missing"],
-          }),
-        },
-      )
-      .get(
-        "/api/public/:token/files",
-        async ({ params, request }) => {
-          const opened = door.open(visitOf(request, params.token, "read"));
-          const listing = await readSharedListing(door, tree, opened, readQuery(exchangeOf(request).query));
-          return ok({
-            files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
-            pagination: paginate(listing.page, listing.limit, listing.total),
-            currentFolder: presentCurrentFolder(opened, listing.folder),
-          });
-        },
-        {
-          access: "public",
-          params: TokenParams,
-          ...documented({
-            tag: "Public links",
-            summary: "List a shared folder",
-            description: "Paths begin at the shared folder, which is / itself.",
-            access: "public",
-            query: QUERY_OF_SHARED_LISTING,
-            headers: GRANT_HEADER,
-            data: PublicListingRecord,
-            errors: [...DOOR_ERRORS, "share_permission", "invalid_field", "invalid_path", "not_a_folder"],
-          }),
-        },
-      )
-      .get("/api/public/:token/download", ({ params, request, set }) => downloads.send(params.token, request, set), {
+  return new Elysia({ name: "public-routes" })
+    .use(guard)
+    .get(
+      "/api/public/:token",
+      async ({ params, request }) => {
+        const opened = door.open(visitOf(request, params.token, "what"));
+        statistics.noteView(opened.share);
+        const { node, share } = opened;
+        if (node.kind === "file") return ok(await presentFile(opened, node, request));
+        if (share.kind === "upload") return ok(presentDropBox(opened, node, request));
+        return ok(await presentFolder(opened, node, request));
+      },
+      {
         access: "public",
         params: TokenParams,
-        ...documentedDownload,
-      })
-      .get("/s/:token/download", ({ params, request, set }) => downloads.sendToPage(params.token, request, set), {
+        ...documented({
+          tag: "Public links",
+          summary: "What a public link opens",
+          description: "A file, a folder, or a drop box (permissions upload), of which nothing is told but its name.",
+          access: "public",
+          headers: GRANT_HEADER,
+          data: PublicShareRecord,
+          errors: [...DOOR_ERRORS, "share_permission", "thumbnail_pending", "content_missing"],
+        }),
+      },
+    )
+    .get(
+      "/api/public/:token/files",
+      async ({ params, request }) => {
+        const opened = door.open(visitOf(request, params.token, "read"));
+        const listing = await readSharedListing(door, tree, opened, readQuery(exchangeOf(request).query));
+        return ok({
+          files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
+          pagination: paginate(listing.page, listing.limit, listing.total),
+          currentFolder: presentCurrentFolder(opened, listing.folder),
+        });
+      },
+      {
         access: "public",
         params: TokenParams,
-        ...documentedDownload,
-      })
-      .post(
-        "/api/public/:token/unlock",
-        async ({ params, body, request, set }) => {
-          const { grant, expiresAtMs } = await unlock(door, rateGate, { ...params, ...body }, request, set.headers);
-          return ok({ grant, expiresAt: toTimestamp(expiresAtMs) });
-        },
-        {
-          ...takesJson("public", UnlockBody),
-          params: TokenParams,
-          ...documented({
-            tag: "Public links",
-            summary: "Give the password of a locked link",
-            description:
-              "The grant holds for an hour, as X-Share-Grant, and ends once the share changes. Wrong passwords count as wrong sign-ins do, per address and share.",
-            access: "public",
-            takesJson: true,
-            data: GrantRecord,
-            errors: ["not_found", "share_expired", "bad_credentials"],
-          }),
-        },
-      )
-      .post(
-        "/api/public/:token/upload",
-        async ({ params, request, set }) => {
-          const dropped = await dropBox.receive(visitOf(request, params.token, "drop"), request);
-          set.status = 201;
-          return ok(dropped);
-        },
-        {
+        ...documented({
+          tag: "Public links",
+          summary: "List a shared folder",
+          description: "Paths begin at the shared folder, which is / itself.",
           access: "public",
-          params: TokenParams,
-          parse: "none",
-          ...documented({
-            tag: "Public links",
-            summary: "Send a file into a drop box",
-            description:
-              "It is the owner's from then on, and counts in their quota. Where its name is taken it is numbered; the sender is told neither that nor anything else of the folder.",
-            access: "public",
-            status: 201,
-            requestBody: DropRequest,
-            headers: GRANT_HEADER,
-            data: DroppedRecord,
-            errors: [
-              ...DOOR_ERRORS,
-              "share_permission",
-              "invalid_multipart",
-              "invalid_field",
-              "invalid_path",
-              "checksum_mismatch",
-              "file_too_large",
-              "quota_exceeded",
-              "unsupported_media_type",
-              "storage_error",
-              "store_missing",
-              "disk_full",
-            ],
-          }),
-        },
-      )
-  );
+          query: QUERY_OF_SHARED_LISTING,
+          headers: GRANT_HEADER,
+          data: PublicListingRecord,
+          errors: [...DOOR_ERRORS, "share_permission", "invalid_field", "invalid_path", "not_a_folder"],
+        }),
+      },
+    )
+    .get("/api/public/:token/download", ({ params, request, set }) => downloads.send(params.token, request, set), {
+      access: "public",
+      params: TokenParams,
+      ...documentedDownload,
+    })
+    .get("/s/:token/download", ({ params, request, set }) => downloads.sendToPage(params.token, request, set), {
+      access: "public",
+      params: TokenParams,
+      ...documentedDownload,
+    })
+    .post(
+      "/api/public/:token/unlock",
+      async ({ params, body, request, set }) => {
+        const { grant, expiresAtMs } = await unlock(door, rateGate, { ...params, ...body }, request, set.headers);
+        return ok({ grant, expiresAt: toTimestamp(expiresAtMs) });
+      },
+      {
+        ...takesJson("public", UnlockBody),
+        params: TokenParams,
+        ...documented({
+          tag: "Public links",
+          summary: "Give the password of a locked link",
+          description:
+            "The grant holds for an hour, as X-Share-Grant, and ends once the share changes. Wrong passwords count as wrong sign-ins do, per address and share.",
+          access: "public",
+          takesJson: true,
+          data: GrantRecord,
+          errors: ["not_found", "share_expired", "bad_credentials"],
+        }),
+      },
+    )
+    .post(
+      "/api/public/:token/upload",
+      async ({ params, request, set }) => {
+        const dropped = await dropBox.receive(visitOf(request, params.token, "drop"), request);
+        set.status = 201;
+        return ok(dropped);
+      },
+      {
+        access: "public",
+        params: TokenParams,
+        parse: "none",
+        ...documented({
+          tag: "Public links",
+          summary: "Send a file into a drop box",
+          description:
+            "It is the owner's from then on, and counts in their quota. Where its name is taken it is numbered; the sender is told neither that nor anything else of the folder.",
+          access: "public",
+          status: 201,
+          requestBody: DropRequest,
+          headers: GRANT_HEADER,
+          data: DroppedRecord,
+          errors: [
+            ...DOOR_ERRORS,
+            "share_permission",
+            "invalid_multipart",
+            "invalid_field",
+            "invalid_path",
+            "checksum_mismatch",
+            "file_too_large",
+            "quota_exceeded",
+            "unsupported_media_type",
+            "storage_error",
+            "store_missing",
+            "disk_full",
+          ],
+        }),
+      },
+    );
 }
 
 /**

@@ -41,111 +41,108 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
       callerKey: `u:${principal.user.id}`,
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });
-  return (
-    new Elysia({ name: "version-routes", prefix: "/api/files" })
-      .use(guard)
-      .get(
-        "/:id/versions",
-        ({ principal, params, request }) => {
-          const { baseUrl } = exchangeOf(request);
-          const found = versions.list(principal.user, params.id);
-          return ok({ versions: found.map((version) => presentVersion(params.id, version, baseUrl)) });
-        },
-        {
+  return new Elysia({ name: "version-routes", prefix: "/api/files" })
+    .use(guard)
+    .get(
+      "/:id/versions",
+      ({ principal, params, request }) => {
+        const { baseUrl } = exchangeOf(request);
+        const found = versions.list(principal.user, params.id);
+        return ok({ versions: found.map((version) => presentVersion(params.id, version, baseUrl)) });
+      },
+      {
+        access: "reader",
+        params: IdParams,
+        ...documented({
+          tag: "Versions",
+          summary: "The contents of a file, the newest first",
+          description:
+            "Earlier contents are kept for as long as they are among the last 10 or were replaced within the last 30 " +
+            "days (configurable), and count in the usage.",
           access: "reader",
-          params: IdParams,
-          ...documented({
-            tag: "Versions",
-            summary: "The contents of a file, the newest first",
-            description:
-              "Earlier contents are kept for as long as they are among the last 10 or were replaced within the last 30 " +
-              "days (configurable), and count in the usage.",
-            access: "reader",
-            data: VersionsRecord,
-            errors: ["not_found", "invalid_field"],
-          }),
-        },
-      )
-      .get(
-        "/:id/versions/:version/download",
-        ({ principal, params, request, set }) => send(principal, params, request, set),
-        {
+          data: VersionsRecord,
+          errors: ["not_found", "invalid_field"],
+        }),
+      },
+    )
+    .get(
+      "/:id/versions/:version/download",
+      ({ principal, params, request, set }) => send(principal, params, request, set),
+      {
+        access: "reader",
+        params: VersionParams,
+        ...documented({
+          tag: "Versions",
+          summary: "The content of one version",
+          description: "Everything as when the file itself is downloaded; the present version has a number, too.",
           access: "reader",
-          params: VersionParams,
-          ...documented({
-            tag: "Versions",
-            summary: "The content of one version",
-            description: "Everything as when the file itself is downloaded; the present version has a number, too.",
-            access: "reader",
-            query: {
-              inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
-              thumbnail: {
-                type: "string",
-                enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
-                description:
-                  "WebP of at most 128, 512 (true) or 1600 pixels; the content itself where none can be made",
-              },
+          query: {
+            inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
+            thumbnail: {
+              type: "string",
+              enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
+              description: "WebP of at most 128, 512 (true) or 1600 pixels; the content itself where none can be made",
             },
-            headers: { Range: "RFC 9110 §14, single or multiple" },
-            content: { "application/octet-stream": "The content" },
-            alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
-            errors: [
-              "not_found",
-              "invalid_field",
-              "precondition_failed",
-              "range_not_satisfiable",
-              "content_missing",
-              "content_damaged",
-              "thumbnail_pending",
-            ],
-          }),
-        },
-      )
-      .post(
-        "/:id/versions/:version/restore",
-        async ({ principal, params, request }) => {
-          const version = readVersion(params.version);
-          const file = await versions.restore(principal.user, params.id, version, preconditionOf(request));
-          const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
-          return ok(presentUploaded(file, context), `Version ${version} is the content again.`);
-        },
-        {
+          },
+          headers: { Range: "RFC 9110 §14, single or multiple" },
+          content: { "application/octet-stream": "The content" },
+          alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
+          errors: [
+            "not_found",
+            "invalid_field",
+            "precondition_failed",
+            "range_not_satisfiable",
+            "content_missing",
+            "content_damaged",
+            "thumbnail_pending",
+          ],
+        }),
+      },
+    )
+    .post(
+      "/:id/versions/:version/restore",
+      async ({ principal, params, request }) => {
+        const version = readVersion(params.version);
+        const file = await versions.restore(principal.user, params.id, version, preconditionOf(request));
+        const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
+        return ok(presentUploaded(file, context), `Version ${version} is the content again.`);
+      },
+      {
+        access: "writer",
+        params: VersionParams,
+        ...documented({
+          tag: "Versions",
+          summary: "Make an earlier version the content again",
+          description:
+            "As a new version: what was the content until now stays as an earlier one. The present version is left as it is.",
           access: "writer",
-          params: VersionParams,
-          ...documented({
-            tag: "Versions",
-            summary: "Make an earlier version the content again",
-            description:
-              "As a new version: what was the content until now stays as an earlier one. The present version is left as it is.",
-            access: "writer",
-            headers: { "If-Match": "Only if the present content has this ETag" },
-            data: ref("UploadedFile"),
-            errors: ["not_found", "invalid_field", "share_permission", "precondition_failed", "quota_exceeded"],
-          }),
-        },
-      )
-      .delete(
-        "/:id/versions/:version",
-        async ({ principal, params }) => {
-          const { version } = await versions.delete(principal.user, params.id, readVersion(params.version));
-          return ok(
-            { id: params.id, version, deletedAt: toTimestamp(clock.nowMs()) },
-            "Version permanently deleted; its bytes count no more.",
-          );
-        },
-        {
+          headers: { "If-Match": "Only if the present content has this ETag" },
+          data: ref("UploadedFile"),
+          errors: ["not_found", "invalid_field", "share_permission", "precondition_failed", "quota_exceeded"],
+        }),
+      },
+    )
+    .delete(
+      "/:id/versions/:version",
+      async ({ principal, params }) => {
+        const { version } = await versions.delete(principal.user, params.id, readVersion(params.version));
+        return ok(
+          { id: params.id, version, deletedAt: toTimestamp(clock.nowMs()) },
+          "Version permanently deleted; its bytes count no more.",
+        );
+      },
+      {
+        access: "writer",
+        params: VersionParams,
+        ...documented({
+          tag: "Versions",
+          summary: "Delete an earlier version for good",
           access: "writer",
-          params: VersionParams,
-          ...documented({
-            tag: "Versions",
-            summary: "Delete an earlier version for good",
-            access: "writer",
-            data: DeletedVersionRecord,
-            errors: ["not_found", "invalid_field", "share_permission", "version_conflict"],
-          }),
-        },
-      )
-  );
+          data: DeletedVersionRecord,
+          errors: ["not_found", "invalid_field", "share_permission", "version_conflict"],
+        }),
+      },
+    );
 }
 
 /** @throws AppError invalid_field */

@@ -154,6 +154,21 @@ test("one address gets twenty of a kind within an hour; where no mail is sent, n
   expect(bench.states()).toHaveLength(22);
 });
 
+test("what is under way at the stop may still end; nothing more begins", async () => {
+  const { promise, resolve } = Promise.withResolvers<MailOutcome>();
+  const bench = mailBench(() => promise);
+  await bench.send("ann@example.test", "first");
+  await bench.send("ann@example.test", "second");
+  bench.dispatcher.start();
+  await bench.settle();
+  const closed = bench.dispatcher.close();
+  resolve({ state: "sent" });
+  await closed;
+  await bench.settle();
+  expect(bench.attempts).toHaveLength(1);
+  expect(bench.states()).toEqual(["sent", "waiting"]);
+});
+
 test("a deed that is undone sends nothing", async () => {
   const bench = mailBench();
   bench.dispatcher.start();

@@ -172,22 +172,22 @@ async function expectAgreement(accountId: number): Promise<TreeNode[]> {
   const nodes = await allNodes(accountId);
   expect(await tree.read.recount(accountId)).toEqual([]);
   const tags = new Map<string, number>();
-  const types = new Map<string, [number, number]>();
+  const types = new Map<string, number[]>();
   let fileBytes = 0;
   for (const node of nodes) {
     if (node.kind === "folder") continue;
     fileBytes += node.sizeBytes;
     for (const tag of node.tags) tags.set(fold(tag), (tags.get(fold(tag)) ?? 0) + 1);
     const type = (node.mediaType.split(";")[0] ?? "").toLowerCase();
-    const [files, bytes] = types.get(type) ?? [0, 0];
+    const [files = 0, bytes = 0] = types.get(type) ?? [];
     types.set(type, [files + 1, bytes + node.sizeBytes]);
     expect(tree.read.listVersions(node).map(({ version }) => version)[0]).toBe(node.version);
   }
   if (!tree.read.isReaping(accountId)) {
-    const toldTags = tree.read.tagsOf(accountId, 100).map(({ tag, count }) => [fold(tag), count]);
-    expect(toldTags.toSorted()).toEqual([...tags].toSorted());
-    const toldTypes = tree.read.usageByType(accountId).map(({ type, files, bytes }) => [type, [files, bytes]]);
-    expect(toldTypes.toSorted()).toEqual([...types].toSorted());
+    const toldTags = tree.read.tagsOf(accountId, 100).map(({ tag, count }) => [fold(tag), count] as const);
+    expect(new Map(toldTags)).toEqual(tags);
+    const toldTypes = tree.read.usageByType(accountId);
+    expect(new Map(toldTypes.map(({ type, files, bytes }) => [type, [files, bytes]]))).toEqual(types);
   }
   const usage = tree.read.usage(accountId);
   expect([usage.files + usage.folders, usage.fileBytes]).toEqual([nodes.length, fileBytes]);
@@ -195,89 +195,98 @@ async function expectAgreement(accountId: number): Promise<TreeNode[]> {
   expect(total).toBe(entries.length);
   for (const { node } of entries) expect(tree.read.findNode(accountId, node.publicId)).toBeUndefined();
   const found = await tree.read.find({
-    ...{ accountId, folder: tree.read.getRoot(accountId), sort: "name", order: "asc", offset: 0, limit: 1_000 },
+    accountId,
+    folder: tree.read.getRoot(accountId),
+    sort: "name",
+    order: "asc",
+    offset: 0,
+    limit: 1_000,
     recursive: true,
     search: "a",
   });
   const named = nodes.filter(({ name }) => fold(name).includes("a")).map(({ publicId }) => publicId);
-  expect(found.nodes.map(({ publicId }) => publicId).toSorted()).toEqual(named.toSorted());
+  expect(new Set(found.nodes.map(({ publicId }) => publicId))).toEqual(new Set(named));
   return nodes;
 }
 
 const SEEDS = Number(process.env["LARDER_TEST_SEEDS"] ?? 8);
 const FIRST_SEED = Number(process.env["LARDER_TEST_SEED"] ?? 1);
 
-test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))("all agrees (seed %i)", async (seed) => {
-  tree = new TestTree();
-  const accounts = [tree.addAccount(), tree.addAccount()] as const;
-  const random = randomOf(seed);
-  const mirrors = accounts.map(() => [new Mirror(3), new Mirror(500)]);
-  const shown: (readonly TreeNode[])[] = [[], []];
-  const moments: number[] = [tree.clock.nowMs()];
-  for (let step = 0; step < STEPS; step++) {
-    const turn = random.chance(0.8) ? 0 : 1;
-    const [accountId, otherId] = turn === 0 ? accounts : [accounts[1], accounts[0]];
-    if (random.chance(0.8)) tree.clock.advance(1 + random.below(5));
-    if (random.chance(0.3)) moments.push(tree.clock.nowMs());
-    const heldBefore = accounts.map(contentsOf);
-    const { user, history, rewinding } = services(accountId);
-    let isDestructive = false;
-    const choice = random.below(24);
-    try {
-      if (choice === 0) {
-        tree.clock.advance(1);
-        const request = {
-          folderPath: "/",
-          atMs: random.pick(moments),
-          removesNew: random.chance(0.5),
-          isPartial: false,
-          isDryRun: false,
-        };
-        const before = (await allNodes(accountId)).map(lineOf);
-        // A large deletion is taken apart first, by a dry run too.
-        isDestructive = tree.read.isReaping(accountId);
-        const dry = await history.restore(user, { ...request, isDryRun: true });
-        expect((await allNodes(accountId)).map(lineOf)).toEqual(before);
-        const real = await history.restore(user, request);
-        const plain = ({ outcomes }: typeof dry) =>
-          outcomes.map((one) => [one.outcome, one.node.folder, one.node.name, one.outcome === "done" && one.change]);
-        expect(plain(real)).toEqual(plain(dry));
-        tree.clock.advance(1);
-        const again = await history.restore(user, request);
-        expect({ seed, step, left: again.outcomes.filter(({ outcome }) => outcome === "done") }).toEqual({
-          seed,
-          step,
-          left: [],
-        });
-      } else if (choice === 1) {
-        isDestructive = true;
-        const sinceMs = random.pick(moments);
-        await rewinding.rewind(user, { devicePublicId: "d", sinceMs, isDryRun: true });
-        await rewinding.rewind(user, { devicePublicId: "d", sinceMs, isDryRun: false });
-      } else isDestructive = change(accountId, otherId, random, shown[turn] ?? []);
-    } catch (error) {
-      // A name that is taken, a folder into itself: nothing has changed.
-      if (!(error instanceof Error && "reason" in error)) throw error;
+test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
+  "all agrees (seed %i)",
+  async (seed) => {
+    tree = new TestTree();
+    const accounts = [tree.addAccount(), tree.addAccount()] as const;
+    const random = randomOf(seed);
+    const mirrors = accounts.map(() => [new Mirror(3), new Mirror(500)]);
+    const shown: (readonly TreeNode[])[] = [[], []];
+    const moments: number[] = [tree.clock.nowMs()];
+    for (let step = 0; step < STEPS; step++) {
+      const turn = random.chance(0.8) ? 0 : 1;
+      const [accountId, otherId] = turn === 0 ? accounts : [accounts[1], accounts[0]];
+      if (random.chance(0.8)) tree.clock.advance(1 + random.below(5));
+      if (random.chance(0.3)) moments.push(tree.clock.nowMs());
+      const heldBefore = accounts.map(contentsOf);
+      const { user, history, rewinding } = services(accountId);
+      let isDestructive = false;
+      const choice = random.below(24);
+      try {
+        if (choice === 0) {
+          tree.clock.advance(1);
+          const request = {
+            folderPath: "/",
+            atMs: random.pick(moments),
+            removesNew: random.chance(0.5),
+            isPartial: false,
+            isDryRun: false,
+          };
+          const before = (await allNodes(accountId)).map(lineOf);
+          // A large deletion is taken apart first, by a dry run too.
+          isDestructive = tree.read.isReaping(accountId);
+          const dry = await history.restore(user, { ...request, isDryRun: true });
+          expect((await allNodes(accountId)).map(lineOf)).toEqual(before);
+          const real = await history.restore(user, request);
+          const plain = ({ outcomes }: typeof dry) =>
+            outcomes.map((one) => [one.outcome, one.node.folder, one.node.name, one.outcome === "done" && one.change]);
+          expect(plain(real)).toEqual(plain(dry));
+          tree.clock.advance(1);
+          const again = await history.restore(user, request);
+          expect({ seed, step, left: again.outcomes.filter(({ outcome }) => outcome === "done") }).toEqual({
+            seed,
+            step,
+            left: [],
+          });
+        } else if (choice === 1) {
+          isDestructive = true;
+          const sinceMs = random.pick(moments);
+          await rewinding.rewind(user, { devicePublicId: "d", sinceMs, isDryRun: true });
+          await rewinding.rewind(user, { devicePublicId: "d", sinceMs, isDryRun: false });
+        } else isDestructive = change(accountId, otherId, random, shown[turn] ?? []);
+      } catch (error) {
+        // A name that is taken, a folder into itself: nothing has changed.
+        if (!(error instanceof Error && "reason" in error)) throw error;
+      }
+      for (const [index, id] of accounts.entries()) {
+        shown[index] = await expectAgreement(id);
+        for (const mirror of mirrors[index] ?? []) if (random.chance(0.3)) mirror.ask(id, random.chance(0.5));
+        if (isDestructive) continue;
+        const held = contentsOf(id);
+        expect([...(heldBefore[index] ?? [])].filter((digest) => !held.has(digest))).toEqual([]);
+      }
+      expect(await tree.read.recountBlobs()).toEqual([]);
     }
+    tree.run((tx) => {
+      while (tree.write.reapSome(tx, 50) > 0);
+    });
     for (const [index, id] of accounts.entries()) {
-      shown[index] = await expectAgreement(id);
-      for (const mirror of mirrors[index] ?? []) if (random.chance(0.3)) mirror.ask(id, random.chance(0.5));
-      if (isDestructive) continue;
-      const held = contentsOf(id);
-      expect([...(heldBefore[index] ?? [])].filter((digest) => !held.has(digest))).toEqual([]);
+      const expected = new Map((await expectAgreement(id)).map((node) => [node.publicId, lineOf(node)]));
+      const root = tree.read.getRoot(id);
+      for (const mirror of mirrors[index] ?? []) {
+        mirror.ask(id, true);
+        mirror.known.delete(root.publicId);
+        expect(mirror.known).toEqual(expected);
+      }
     }
-    expect(await tree.read.recountBlobs()).toEqual([]);
-  }
-  tree.run((tx) => {
-    while (tree.write.reapSome(tx, 50) > 0);
-  });
-  for (const [index, id] of accounts.entries()) {
-    const expected = new Map((await expectAgreement(id)).map((node) => [node.publicId, lineOf(node)]));
-    const root = tree.read.getRoot(id);
-    for (const mirror of mirrors[index] ?? []) {
-      mirror.ask(id, true);
-      mirror.known.delete(root.publicId);
-      expect([...mirror.known].toSorted()).toEqual([...expected].toSorted());
-    }
-  }
-}, 60_000);
+  },
+  60_000,
+);
