@@ -503,6 +503,14 @@ describe("the audit log", () => {
         { what: ["sign_up", { provider: true, role: "admin" }, "none"], ...whom(chief.email) },
       ]);
 
+      // Whoever is not let in gets no role by trying.
+      await own.larder(["user", "set", chief.email, "--disable"]);
+      provider.people.set(chief.name, { ...provider.people.get(chief.name), groups: ["chiefs"] });
+      const refused = browser(of);
+      expectRefusal(await comeBack(refused, await refused.untilCallback(chief.name), of), 403, "account_disabled");
+      const listed = await admin.client.get(`/api/admin/users?search=${encodeURIComponent(chief.email)}`);
+      expect(listed.at("data.users.0.role")).toBe("user");
+
       const account = await own.signUp();
       const begun = await account.client.post("/api/auth/oidc/link", { password: account.password });
       const [cookie = ""] = begun.headers.getSetCookie();

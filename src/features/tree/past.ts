@@ -11,6 +11,15 @@ import { numbers, type Read, rows } from "../../db/reader.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { fold, joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { IN_TRASH } from "./history.ts";
+import {
+  BORN_SQL,
+  CHANGED_CHILDREN_SQL,
+  childrenSql,
+  CREATED_SQL,
+  IS_KEPT_SQL,
+  MODIFIED_THEN_SQL,
+  SORT_KEYS_SQL,
+} from "./past-sql.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toFile, toFolder } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileNode, FolderNode, SortField, SortOrder, TreeNode } from "./types.ts";
@@ -79,80 +88,6 @@ export interface DeletedByDevice {
   readonly detail: UndoDetail;
 }
 
-/** Made at, by number; what came with the copy of a large folder was made when that appeared. Of a table `n` of nodes. */
-const BORN = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
-  ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
-
-/**
- * Whether a node (`p.node_id`) may be shown: in the tree or the trash (whose nodes have a negative number for a parent), in
- * a folder that a device deleted, or deleted by one itself. What a person deleted for good is not, also while its rows are still being taken apart.
- */
-const IS_KEPT = `coalesce(
-  (WITH RECURSIVE up(id, parent_id, name) AS (SELECT id, parent_id, name FROM nodes WHERE id = p.node_id
-     UNION ALL SELECT a.id, a.parent_id, a.name FROM up JOIN nodes a ON a.id = up.parent_id)
-   SELECT ifnull(up.parent_id < 0, 0) OR up.name = '/'
-     OR EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = up.id AND u.what = 'delete')
-   FROM up WHERE parent_id IS NULL OR parent_id < 0),
-  EXISTS (SELECT 1 FROM undo u INDEXED BY undo_node WHERE u.node_id = p.node_id AND u.what IN ('delete', 'reap')))`;
-
-/** What was in some folders (`?1`, a JSON list) after a journal number (`?2`): those still there, and those that left since. */
-function childrenSql(still: string, left: string): string {
-  return `SELECT n.parent_id, n.id, n.kind, n.name, n.sort_key
-     FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
-     WHERE ${still} AND ${BORN} <= ?2
-       AND NOT EXISTS (SELECT 1 FROM former_places p WHERE p.node_id = n.id AND p.seq > ?2)
-   UNION ALL SELECT p.parent_id, p.node_id, p.kind, p.name, p.sort_key
-     FROM json_each(?1) j CROSS JOIN former_places p INDEXED BY former_places_folder ON p.parent_id = j.value AND p.seq > ?2
-     WHERE ${left} AND p.born_seq <= ?2
-       AND NOT EXISTS (SELECT 1 FROM former_places q WHERE q.node_id = p.node_id AND q.seq > ?2 AND q.seq < p.seq)
-       AND ${IS_KEPT}`;
-}
-
-/** A field of a former content `c`. */
-function valueOf(field: string): string {
-  return `json_extract(c.value, '$.${field}')`;
-}
-
-/** The newest content, of a table `d` of one row of `undo`, that came up to `?3`; else the oldest. Bound to a field. */
-function deletedContent(field: string): string {
-  const contents = "json_each(d.before, '$.file.contents') c";
-  return `coalesce(
-    (SELECT ${valueOf(field)} FROM ${contents} WHERE ${valueOf("createdAtMs")} <= ?3 ORDER BY ${valueOf("version")} DESC LIMIT 1),
-    (SELECT ${valueOf(field)} FROM ${contents} ORDER BY ${valueOf("version")} LIMIT 1))`;
-}
-
-function ofDeleted(expression: string): string {
-  return `(SELECT ${expression} FROM undo d INDEXED BY undo_node
-     WHERE d.node_id = h.id AND d.what IN ('delete', 'reap') ORDER BY d.seq DESC LIMIT 1)`;
-}
-
-/** Of a child `h` of the kinds of {@link childrenSql}, at the time `?3`. */
-const SIZE_THEN = `CASE h.kind WHEN 0 THEN 0 ELSE coalesce(
-  (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
-  (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 AND v.replaced_at > ?3
-     ORDER BY v.version DESC LIMIT 1),
-  (SELECT v.size_bytes FROM versions v WHERE v.node_id = h.id AND v.created_at > ?3 ORDER BY v.version LIMIT 1),
-  (SELECT n.size_bytes FROM nodes n WHERE n.id = h.id), ${ofDeleted(deletedContent("sizeBytes"))}, 0) END`;
-
-const CREATED = `coalesce((SELECT n.created_at FROM nodes n WHERE n.id = h.id),
-  ${ofDeleted("json_extract(d.before, '$.file.createdAtMs')")},
-  (SELECT j.at FROM journal j WHERE j.account_id = ?4 AND j.seq =
-     (SELECT p.born_seq FROM former_places p WHERE p.node_id = h.id LIMIT 1)), 0)`;
-
-/** The last change that is remembered: of anything where nothing changed since, else of the content or the place. */
-const MODIFIED_THEN = `coalesce((SELECT n.modified_at FROM nodes n WHERE n.id = h.id AND n.modified_at <= ?3), max(${CREATED},
-  coalesce((SELECT n.content_at FROM nodes n WHERE n.id = h.id AND n.content_at <= ?3),
-    (SELECT v.created_at FROM versions v WHERE v.node_id = h.id AND v.created_at <= ?3 ORDER BY v.version DESC LIMIT 1),
-    ${ofDeleted(deletedContent("createdAtMs"))}, 0),
-  ifnull((SELECT max(p.at) FROM former_places p WHERE p.node_id = h.id AND p.seq <= ?2), 0)))`;
-
-const SORT_KEYS: Readonly<Record<SortField, string>> = {
-  name: "h.sort_key",
-  size: SIZE_THEN,
-  createdAt: CREATED,
-  modifiedAt: MODIFIED_THEN,
-};
-
 interface ListedRow {
   readonly id: number;
   readonly kind: number;
@@ -175,18 +110,6 @@ interface ChangedRow extends ChildRow {
   /** 1: its row is gone. */
   readonly isGone: number;
 }
-
-/** Whether a file `n` has other bytes than at `?3`. */
-const IS_REWRITTEN = `n.content_at > ?3 AND n.blob_id IS NOT
-  (SELECT v.blob_id FROM versions v WHERE v.node_id = n.id AND v.created_at <= ?3 AND v.replaced_at > ?3)`;
-
-/** What was in some folders: all folders, and those files that may be other now. */
-const CHANGED_CHILDREN = `SELECT c.parent_id, c.id, c.kind, c.name,
-    EXISTS (SELECT 1 FROM nodes n WHERE n.id = c.id AND n.parent_id = c.parent_id AND n.name = c.name
-      AND (n.kind = 0 OR NOT (${IS_REWRITTEN}))) AS isBack,
-    NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = c.id) AS isGone
-  FROM (${childrenSql(`(n.kind = 0 OR n.kind = 1 AND ${IS_REWRITTEN})`, "p.kind IN (0, 1)")}) c
-  ORDER BY c.kind, c.sort_key, c.name`;
 
 interface PlaceRow {
   readonly parentId: number;
@@ -233,17 +156,17 @@ export class PastReader {
        WHERE node_id = ?1 AND seq > ?2 AND account_id = ?3 ORDER BY seq LIMIT 1`,
     );
     this.#presentPlace = sqlite.prepare<{ parentId: number | null; name: string; bornSeq: number }, [number, number]>(
-      `SELECT parent_id AS parentId, name, ${BORN} AS bornSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
+      `SELECT parent_id AS parentId, name, ${BORN_SQL} AS bornSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
     );
     this.#ofPublicId = sqlite.prepare<{ id: number }, [string, number]>(
       `SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2
        UNION ALL SELECT node_id FROM tombstones INDEXED BY tombstones_public WHERE public_id = ?1 AND account_id = ?2 LIMIT 1`,
     );
     this.#isLiving = sqlite.prepare<{ isKept: number }, [number]>(
-      `SELECT ${IS_KEPT} AS isKept FROM (SELECT ?1 AS node_id) p`,
+      `SELECT ${IS_KEPT_SQL} AS isKept FROM (SELECT ?1 AS node_id) p`,
     );
     this.#times = sqlite.prepare<{ created: number; modified: number }, [number, number, number, number, number]>(
-      `SELECT ${CREATED} AS created, ${MODIFIED_THEN} AS modified FROM (SELECT ?1 AS id, ?5 AS kind) h`,
+      `SELECT ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM (SELECT ?1 AS id, ?5 AS kind) h`,
     );
     this.#topInTrash = sqlite.prepare<{ id: number; publicId: string }, [number, number]>(
       `WITH RECURSIVE up(id, parent_id, public_id) AS (
@@ -255,7 +178,7 @@ export class PastReader {
       `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
          SELECT f.id FROM s CROSS JOIN nodes f INDEXED BY nodes_name ON f.parent_id = s.id AND f.kind = 0)
        SELECT n.id FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind IN (0, 1)
-       WHERE ${BORN} <= ?2 LIMIT 1`,
+       WHERE ${BORN_SQL} <= ?2 LIMIT 1`,
     );
     const version = "SELECT version FROM versions WHERE node_id = ?1 AND";
     this.#versionAt = sqlite.prepare<{ version: number }, [number, number]>(
@@ -296,8 +219,8 @@ export class PastReader {
     const way = order === "desc" ? "DESC" : "ASC";
     const name = sort === "name" ? `h.name ${way}, ` : "";
     const sql = `WITH here AS (${here}), page AS (SELECT h.id, h.kind, h.name, count(*) OVER () AS total FROM here h
-        ORDER BY h.kind, ${SORT_KEYS[sort]} ${way}, ${name}h.id ${way} LIMIT ?5 OFFSET ?6)
-      SELECT h.id, h.kind, h.name, h.total, ${CREATED} AS created, ${MODIFIED_THEN} AS modified FROM page h`;
+        ORDER BY h.kind, ${SORT_KEYS_SQL[sort]} ${way}, ${name}h.id ${way} LIMIT ?5 OFFSET ?6)
+      SELECT h.id, h.kind, h.name, h.total, ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM page h`;
     const scope = [JSON.stringify([folder.id]), seq, atMs, accountId] as const;
     const [page] = await this.#store.reader.read([rows<ListedRow>(sql, [...scope, limit, offset])]);
     const total = page[0]?.total ?? (offset === 0 ? 0 : await this.#countChildren(folder.id, seq, here));
@@ -334,7 +257,7 @@ export class PastReader {
     for (let from = 0; from < folderIds.length && changed.length <= changesMax; ) {
       const some = folderIds.slice(from, from + FOLDERS_AT_ONCE);
       from += some.length;
-      const read: Read<readonly ChangedRow[]> = rows(CHANGED_CHILDREN, [JSON.stringify(some), seq, atMs]);
+      const read: Read<readonly ChangedRow[]> = rows(CHANGED_CHILDREN_SQL, [JSON.stringify(some), seq, atMs]);
       const [found] = await this.#store.reader.read([read]);
       for (const { parent_id: parentId, id, kind, name, isBack, isGone } of found) {
         const entry = { id, isFolder: kind === FOLDER, parentId, name };
@@ -436,7 +359,7 @@ export class PastReader {
     for (let from = 0; from < folderIds.length; from += FOLDERS_AT_ONCE) {
       const read = numbers(
         `SELECT group_concat(n.id) FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
-         WHERE n.kind IN (0, 1) AND ${BORN} > ?2`,
+         WHERE n.kind IN (0, 1) AND ${BORN_SQL} > ?2`,
         [JSON.stringify(folderIds.slice(from, from + FOLDERS_AT_ONCE)), seq],
       );
       const [some] = await this.#store.reader.read([read]);

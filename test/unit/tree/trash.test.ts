@@ -205,6 +205,25 @@ describe("sync", () => {
     expect(tellAll(NOTHING_KNOWN).told).toEqual([`created ${single.publicId}`]);
   });
 
+  test("what came back is new to who was told that it was gone, wherever it went since, and new once", () => {
+    // It was told as known once it had left the folder with which it came back, and as new again with each change.
+    const file = tree.addFile(accountId, "/f", "a.txt");
+    const folder = tree.read.findFolderByPath(accountId, "/f");
+    if (folder === undefined) throw new Error("no folder");
+    trash(folder);
+    const gone = knownUpTo(tree.read.headOf(accountId));
+    tree.run((tx) => tree.write.restore(tx, folder));
+    const first = tree.read.changesSince(accountId, gone, 1, true);
+    expect([first.entries[0]?.change, first.hasMore]).toEqual(["created", true]);
+    tree.run((tx) => tree.write.move(tx, file, "/"));
+    tree.run((tx) => tree.write.updateFolder(tx, folder, { name: "g" }));
+    const rest = tree.read.changesSince(accountId, first.next, 10, true).entries;
+    const words = rest.map((entry) => (entry.change === "deleted" ? "" : `${entry.change} ${entry.node.name}`));
+    expect(words.at(-1)).toBe("updated g");
+    const whole = tree.read.changesSince(accountId, gone, 10, true).entries.map(({ change }) => change);
+    expect(whole).toEqual(["created", "created"]);
+  });
+
   test.each([1, 2, 3, 4, 5, 6])(
     "keeps a device's picture right through random changes and pages (seed %d)",
     async (seed) => {
