@@ -13,10 +13,10 @@ import shares from "../../migrations/0007_shares.sql" with { type: "text" };
 import history from "../../migrations/0008_history.sql" with { type: "text" };
 import trash from "../../migrations/0009_trash.sql" with { type: "text" };
 import search from "../../migrations/0010_search.sql" with { type: "text" };
-import credentials from "../../migrations/0012_credentials.sql" with { type: "text" };
-import mail from "../../migrations/0013_mail.sql" with { type: "text" };
-import administration from "../../migrations/0014_administration.sql" with { type: "text" };
-import webhooks from "../../migrations/0015_webhooks.sql" with { type: "text" };
+import credentials from "../../migrations/0011_credentials.sql" with { type: "text" };
+import mail from "../../migrations/0012_mail.sql" with { type: "text" };
+import administration from "../../migrations/0013_administration.sql" with { type: "text" };
+import webhooks from "../../migrations/0014_webhooks.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -37,8 +37,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0008_history", sql: history },
   { id: "0009_trash", sql: trash },
   { id: "0010_search", sql: search },
-  { id: "0012_credentials", sql: credentials },
-  { id: "0013_mail", sql: mail },
-  { id: "0014_administration", sql: administration },
-  { id: "0015_webhooks", sql: webhooks },
+  { id: "0011_credentials", sql: credentials },
+  { id: "0012_mail", sql: mail },
+  { id: "0013_administration", sql: administration },
+  { id: "0014_webhooks", sql: webhooks },
 ];
