@@ -4,7 +4,7 @@ import { AppError } from "../../errors.ts";
 import { answerError } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readQuery } from "../../http/fields.ts";
-import { forEachPiece } from "../../http/request-body.ts";
+import { readForm } from "../../http/read-form.ts";
 import { canInline } from "../../http/send-blob.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import { pageResponse } from "../../web/page.ts";
@@ -90,7 +90,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
         const { token } = params;
         try {
           checkOrigin(request);
-          const password = (await readForm(request)).get("password") ?? "";
+          const password = (await readForm(request, FORM_BYTES_MAX)).get("password") ?? "";
           const { grant } = await unlock(door, rateGate, { token, password }, request, set.headers);
           const path = `${basePath}/s/${token}`;
           const cookie = new Bun.Cookie(GRANT_COOKIE, grant, {
@@ -365,15 +365,4 @@ function checkOrigin(request: Request): void {
   const isElsewhere =
     site === null ? origin !== undefined && origin !== "null" && !ours.includes(origin) : site !== "same-origin";
   if (isElsewhere) throw new AppError("csrf", "This form was sent by another site. Open the link, and use its page.");
-}
-
-async function readForm(request: Request): Promise<URLSearchParams> {
-  const pieces: Uint8Array[] = [];
-  let sizeBytes = 0;
-  await forEachPiece(request.body, (piece) => {
-    sizeBytes += piece.length;
-    if (sizeBytes > FORM_BYTES_MAX) throw new AppError("body_too_large", "The form is too large.");
-    pieces.push(piece.slice());
-  });
-  return new URLSearchParams(Buffer.concat(pieces).toString("utf8"));
 }

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { invalidField } from "../../errors.ts";
+import { noteAudit } from "../../http/audit-note.ts";
 import { documented, ref } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -124,10 +125,11 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
     )
     .delete(
       "/:id/versions/:version",
-      async ({ principal, params }) => {
-        const { version } = await versions.delete(principal.user, params.id, readVersion(params.version));
+      async ({ principal, params, request }) => {
+        const { dropped, owner } = await versions.delete(principal.user, params.id, readVersion(params.version));
+        noteAudit(request, { subjectId: owner.publicId });
         return ok(
-          { id: params.id, version, deletedAt: toTimestamp(clock.nowMs()) },
+          { id: params.id, version: dropped.version, deletedAt: toTimestamp(clock.nowMs()) },
           "Version permanently deleted; its bytes count no more.",
         );
       },

@@ -90,12 +90,17 @@ export class VersionService {
     }
   }
 
-  /** Drops an earlier version for good. @throws AppError not_found | share_permission; version_conflict for the present one */
-  async delete(user: User, fileId: string, version: number): Promise<FileVersion> {
+  /**
+   * Drops an earlier version for good.
+   * @returns it, and whose file it was
+   * @throws AppError not_found | share_permission; version_conflict for the present one
+   */
+  async delete(user: User, fileId: string, version: number): Promise<{ dropped: FileVersion; owner: User }> {
     const { writer, treeWriter, permissions } = this.#options;
     return writer.run((tx) => {
       const { owner } = permissions.file(user, fileId, "write");
-      return treeWriter.deleteVersion(tx, { accountId: owner.id, publicId: fileId }, version);
+      const dropped = treeWriter.deleteVersion(tx, { accountId: owner.id, publicId: fileId }, version);
+      return { dropped, owner };
     });
   }
 }
