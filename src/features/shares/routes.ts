@@ -48,7 +48,7 @@ export interface PublicRoutesOptions {
 }
 
 const TokenParams = t.Object({ token: t.String() });
-const DOOR_ERRORS = ["not_found", "share_expired", "share_used_up", "password_required"] as const;
+const DOOR_ERRORS = ["invalid_field", "not_found", "share_expired", "share_used_up", "password_required"] as const;
 const GRANT_HEADER = { "X-Share-Grant": "What unlock gave, for a locked share" };
 
 /** /api/public/{token}…, /s/{token}/download */
