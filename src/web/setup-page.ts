@@ -1,4 +1,5 @@
-import { html, type Html } from "./html.ts";
+import { renderField } from "./form-field.ts";
+import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
 /** The fields of the setup form, by the names they are sent under. */
@@ -73,23 +74,4 @@ export function renderSetupGonePage(basePath: string): string {
 <p><code>larder user setup-link</code></p>
 </div>`,
   );
-}
-
-function renderField(
-  problem: SetupPageModel["problem"],
-  field: SetupField,
-  label: string,
-  type: "email" | "text" | "password",
-  value: string | undefined,
-  attributes: Html,
-  hint?: string,
-): Html {
-  const isWrong = problem?.field === field;
-  const described = [hint !== undefined && `${field}-hint`, isWrong && `${field}-wrong`].filter((id) => id !== false);
-  return html`<div class="field">
-<label for="${field}">${label}</label>
-<input id="${field}" name="${field}" type="${type}" value="${value ?? ""}"${attributes}${isWrong && html` aria-invalid="true" autofocus`}${described.length > 0 && html` aria-describedby="${described.join(" ")}"`}>
-${isWrong && html`<p class="wrong" id="${field}-wrong" role="alert">${problem?.message}</p>`}
-${hint !== undefined && html`<p class="hint" id="${field}-hint">${hint}</p>`}
-</div>`;
 }

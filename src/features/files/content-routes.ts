@@ -13,7 +13,7 @@ import type { Permissions } from "../permissions/permissions.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { ContentRequest, ContentSender } from "./content-sender.ts";
-import { ContentCheckRecord, RawRequest, UploadRequest } from "./model.ts";
+import { ContentCheckRecord, DOWNLOAD_DOCUMENTATION, RawRequest, UploadRequest } from "./model.ts";
 import { presentUploaded } from "./present.ts";
 import { notePublic, preconditionOf } from "./routes.ts";
 import type { FileService } from "./service.ts";
@@ -163,26 +163,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         tag: "Files",
         summary: "The content of a file, or its thumbnail",
         access: "reader",
-        query: {
-          inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
-          thumbnail: {
-            type: "string",
-            enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
-            description: "WebP of at most 128, 512 (true) or 1600 pixels; the file itself where none can be made",
-          },
-        },
-        headers: { Range: "RFC 9110 §14, single or multiple" },
-        content: { "application/octet-stream": "The content" },
-        alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
-        errors: [
-          "not_found",
-          "invalid_field",
-          "precondition_failed",
-          "range_not_satisfiable",
-          "content_missing",
-          "content_damaged",
-          "thumbnail_pending",
-        ],
+        ...DOWNLOAD_DOCUMENTATION,
       }),
     })
     .get(

@@ -9,6 +9,7 @@ import { type Clock, toTimestamp } from "../../lib/clock.ts";
 import type { authGuard } from "../auth/guard.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { ContentRequest, ContentSender } from "../files/content-sender.ts";
+import { DOWNLOAD_DOCUMENTATION } from "../files/model.ts";
 import { presentUploaded } from "../files/present.ts";
 import { preconditionOf } from "../files/routes.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
@@ -77,26 +78,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
           summary: "The content of one version",
           description: "Everything as when the file itself is downloaded; the present version has a number, too.",
           access: "reader",
-          query: {
-            inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
-            thumbnail: {
-              type: "string",
-              enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
-              description: "WebP of at most 128, 512 (true) or 1600 pixels; the content itself where none can be made",
-            },
-          },
-          headers: { Range: "RFC 9110 §14, single or multiple" },
-          content: { "application/octet-stream": "The content" },
-          alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
-          errors: [
-            "not_found",
-            "invalid_field",
-            "precondition_failed",
-            "range_not_satisfiable",
-            "content_missing",
-            "content_damaged",
-            "thumbnail_pending",
-          ],
+          ...DOWNLOAD_DOCUMENTATION,
         }),
       },
     )
