@@ -116,7 +116,7 @@ export function fileRoutes(options: FileRoutesOptions) {
             owner,
             shareToken: file.isPublic ? links.findToken(file.id) : undefined,
             access: access.read(file.id, file.publicId),
-            media: mediaInfo.find(file.digest),
+            media: mediaInfo.find(file.digest, file.mediaType),
           });
         const query = readQuery(exchangeOf(request).query);
         if (query["at"] !== undefined) {

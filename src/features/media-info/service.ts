@@ -47,9 +47,12 @@ export class MediaInfoService {
     this.#options = options;
   }
 
-  /** What a content told; undefined where it told nothing, or was not asked yet. */
-  find(digest: Digest): MediaInfo | undefined {
-    return this.#options.rows.find(digestToBytes(digest));
+  /**
+   * What a content told; undefined where it told nothing, or was not asked yet. Of a type that tells nothing no row is
+   * looked for: file info is asked for too often.
+   */
+  find(digest: Digest, mediaType: string): MediaInfo | undefined {
+    return isTelling(mediaType) ? this.#options.rows.find(digestToBytes(digest)) : undefined;
   }
 
   /** Puts a content into the queue, if its type tells anything. Inside a deed. */
