@@ -55,11 +55,14 @@ export function readChoice<T extends string>(
   return found;
 }
 
+const NO_QUERY: Query = Object.freeze({});
+
 /**
  * The query string as it was sent, decoded once.
  * @throws AppError invalid_field for percent signs that are no encoding
  */
 export function readQuery(queryString: string): Query {
+  if (queryString === "") return NO_QUERY;
   const query = new Map<string, string>();
   for (const pair of queryString.split("&")) {
     if (pair === "") continue;
