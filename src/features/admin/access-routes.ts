@@ -5,14 +5,12 @@ import { ok } from "../../http/envelope.ts";
 import { IdParams } from "../../http/fields.ts";
 import type { authGuard } from "../auth/guard.ts";
 import type { AuthService } from "../auth/service.ts";
-import { RemovedDevice } from "../devices/model.ts";
-import { presentRemoved } from "../devices/present.ts";
+import { DeviceFactsRecord, RemovedDevice } from "../devices/model.ts";
+import { presentDeviceFacts, presentRemoved } from "../devices/present.ts";
 import type { DeviceService } from "../devices/service.ts";
 import { SessionItem } from "../users/model.ts";
 import { presentSessionItem } from "../users/present.ts";
 import type { User } from "../users/types.ts";
-import { AccountDevice } from "./model.ts";
-import { presentAccountDevice } from "./present.ts";
 import type { AccountAdministration } from "./service.ts";
 
 /** The second factors of accounts. */
@@ -95,7 +93,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: Acce
     )
     .get(
       "/users/:id/devices",
-      ({ params }) => ok({ devices: devices.list(accounts.get(params.id).id).map(presentAccountDevice) }),
+      ({ params }) => ok({ devices: devices.list(accounts.get(params.id).id).map(presentDeviceFacts) }),
       {
         access: "admin",
         params: IdParams,
@@ -103,7 +101,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: Acce
           tag: "Administration",
           summary: "Devices of an account",
           access: "admin",
-          data: t.Object({ devices: t.Array(AccountDevice) }),
+          data: t.Object({ devices: t.Array(DeviceFactsRecord) }),
           errors: ["not_found", "invalid_field"],
         }),
       },

@@ -76,18 +76,6 @@ export const NewAccountRecord = t.Composite([
 /** POST /api/admin/users/{id}/reset-link */
 export const ResetLinkRecord = t.Object({ url: t.String(), expiresAt: Timestamp });
 
-/** A device as administrators see it: without its settings, which name folders. */
-export const AccountDevice = t.Object({
-  id: t.String(),
-  name: t.String(),
-  platform: t.String(),
-  model: t.Optional(t.String()),
-  osVersion: t.Optional(t.String()),
-  appVersion: t.Optional(t.String()),
-  registeredAt: Timestamp,
-  lastActiveAt: Timestamp,
-});
-
 /** A job and how it stands. */
 export const JobRecord = t.Object({
   name: t.String(),

@@ -1,6 +1,5 @@
 import type { JobState } from "../../jobs/scheduler.ts";
 import { toTimestamp } from "../../lib/clock.ts";
-import type { Device } from "../devices/types.ts";
 import { CATEGORIES, type Plan, WINDOW_SECONDS } from "../plans/plans.ts";
 import type { AccountRow, Counted } from "./types.ts";
 
@@ -21,21 +20,6 @@ export function presentAccount(row: AccountRow, plan: Plan, hasTwoFactor: boolea
     storage: { used: row.usedBytes, files: row.files, folders: row.folders },
     devices: row.devices,
     twoFactor: hasTwoFactor,
-  };
-}
-
-/** A device of somebody else: what it is, not what it keeps in sync. */
-export function presentAccountDevice(device: Device) {
-  const { publicId, name, platform, model, osVersion, appVersion, registeredAtMs, lastActiveAtMs } = device;
-  return {
-    id: publicId,
-    name,
-    platform,
-    ...(model !== null && { model }),
-    ...(osVersion !== null && { osVersion }),
-    ...(appVersion !== null && { appVersion }),
-    registeredAt: toTimestamp(registeredAtMs),
-    lastActiveAt: toTimestamp(lastActiveAtMs),
   };
 }
 

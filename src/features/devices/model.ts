@@ -78,8 +78,7 @@ export const DeviceSettingsRecord = t.Object(SETTINGS);
 /** The path parameter of endpoints about one device. */
 export const DeviceParams = t.Object({ deviceId: t.String({ description: "As the device chose it" }) });
 
-/** api.md, Device (mobile). */
-export const DeviceRecord = t.Object({
+const FACTS = {
   id: t.String(),
   name: t.String(),
   platform: t.String(),
@@ -88,6 +87,14 @@ export const DeviceRecord = t.Object({
   appVersion: t.Optional(t.String()),
   registeredAt: Timestamp,
   lastActiveAt: Timestamp,
+};
+
+/** A device as administrators see it: without its settings, which name folders. */
+export const DeviceFactsRecord = t.Object(FACTS);
+
+/** api.md, Device (mobile). */
+export const DeviceRecord = t.Object({
+  ...FACTS,
   isCurrent: t.Boolean(),
   settings: DeviceSettingsRecord,
 });

@@ -13,9 +13,9 @@ export interface SyncState {
   readonly cacheSizeBytes: number;
 }
 
-/** api.md, Device (mobile). @param currentId row id of the device that asks, where it is one */
-export function presentDevice(device: Device, currentId: number | undefined) {
-  const { publicId, name, platform, model, osVersion, appVersion, registeredAtMs, lastActiveAtMs, settings } = device;
+/** What a device is: api.md's Device but for what depends on who asks, and the settings, which name folders. */
+export function presentDeviceFacts(device: Device) {
+  const { publicId, name, platform, model, osVersion, appVersion, registeredAtMs, lastActiveAtMs } = device;
   return {
     id: publicId,
     name,
@@ -25,8 +25,15 @@ export function presentDevice(device: Device, currentId: number | undefined) {
     ...(appVersion !== null && { appVersion }),
     registeredAt: toTimestamp(registeredAtMs),
     lastActiveAt: toTimestamp(lastActiveAtMs),
+  };
+}
+
+/** api.md, Device (mobile). @param currentId row id of the device that asks, where it is one */
+export function presentDevice(device: Device, currentId: number | undefined) {
+  return {
+    ...presentDeviceFacts(device),
     isCurrent: device.id === currentId,
-    settings: presentDeviceSettings(settings),
+    settings: presentDeviceSettings(device.settings),
   };
 }
 

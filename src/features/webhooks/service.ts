@@ -172,11 +172,11 @@ export class WebhookService {
   }
 
   async #try(user: User, publicId: string): Promise<Delivery> {
-    const { writer, outbox, dispatcher } = this.#options;
+    const { writer, clock, outbox, dispatcher } = this.#options;
     const deliveryId = await writer.run((tx) => {
       const { id } = this.#row(user, publicId);
       // A lane of its own: it waits for nothing.
-      const message = { event: TEST_EVENT, lane: newId("evt", Date.now()), data: { id: publicId } } as const;
+      const message = { event: TEST_EVENT, lane: newId("evt", clock.nowMs()), data: { id: publicId } } as const;
       return outbox.add(tx, id, message);
     });
     if (deliveryId === undefined) {
