@@ -1,8 +1,9 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
-import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
+import { soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ env: { LARDER_SIGNUP: "invite", LARDER_DEFAULT_PLAN: "free" } });
@@ -101,14 +102,11 @@ describe("an invitation", () => {
   });
 
   test("that expired, was taken back, or is none, opens nothing", async () => {
-    const brief = await invite({ expiresAt: new Date(Date.now() + 50).toISOString() });
+    const brief = await invite({ expiresAt: soonExpiry() });
     const revoked = await invite();
     expectStatus(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 200);
     expectRefusal(await admin.client.delete(`/api/admin/invites/${revoked.string("data.id")}`), 404, "not_found");
-    await eventually("the brief one has expired", async () => {
-      const page = await server().visitor.get(`/invite?token=${brief.string("data.invite")}`);
-      return page.status === 404;
-    });
+    await untilExpired(brief.string("data.expiresAt"));
     for (const token of [brief.string("data.invite"), revoked.string("data.invite"), "nothing"]) {
       expectRefusal(await signUp({ invite: token }), 403, "signup_closed");
       expectStatus(await server().visitor.get(`/invite?token=${token}`), 404);
