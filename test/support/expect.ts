@@ -35,7 +35,7 @@ export function expectStatus(answer: Answer, status: number): void {
  *
  * @param what named in the failure
  */
-export async function eventually(what: string, look: () => Promise<boolean> | boolean, msMax = 10_000): Promise<void> {
+export async function eventually(what: string, look: () => Promise<boolean> | boolean, msMax = 20_000): Promise<void> {
   const end = Date.now() + msMax;
   for (;;) {
     if (await look()) return;
