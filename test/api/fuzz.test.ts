@@ -3,20 +3,10 @@ import { bytesOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
+import { randomOf } from "../support/random.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
-
-/** Numbers from a fixed seed (mulberry32), so that a failure can be repeated. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
 
 const texts = [
   "",
@@ -106,7 +96,7 @@ const headerNames = [
 test.each([1, 2, 3, 4])(
   "malformed input to every route is never a 5xx (D65), seed %d",
   async (seed) => {
-    const random = randomFrom(seed);
+    const random = randomOf(seed).fraction;
     const pick = <T>(list: readonly T[], otherwise: T): T => list[Math.floor(random() * list.length)] ?? otherwise;
     const value = (depth = 0): unknown => {
       const kind = Math.floor(random() * (depth > 2 ? 5 : 7));

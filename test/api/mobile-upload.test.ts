@@ -22,10 +22,12 @@ async function send(client: Client, parts: Part[], headers: Record<string, strin
   });
 }
 
-/** A photo of Vienna at noon in summer. */
+let photos = 0;
+
+/** A photo of Vienna at noon in summer; each of another colour. */
 async function photo(): Promise<Uint8Array<ArrayBuffer>> {
   const picture = sharp({
-    create: { width: 32, height: 32, channels: 3, background: { r: 255 * Math.random(), g: 1, b: 2 } },
+    create: { width: 32, height: 32, channels: 3, background: { r: (photos++ * 8) % 256, g: 1, b: 2 } },
   });
   const tags = {
     IFD2: { DateTimeOriginal: "2026:07:01 12:30:00", OffsetTimeOriginal: "+02:00" },

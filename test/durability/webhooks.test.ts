@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { eventually, expectStatus } from "../support/expect.ts";
+import { randomOf } from "../support/random.ts";
 import { withServer } from "../support/server.ts";
 
 const rounds = 5;
@@ -10,6 +11,7 @@ test("kill -9 under load: each acknowledged change is told, in order per file (c
   const told = new Map<string, number[]>();
   const messages = new Map<string, string>();
   let isShaky = true;
+  const random = randomOf(1);
   const target = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -20,7 +22,7 @@ test("kill -9 under load: each acknowledged change is told, in order per file (c
       if ((messages.get(id) ?? body) !== body) messages.set(id, "another message under the same id");
       else messages.set(id, body);
       const { data } = JSON.parse(body) as { data: { id: string; version: number } };
-      if (isShaky && Math.random() < 0.02) return new Response(null, { status: 400 });
+      if (isShaky && random.chance(0.02)) return new Response(null, { status: 400 });
       told.set(data.id, [...(told.get(data.id) ?? []), data.version]);
       return new Response(null, { status: 204 });
     },

@@ -246,8 +246,7 @@ export class LocalChangeService {
     const before = earlier && this.#outcomeOf(tx, call, change, earlier);
     if (before !== undefined) return before;
     const decision = decide(change, call.world);
-    const outcome = this.#execute(tx, call, change, decision, isAccepted);
-    this.#followUp(tx, earlier, outcome);
+    const outcome = this.#followUp(tx, earlier, this.#execute(tx, call, change, decision, isAccepted));
     const isDone = outcome.status === "applied" || outcome.status === "already_stored";
     if (isDone && outcome.fileId !== undefined) {
       this.#options.conflicts.settleAll(tx, call.device.id, outcome.fileId, change);
@@ -298,12 +297,18 @@ export class LocalChangeService {
   }
 
   /** A change that once was in conflict, and is none any more or waits for its content. */
-  #followUp(tx: Transaction, conflict: Conflict | undefined, { status, fileId }: ChangeOutcome): void {
-    if (conflict === undefined || conflict.resolution !== null) return;
+  #followUp(tx: Transaction, conflict: Conflict | undefined, outcome: ChangeOutcome): ChangeOutcome {
+    if (conflict === undefined || conflict.resolution !== null) return outcome;
     const { conflicts } = this.#options;
+    const { status, fileId } = outcome;
+    if (status === "upload_required") {
+      conflicts.awaitContent(tx, conflict);
+      // As it will be told when it is sent again: the content that comes ends the conflict.
+      return { ...outcome, conflictId: conflict.publicId };
+    }
     const isDone = status === "applied" || status === "already_stored";
-    if (status === "upload_required") conflicts.awaitContent(tx, conflict);
-    else if (isDone && fileId !== undefined) conflicts.settle(tx, conflict, fileId);
+    if (isDone && fileId !== undefined) conflicts.settle(tx, conflict, fileId);
+    return outcome;
   }
 
   #execute(tx: Transaction, call: Call, change: LocalChange, decision: Decision, isAccepted: boolean): ChangeOutcome {

@@ -5,7 +5,8 @@ import { HistoryService, RESTORE_CHANGES_MAX } from "../../../src/features/histo
 import type { RestoreOutcome, RestoreRequest } from "../../../src/features/history/types.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
-import { blobOf, randomOf, reasonOf, TestTree } from "../tree/support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, reasonOf, TestTree } from "../tree/support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "d"];
 const DEVICE = 7;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readMedia } from "../../../src/features/media-info/read-media.ts";
 import { isTelling } from "../../../src/features/media-info/types.ts";
+import { randomOf } from "../../support/random.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "larder-media-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -71,9 +72,10 @@ describe("readMedia of films", () => {
 
   test("whatever the bytes, it ends", async () => {
     const good = Buffer.concat([ftyp, box("moov", mvhd(1, 1, 1), trak(4, 2, true), box("udta", Buffer.alloc(30)))]);
+    const random = randomOf(1);
     for (let round = 0; round < 300; round++) {
-      const bytes = Buffer.from(good.subarray(0, 1 + Math.floor(Math.random() * good.length)));
-      for (let index = 0; index < 6; index++) bytes[Math.floor(Math.random() * bytes.length)] = Math.random() * 256;
+      const bytes = Buffer.from(good.subarray(0, 1 + random.below(good.length)));
+      for (let index = 0; index < 6; index++) bytes[random.below(bytes.length)] = random.below(256);
       await readMedia(fileOf(bytes), "video/mp4").catch((error: unknown) => expect(error).toBeInstanceOf(Error));
     }
   }, 30_000);

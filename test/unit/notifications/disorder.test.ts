@@ -1,7 +1,7 @@
 // Everything at once and in any order: failures, restarts, quiet hours, new tokens. The seed is in each failure.
 import { expect, test } from "bun:test";
 import type { DeliveryOutcome } from "../../../src/features/notifications/channels/channel.ts";
-import { seededRandom } from "../rate-limits/support.ts";
+import { randomOf } from "../../support/random.ts";
 import { notificationBench } from "./support.ts";
 
 const MINUTE_MS = 60_000;
@@ -15,7 +15,7 @@ function outcomeOf(chance: number): DeliveryOutcome {
 }
 
 async function play(seed: number) {
-  const random = seededRandom(seed);
+  const random = randomOf(seed).fraction;
   const pick = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
   const bench = notificationBench();
   const ann = bench.account();

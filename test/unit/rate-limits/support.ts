@@ -31,14 +31,3 @@ export function testLimiter(given: Partial<{ clock: TestClock; db: Db; writer: W
   const limiter = new RateLimiter({ ...made, clock, log: silentLog, subjectsMax });
   return { limiter, clock, ...made };
 }
-
-/** Numbers that look random and are the same in each run (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

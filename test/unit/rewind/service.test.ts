@@ -4,7 +4,8 @@ import { RewindService } from "../../../src/features/rewind/service.ts";
 import type { RewindOutcome } from "../../../src/features/rewind/types.ts";
 import type { FileNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
-import { blobOf, randomOf, TestTree } from "../tree/support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, TestTree } from "../tree/support.ts";
 
 const DEVICE = 5;
 

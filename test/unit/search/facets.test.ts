@@ -8,11 +8,14 @@ import {
   sizeFacet,
   sizeFacets,
 } from "../../../src/features/search/facets.ts";
+import { randomOf } from "../../support/random.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const random = randomOf(1);
+
 function randomDay(): string {
-  return new Date(Date.UTC(1995, 0, 1) + Math.floor(Math.random() * 9_000) * DAY_MS).toISOString().slice(0, 10);
+  return new Date(Date.UTC(1995, 0, 1) + random.below(9_000) * DAY_MS).toISOString().slice(0, 10);
 }
 
 describe("dateRangeFacets", () => {
@@ -42,8 +45,8 @@ describe("dateRangeFacets", () => {
 describe("sizeFacets", () => {
   test("every size within a range has one of its words", () => {
     for (let round = 0; round < 3_000; round++) {
-      const random = () => Math.floor(2 ** (Math.random() * 45)) - 1;
-      const [min = 0, size = 0, max = 0] = [random(), random(), random()].sort((a, b) => a - b);
+      const anySize = () => Math.floor(2 ** (random.fraction() * 45)) - 1;
+      const [min = 0, size = 0, max = 0] = [anySize(), anySize(), anySize()].sort((a, b) => a - b);
       expect(sizeFacets(min, max) ?? [sizeFacet(size)]).toContain(sizeFacet(size));
     }
     expect(sizeFacets(0, null)).toBeUndefined();

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { AppError } from "../../../src/errors.ts";
 import { matchExpression } from "../../../src/features/search/match.ts";
 import { parseQuery, TERMS_MAX } from "../../../src/features/search/parse-query.ts";
+import { randomOf } from "../../support/random.ts";
 import { Database } from "bun:sqlite";
 
 /** What a query is understood as, in short. */
@@ -91,11 +92,10 @@ describe("parseQuery", () => {
       ";",
       ",",
     ];
+    const random = randomOf(1);
     let understoodCount = 0;
     for (let round = 0; round < 5_000; round++) {
-      const q = Array.from({ length: 1 + (round % 9) }, () => pieces[Math.floor(Math.random() * pieces.length)]).join(
-        "",
-      );
+      const q = Array.from({ length: 1 + (round % 9) }, () => random.pick(pieces)).join("");
       try {
         const terms = parseQuery(q);
         understoodCount++;

@@ -12,7 +12,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SyncTokens } from "../../../src/features/sync/cursor.ts";
 import { type SyncAnswer, SyncService } from "../../../src/features/sync/service.ts";
 import type { FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
-import { blobOf, randomOf, reasonOf, TestTree } from "../tree/support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, reasonOf, TestTree } from "../tree/support.ts";
 
 const ROUNDS = Number(process.env["LARDER_TEST_ROUNDS"] ?? 100);
 const FIRST_SEED = Number(process.env["LARDER_TEST_SEED"] ?? 1);

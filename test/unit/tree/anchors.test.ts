@@ -3,7 +3,8 @@ import { afterEach, expect, test } from "bun:test";
 import { idsSql } from "../../../src/features/tree/list.ts";
 import { SORTS } from "../../../src/features/tree/sorts.ts";
 import type { FolderNode, SortField } from "../../../src/features/tree/types.ts";
-import { blobOf, randomOf, TestTree } from "./support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, TestTree } from "./support.ts";
 
 const FILES = 21_000;
 const FIELDS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];

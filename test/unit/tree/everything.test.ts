@@ -11,7 +11,8 @@ import { type ChangePosition, NOTHING_KNOWN } from "../../../src/features/tree/c
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
 import { fold } from "../../../src/lib/path.ts";
-import { blobOf, randomOf, TestTree } from "./support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, TestTree } from "./support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "fa"];
 const TAGS = ["One", "two", "THREE"];

@@ -3,7 +3,8 @@ import { afterEach, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
 import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../src/features/tree/types.ts";
 import { fold, joinPath } from "../../../src/lib/path.ts";
-import { blobOf, randomOf, TestTree } from "./support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, TestTree } from "./support.ts";
 
 const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];
 const NAMES = [

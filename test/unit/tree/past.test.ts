@@ -4,7 +4,8 @@ import type { Moment, PastListQuery, PastNode } from "../../../src/features/tree
 import type { FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
 import { fold } from "../../../src/lib/path.ts";
-import { blobOf, randomOf, TestTree } from "./support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, TestTree } from "./support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "🦊.png", "c (1)", "c", "d"];
 const BY_NAME: PastListQuery = { sort: "name", order: "asc", offset: 0, limit: 100 };

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
 import type { FileNode, FindQuery, TreeNode } from "../../../src/features/tree/types.ts";
 import { fold } from "../../../src/lib/path.ts";
-import { randomOf, TestTree } from "./support.ts";
+import { randomOf } from "../../support/random.ts";
+import { TestTree } from "./support.ts";
 
 const WORDS = [
   "Straße",

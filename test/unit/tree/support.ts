@@ -109,27 +109,6 @@ export function blobOf(text: string, sizeBytes = Buffer.byteLength(text)): Store
   return { digest, sizeBytes, crc32: 0 };
 }
 
-/** Numbers that look random and are the same again for the same seed (mulberry32). */
-export function randomOf(seed: number) {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let t = state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  return {
-    below: (limit: number) => Math.floor(next() * limit),
-    chance: (share: number) => next() < share,
-    pick: <T>(items: readonly T[]): T => {
-      const item = items[Math.floor(next() * items.length)];
-      if (item === undefined) throw new Error("There is nothing to pick from.");
-      return item;
-    },
-  };
-}
-
 /** The reason of the AppError that `deed` throws; undefined where it throws none. */
 export function reasonOf(deed: () => unknown): string | undefined {
   try {

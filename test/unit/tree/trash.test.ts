@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/features/tree/changes.ts";
 import type { TreeNode } from "../../../src/features/tree/types.ts";
-import { blobOf, randomOf, TestTree } from "./support.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, TestTree } from "./support.ts";
 
 let tree: TestTree;
 let accountId: number;
