@@ -50,6 +50,8 @@ export function conflictQueries(sqlite: Database) {
       `UPDATE conflicts SET resolution = ?2, resolved_at = ?3, outcome_file_id = ?4, awaits_content = 0
        WHERE id = ?1 AND resolved_at IS NULL`,
     ),
+    /** Of no change any more: the same change, sent again, is decided as it would be without the conflict. */
+    detach: sqlite.prepare<undefined, [number]>("UPDATE conflicts SET fingerprint = randomblob(32) WHERE id = ?1"),
     findAgain: sqlite.prepare<undefined, [number, number]>("UPDATE conflicts SET detected_at = ?2 WHERE id = ?1"),
     forget: sqlite.prepare<undefined, [number]>("DELETE FROM conflicts WHERE id = ?1"),
     /** Index conflicts_open. */

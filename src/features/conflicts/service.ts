@@ -82,9 +82,13 @@ export class ConflictService {
     return row !== null && row.resolution === null && row.awaitsContent === 0;
   }
 
-  /** Ends an open conflict whose change could be carried out after all; a deed. Nothing happens where it has ended. */
+  /**
+   * Ends an open conflict whose change could be carried out after all, or was not needed any more; a deed. Nobody decided
+   * it: sent again, the change is looked at as if there had been none.
+   */
   settle(_tx: Transaction, conflict: Conflict, fileId: string): void {
     this.#end(conflict.id, fileId);
+    this.#queries.detach.run(conflict.id);
   }
 
   /**

@@ -246,7 +246,7 @@ export class LocalChangeService {
     const before = earlier && this.#outcomeOf(tx, call, change, earlier);
     if (before !== undefined) return before;
     const decision = decide(change, call.world);
-    const outcome = this.#followUp(tx, change, earlier, this.#execute(tx, call, change, decision, isAccepted));
+    const outcome = this.#followUp(tx, earlier, this.#execute(tx, call, change, decision, isAccepted));
     const isDone = outcome.status === "applied" || outcome.status === "already_stored";
     if (isDone && outcome.fileId !== undefined) {
       this.#options.conflicts.settleAll(tx, call.device.id, outcome.fileId, change);
@@ -297,25 +297,18 @@ export class LocalChangeService {
   }
 
   /** A change that once was in conflict, and is none any more or waits for its content. */
-  #followUp(
-    tx: Transaction,
-    change: LocalChange,
-    conflict: Conflict | undefined,
-    outcome: ChangeOutcome,
-  ): ChangeOutcome {
+  #followUp(tx: Transaction, conflict: Conflict | undefined, outcome: ChangeOutcome): ChangeOutcome {
     if (conflict === undefined || conflict.resolution !== null) return outcome;
     const { conflicts } = this.#options;
     const { status, fileId } = outcome;
     if (status === "upload_required") {
       conflicts.awaitContent(tx, conflict);
-      // Likewise told when it is sent again: the content that comes ends the conflict.
+      // As it is told when it is sent again: the content that comes ends the conflict.
       return { ...outcome, conflictId: conflict.publicId };
     }
     const isDone = status === "applied" || status === "already_stored";
-    if (!isDone || fileId === undefined) return outcome;
-    conflicts.settle(tx, conflict, fileId);
-    // As it will be told when it is sent again: by then all that is known is that the conflict is over.
-    return applied(change, fileId);
+    if (isDone && fileId !== undefined) conflicts.settle(tx, conflict, fileId);
+    return outcome;
   }
 
   #execute(tx: Transaction, call: Call, change: LocalChange, decision: Decision, isAccepted: boolean): ChangeOutcome {

@@ -2,12 +2,13 @@ import type { LocalChange } from "./types.ts";
 
 /**
  * What makes a change this very one: 32 bytes, the same for the same change of the same local file, whenever it is sent.
- * Where the device stood in the journal is no part of it: a repetition may come with a later token.
+ * Where the device stood in the journal is no part of it: a repetition may come with a later token. What a backup offers
+ * is another wish than what a person does, and is decided by other rules.
  */
 export function fingerprintOf(change: LocalChange): Uint8Array {
   const { action, localId, fileId, name, folder, sizeBytes, digest, baseDigest, lastModified } = change;
   const parts = [action, localId, fileId, name, folder, sizeBytes, digest, baseDigest, lastModified];
-  return digestOf(parts);
+  return digestOf(change.isAutomatic === true ? [...parts, "automatic"] : parts);
 }
 
 /**
