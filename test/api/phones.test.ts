@@ -81,7 +81,7 @@ describe("several phones and a browser", () => {
         { seed, phones: 3, turns: 30, line: badLine, crashes: 0.02 },
         async (household) => {
           for (let times = 0; times < 2; times++) {
-            await Bun.sleep(700);
+            await household.answered(80);
             await household.restart(() => server().restart());
           }
         },

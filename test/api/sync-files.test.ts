@@ -161,6 +161,46 @@ describe("an upload", () => {
     expect(conflict?.detectedAt).toMatch(timestampPattern);
   });
 
+  test("whose name is free again tells the conflict that its content will end, the first time and again", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("theirs", { name: "report.txt" });
+    const change = uploadOf("7", "report.txt", "mine!");
+    const { conflictId = "" } = await resultOf(a, change);
+    expectStatus(await account.client.put(`/api/files/${fileId}`, { name: "renamed.txt" }), 200);
+    const asked = { localId: "7", status: "upload_required" as const, conflictId };
+    expect(await resultOf(a, change)).toEqual(asked);
+    await account.client.stored("anything", { name: "elsewhere.txt" });
+    expect(await resultOf(a, change)).toEqual(asked);
+  });
+
+  test("whose name has its bytes by now is stored already, the first time and again", async () => {
+    const { account, a } = await household();
+    const fileId = await account.client.storedId("theirs", { name: "report.txt" });
+    const change = uploadOf("7", "report.txt", "mine!");
+    const { conflictId } = await resultOf(a, change);
+    expectStatus(await account.client.putContent(fileId, "mine!"), 200);
+    for (let times = 0; times < 2; times++) {
+      expect(await resultOf(a, change)).toEqual({ localId: "7", status: "already_stored", fileId });
+      await account.client.stored(`anything ${times}`, { name: `elsewhere ${times}.txt` });
+    }
+    const resolved = await a.client.post("/api/mobile/conflicts/resolve", {
+      conflicts: [{ conflictId, resolution: "keep_local" }],
+    });
+    expect(resolved.at("data.results.0")).toMatchObject({ status: "resolved", fileId });
+  });
+
+  test("by a backup is no repetition of what a person sent: it goes beside the file of that name (D2)", async () => {
+    // Sent again, it was asked for as the next content of the other file.
+    const { account, a } = await household();
+    await account.client.stored("theirs", { name: "IMG_1.jpg" });
+    expect((await resultOf(a, uploadOf("7", "IMG_1.jpg", "mine!"))).status).toBe("conflict");
+    const backup = uploadOf("7", "IMG_1.jpg", "mine!", { automatic: true });
+    for (let times = 0; times < 2; times++) {
+      expect(await resultOf(a, backup)).toEqual({ localId: "7", status: "upload_required" });
+      await account.client.stored(`anything ${times}`, { name: `elsewhere ${times}.txt` });
+    }
+  });
+
   test("that names the content it came from is an update of the file at its place", async () => {
     // It was a clash of names: the page's clients know no other action than upload.
     const { account, a } = await household();

@@ -1,15 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { Client, freshEmail, randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { runJob } from "../support/jobs.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
 import { halfAnUpload } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer();
-
-/** No client can see when the rows of an erased account go; it takes far less than this where nothing is stored. */
-const erasedRowsAreGone = () => Bun.sleep(1000);
 
 describe("profile", () => {
   test("shows id, email, name, role, plan and createdAt, and nothing secret", async () => {
@@ -103,12 +101,13 @@ describe("DELETE /api/users/profile", () => {
 
   test("ends an upload under way, whoever signs up meanwhile (D20)", async () => {
     // The next account got the erased one's row id, and with it the file that was still arriving.
+    const admin = await server().addUser(["--admin"]);
     const { client, token, password } = await server().signUp();
     const { connection, rest } = await halfAnUpload(server().port, token);
     // Answered later than the upload was taken up.
     expectStatus(await client.get("/api/auth/session"), 200);
     expectStatus(await client.delete("/api/users/profile", { password }), 200);
-    await erasedRowsAreGone();
+    await runJob(admin.client, "reap-deleted");
     const newcomer = await server().signUp();
     await connection.write(rest);
     expectRefusal(await connection.answer(), 401, "revoked_token");

@@ -16,9 +16,9 @@ describe("phones", () => {
           server,
           await server.signUp(),
           { seed, phones: 3, turns: 25, line: { cuts: 0.03, cutWithinBytes: 8000 }, crashes: 0.01 },
-          async (household, isOver) => {
-            for (let kills = 0; kills < 6 && !isOver(); kills++) {
-              await Bun.sleep(random.between(100, 900));
+          async (household) => {
+            for (let kills = 0; kills < 6 && !household.isOver; kills++) {
+              await household.answered(random.between(5, 40));
               await household.restart(async () => {
                 await server.kill9();
                 await server.start();

@@ -81,6 +81,10 @@ export class Household {
   readonly web: WebClient;
   private readonly random: Random;
   private isServerUp = true;
+  /** Whether everybody had their turns. */
+  isOver = false;
+  /** Whoever waits for answers, and for how many in all. */
+  private readonly waiting = new Map<() => void, number>();
 
   private constructor(
     private readonly server: HouseServer,
@@ -90,7 +94,10 @@ export class Household {
     private readonly webLine: BadLine,
   ) {
     this.random = new Random(options.seed);
-    const onAnswer = (answer: SeenAnswer) => server.answers.push(answer);
+    const onAnswer = (answer: SeenAnswer) => {
+      server.answers.push(answer);
+      this.wake();
+    };
     this.web = new WebClient({
       url: webLine.url,
       token: account.token,
@@ -130,7 +137,25 @@ export class Household {
     const lives = this.handsets.map((handset, index) => this.liveOne(handset, this.random.branch(`user ${index}`)));
     if (this.options.hasBrowser !== false) lives.push(this.browse());
     const ends = await Promise.allSettled(lives);
+    this.isOver = true;
+    this.wake();
     for (const end of ends) if (end.status === "rejected") throw end.reason;
+  }
+
+  /** Resolves when so many more requests were answered, in the midst of others, or when all had their turns. */
+  answered(count: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.waiting.set(resolve, this.server.answers.length + count);
+    this.wake();
+    return promise;
+  }
+
+  private wake(): void {
+    for (const [resolve, wanted] of this.waiting) {
+      if (!this.isOver && this.server.answers.length < wanted) continue;
+      this.waiting.delete(resolve);
+      resolve();
+    }
   }
 
   /** Takes the server away and brings it back. @param swap ends one process and starts the next */
@@ -334,17 +359,13 @@ export async function liveThrough(
   server: HouseServer,
   account: HouseAccount,
   options: HouseholdOptions,
-  meanwhile: (household: Household, isOver: () => boolean) => Promise<void> = async () => {},
+  meanwhile: (household: Household) => Promise<void> = async () => {},
 ): Promise<{ conflictCount: number }> {
   const told = `${what}, LARDER_TEST_SEED=${options.seed}`;
   console.info(told);
   const household = await Household.open(server, account, options);
   try {
-    let isOver = false;
-    const life = household.live().finally(() => {
-      isOver = true;
-    });
-    const ends = await Promise.allSettled([life, meanwhile(household, () => isOver)]);
+    const ends = await Promise.allSettled([household.live(), meanwhile(household)]);
     for (const end of ends) if (end.status === "rejected") throw end.reason;
     await household.rest();
     const faults = await household.faults();

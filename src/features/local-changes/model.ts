@@ -68,7 +68,10 @@ export const SyncFilesRecord = {
             type: "string",
             description: "The file that it made or changed, or that the content is to be sent for",
           },
-          conflictId: { type: "string" },
+          conflictId: {
+            type: "string",
+            description: "The conflict that it met; with upload_required the one that its content will end",
+          },
           error: ItemError,
         },
       },
