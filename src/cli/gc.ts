@@ -66,6 +66,7 @@ async function runHere(config: Config, request: { now: boolean }, terminal: Term
     const services = await openForCommand(
       config,
       createLog("pretty", "warn", (line) => terminal.error(line)),
+      true,
     );
     try {
       return { result: await services.runJob(JOB, request), error: null };

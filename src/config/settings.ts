@@ -167,6 +167,20 @@ export const SETTINGS = {
   trash: {
     keep: duration("0s", "3650d", "30d", "How long what was put into the trash is kept before it is deleted for good."),
   },
+  snapshots: {
+    every: duration(
+      "1m",
+      "1d",
+      "10m",
+      "How long after a change the database is copied at the latest: no copy of the data directory is older than that.",
+    ),
+    keep: duration(
+      "1h",
+      "365d",
+      "7d",
+      "How long such copies are kept, the older the fewer; what they name stays in the store.",
+    ),
+  },
   gcGrace: duration("0s", "3650d", "7d", "How long the bytes of deleted files stay in the store, for the operator."),
   allowNetworkFilesystem: toggle(
     false,

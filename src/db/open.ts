@@ -2,7 +2,7 @@
  * How the database is opened: one connection that writes, in the server's main thread, and read-only ones in workers.
  * WAL with synchronous=FULL: a commit that returned is on disk.
  */
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import * as schema from "./schema/schema.ts";
 
@@ -21,8 +21,11 @@ export interface Db {
    * About two microseconds; what is cached of the database must be dropped when true.
    */
   changedElsewhere(): boolean;
-  /** Folds the log back into the file where nobody else holds the database, and closes. */
-  close(): void;
+  /**
+   * Folds the log back into the file where nobody else holds the database, and closes.
+   * @returns whether this was the last connection that could write, so that the file is all there is
+   */
+  close(): boolean;
 }
 
 /** How long a statement waits in place for another process's lock; longer waits are the writer's, off the event loop. */
@@ -47,14 +50,14 @@ export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db 
     "trusted_schema=OFF",
   ];
   for (const pragma of pragmas) sqlite.run(`PRAGMA ${pragma}`);
-  return wrap(sqlite);
+  return wrap(sqlite, false);
 }
 
 /** Opens an existing database for reading only, for workers and for checks beside a running server. */
 export function openReadOnly(path: string): Db {
   const sqlite = new Database(path, { readonly: true, strict: true });
   for (const pragma of ["busy_timeout=5000", "cache_size=-16384", "temp_store=MEMORY"]) sqlite.run(`PRAGMA ${pragma}`);
-  return wrap(sqlite);
+  return wrap(sqlite, true);
 }
 
 /** The version of SQLite in this executable. @throws Error when it is older than {@link SQLITE_MINIMUM}. */
@@ -67,7 +70,7 @@ export function assertSqliteVersion(): string {
   return version;
 }
 
-function wrap(sqlite: Database): Db {
+function wrap(sqlite: Database, isReadOnly: boolean): Db {
   const dataVersion = sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
   let seen = dataVersion.get()?.data_version;
   return {
@@ -79,6 +82,24 @@ function wrap(sqlite: Database): Db {
       seen = now;
       return hasChanged;
     },
-    close: () => sqlite.close(),
+    close() {
+      const isLast = !isReadOnly && leaveWal(sqlite);
+      sqlite.close();
+      return isLast;
+    },
   };
+}
+
+/**
+ * Ends the write-ahead log, which only the last connection can; the next opening begins one again. A file without a log
+ * can be read from where nothing may be written, and copied by itself.
+ */
+function leaveWal(sqlite: Database): boolean {
+  try {
+    return sqlite.query<{ journal_mode: string }, []>("PRAGMA journal_mode=DELETE").get()?.journal_mode === "delete";
+  } catch (error) {
+    // Others hold it: their end folds the log. A full or broken disk leaves the log for the next opening.
+    if (error instanceof SQLiteError) return false;
+    throw error;
+  }
 }

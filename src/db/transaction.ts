@@ -25,6 +25,15 @@ interface Waiting {
   readonly run: (tx: Transaction) => () => void;
   readonly reject: (error: unknown) => void;
   readonly isRepeatable: boolean;
+  readonly isQuiet: boolean;
+}
+
+/** How a deed wants to be run. */
+export interface DeedOptions {
+  /** False where it must not be run a second time after room was made on a full disk. */
+  readonly isRepeatable?: boolean;
+  /** True where what it writes is not worth a copy of the database: counts, and when jobs ran. */
+  readonly isQuiet?: boolean;
 }
 
 /** How long one shared transaction may go on taking deeds: the event loop must not wait for a long queue. */
@@ -41,6 +50,8 @@ export class Writer {
   readonly #queue: Waiting[] = [];
   #isScheduled = false;
   #busySinceMs: number | undefined;
+  #changes = 0;
+  readonly #totalChanges: () => number;
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
 
@@ -49,6 +60,8 @@ export class Writer {
     this.#sqlite = sqlite;
     this.#log = log;
     this.#makeRoom = makeRoom;
+    const total = sqlite.prepare<{ total: number }, []>("SELECT total_changes() AS total");
+    this.#totalChanges = () => total.get()?.total ?? 0;
     const statement = (sql: string) => {
       const prepared = sqlite.prepare(sql);
       return () => void prepared.run();
@@ -70,19 +83,24 @@ export class Writer {
     return this.#queue.length;
   }
 
+  /** Grows with each commit that changed rows worth keeping; who remembers it knows whether anything has changed since. */
+  get changes(): number {
+    return this.#changes;
+  }
+
   /**
    * Runs a deed in a transaction shared with whatever else is waiting, and resolves when it is durable.
    * On a full disk it may be run a second time, after room was made: it must not have used up anything outside the
    * database, or be told to be not repeatable.
    * @throws what the deed threw, its changes undone; AppError disk_full | database_busy | database_error.
    */
-  run<T>(deed: Deed<T>, { isRepeatable = true } = {}): Promise<T> {
+  run<T>(deed: Deed<T>, { isRepeatable = true, isQuiet = false }: DeedOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const run = (tx: Transaction) => {
         const result = deed(tx);
         return () => resolve(result);
       };
-      this.#queue.push({ run, reject, isRepeatable });
+      this.#queue.push({ run, reject, isRepeatable, isQuiet });
       this.#schedule();
     });
   }
@@ -97,6 +115,7 @@ export class Writer {
       const result = this.#sqlite
         .transaction(() => deed({ afterCommit: (effect) => effects.push(effect) }))
         .immediate();
+      this.#changes++;
       for (const effect of effects) effect();
       return result;
     } catch (error) {
@@ -124,6 +143,7 @@ export class Writer {
     const effects: (() => void)[] = [];
     const taken: Waiting[] = [];
     const startedMs = performance.now();
+    const changesBefore = this.#totalChanges();
     try {
       do {
         const waiting = this.#queue.shift();
@@ -146,6 +166,7 @@ export class Writer {
       if (this.#queue.length > 0) this.#schedule();
       return;
     }
+    if (taken.some(({ isQuiet }) => !isQuiet) && this.#totalChanges() !== changesBefore) this.#changes++;
     for (const effect of effects) effect();
     for (const settle of outcomes) settle();
     if (this.#queue.length > 0) this.#schedule();

@@ -328,7 +328,8 @@ export class Scheduler {
       const text = await job.run({
         signal: this.#abort.signal,
         cursor: row.get(job.name)?.cursor ?? null,
-        setCursor: async (cursor) => void (await writer.run(() => writeCursor.run(job.name, cursor))),
+        setCursor: async (cursor) =>
+          void (await writer.run(() => writeCursor.run(job.name, cursor), { isQuiet: true })),
         arguments: givenArguments,
       });
       return { isOk: true, text };
@@ -341,7 +342,7 @@ export class Scheduler {
   /** Writes to the jobs' table. A job runs also when its row can't be written: cleaning up may be what makes room again. */
   async #record(deed: () => void): Promise<void> {
     try {
-      await this.#options.writer.run(deed);
+      await this.#options.writer.run(deed, { isQuiet: true });
     } catch (error) {
       this.#options.log.error("The state of a job could not be written.", { error });
     }

@@ -19,6 +19,7 @@ export interface WriteBehindOptions<Pending> {
 
 /** How long counts may wait; so much a crash may lose (contract §3). */
 const DELAY_MS = 1_000;
+const QUIET = { isQuiet: true } as const;
 
 /**
  * Writes counts to the database a second after they arise, all in one deed, so that no request waits for the disk.
@@ -72,7 +73,7 @@ export class WriteBehind<Pending> {
         this.#hasPending = isWaiting();
         write(pending, tx);
         return this.#hasPending;
-      });
+      }, QUIET);
       this.#isFailing = false;
       return isMore;
     } catch (error) {

@@ -8,6 +8,8 @@ export interface DataPaths {
   readonly root: string;
   /** The database. */
   readonly database: string;
+  /** How the database was left; written by `run-mark.ts` alone. */
+  readonly state: string;
   /** Held by the one running server. */
   readonly lock: string;
   /** Contents, by digest. Made by `store-identity.ts` alone. */
@@ -22,6 +24,8 @@ export interface DataPaths {
   readonly native: string;
   /** Copies of the database. */
   readonly snapshots: string;
+  /** Databases that another took the place of; nothing here is ever removed by the program. */
+  readonly setAside: string;
   /** Keys. Made by `config/secrets.ts` alone. */
   readonly secrets: string;
 }
@@ -32,6 +36,7 @@ export function dataPaths(data: string): DataPaths {
   return {
     root,
     database: join(root, "larder.db"),
+    state: join(root, "larder.state"),
     lock: join(root, "larder.lock"),
     blobs: join(root, "blobs"),
     storeMarker: join(root, "blobs", ".larder-store"),
@@ -39,6 +44,7 @@ export function dataPaths(data: string): DataPaths {
     thumbs: join(root, "thumbs"),
     native: join(root, "native"),
     snapshots: join(root, "snapshots"),
+    setAside: join(root, "set-aside"),
     secrets: join(root, "secrets"),
   };
 }

@@ -2,6 +2,9 @@
 import type { Config } from "../config/settings.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { dataPaths } from "./data-directory.ts";
+import { acquireServerLock } from "./lock.ts";
+import { howLeft } from "./run-mark.ts";
 import { openServices, type Services } from "./services.ts";
 import { timetable } from "./timetable.ts";
 
@@ -27,9 +30,12 @@ export interface CommandServices
 /** How long a command's statement waits for the server's lock. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Opens the services for a command. Beside a running server they share its database; nothing is swept or scheduled. */
-export async function openForCommand(config: Config, log: Log): Promise<CommandServices> {
-  const services = await openServices(config, log, systemClock, BUSY_TIMEOUT_MS);
+/**
+ * Opens the services for a command. Beside a running server they share its database; nothing is swept or scheduled.
+ * @param holdsLock whether the command keeps servers away from the directory itself
+ */
+export async function openForCommand(config: Config, log: Log, holdsLock = false): Promise<CommandServices> {
+  const services = await openAlone(config, log, holdsLock);
   return {
     ...services,
     async runJob(name, jobArguments) {
@@ -43,4 +49,17 @@ export async function openForCommand(config: Config, log: Log): Promise<CommandS
       });
     },
   };
+}
+
+/** A copy is made openable by one process alone; everything else is opened beside others. */
+async function openAlone(config: Config, log: Log, holdsLock: boolean): Promise<Services> {
+  const paths = dataPaths(config.data);
+  const open = () => openServices(config, log, systemClock, BUSY_TIMEOUT_MS);
+  if (holdsLock || !["copied", "backup"].includes(howLeft(paths))) return open();
+  const lock = acquireServerLock(paths.lock);
+  try {
+    return await open();
+  } finally {
+    lock.release();
+  }
 }

@@ -15,7 +15,7 @@ import { dataPaths, openDataDirectory, syncDirectory } from "./data-directory.ts
 import { listenAddress } from "./listen-address.ts";
 import { acquireServerLock } from "./lock.ts";
 import { openServices, type Services } from "./services.ts";
-import { QUICK_CHECK_JOB, REAP_JOB, timetable } from "./timetable.ts";
+import { QUICK_CHECK_JOB, REAP_JOB, SNAPSHOT_JOB, timetable } from "./timetable.ts";
 
 /** How long requests that are under way may still take once the server was told to stop (contract §10). */
 const DRAIN_MS = 30_000;
@@ -25,6 +25,8 @@ const NOTICE_MS = 1_000;
 const SCHEDULE_AFTER_MS = 500;
 /** The look for damage leaves the first requests alone. */
 const CHECK_AFTER_MS = 120_000;
+/** How often it is looked whether the database should be copied; looking costs nothing. */
+const SNAPSHOT_LOOK_MS = 60_000;
 /** A connection that says nothing for so long is closed, in seconds. */
 const IDLE_SECONDS = 120;
 /** How a run of the server ended. */
@@ -147,6 +149,11 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   // The first answers come first.
   const scheduling = setTimeout(() => scheduler.start(), SCHEDULE_AFTER_MS);
   scheduling.unref();
+  const copyWhenDue = () => {
+    if (services.snapshots.isDue()) void scheduler.runNow(SNAPSHOT_JOB);
+  };
+  const copying = setInterval(copyWhenDue, SNAPSHOT_LOOK_MS);
+  if (services.snapshots.list().length === 0) copyWhenDue();
   const queueWorker = new QueueWorker(services);
   queueWorker.start();
   const checking = setTimeout(() => void scheduler.runNow(QUICK_CHECK_JOB), CHECK_AFTER_MS);
@@ -173,6 +180,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   const how = await end.promise;
   isDraining = true;
   clearInterval(noticing);
+  clearInterval(copying);
   clearTimeout(scheduling);
   clearTimeout(checking);
   log.info(how === "stop" ? "Stopping." : "Starting again with the new settings.", {

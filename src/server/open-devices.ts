@@ -14,6 +14,7 @@ import { SyncService } from "../features/sync/service.ts";
 import { openUploads } from "../features/uploads/open.ts";
 import { ownerOfSigned } from "../features/uploads/routes.ts";
 import type { User } from "../features/users/types.ts";
+import { readEpoch } from "./open-copy.ts";
 import type { Contents } from "./open-contents.ts";
 import type { Messages } from "./open-messages.ts";
 import type { People } from "./open-people.ts";
@@ -46,7 +47,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     onDeleted,
     brake,
   });
-  const syncTokens = new SyncTokens(secrets.link.secret);
+  const syncTokens = new SyncTokens(secrets.link.secret, readEpoch(sqlite));
   const localChanges = new LocalChangeService({
     sqlite,
     reader,

@@ -17,6 +17,7 @@ import { Events } from "../events/events.ts";
 import { Idempotency } from "../features/idempotency/service.ts";
 import { BlobRows } from "../features/integrity/blob-rows.ts";
 import { Collector } from "../features/integrity/gc.ts";
+import { Snapshots } from "../features/snapshots/service.ts";
 import { openTree } from "../features/tree/tree.ts";
 import { CidrList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -24,6 +25,8 @@ import type { Log } from "../lib/log.ts";
 import { Outbound } from "../net/outbound.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "./data-directory.ts";
 import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "./filesystem.ts";
+import { openFromSnapshot, settleRestored } from "./open-copy.ts";
+import { howLeft, markOpen } from "./run-mark.ts";
 import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
 
 /** See the head of the file. */
@@ -50,18 +53,20 @@ export class Arrivals {
 }
 
 /**
- * Opens the data directory and brings its database up to date.
+ * Opens the data directory and brings its database up to date. A copy or a backup begins from a snapshot: only the process
+ * that holds the directory's lock may open one.
  * @throws StartupError with what is wrong and what to do
  */
 export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutMs: number | undefined) {
   assertSqliteVersion();
   const paths = openDataDirectory(config.data);
+  const chosen = openFromSnapshot(paths, howLeft(paths), log);
   refuseOrphanedStore(paths);
   const warning = refuseNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
   if (warning !== undefined) log.warn(warning);
   const secrets = openSecrets(paths.secrets);
   const outbound = new Outbound({ allow: CidrList.parse(config.outboundAllow) });
-  const db = openOwnDatabase(paths, log, busyTimeoutMs);
+  const db = openOwnDatabase(paths, log, { busyTimeoutMs, snapshot: chosen?.snapshot.name, nowMs: clock.nowMs() });
   const storeId = bindStore(db.sqlite, paths);
   makeWorkingFolders(paths);
 
@@ -80,6 +85,17 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   });
   blobs.makeFolders();
 
+  const snapshots = new Snapshots({
+    sqlite: db.sqlite,
+    databasePath: paths.database,
+    folder: paths.snapshots,
+    writer,
+    clock,
+    log,
+    everyMs: config.snapshots.everyMs,
+    keepMs: config.snapshots.keepMs,
+    availableBytes: () => availableBytes(paths.root),
+  });
   const reader = new Reader(paths.database, log);
   const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log, events });
   return {
@@ -102,7 +118,16 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     treeWriter,
     derived: new DerivedStore(paths.thumbs),
     idempotency: new Idempotency(db.sqlite, clock),
-    collector: new Collector({ rows: blobRows, blobs, writer, clock, log, graceMs: config.gcGraceMs }),
+    snapshots,
+    collector: new Collector({
+      rows: blobRows,
+      blobs,
+      writer,
+      clock,
+      log,
+      graceMs: config.gcGraceMs,
+      openKept: () => snapshots.openKept(),
+    }),
     reservations: new DiskReservations(paths.blobs, config.minFreeSpaceBytes),
     arrivals: new Arrivals(),
     /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
@@ -115,13 +140,23 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
  * back (D6).
  * @throws StartupError where the file is no database, damaged, of a newer version, or of another store
  */
-function openOwnDatabase(paths: DataPaths, log: Log, busyTimeoutMs: number | undefined): Db {
+function openOwnDatabase(
+  paths: DataPaths,
+  log: Log,
+  {
+    busyTimeoutMs,
+    snapshot,
+    nowMs,
+  }: { busyTimeoutMs: number | undefined; snapshot: string | undefined; nowMs: number },
+): Db {
   try {
     const db = openDatabase(paths.database, busyTimeoutMs);
     checkStore(db.sqlite, paths);
+    // One that was just taken from a snapshot is marked once it is settled: until then it would be taken again.
+    if (snapshot === undefined) markOpen(paths);
     const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
     if (hasTables && pendingMigrations(db.sqlite).length > 0) {
-      const path = takeSnapshot(db.sqlite, paths.snapshots, "before-migration");
+      const { path } = takeSnapshot(db.sqlite, paths.snapshots, "before-migration");
       log.info(
         "The database was copied before its change. To go back, stop the server and put the copy in its place.",
         {
@@ -130,6 +165,10 @@ function openOwnDatabase(paths: DataPaths, log: Log, busyTimeoutMs: number | und
       );
     }
     migrate(db.sqlite, log);
+    if (snapshot !== undefined) {
+      settleRestored(db.sqlite, snapshot, nowMs);
+      markOpen(paths);
+    }
     return db;
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw new StartupError(`${paths.database}: ${error.message}`);

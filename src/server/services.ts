@@ -7,6 +7,7 @@ import { openDevices } from "./open-devices.ts";
 import { openMessages } from "./open-messages.ts";
 import { openPeople } from "./open-people.ts";
 import { openStorage } from "./open-storage.ts";
+import { markClosed } from "./run-mark.ts";
 import { subscribe } from "./subscriptions.ts";
 
 /** Everything that the server is made of. */
@@ -61,7 +62,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
       storage.blobs.close();
       contents.searchReader.close();
       storage.reader.close();
-      storage.db.close();
+      if (storage.db.close()) markClosed(storage.paths);
     },
   };
 }

@@ -191,8 +191,8 @@ function withoutDatabase(paths: DataPaths, marker: string | undefined): StartupE
       "Without its database nobody knows what the contents are called and whose they are. Nothing was changed.\n" +
       "One of these helps:\n" +
       `  the database lies elsewhere:  mount its disk, or give its directory by --data\n` +
-      `  it was lost:                  copy the newest of ${paths.snapshots} or of your backup to ${paths.database}\n` +
-      `                                (first: ls -lt ${paths.snapshots})\n` +
+      `  it was lost:                  larder restore --snapshot newest --data ${paths.root}\n` +
+      `                                (which there are: larder restore --data ${paths.root})\n` +
       "  you want to begin anew:       give another, empty directory by --data, and keep this one",
   );
 }

@@ -1,4 +1,5 @@
 /** Every scheduled job on one page: name, schedule, what it calls. Each does a bounded piece and may be killed at any point. */
+import { describeSize } from "../config/quantities.ts";
 import { rows } from "../db/reader.ts";
 import { reachOf } from "../features/history/service.ts";
 import { UNDO_MS } from "../features/tree/undo.ts";
@@ -21,10 +22,26 @@ export const QUICK_CHECK_JOB = "quick-check";
 /** Name of the job that takes deleted folders apart; it is also woken by each such deletion. */
 export const REAP_JOB = "reap-deleted";
 
+/** Name of the job that copies the database; woken earlier where the database is small and has changed. */
+export const SNAPSHOT_JOB = "snapshot";
+
 /** The jobs of this server. */
 export function timetable(services: Omit<Services, "close">): Job[] {
-  const { auth, apiKeys, users, limiter, idempotency, collector, tree, treeWriter, writer, db, clock, config } =
-    services;
+  const {
+    auth,
+    apiKeys,
+    users,
+    limiter,
+    idempotency,
+    collector,
+    snapshots,
+    tree,
+    treeWriter,
+    writer,
+    db,
+    clock,
+    config,
+  } = services;
   return [
     {
       name: "gc",
@@ -32,7 +49,21 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       description: "Frees the bytes that nothing refers to any more, after their grace period.",
       async run({ signal, arguments: given }) {
         const isNow = typeof given === "object" && given !== null && "now" in given && given.now === true;
-        return JSON.stringify(await collector.run(signal, isNow));
+        if (!isNow) return JSON.stringify(await collector.run(signal));
+        await snapshotBeforeCollecting(services);
+        return snapshots.whileStill(async () => {
+          const snapshotsRemoved = snapshots.removeOlder();
+          return JSON.stringify({ ...(await collector.run(signal, isNow)), snapshotsRemoved });
+        });
+      },
+    },
+    {
+      name: SNAPSHOT_JOB,
+      schedule: "*/10 * * * *",
+      description: "Copies the database into snapshots/ where it has changed, and thins out old copies.",
+      async run() {
+        const taken = await snapshots.takeWhenDue();
+        return taken === undefined ? "not due" : `${taken.name}, ${describeSize(taken.sizeBytes)}`;
       },
     },
     {
@@ -292,4 +323,13 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       },
     },
   ];
+}
+
+/** What is about to go is named by older copies only: a new one takes their place. On a full disk there is no room for it. */
+async function snapshotBeforeCollecting({ snapshots, log }: Pick<Services, "snapshots" | "log">): Promise<void> {
+  try {
+    await snapshots.take("before-collection");
+  } catch (error) {
+    log.warn("The database could not be copied before the collection; it goes on.", { error });
+  }
 }

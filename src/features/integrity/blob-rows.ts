@@ -2,6 +2,15 @@ import type { Database } from "bun:sqlite";
 import type { BlobIndex } from "../../blobs/blob-store.ts";
 import { type Digest, digestFromBytes, digestToBytes } from "../../blobs/digest.ts";
 
+/** A content that nothing refers to. */
+export interface Unreferenced {
+  readonly id: number;
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  /** Since when. */
+  readonly touchedAtMs: number;
+}
+
 /**
  * The rows of contents as the store, the check of a file and the collector see them. What refers to a content is counted
  * by the tree.
@@ -29,16 +38,21 @@ export class BlobRows implements BlobIndex {
       "SELECT verified_at AS verifiedAtMs, damaged_at AS damagedAtMs FROM blobs WHERE digest = ?1",
     );
     // By index blobs_unreferenced: only what waits for collection is in it.
-    this.#unreferenced = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number }, [number, number]>(
-      `SELECT id, digest, size_bytes AS sizeBytes FROM blobs INDEXED BY blobs_unreferenced
-       WHERE refs = 0 AND touched_at <= ?1 ORDER BY touched_at LIMIT ?2`,
+    this.#unreferenced = sqlite.query<
+      { id: number; digest: Uint8Array; sizeBytes: number; touchedAtMs: number },
+      [number, number, number, number]
+    >(
+      `SELECT id, digest, size_bytes AS sizeBytes, touched_at AS touchedAtMs FROM blobs INDEXED BY blobs_unreferenced
+       WHERE refs = 0 AND touched_at <= ?1 AND (touched_at, id) > (?2, ?3) ORDER BY touched_at, id LIMIT ?4`,
     );
-    this.#delete = sqlite.query<void, [number]>("DELETE FROM blobs WHERE id = ?1 AND refs = 0");
+    this.#delete = sqlite.query<void, [number, number]>(
+      "DELETE FROM blobs WHERE id = ?1 AND refs = 0 AND touched_at = ?2",
+    );
     this.#quarantine = sqlite.query<void, [Uint8Array, number, number]>(
       "INSERT OR REPLACE INTO quarantine (digest, size_bytes, since) VALUES (?1, ?2, ?3)",
     );
-    this.#quarantined = sqlite.query<{ digest: Uint8Array; sizeBytes: number }, [number, number]>(
-      "SELECT digest, size_bytes AS sizeBytes FROM quarantine WHERE since <= ?1 LIMIT ?2",
+    this.#quarantined = sqlite.query<{ digest: Uint8Array; sizeBytes: number }, [number, Uint8Array, number]>(
+      "SELECT digest, size_bytes AS sizeBytes FROM quarantine WHERE since <= ?1 AND digest > ?2 ORDER BY digest LIMIT ?3",
     );
     this.#forget = sqlite.query<void, [Uint8Array]>("DELETE FROM quarantine WHERE digest = ?1");
   }
@@ -63,16 +77,19 @@ export class BlobRows implements BlobIndex {
     this.#mark.run(digestToBytes(digest), atMs);
   }
 
-  /** Contents that nothing has referred to since `untilMs`, oldest first. */
-  listUnreferenced(untilMs: number, limit: number): { id: number; digest: Digest; sizeBytes: number }[] {
+  /**
+   * Contents that nothing has referred to since `untilMs`, oldest first.
+   * @param after the last of those before; undefined for the first
+   */
+  listUnreferenced(untilMs: number, limit: number, after?: Unreferenced): Unreferenced[] {
     return this.#unreferenced
-      .all(untilMs, limit)
-      .map((row) => ({ id: row.id, digest: digestFromBytes(row.digest), sizeBytes: row.sizeBytes }));
+      .all(untilMs, after?.touchedAtMs ?? -1, after?.id ?? 0, limit)
+      .map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
-  /** Takes a content's row away and notes it as set aside. A deed. @returns whether it was still unreferenced */
-  setAside(blob: { id: number; digest: Digest; sizeBytes: number }, nowMs: number): boolean {
-    if (this.#delete.run(blob.id).changes === 0) return false;
+  /** Takes a content's row away and notes it as set aside. A deed. @returns whether nothing had referred to it since */
+  setAside(blob: Unreferenced, nowMs: number): boolean {
+    if (this.#delete.run(blob.id, blob.touchedAtMs).changes === 0) return false;
     this.noteAside(blob.digest, blob.sizeBytes, nowMs);
     return true;
   }
@@ -82,10 +99,10 @@ export class BlobRows implements BlobIndex {
     this.#quarantine.run(digestToBytes(digest), sizeBytes, nowMs);
   }
 
-  /** Contents set aside no later than `untilMs`. */
-  listSetAside(untilMs: number, limit: number): { digest: Digest; sizeBytes: number }[] {
+  /** Contents set aside no later than `untilMs`, by digest. @param after the last of those before */
+  listSetAside(untilMs: number, limit: number, after?: Digest): { digest: Digest; sizeBytes: number }[] {
     return this.#quarantined
-      .all(untilMs, limit)
+      .all(untilMs, after === undefined ? new Uint8Array() : digestToBytes(after), limit)
       .map((row) => ({ digest: digestFromBytes(row.digest), sizeBytes: row.sizeBytes }));
   }
 

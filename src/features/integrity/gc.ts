@@ -4,10 +4,11 @@
  * upload of the same bytes in between finds no row and writes them anew, so it never waits for, or loses to, the collector.
  */
 import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { Digest } from "../../blobs/digest.ts";
 import type { Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { BlobRows } from "./blob-rows.ts";
+import type { BlobRows, Unreferenced } from "./blob-rows.ts";
 
 /** What {@link Collector} works with. */
 export interface CollectorOptions {
@@ -18,6 +19,14 @@ export interface CollectorOptions {
   readonly log: Log;
   /** How long a content stays after the last reference to it is gone. */
   readonly graceMs: number;
+  /** Opens what tells which contents are named by copies of the database that are kept; closed after each pass. */
+  readonly openKept: () => KeptContents;
+}
+
+/** Whether a kept copy of the database names a content: going back to it must find the bytes (D8). */
+export interface KeptContents {
+  has(digest: Digest): boolean;
+  close(): void;
 }
 
 /** What a pass did. */
@@ -45,12 +54,22 @@ export class Collector {
 
   /** One pass. @param isNow ends the grace period and the time aside for all that waits (`larder gc --now`) */
   async run(signal: AbortSignal, isNow = false): Promise<Collected> {
-    const nowMs = this.#options.clock.nowMs();
-    const setAside = await this.#setAside(isNow ? nowMs : nowMs - this.#options.graceMs, signal);
-    // What was set aside just now is of this very instant or later.
-    const { removed, freedBytes } = await this.#unlink(isNow ? Number.MAX_SAFE_INTEGER : nowMs - ASIDE_MS, signal);
-    // All that waits was removed with the rest, unless the pass was ended before.
-    return { setAside: isNow && !signal.aborted ? 0 : setAside, removed, freedBytes };
+    const { clock, graceMs, openKept } = this.#options;
+    const nowMs = clock.nowMs();
+    const kept = openKept();
+    try {
+      const setAside = await this.#setAside(isNow ? nowMs : nowMs - graceMs, kept, signal);
+      // What was set aside just now is of this very instant or later.
+      const { removed, freedBytes } = await this.#unlink(
+        isNow ? Number.MAX_SAFE_INTEGER : nowMs - ASIDE_MS,
+        kept,
+        signal,
+      );
+      // All that waits was removed with the rest, unless the pass was ended before.
+      return { setAside: isNow && !signal.aborted ? 0 : setAside, removed, freedBytes };
+    } finally {
+      kept.close();
+    }
   }
 
   /**
@@ -58,52 +77,71 @@ export class Collector {
    * between disk and database.
    */
   async sweepLeftovers(firstByte: string, minimumAgeMs = LEFTOVER_AGE_MS): Promise<number> {
-    const { blobs, rows, writer, clock, log } = this.#options;
+    const { blobs, rows, clock, log, openKept } = this.#options;
     const youngestMs = clock.nowMs() - minimumAgeMs;
-    const found = blobs
-      .listFolder(firstByte)
-      .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined);
-    for (const { digest } of found) {
-      await writer.run((tx) => {
-        if (rows.find(digest) !== undefined || blobs.isArriving(digest)) return;
-        rows.noteAside(digest, blobs.stat(digest)?.sizeBytes ?? 0, clock.nowMs());
-        tx.afterCommit(() => {
-          if (!blobs.isArriving(digest)) this.#moveAside(digest);
-        });
-      });
+    const kept = openKept();
+    try {
+      const found = blobs
+        .listFolder(firstByte)
+        .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined)
+        .filter(({ digest }) => !kept.has(digest));
+      for (const { digest } of found) await this.#setLeftoverAside(digest);
+      if (found.length > 0) log.info("Contents without a record were set aside.", { count: found.length, firstByte });
+      return found.length;
+    } finally {
+      kept.close();
     }
-    if (found.length > 0) log.info("Contents without a record were set aside.", { count: found.length, firstByte });
-    return found.length;
   }
 
-  async #setAside(untilMs: number, signal: AbortSignal): Promise<number> {
+  async #setLeftoverAside(digest: Digest): Promise<void> {
+    const { blobs, rows, writer, clock } = this.#options;
+    await writer.run((tx) => {
+      if (rows.find(digest) !== undefined || blobs.isArriving(digest)) return;
+      rows.noteAside(digest, blobs.stat(digest)?.sizeBytes ?? 0, clock.nowMs());
+      tx.afterCommit(() => {
+        if (!blobs.isArriving(digest)) this.#moveAside(digest);
+      });
+    });
+  }
+
+  async #setAside(untilMs: number, kept: KeptContents, signal: AbortSignal): Promise<number> {
     const { rows, blobs, writer, clock } = this.#options;
     let total = 0;
+    let last: Unreferenced | undefined;
     while (!signal.aborted) {
-      const count = await writer.run((tx) => {
-        // What is just arriving is left: its new row counts on the old file.
-        const waiting = rows.listUnreferenced(untilMs, BATCH).filter(({ digest }) => !blobs.isArriving(digest));
-        const taken = waiting.filter((blob) => rows.setAside(blob, clock.nowMs()));
+      const batch = rows.listUnreferenced(untilMs, BATCH, last);
+      last = batch.at(-1);
+      if (last === undefined) break;
+      const waiting = batch.filter(({ digest }) => !kept.has(digest));
+      if (waiting.length === 0) continue;
+      total += await writer.run((tx) => {
+        // What is just arriving is left: its new row counts on the old file. What was taken up again since is not let go.
+        const taken = waiting.filter((blob) => !blobs.isArriving(blob.digest) && rows.setAside(blob, clock.nowMs()));
         // In the same breath as the commit, before any upload can bring these bytes again.
         tx.afterCommit(() => {
           for (const { digest } of taken) this.#moveAside(digest);
         });
         return taken.length;
       });
-      total += count;
-      if (count === 0) break;
     }
     return total;
   }
 
-  async #unlink(untilMs: number, signal: AbortSignal): Promise<{ removed: number; freedBytes: number }> {
+  async #unlink(
+    untilMs: number,
+    kept: KeptContents,
+    signal: AbortSignal,
+  ): Promise<{ removed: number; freedBytes: number }> {
     const { rows, blobs, writer } = this.#options;
     let removed = 0;
     let freedBytes = 0;
+    let last: Digest | undefined;
     while (!signal.aborted) {
-      const batch = rows.listSetAside(untilMs, BATCH);
-      if (batch.length === 0) break;
-      for (const { digest, sizeBytes } of batch) {
+      const batch = rows.listSetAside(untilMs, BATCH, last);
+      last = batch.at(-1)?.digest;
+      if (last === undefined) break;
+      const gone = batch.filter(({ digest }) => !kept.has(digest));
+      for (const { digest, sizeBytes } of gone) {
         // A crash may have come between the row's end and the move: then the file still lies at its old place.
         if (rows.find(digest) === undefined && !blobs.isArriving(digest)) blobs.quarantine(digest);
         blobs.unlinkQuarantined(digest);
@@ -111,7 +149,7 @@ export class Collector {
         freedBytes += sizeBytes;
       }
       await writer.run(() => {
-        for (const { digest } of batch) rows.forget(digest);
+        for (const { digest } of gone) rows.forget(digest);
       });
     }
     return { removed, freedBytes };

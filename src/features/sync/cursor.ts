@@ -25,9 +25,13 @@ type Payload = readonly [
 export class SyncTokens {
   readonly #key: Uint8Array;
 
-  /** @param secret from which the key is derived; with another one all tokens are void */
-  constructor(secret: Uint8Array) {
-    this.#key = new Bun.CryptoHasher("sha256", secret).update("larder sync tokens").digest();
+  /**
+   * @param secret from which the key is derived; with another one all tokens are void
+   * @param epoch changed when the database goes on from a snapshot: what was told since then may come again with other
+   *   numbers, so that the tokens of that time are void too
+   */
+  constructor(secret: Uint8Array, epoch = "") {
+    this.#key = new Bun.CryptoHasher("sha256", secret).update(`larder sync tokens${epoch}`).digest();
   }
 
   /**

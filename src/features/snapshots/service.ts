@@ -1,0 +1,174 @@
+/**
+ * Copies of the database, taken while the server runs: what makes a copy of the data directory a backup (contract §9).
+ * One is taken some time after a change, never where nothing changed, and old ones are thinned out. Contents that a kept
+ * one names stay in the store: the collector asks here.
+ */
+import type { Database } from "bun:sqlite";
+import { statSync } from "node:fs";
+import { type Digest, digestToBytes } from "../../blobs/digest.ts";
+import { openReadOnly } from "../../db/open.ts";
+import { listSnapshots, removeSnapshot, type Snapshot, sweepPartials } from "../../db/snapshot.ts";
+import { takeSnapshotAside } from "../../db/snapshot-taker.ts";
+import type { Writer } from "../../db/transaction.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { KeptContents } from "../integrity/gc.ts";
+import { chooseSuperfluous } from "./thinning.ts";
+
+/** What {@link Snapshots} works with. */
+export interface SnapshotsOptions {
+  readonly sqlite: Database;
+  readonly databasePath: string;
+  readonly folder: string;
+  readonly writer: Pick<Writer, "changes">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long after a change one is taken at the latest. */
+  readonly everyMs: number;
+  /** Older ones are removed. */
+  readonly keepMs: number;
+  /** Room that other users of the disk still have, in bytes. */
+  readonly availableBytes: () => number;
+}
+
+const MINUTE_MS = 60_000;
+/** So much is written for snapshots at most while a small database keeps changing: some 10 GB a day. */
+const BYTES_PER_MS = 115;
+const KEPT_COUNT = 40;
+/** All snapshots together may take so many times the database, and this much in any case. */
+const KEPT_TIMES = 12;
+const KEPT_BYTES_MIN = 512 * 1024 * 1024;
+/** Free room is not used up by snapshots: so many times the database must be left after one. */
+const ROOM_TIMES = 2;
+
+/** See the head of this file. */
+export class Snapshots {
+  readonly #options: SnapshotsOptions;
+  readonly #dataVersion;
+  /** What the writer and the database said when the newest snapshot was begun; undefined before the first of this run. */
+  #seen: { changes: number; version: number } | undefined;
+  #working: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SnapshotsOptions) {
+    this.#options = options;
+    this.#dataVersion = options.sqlite.query<{ data_version: number }, []>("PRAGMA data_version");
+  }
+
+  /** The snapshots that are kept, newest first. */
+  list(): Snapshot[] {
+    return listSnapshots(this.#options.folder);
+  }
+
+  /**
+   * Takes one where something has changed since the last and it is time for another, then thins out. A large database is
+   * copied less often than a small one.
+   * @returns the new one; undefined where none was due
+   * @throws Error where it could not be taken; those before stay
+   */
+  takeWhenDue(): Promise<Snapshot | undefined> {
+    return this.#alone(async () => (this.isDue() ? this.#take("scheduled") : undefined));
+  }
+
+  /** Whether something has changed since the newest and it is time for another, or there is none. */
+  isDue(): boolean {
+    const [newest] = this.list();
+    return newest === undefined || (this.#hasChanged() && this.#isTime(newest));
+  }
+
+  /** Takes one now, whether or not anything changed. @param label why: small letters and hyphens */
+  take(label: string): Promise<Snapshot> {
+    return this.#alone(() => this.#take(label));
+  }
+
+  /** Does `work` while no snapshot is taken or removed. */
+  whileStill<T>(work: () => Promise<T>): Promise<T> {
+    return this.#alone(work);
+  }
+
+  /** Removes all but the newest, for an operator who needs the room that they hold. Within {@link whileStill}. */
+  removeOlder(): number {
+    const [, ...older] = this.list();
+    for (const snapshot of older) removeSnapshot(snapshot);
+    return older.length;
+  }
+
+  /** Opens the kept snapshots for the collector. One that can't be read counts as naming everything. */
+  openKept(): KeptContents {
+    const { log } = this.#options;
+    const opened = this.list().map(({ path }) => {
+      try {
+        const db = openReadOnly(path);
+        const find = db.sqlite.query<{ one: 1 }, [Uint8Array]>(
+          "SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0",
+        );
+        return { has: (digest: Digest) => find.get(digestToBytes(digest)) !== null, close: () => db.close() };
+      } catch (error) {
+        log.error("A snapshot can't be read; nothing is collected until it is gone.", { path, error });
+        return { has: () => true, close: () => false };
+      }
+    });
+    return {
+      has: (digest) => opened.some((snapshot) => snapshot.has(digest)),
+      close: () => {
+        for (const snapshot of opened) snapshot.close();
+      },
+    };
+  }
+
+  #hasChanged(): boolean {
+    const { changes, version } = this.#now();
+    return this.#seen === undefined || this.#seen.changes !== changes || this.#seen.version !== version;
+  }
+
+  #isTime({ takenAtMs, sizeBytes }: Snapshot): boolean {
+    const { clock, everyMs } = this.#options;
+    const sinceMs = clock.nowMs() - takenAtMs;
+    const restMs = Math.min(everyMs, Math.max(MINUTE_MS, sizeBytes / BYTES_PER_MS));
+    // A clock that was set back must not put it off.
+    return sinceMs < 0 || sinceMs >= restMs;
+  }
+
+  async #take(label: string): Promise<Snapshot> {
+    const { databasePath, folder, clock, log } = this.#options;
+    sweepPartials(folder);
+    this.#thin();
+    this.#requireRoom();
+    const seen = this.#now();
+    // Their order is that of their names, whatever the clock does: the newest is what a copy begins from.
+    const nowMs = Math.max(clock.nowMs(), (this.list()[0]?.takenAtMs ?? 0) + 1);
+    const snapshot = await takeSnapshotAside({ database: databasePath, folder, label, nowMs });
+    this.#seen = seen;
+    this.#thin();
+    log.debug("The database was copied.", { path: snapshot.path, bytes: snapshot.sizeBytes });
+    return snapshot;
+  }
+
+  /** A snapshot must never be what fills the disk. */
+  #requireRoom(): void {
+    const { databasePath, availableBytes } = this.#options;
+    const sizeBytes = statSync(databasePath).size;
+    if (availableBytes() < sizeBytes * ROOM_TIMES) {
+      throw new Error("There is too little room on the disk for a copy of the database. Make room.");
+    }
+  }
+
+  #thin(): void {
+    const { clock, keepMs, databasePath } = this.#options;
+    const keeping = {
+      maxAgeMs: keepMs,
+      maxBytes: Math.max(KEPT_BYTES_MIN, statSync(databasePath).size * KEPT_TIMES),
+      maxCount: KEPT_COUNT,
+    };
+    for (const snapshot of chooseSuperfluous(this.list(), clock.nowMs(), keeping)) removeSnapshot(snapshot);
+  }
+
+  #now(): { changes: number; version: number } {
+    return { changes: this.#options.writer.changes, version: this.#dataVersion.get()?.data_version ?? 0 };
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#working.then(work);
+    this.#working = result.catch(() => undefined);
+    return result;
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * `larder.state`: how the database file of a data directory was left, so that the next start tells three things apart.
+ * It was closed in order; the machine or the program died (the write-ahead log holds the rest, and recovery is right); or
+ * this is a copy that was taken while a server ran, whose database and log don't belong together, however whole they look.
+ * A copy has the mark of the original, and its file another identity.
+ */
+import * as fs from "node:fs";
+import { type FileIdentity, identifyFile, isSameFile } from "../db/file-identity.ts";
+import { digestOf } from "../db/snapshot.ts";
+import { type DataPaths, syncDirectory } from "./data-directory.ts";
+
+/** What is found at the start. */
+export type Left =
+  /** Closed, or recoverable by its log: opens as it is. */
+  | "whole"
+  /** Taken from under a running server: only its snapshots can be trusted. */
+  | "copied"
+  /** A backup, which consists of snapshots and contents. */
+  | "backup"
+  /** There is no database. */
+  | "absent";
+
+/** What the file says. */
+type Mark =
+  | { readonly state: "open"; readonly database: FileIdentity }
+  | { readonly state: "closed"; readonly database: FileIdentity; readonly digest: string }
+  | { readonly state: "backup" };
+
+/**
+ * How the database of a data directory was left. Reads a database whole where only its digest can tell, which is the case
+ * in a copy of a directory whose server had been stopped. Changes nothing.
+ */
+export function howLeft(paths: Pick<DataPaths, "database" | "state">): Left {
+  const mark = readMark(paths.state);
+  if (mark?.state === "backup") return "backup";
+  const database = identifyFile(paths.database);
+  if (database === undefined) return "absent";
+  // Of a time before there were marks, or put here by hand.
+  if (mark === undefined || isSameFile(mark.database, database)) return "whole";
+  return mark.state === "closed" && digestOf(paths.database) === mark.digest ? "whole" : "copied";
+}
+
+/** Notes, durably, that the database is about to be written. Beside another process that has done so: nothing. */
+export function markOpen(paths: DataPaths): void {
+  const database = identifyFile(paths.database);
+  if (database === undefined) throw new Error(`${paths.database} is not there.`);
+  const mark = readMark(paths.state);
+  if (mark?.state === "open" && isSameFile(mark.database, database)) return;
+  writeMark(paths, { state: "open", database });
+}
+
+/** Notes that the database was closed, with its digest: by the last process that had it open, its log folded back. */
+export function markClosed(paths: DataPaths): void {
+  const database = identifyFile(paths.database);
+  if (database === undefined) return;
+  const digest = digestOf(paths.database);
+  // Opened by a command meanwhile: it marks the end itself.
+  if (!fs.existsSync(`${paths.database}-wal`)) writeMark(paths, { state: "closed", database, digest });
+}
+
+/** Makes a directory of snapshots and contents a backup: the next start opens the newest snapshot. Durable on return. */
+export function markBackup(paths: Pick<DataPaths, "root" | "state">): void {
+  writeMark(paths, { state: "backup" });
+}
+
+/** A torn or foreign file counts as that of a copy: its identity is nobody's. */
+function readMark(path: string): Mark | undefined {
+  let text: string;
+  try {
+    text = fs.readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
+  }
+  return parseMark(text) ?? { state: "open", database: { device: "", inode: "", bornNs: null } };
+}
+
+function parseMark(text: string): Mark | undefined {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+  if (typeof given !== "object" || given === null || !("state" in given)) return undefined;
+  if (given.state === "backup") return { state: "backup" };
+  const database = "database" in given ? parseIdentity(given.database) : undefined;
+  if (database === undefined) return undefined;
+  if (given.state === "open") return { state: "open", database };
+  if (given.state !== "closed" || !("digest" in given) || typeof given.digest !== "string") return undefined;
+  return { state: "closed", database, digest: given.digest };
+}
+
+function parseIdentity(given: unknown): FileIdentity | undefined {
+  if (typeof given !== "object" || given === null) return undefined;
+  const fields = new Map<string, unknown>(Object.entries(given));
+  const [device, inode, bornNs = null] = ["device", "inode", "bornNs"].map((name) => fields.get(name));
+  if (typeof device !== "string" || typeof inode !== "string") return undefined;
+  return { device, inode, bornNs: typeof bornNs === "string" ? bornNs : null };
+}
+
+function writeMark(paths: Pick<DataPaths, "root" | "state">, mark: Mark): void {
+  const temporary = `${paths.state}.${process.pid}.tmp`;
+  fs.writeFileSync(temporary, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
+  fs.renameSync(temporary, paths.state);
+  syncDirectory(paths.root);
+}
