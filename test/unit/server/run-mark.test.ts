@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "../../../src/db/open.ts";
+import { type DataPaths, dataPaths } from "../../../src/server/data-directory.ts";
+import { howLeft, markBackup, markClosed, markOpen } from "../../../src/server/run-mark.ts";
+
+let folder: string;
+let original: DataPaths;
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), "larder-run-mark-"));
+  original = dataPaths(join(folder, "original"));
+  fs.mkdirSync(original.root);
+});
+
+afterEach(() => fs.rmSync(folder, { recursive: true }));
+
+/** As `cp -a` does it. */
+function copyTo(name: string, from = original): DataPaths {
+  const paths = dataPaths(join(folder, name));
+  const { exitCode } = Bun.spawnSync(["cp", "-a", from.root, paths.root]);
+  expect(exitCode).toBe(0);
+  return paths;
+}
+
+function open() {
+  const db = openDatabase(original.database);
+  db.sqlite.run("CREATE TABLE IF NOT EXISTS t (a)");
+  markOpen(original);
+  return db;
+}
+
+test("a directory without a database, and one of before there were marks", () => {
+  expect(howLeft(original)).toBe("absent");
+  const db = openDatabase(original.database);
+  db.sqlite.run("CREATE TABLE t (a)");
+  db.close();
+  expect(howLeft(original)).toBe("whole");
+});
+
+test("a crash is none of a copy's business: the very file that was open is whole by its log", () => {
+  open();
+  expect(howLeft(original)).toBe("whole");
+});
+
+test("a copy of an open database is told as one, also where it takes the original's inode", () => {
+  const db = open();
+  expect(howLeft(copyTo("copy"))).toBe("copied");
+  db.close();
+  const copy = copyTo("second");
+  const inode = fs.statSync(original.database).ino;
+  for (let attempt = 0; attempt < 20; attempt++) {
+    fs.rmSync(original.root, { recursive: true });
+    copyTo("original", copy);
+    expect(howLeft(original)).toBe("copied");
+    if (fs.statSync(original.database).ino === inode) return;
+  }
+});
+
+test("a copy of a closed database is whole, unless the copying caught another state of it", () => {
+  const db = open();
+  db.sqlite.run("INSERT INTO t VALUES (1)");
+  expect(db.close()).toBe(true);
+  markClosed(original);
+  expect(fs.existsSync(`${original.database}-wal`)).toBe(false);
+  const copy = copyTo("copy");
+  expect(howLeft(copy)).toBe("whole");
+  fs.appendFileSync(copy.database, "x");
+  expect(howLeft(copy)).toBe("copied");
+  expect(howLeft(original)).toBe("whole");
+});
+
+test("while another holds the database, closing is not its end", () => {
+  const [server, command] = [open(), openDatabase(original.database)];
+  command.sqlite.run("INSERT INTO t VALUES (2)");
+  expect(command.close()).toBe(false);
+  expect(howLeft(copyTo("copy"))).toBe("copied");
+  expect(server.close()).toBe(true);
+});
+
+test("moved over file systems in order, it is whole", () => {
+  const db = open();
+  expect(db.close()).toBe(true);
+  markClosed(original);
+  const elsewhere = fs.mkdtempSync("/dev/shm/larder-run-mark-");
+  try {
+    const moved = dataPaths(join(elsewhere, "moved"));
+    expect(Bun.spawnSync(["mv", original.root, moved.root]).exitCode).toBe(0);
+    expect(howLeft(moved)).toBe("whole");
+  } finally {
+    fs.rmSync(elsewhere, { recursive: true });
+  }
+});
+
+test("a mark that can't be understood counts as a copy's: its snapshots are always right", () => {
+  open().close();
+  for (const text of ["", "{", "null", '{"state":"open"}', '{"state":"closed","database":{"device":"1","inode":"1"}}']) {
+    fs.writeFileSync(original.state, text);
+    expect({ text, left: howLeft(original) }).toEqual({ text, left: "copied" });
+  }
+});
+
+test("a backup says so itself", () => {
+  markBackup(original);
+  expect(howLeft(original)).toBe("backup");
+});

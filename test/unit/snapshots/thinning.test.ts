@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import type { Snapshot } from "../../../src/db/snapshot.ts";
+import { chooseSuperfluous } from "../../../src/features/snapshots/thinning.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const keeping = { maxAgeMs: 7 * DAY_MS, maxBytes: 1e9, maxCount: 40 };
+
+function snapshot(takenAtMs: number, sizeBytes = 1_000): Snapshot {
+  const name = `larder-${takenAtMs}.db`;
+  return { path: `/${name}`, name, takenAtMs, label: "scheduled", sizeBytes };
+}
+
+/** What is left after one snapshot every ten minutes for so many days. */
+function live(days: number, given = keeping, sizeBytes = 1_000): { kept: Snapshot[]; nowMs: number } {
+  let kept: Snapshot[] = [];
+  let nowMs = 0;
+  for (; nowMs < days * DAY_MS; nowMs += 10 * MINUTE_MS) {
+    kept.unshift(snapshot(nowMs, sizeBytes));
+    const gone = new Set(chooseSuperfluous(kept, nowMs, given));
+    kept = kept.filter((one) => !gone.has(one));
+  }
+  return { kept, nowMs };
+}
+
+test("keeps few of long ago and many of late, within its bounds", () => {
+  const { kept, nowMs } = live(20);
+  expect(kept).toHaveLength(keeping.maxCount);
+  const agesMs = kept.map(({ takenAtMs }) => nowMs - takenAtMs);
+  expect(agesMs.slice(0, 3)).toEqual([10 * MINUTE_MS, 20 * MINUTE_MS, 30 * MINUTE_MS]);
+  expect(Math.max(...agesMs)).toBeGreaterThan(6 * DAY_MS);
+  expect(Math.max(...agesMs)).toBeLessThanOrEqual(7 * DAY_MS + 10 * MINUTE_MS);
+  // Whatever went wrong, there is one from not much longer ago than one noticed it.
+  for (const [index, ageMs] of agesMs.entries()) {
+    const nextMs = agesMs[index + 1];
+    if (nextMs !== undefined && ageMs > 60 * MINUTE_MS) expect(nextMs / ageMs).toBeLessThan(2.5);
+  }
+});
+
+test("keeps the newest three, however large and however old they are", () => {
+  expect(live(2, keeping, 1e9).kept).toHaveLength(3);
+  const old = [3, 2, 1].map((at) => snapshot(at));
+  expect(chooseSuperfluous(old, 100 * DAY_MS, keeping)).toEqual([]);
+});
+
+test("a clock that was set back removes nothing by age", () => {
+  const ahead = Array.from({ length: 10 }, (_, index) => snapshot(100 * DAY_MS - index));
+  expect(chooseSuperfluous(ahead, 0, keeping)).toEqual([]);
+});
