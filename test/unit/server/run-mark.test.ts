@@ -96,7 +96,13 @@ test("moved over file systems in order, it is whole", () => {
 
 test("a mark that can't be understood counts as a copy's: its snapshots are always right", () => {
   open().close();
-  for (const text of ["", "{", "null", '{"state":"open"}', '{"state":"closed","database":{"device":"1","inode":"1"}}']) {
+  for (const text of [
+    "",
+    "{",
+    "null",
+    '{"state":"open"}',
+    '{"state":"closed","database":{"device":"1","inode":"1"}}',
+  ]) {
     fs.writeFileSync(original.state, text);
     expect({ text, left: howLeft(original) }).toEqual({ text, left: "copied" });
   }

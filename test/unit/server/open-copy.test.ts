@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Database } from "bun:sqlite";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Layout } from "../../../src/blobs/layout.ts";
+import { toDigest } from "../../../src/blobs/digest.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import { listSnapshots, takeSnapshot } from "../../../src/db/snapshot.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { type DataPaths, dataPaths } from "../../../src/server/data-directory.ts";
+import {
+  chooseSnapshot,
+  installSnapshot,
+  openFromSnapshot,
+  readEpoch,
+  settleRestored,
+} from "../../../src/server/open-copy.ts";
+
+const HOUR_MS = 3_600_000;
+const startMs = Date.UTC(2026, 5, 1);
+let paths: DataPaths;
+let sqlite: Database;
+
+beforeEach(() => {
+  paths = dataPaths(fs.mkdtempSync(join(tmpdir(), "larder-open-copy-")));
+  sqlite = openDatabase(paths.database).sqlite;
+  migrate(sqlite, silentLog);
+});
+
+afterEach(() => fs.rmSync(paths.root, { recursive: true }));
+
+/** A content with its row; its file is where it belongs unless told otherwise. */
+function store(text: string, isThere = true): string {
+  const digest = toDigest(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
+  sqlite.run("INSERT INTO blobs (digest, size_bytes, crc32, refs, created_at, touched_at) VALUES (?, ?, 0, 1, 0, 0)", [
+    Buffer.from(digest, "hex"),
+    text.length,
+  ]);
+  const path = new Layout(paths.root).blob(digest);
+  fs.mkdirSync(dirname(path), { recursive: true });
+  if (isThere) fs.writeFileSync(path, text);
+  return path;
+}
+
+const snapshot = (hours: number) => takeSnapshot(sqlite, paths.snapshots, "scheduled", startMs + hours * HOUR_MS);
+
+test("the newest whole snapshot is taken", () => {
+  store("one");
+  snapshot(0);
+  store("two");
+  const newest = snapshot(1);
+  expect(chooseSnapshot(paths)).toEqual({ snapshot: newest, missing: [] });
+});
+
+test("one whose contents came while the copying ran gives way to one that has all (D43)", () => {
+  store("one");
+  const complete = snapshot(0);
+  store("came later", false);
+  snapshot(1);
+  expect(chooseSnapshot(paths)?.snapshot.name).toBe(complete.name);
+});
+
+test("where every one misses a content, nothing else is thrown back: the newest, with the names of what is lost (D42)", () => {
+  const lost = store("lost long ago");
+  snapshot(0);
+  fs.rmSync(lost);
+  store("new");
+  const newest = snapshot(1);
+  const chosen = chooseSnapshot(paths);
+  expect(chosen?.snapshot.name).toBe(newest.name);
+  expect(chosen?.missing.map(({ sizeBytes }) => sizeBytes)).toEqual([13]);
+});
+
+test("a loss of today doesn't bring back last week", () => {
+  snapshot(0);
+  store("new", false);
+  const newest = snapshot(24 * 7);
+  expect(chooseSnapshot(paths)?.snapshot.name).toBe(newest.name);
+});
+
+test("a content of another length counts as missing", () => {
+  const path = store("one");
+  snapshot(0);
+  fs.truncateSync(path, 1);
+  expect(chooseSnapshot(paths)?.missing).toHaveLength(1);
+});
+
+test("halves of snapshots are passed over", () => {
+  const good = snapshot(0);
+  const cut = snapshot(1);
+  fs.truncateSync(cut.path, 4096);
+  const flipped = snapshot(2);
+  const fd = fs.openSync(flipped.path, "r+");
+  fs.writeSync(fd, "x", 5000);
+  fs.closeSync(fd);
+  const alone = snapshot(3);
+  fs.rmSync(`${alone.path}.sha256`);
+  expect(chooseSnapshot(paths)?.snapshot.name).toBe(good.name);
+  for (const { path } of listSnapshots(paths.snapshots)) fs.rmSync(`${path}.sha256`, { force: true });
+  expect(chooseSnapshot(paths)).toBeUndefined();
+  expect(() => openFromSnapshot(paths, "copied", silentLog)).toThrow("none of its snapshots is whole");
+});
+
+test("what is there is kept aside, log and all, and never meets the snapshot", () => {
+  store("in the snapshot");
+  const { path } = snapshot(0);
+  store("only in the log");
+  const before = fs.readFileSync(`${paths.database}-wal`);
+  const aside = installSnapshot(paths, path) ?? "";
+  expect(fs.existsSync(`${paths.database}-wal`)).toBe(false);
+  expect(fs.readFileSync(`${aside}-wal`).equals(before)).toBe(true);
+  const opened = openDatabase(paths.database).sqlite;
+  expect(opened.query("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: 1 });
+  const old = openDatabase(aside).sqlite;
+  expect(old.query("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: 2 });
+});
+
+test("a database that went on from a snapshot is another epoch", () => {
+  const { name } = snapshot(0);
+  expect(readEpoch(sqlite)).toBe("");
+  settleRestored(sqlite, name, startMs);
+  const first = readEpoch(sqlite);
+  settleRestored(sqlite, name, startMs);
+  expect(first).not.toBe("");
+  expect(readEpoch(sqlite)).not.toBe(first);
+});
+
+test("one's own database is left alone", () => {
+  snapshot(0);
+  expect(openFromSnapshot(paths, "whole", silentLog)).toBeUndefined();
+  expect(openFromSnapshot(paths, "absent", silentLog)).toBeUndefined();
+  expect(fs.existsSync(paths.setAside)).toBe(false);
+});
