@@ -8,8 +8,9 @@
 import { Cron } from "croner";
 import type { Db } from "../db/open.ts";
 import type { Writer } from "../db/transaction.ts";
-import type { Clock } from "../lib/clock.ts";
+import { type Clock, toTimestamp } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import type { ClockWatch } from "./clock-watch.ts";
 
 /** What a run works with besides what its job closed over. */
 export interface JobContext {
@@ -31,6 +32,8 @@ export interface Job {
   readonly schedule: string;
   /** What it is for, in one sentence. */
   readonly description: string;
+  /** True where it deletes what has become old: by itself it doesn't run while the clock is doubted. */
+  readonly deletesByAge?: boolean;
   /** Does a bounded piece of the work, and says in words what was done. */
   run(context: JobContext): Promise<string>;
 }
@@ -64,6 +67,8 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly jobs: readonly Job[];
+  /** Tells whether the clock can be believed; without it, it always is. */
+  readonly clockWatch?: Pick<ClockWatch, "doubtedUntilMs">;
   /** How long after the start the first missed job runs, and how far the others lie apart; default 30 s and 15 s. */
   readonly missedAfterMs?: number;
   readonly missedApartMs?: number;
@@ -269,7 +274,17 @@ export class Scheduler {
 
   /** By schedule: where the job still runs, this time is left out. */
   #runByItself(entry: Entry): void {
-    if (entry.running === undefined) void this.#run(entry, undefined, undefined);
+    if (entry.running !== undefined) return;
+    const doubtedUntilMs = entry.job.deletesByAge === true ? this.#options.clockWatch?.doubtedUntilMs() : undefined;
+    if (doubtedUntilMs === undefined) void this.#run(entry, undefined, undefined);
+    else void this.#recordWaiting(entry.job, doubtedUntilMs);
+  }
+
+  /** What deletes by age didn't run: the clock may be wrong. Seen in the administrators' overview. */
+  #recordWaiting(job: Job, untilMs: number): Promise<void> {
+    const nowMs = this.#options.clock.nowMs();
+    const text = `Waits until ${toTimestamp(untilMs)}: the clock leapt ahead and may be wrong.`;
+    return this.#record(() => this.#statements.finished.run(job.name, nowMs, nowMs, text, null));
   }
 
   async #runAfter(entry: Entry, givenArguments: unknown): Promise<JobOutcome> {

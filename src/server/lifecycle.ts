@@ -7,6 +7,7 @@ import type { Config } from "../config/settings.ts";
 import { auditGuard } from "../features/audit/guard.ts";
 import { QueueWorker } from "../features/queue/worker.ts";
 import { answerError } from "../http/error-response.ts";
+import { ClockWatch } from "../jobs/clock-watch.ts";
 import { Scheduler } from "../jobs/scheduler.ts";
 import type { Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
@@ -81,7 +82,9 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   services.reserve.take();
   await makeFirstAdministrator(services);
 
-  const scheduler = new Scheduler({ ...services, jobs: timetable(services) });
+  const clockWatch = new ClockWatch(services);
+  clockWatch.start();
+  const scheduler = new Scheduler({ ...services, jobs: timetable(services), clockWatch });
   services.onDetached.wake = () => void scheduler.runNow(REAP_JOB);
   const end = Promise.withResolvers<Ending["how"]>();
   let isDraining = false;
@@ -192,6 +195,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     await server.stop(true);
   }
   await scheduler.stop();
+  clockWatch.stop();
   await queueWorker.stop();
   await services.close();
   return { how, port };

@@ -47,6 +47,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "gc",
       schedule: "17 3 * * *",
       description: "Frees the bytes that nothing refers to any more, after their grace period.",
+      deletesByAge: true,
       async run({ signal, arguments: given }) {
         const isNow = typeof given === "object" && given !== null && "now" in given && given.now === true;
         if (!isNow) return JSON.stringify(await collector.run(signal));
@@ -102,12 +103,14 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "trash",
       schedule: "19 * * * *",
       description: "Deletes for good what has been in the trash for its time.",
+      deletesByAge: true,
       run: async ({ signal }) => `${await services.trash.sweep(signal)} files and folders deleted`,
     },
     {
       name: "old-versions",
       schedule: "7 4 * * *",
       description: "Lets go of earlier contents beyond their number or age.",
+      deletesByAge: true,
       async run({ signal }) {
         let pruned = 0;
         let afterNodeId = 0;
@@ -136,6 +139,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "history",
       schedule: "13 4 * * *",
       description: "Forgets where files and folders were before the time that one may look back to.",
+      deletesByAge: true,
       async run({ signal }) {
         const olderThanMs = clock.nowMs() - reachOf(config.versions.maxAgeMs);
         let removed = 0;
@@ -152,6 +156,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "journal",
       schedule: "27 4 * * *",
       description: "Forgets deletions of more than 90 days ago, and changes that later ones have superseded.",
+      deletesByAge: true,
       async run({ signal }) {
         const olderThanMs = clock.nowMs() - JOURNAL_AGE_MS;
         let looked = 0;
@@ -171,18 +176,21 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "sessions",
       schedule: "23 * * * *",
       description: "Removes sign-ins and refresh tokens that have expired.",
+      deletesByAge: true,
       run: async () => `${await auth.sweepSessions(SWEEP_ROWS)} sessions and refresh tokens removed`,
     },
     {
       name: "api-keys",
       schedule: "19 4 * * *",
       description: "Forgets API keys that were deleted more than 90 days ago.",
+      deletesByAge: true,
       run: async () => `${await apiKeys.sweep(SWEEP_ROWS)} keys forgotten`,
     },
     {
       name: "mail",
       schedule: "33 * * * *",
       description: "Gives up mails that could not be sent in time, and forgets what became of them after a week.",
+      deletesByAge: true,
       async run() {
         const { mail, passwordReset } = services;
         const [mails, links] = await writer.run((tx) => [mail.sweep(tx, SWEEP_ROWS), passwordReset.sweep(SWEEP_ROWS)]);
@@ -193,12 +201,14 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "audit",
       schedule: "11 4 * * *",
       description: "Forgets entries of the audit log that are older than its retention.",
+      deletesByAge: true,
       run: async ({ signal }) => `${await services.audit.sweep(signal)} entries removed`,
     },
     {
       name: "invites",
       schedule: "33 4 * * *",
       description: "Forgets invitations that were over 90 days ago.",
+      deletesByAge: true,
       run: async () => `${await writer.run(() => services.invites.sweep(SWEEP_ROWS))} invitations removed`,
     },
     {
@@ -211,12 +221,14 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "idempotency-keys",
       schedule: "31 * * * *",
       description: "Forgets the results of keyed requests older than a day.",
+      deletesByAge: true,
       run: async () => `${await writer.run(() => idempotency.sweep(SWEEP_ROWS))} results removed`,
     },
     {
       name: "shares",
       schedule: "33 4 * * *",
       description: "Removes shares that expired more than 30 days ago, and pictures made for shares a week ago.",
+      deletesByAge: true,
       async run({ signal }) {
         let removed = 0;
         for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
@@ -230,6 +242,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "offline-queue",
       schedule: "23 * * * *",
       description: "Ends queued operations that have waited for 30 days, and forgets those finished for 7.",
+      deletesByAge: true,
       run: ({ signal }) => services.queue.sweep(signal),
     },
     {
@@ -261,12 +274,14 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "uploads",
       schedule: "*/10 * * * *",
       description: "Ends uploads whose time is over, and frees what they held.",
+      deletesByAge: true,
       run: async ({ signal }) => `${await services.uploads.sweep(signal)} uploads ended`,
     },
     {
       name: "undo",
       schedule: "43 4 * * *",
       description: "Forgets what devices did more than 30 days ago.",
+      deletesByAge: true,
       async run({ signal }) {
         let removed = 0;
         for (const { id } of users.list()) {
@@ -299,12 +314,14 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: "notifications",
       schedule: "41 * * * *",
       description: "Forgets messages older than 90 days, and what became of pushes after a week.",
+      deletesByAge: true,
       run: async () => `${await services.notifications.sweep(SWEEP_ROWS)} rows removed`,
     },
     {
       name: "webhooks",
       schedule: "*/15 * * * *",
       description: "Gives up deliveries to webhooks after a day, and forgets those of more than 30 days ago.",
+      deletesByAge: true,
       run: async () =>
         `${await writer.run((tx) => services.webhooks.sweep(tx, SWEEP_ROWS))} deliveries ended or forgotten`,
     },
