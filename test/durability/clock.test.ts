@@ -1,0 +1,91 @@
+import { expect, test } from "bun:test";
+import { checksumOf, Client, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { clockFails, movableClock } from "../support/faults/preload.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { startServer } from "../support/server.ts";
+import { complete, planUpload, sendChunks } from "../support/uploads.ts";
+
+if (clockFails !== undefined) console.warn(`skipped: tests with a clock that jumps: ${clockFails}`);
+
+const HOUR = 3_600;
+const YEAR = 365 * 24 * HOUR;
+
+test.skipIf(clockFails !== undefined)(
+  "a clock that jumps back and forth loses nothing, locks nobody out and ends no upload that goes on (D1, D8)",
+  async () => {
+    const clock = await movableClock();
+    const server = await startServer({ env: { ...clock.env, LARDER_RATE_LIMITS: "on" } });
+    try {
+      const account = await server.signUp();
+      const { email, password } = account;
+      const signIn = async () => {
+        const answer = await server.visitor.post("/api/auth/signin", { email, password });
+        expectStatus(answer, 200);
+        return new Client(server, answer.string("token"));
+      };
+      const phone = await registerDevice(server, account);
+      let syncToken = (await phone.client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
+      const stored = new Map<string, string>();
+      const trashed = await account.client.storedId("in the trash", { name: "trashed" });
+      expectStatus(await account.client.post("/api/files/trash", { fileIds: [trashed] }), 200);
+      const replaced = await account.client.storedId("0", { name: "replaced" });
+      const content = randomContent(8_192);
+      const plan = await planUpload(phone.client, content);
+      let chunksSent = 0;
+
+      const steps = [0, HOUR, -HOUR, YEAR, -YEAR, 3 * YEAR, -2 * HOUR, 0];
+      for (const [index, seconds] of steps.entries()) {
+        await clock.set(seconds);
+        const client = await signIn();
+        // Its tokens, too, may be over by this clock.
+        const { client: device } = await registerDevice(server, account, phone.deviceId);
+        const name = `step-${index}`;
+        const answer = await client.stored(name, { name });
+        stored.set(answer.string("data.id"), checksumOf(name));
+        // The server goes by the clock that was set.
+        const aheadSeconds = (Date.parse(answer.string("data.uploadedAt")) - Date.now()) / 1000;
+        expect(Math.abs(aheadSeconds - seconds)).toBeLessThan(HOUR / 2);
+        expectStatus(await client.putContent(replaced, name), 200);
+        // A change is told to a device by its place in the order of changes, whatever the clock said.
+        const changes = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(syncToken)}`);
+        expectStatus(changes, 200);
+        expect(changes.text).toContain(`"${name}"`);
+        syncToken = changes.string("data.nextSyncToken");
+        // Within its day, an unfinished upload goes on whatever the clock does.
+        if (Math.abs(seconds) <= 2 * HOUR) {
+          await sendChunks(device, plan, content, [chunksSent]);
+          chunksSent += 1;
+        }
+        expect(await client.names()).toContain(name);
+      }
+
+      const { client: device } = await registerDevice(server, account, phone.deviceId);
+      await sendChunks(
+        device,
+        plan,
+        content,
+        plan.chunks.map(({ index }) => index).filter((index) => index >= chunksSent),
+      );
+      expectStatus(await complete(device, plan.uploadId), 200);
+      const client = await signIn();
+      for (const [id, checksum] of stored)
+        expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
+      // A year ahead the trash of today was long over; it is not emptied on the word of a clock that leapt.
+      await clock.set(YEAR);
+      expect(await server.stop()).toBe(0);
+      await server.start();
+      expect(server.log).toContain("The clock is far ahead");
+      await clock.set(0);
+      const later = await signIn();
+      const restored = await later.post("/api/files/trash/restore", { fileIds: [trashed] });
+      expectStatus(restored, 200);
+      expect((await later.get(`/api/files/${trashed}/download`)).text).toBe("in the trash");
+      const versions = await later.get(`/api/files/${replaced}/versions`);
+      expect(versions.list("data.versions")).toHaveLength(steps.length + 1);
+    } finally {
+      await server.kill9();
+    }
+  },
+  60_000,
+);
