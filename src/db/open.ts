@@ -21,6 +21,8 @@ export interface Db {
    * About two microseconds; what is cached of the database must be dropped when true.
    */
   changedElsewhere(): boolean;
+  /** How long one statement may block for another process's lock from now on; by default hardly, as a server must. */
+  setBusyTimeout(ms?: number): void;
   /**
    * Folds the log back into the file where nobody else holds the database, and closes.
    * @returns whether this was the last connection that could write, so that the file is all there is
@@ -81,6 +83,9 @@ function wrap(sqlite: Database, isReadOnly: boolean): Db {
       const hasChanged = now !== seen;
       seen = now;
       return hasChanged;
+    },
+    setBusyTimeout(ms = BUSY_TIMEOUT_MS) {
+      sqlite.run(`PRAGMA busy_timeout=${ms}`);
     },
     close() {
       const isLast = !isReadOnly && leaveWal(sqlite);

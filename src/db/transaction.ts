@@ -7,6 +7,8 @@ import type { Database } from "bun:sqlite";
 import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
+import { outsideRequests } from "../lib/request-context.ts";
+import { CommitStatistics } from "./commit-statistics.ts";
 
 /** What a deed may do besides SQL. */
 export interface Transaction {
@@ -44,6 +46,8 @@ const BUSY_RETRY_MS = 20;
 
 /** Serialises and groups all writing to one database. */
 export class Writer {
+  /** For GET /metrics. */
+  readonly statistics = new CommitStatistics();
   readonly #sqlite: Database;
   readonly #log: Log;
   readonly #makeRoom: () => boolean;
@@ -127,7 +131,7 @@ export class Writer {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     // After the present round of the event loop, so that all that became ready in it shares one commit.
-    setImmediate(() => this.#commitWaiting());
+    outsideRequests(() => setImmediate(() => this.#commitWaiting()));
   }
 
   #commitWaiting(): void {
@@ -152,7 +156,9 @@ export class Writer {
         outcomes.push(this.#runDeed(waiting, effects));
       } while (performance.now() - startedMs < BATCH_MS_MAX);
       this.#statements.commit();
+      this.statistics.note(performance.now() - startedMs, taken.length);
     } catch (error) {
+      this.statistics.failures++;
       this.#undo();
       if (isFull(error) && this.#makeRoom()) {
         const full = translateSqliteError(error);
@@ -193,6 +199,7 @@ export class Writer {
   #beginFailed(error: unknown): void {
     const nowMs = performance.now();
     this.#busySinceMs ??= nowMs;
+    if (isBusy(error)) this.statistics.busy++;
     if (isBusy(error) && nowMs - this.#busySinceMs < BUSY_WAIT_MS_MAX) {
       this.#isScheduled = true;
       setTimeout(() => this.#commitWaiting(), BUSY_RETRY_MS);
@@ -229,6 +236,7 @@ function isFull(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === "SQLITE_FULL";
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether SQLite refused because another connection holds the database. */
+export function isBusy(error: unknown): boolean {
   return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "");
 }

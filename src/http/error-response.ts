@@ -113,7 +113,10 @@ export function errorItem(error: AppError): ErrorBody["error"] {
   return { code, message: error.message, details: { reason: error.reason, ...error.details } };
 }
 
-/** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17). */
+/** When it is worth another try where the server can't take a request now and knows no better. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17, §15.6.4; RFC 6585 §4). */
 function headersOf(error: AppError): Record<string, string> {
   const { details } = error;
   switch (ERROR_ANSWERS[error.reason][0]) {
@@ -125,6 +128,8 @@ function headersOf(error: AppError): Record<string, string> {
       return { "Content-Range": `bytes */${String(details["sizeBytes"])}` };
     case 429:
       return { "Retry-After": String(details["retryAfter"]) };
+    case 503:
+      return { "Retry-After": String(details["retryAfter"] ?? RETRY_AFTER_SECONDS) };
     default:
       return {};
   }

@@ -4,9 +4,10 @@
  * is process 1) can't look like its owner (D15, D41). SQLite takes it for us, on an empty database file; nothing else in
  * the server's process may open that file, because closing it would end the lock (fcntl(2)).
  */
-import { Database, SQLiteError } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { readFileSync, statSync } from "node:fs";
 import { StartupError } from "../config/startup-error.ts";
+import { isBusy } from "../db/transaction.ts";
 
 /** Somebody else holds the lock. */
 export class LockedError extends StartupError {
@@ -110,8 +111,4 @@ function openLockFile(path: string): Database {
 function unusable(path: string, error: unknown): StartupError {
   const cause = error instanceof Error ? error.message : String(error);
   return new StartupError(`The lock file ${path} can't be used: ${cause}. Check who owns it and its disk.`, error);
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "");
 }

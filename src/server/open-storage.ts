@@ -12,7 +12,7 @@ import { assertSqliteVersion, type Db, openDatabase } from "../db/open.ts";
 import { Reader } from "../db/reader.ts";
 import { DiskReserve } from "../db/reserve.ts";
 import { takeSnapshot } from "../db/snapshot.ts";
-import { Writer } from "../db/transaction.ts";
+import { isBusy, Writer } from "../db/transaction.ts";
 import { Events } from "../events/events.ts";
 import { Idempotency } from "../features/idempotency/service.ts";
 import { BlobRows } from "../features/integrity/blob-rows.ts";
@@ -31,6 +31,9 @@ import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "./store-
 
 /** See the head of the file. */
 export type Storage = ReturnType<typeof openStorage>;
+
+/** How long the opening waits for another program's lock: nobody is waiting for an answer yet. */
+const OPENING_BUSY_MS = 5_000;
 
 /** What arrives just now: work that can wait gives way to it. */
 export class Arrivals {
@@ -150,7 +153,7 @@ function openOwnDatabase(
   }: { busyTimeoutMs: number | undefined; snapshot: string | undefined; nowMs: number },
 ): Db {
   try {
-    const db = openDatabase(paths.database, busyTimeoutMs);
+    const db = openDatabase(paths.database, Math.max(OPENING_BUSY_MS, busyTimeoutMs ?? 0));
     checkStore(db.sqlite, paths);
     // One that was just taken from a snapshot is marked once it is settled: until then it would be taken again.
     if (snapshot === undefined) markOpen(paths);
@@ -169,6 +172,7 @@ function openOwnDatabase(
       settleRestored(db.sqlite, snapshot, nowMs);
       markOpen(paths);
     }
+    db.setBusyTimeout(busyTimeoutMs);
     return db;
   } catch (error) {
     if (error instanceof ForeignDatabaseError) throw new StartupError(`${paths.database}: ${error.message}`);
@@ -176,6 +180,12 @@ function openOwnDatabase(
       throw new StartupError(
         `${paths.database} is not a database, or is damaged (${error.message}). Nothing was changed. ` +
           `Move it away with its -wal and -shm, and put a backup or the newest copy from ${paths.snapshots} in its place.`,
+      );
+    }
+    if (error instanceof SQLiteError && isBusy(error)) {
+      throw new StartupError(
+        `${paths.database} is held by another program, such as a database browser or a copying tool. ` +
+          "End that program, then start again. Nothing was changed.",
       );
     }
     throw error;
