@@ -54,5 +54,16 @@ export function translateDiskError(error: unknown): AppError {
   if (code === "ENOSPC" || code === "EDQUOT") {
     return new AppError("disk_full", "The disk is full. Make room on the server, then send the file again.", {}, error);
   }
+  if (code === "EROFS") {
+    return new AppError(
+      "storage_error",
+      "The server's disk can only be read. Its administrator must look at it.",
+      {},
+      error,
+    );
+  }
+  if (code === "EIO") {
+    return new AppError("storage_error", "The server's disk failed. Its administrator must look at it.", {}, error);
+  }
   return new AppError("storage_error", "The file storage failed. The server's log says why.", {}, error);
 }

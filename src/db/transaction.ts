@@ -43,6 +43,8 @@ const BATCH_MS_MAX = 6;
 /** How long a deed waits for another process that holds the database before it is given up. */
 const BUSY_WAIT_MS_MAX = 5_000;
 const BUSY_RETRY_MS = 20;
+/** What waiting doesn't mend: the disk or the file itself. */
+const FAULTS = /^SQLITE_(IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN)/;
 
 /** Serialises and groups all writing to one database. */
 export class Writer {
@@ -55,6 +57,7 @@ export class Writer {
   #isScheduled = false;
   #busySinceMs: number | undefined;
   #changes = 0;
+  #fault: string | undefined;
   readonly #totalChanges: () => number;
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
@@ -85,6 +88,11 @@ export class Writer {
   /** Deeds that wait for their commit. */
   get waiting(): number {
     return this.#queue.length;
+  }
+
+  /** What keeps the database from being written, in words: a broken or read-only disk, damage. Undefined since the last commit. */
+  get fault(): string | undefined {
+    return this.#fault;
   }
 
   /** Grows with each commit that changed rows worth keeping; who remembers it knows whether anything has changed since. */
@@ -160,6 +168,7 @@ export class Writer {
     } catch (error) {
       this.statistics.failures++;
       this.#undo();
+      this.#noteFault(error);
       if (isFull(error) && this.#makeRoom()) {
         const full = translateSqliteError(error);
         for (const waiting of taken) if (!waiting.isRepeatable) waiting.reject(full);
@@ -172,7 +181,10 @@ export class Writer {
       if (this.#queue.length > 0) this.#schedule();
       return;
     }
-    if (taken.some(({ isQuiet }) => !isQuiet) && this.#totalChanges() !== changesBefore) this.#changes++;
+    const hasWritten = this.#totalChanges() !== changesBefore;
+    // A commit of nothing but refusals reaches no disk.
+    if (hasWritten) this.#fault = undefined;
+    if (hasWritten && taken.some(({ isQuiet }) => !isQuiet)) this.#changes++;
     for (const effect of effects) effect();
     for (const settle of outcomes) settle();
     if (this.#queue.length > 0) this.#schedule();
@@ -192,8 +204,17 @@ export class Writer {
       if (isFull(error) || !this.#sqlite.inTransaction) throw error;
       this.#savepoint.undo();
       this.#savepoint.release();
+      this.#noteFault(error);
       return () => waiting.reject(translateSqliteError(error));
     }
+  }
+
+  #noteFault(error: unknown): void {
+    if (!(error instanceof SQLiteError) || !FAULTS.test(error.code ?? "")) return;
+    if (this.#fault === undefined) {
+      this.#log.error("The database can't be written. Look at the disk: the kernel's log says what it has.", { error });
+    }
+    this.#fault = `The database can't be written: ${error.message}.`;
   }
 
   #beginFailed(error: unknown): void {
@@ -206,6 +227,7 @@ export class Writer {
       return;
     }
     this.#busySinceMs = undefined;
+    this.#noteFault(error);
     const translated = translateSqliteError(error);
     for (const waiting of this.#queue.splice(0)) waiting.reject(translated);
   }

@@ -1,6 +1,6 @@
 // File systems made for a test: what a full disk, a read-only one or a power cut does can only be seen on a real one.
-import { mkdir, rm, truncate, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { temporaryDirectory } from "./server.ts";
 
 /** Runs a system command. Returns its exit code and what it wrote. */
@@ -27,20 +27,44 @@ export interface Mounted {
 /** Why nothing can be mounted here; undefined when mounting works. Found out once by trying. */
 export const mountingFails: string | undefined = await whyMountingFails();
 
+/** A new ext4 file system in a sparse file of this folder, to be mounted by {@link mountExt4}. @returns its path */
+export async function makeExt4Image(sizeMiB: number, folder: string): Promise<string> {
+  const file = join(folder, "disk.img");
+  await writeFile(file, "");
+  await truncate(file, sizeMiB * 1024 * 1024);
+  await must(["mkfs.ext4", "-q", "-F", "-m", "0", file]);
+  return file;
+}
+
 /**
  * An ext4 file system in a loop file.
  *
- * @param image an existing image to mount in place of a new one
+ * @param image an existing image to mount in place of a new one; it stays after the unmounting
+ * @param at where to mount it, a path that is made; its removal is the caller's. Somewhere temporary by default
  */
-export async function mountExt4(sizeMiB: number, image?: string): Promise<Mounted> {
+export async function mountExt4(sizeMiB: number, image?: string, at?: string): Promise<Mounted> {
   const folder = await temporaryDirectory();
-  const file = image ?? join(folder, "disk.img");
-  if (image === undefined) {
-    await writeFile(file, "");
-    await truncate(file, sizeMiB * 1024 * 1024);
-    await must(["mkfs.ext4", "-q", "-F", "-m", "0", file]);
-  }
-  return mount(folder, file, ["-o", "loop", file]);
+  const file = image ?? (await makeExt4Image(sizeMiB, folder));
+  // A fault makes it read-only, as it is with the root of most machines.
+  return mount(folder, file, ["-o", "loop,errors=remount-ro", file], at);
+}
+
+/** Makes a mounted ext4 read-only at once, files open for writing or not, as the kernel does after a fault of the disk. */
+export async function makeReadOnly({ path }: Mounted): Promise<void> {
+  const mounts = await readFile("/proc/mounts", "utf8");
+  const device =
+    mounts
+      .split("\n")
+      .find((line) => line.split(" ")[1] === path)
+      ?.split(" ")[0] ?? "";
+  await writeFile(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, "1");
+}
+
+/** Looks through an unmounted ext4 and mends what can be mended by itself, as a machine does before it mounts one. */
+export async function repairExt4(image: string): Promise<void> {
+  const { code, output } = await run(["e2fsck", "-p", "-f", image]);
+  // 1: mended.
+  if (code > 1) throw new Error(`e2fsck ${image}: ${output}`);
 }
 
 /**

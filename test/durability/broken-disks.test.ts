@@ -1,0 +1,179 @@
+import { describe, expect, test } from "bun:test";
+import { rm, stat, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Answer, checksumOf, Client, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import {
+  makeExt4Image,
+  makeReadOnly,
+  mountExt4,
+  mountingFails,
+  mountTmpfs,
+  repairExt4,
+  run,
+} from "../support/mounts.ts";
+import { startServer, temporaryDirectory, type TestServer } from "../support/server.ts";
+
+if (mountingFails !== undefined) console.warn(`skipped: tests on disks that break: ${mountingFails}`);
+
+/** Every kind of writing that a client can ask for. @returns the answers by what was asked */
+async function tryEveryWrite(client: Client, id: string): Promise<Map<string, Answer>> {
+  const attempts: Record<string, () => Promise<Answer>> = {
+    "a small upload": () => client.upload(randomContent(100), { name: "small" }),
+    "a large upload": () => client.upload(randomContent(3_000_000), { name: "large" }),
+    "new content": () => client.putContent(id, randomContent(5_000)),
+    "a folder": () => client.post("/api/files/folders", { name: "folder", path: "/" }),
+    "a new name": () => client.put(`/api/files/${id}`, { name: "renamed" }),
+    "the trash": () => client.post("/api/files/trash", { fileIds: [id] }),
+    deletion: () => client.delete(`/api/files/${id}`),
+  };
+  const answers = new Map<string, Answer>();
+  for (const [what, attempt] of Object.entries(attempts)) answers.set(what, await attempt());
+  return answers;
+}
+
+async function storeSome(client: Client, count: number, size: number): Promise<Map<string, string>> {
+  const stored = new Map<string, string>();
+  for (let index = 0; index < count; index++) {
+    const content = randomContent(size);
+    stored.set(await client.storedId(content, { name: `${size}-${index}` }), checksumOf(content));
+  }
+  return stored;
+}
+
+async function expectAllThere(client: Client, stored: Map<string, string>): Promise<void> {
+  for (const [id, checksum] of stored) {
+    const answer = await client.get(`/api/files/${id}/download`);
+    expect([id, answer.status, checksumOf(answer.bytes)]).toEqual([id, 200, checksum]);
+  }
+}
+
+/** Refused with the fault of the server, in the envelope, and no word of its paths. */
+function expectServerFault(what: string, answer: Answer, dataDir: string): void {
+  expect([what, answer.status >= 500, answer.at("success")]).toEqual([what, true, false]);
+  expect(["STORAGE_ERROR", "DATABASE_ERROR", "SERVICE_UNAVAILABLE"]).toContain(answer.string("error.code"));
+  expect(answer.text).not.toContain(dataDir);
+}
+
+/** Ends a server on a disk that may not even take its last words. */
+async function endOnBrokenDisk(server: TestServer): Promise<void> {
+  const isEnded = await Promise.race([server.stop().then(() => true), Bun.sleep(10_000).then(() => false)]);
+  if (!isEnded) await server.kill9();
+}
+
+/** After the disk was repaired and mounted again, all that was acknowledged is there, and writing works. */
+async function expectAllAfterRepair(image: string, token: string, stored: Map<string, string>): Promise<void> {
+  await repairExt4(image);
+  const disk = await mountExt4(0, image);
+  const server = await startServer({ dataDir: disk.path });
+  try {
+    const client = new Client(server, token);
+    await expectAllThere(client, stored);
+    expectStatus(await client.upload("again", { name: "again" }), 201);
+  } finally {
+    await server.kill9();
+    await disk.unmount();
+  }
+}
+
+describe.skipIf(mountingFails !== undefined)("a disk that breaks while the server runs", () => {
+  test("by becoming read-only: writes are refused in words, reading goes on, nothing acknowledged is lost (D1, D13)", async () => {
+    const folder = await temporaryDirectory();
+    const image = await makeExt4Image(96, folder);
+    const disk = await mountExt4(0, image);
+    const server = await startServer({ dataDir: disk.path });
+    const { client, token } = await server.signUp();
+    const stored = await storeSome(client, 4, 50_000);
+    const [first = ""] = stored.keys();
+    await makeReadOnly(disk);
+    for (const [what, answer] of await tryEveryWrite(client, first)) expectServerFault(what, answer, disk.path);
+    await expectAllThere(client, stored);
+    expect((await client.get("/api/files?limit=100")).list("data.files")).toHaveLength(stored.size);
+    expectStatus(await server.visitor.get("/health/live"), 200);
+    const ready = await server.visitor.get("/health/ready");
+    expectStatus(ready, 503);
+    expect(ready.string("reason")).toContain("can't be written");
+    await endOnBrokenDisk(server);
+    await disk.unmount();
+    await expectAllAfterRepair(image, token, stored);
+    await rm(folder, { recursive: true });
+  });
+
+  test("by failing writes: what could not be made durable is refused, nothing acknowledged is lost (D1)", async () => {
+    // The file system has room, the device below it has not: each write beyond fails with EIO, and so do the syncs.
+    const device = await mountTmpfs(24);
+    const image = await makeExt4Image(256, device.path);
+    const disk = await mountExt4(0, image);
+    const server = await startServer({ dataDir: disk.path });
+    const { client, token } = await server.signUp();
+    const stored = await storeSome(client, 3, 20_000);
+    let refused = 0;
+    for (let index = 0; index < 40 && refused < 4; index++) {
+      const content = randomContent(1_500_000);
+      const answer = await client.upload(content, { name: `large-${index}` });
+      if (answer.status === 201) stored.set(answer.string("data.id"), checksumOf(content));
+      else {
+        expectServerFault("a large upload", answer, disk.path);
+        refused += 1;
+      }
+    }
+    expect(refused).toBe(4);
+    await endOnBrokenDisk(server);
+    await disk.unmount();
+    // A device that works again.
+    expect((await run(["mount", "-o", "remount,size=400m", device.path])).code).toBe(0);
+    await expectAllAfterRepair(image, token, stored);
+    await device.unmount();
+  });
+
+  test("by failing reads: a file is sent whole and right, or not as if it were; with the disk it is back (D2, D9)", async () => {
+    const folder = await temporaryDirectory();
+    const image = await makeExt4Image(192, folder);
+    const dataDir = join(folder, "data");
+    const disk = await mountExt4(0, image, join(dataDir, "blobs"));
+    const server = await startServer({ dataDir });
+    try {
+      const { client } = await server.signUp();
+      const stored = await storeSome(client, 60, 1_000_000);
+      const sizeBytes = (await stat(image)).size;
+      const whole = join(folder, "whole.img");
+      expect((await run(["sync", "-f", disk.path])).code).toBe(0);
+      expect((await run(["cp", "--sparse=always", image, whole])).code).toBe(0);
+      // The end of the device can't be read any more.
+      await truncate(image, 48 * 1024 * 1024);
+      await dropCaches();
+      let failed = 0;
+      for (const [id, checksum] of stored) {
+        const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
+        const isWhole = answer?.status === 200 && checksumOf(answer.bytes) === checksum;
+        if (isWhole) continue;
+        failed += 1;
+        // Cut off amid its bytes, or refused in words.
+        if (answer !== undefined) expectServerFault("a download", answer, dataDir);
+      }
+      expect(failed).toBeGreaterThan(0);
+      expect(failed).toBeLessThan(stored.size);
+      expect((await client.get("/api/files?limit=100")).list("data.files")).toHaveLength(stored.size);
+      expectStatus(await server.visitor.get("/health/live"), 200);
+      // The bytes are readable again: as from a disk whose cable was loose.
+      expect(
+        (await run(["dd", `if=${whole}`, `of=${image}`, "bs=1M", "skip=48", "seek=48", "conv=notrunc"])).code,
+      ).toBe(0);
+      await truncate(image, sizeBytes);
+      await dropCaches();
+      for (const [id, checksum] of stored) {
+        const answer = await client.get(`/api/files/${id}/download`);
+        expect([id, answer.status, checksumOf(answer.bytes)]).toEqual([id, 200, checksum]);
+      }
+    } finally {
+      await endOnBrokenDisk(server);
+      await disk.unmount();
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+/** Makes the kernel forget what it has read, so that it must read the device again. */
+async function dropCaches(): Promise<void> {
+  await writeFile("/proc/sys/vm/drop_caches", "3");
+}
