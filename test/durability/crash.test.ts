@@ -2,12 +2,18 @@ import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, bytesOf, digestOf, randomContent } from "../support/client.ts";
+import { checkCopy } from "../support/copies/check.ts";
+import { MixedLoad } from "../support/copies/load.ts";
 import { expectStatus } from "../support/expect.ts";
 import { boundary, formType } from "../support/multipart.ts";
+import { randomOf, seedsToRun } from "../support/random.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
-const rounds = 10;
+/** How often the server is killed; scripts/rounds/crash sets it. */
+const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 10);
+const roundMsMax = 30_000;
+const uploadRounds = 10;
 
 /** All files of the account by name, with the digest that their bytes really have. */
 async function visibleFiles(client: Client): Promise<Map<string, string>> {
@@ -41,7 +47,7 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
     let lastReplaced = digestOf("base");
     let underWay = lastReplaced;
 
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < uploadRounds; round++) {
       // A large upload that never ends is under way whenever the crash comes.
       const hanging = await RawConnection.open(server.port);
       await hanging.write(
@@ -96,13 +102,54 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
       lastReplaced = visible.get("replaced") ?? "";
       expect(await stagedFiles(server)).toEqual([]);
     }
-    expect(acknowledged.size).toBeGreaterThan(rounds * 8);
+    expect(acknowledged.size).toBeGreaterThan(uploadRounds * 8);
     expect(lastReplaced).not.toBe(digestOf("base"));
     const usage = await client.get("/api/users/usage");
     const visible = await visibleFiles(client);
     expect(usage.number("data.storage.files")).toBe(visible.size);
   });
 }, 120_000);
+
+test(
+  `kill -9 at ${rounds} random instants of everything at once loses nothing that was acknowledged (D1, D2, D8)`,
+  async () => {
+    const [seed = 1] = seedsToRun([1]);
+    const random = randomOf(seed);
+    // No time of grace: what is deleted goes as early as it may.
+    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+      const admin = await server.addUser(["--admin"]);
+      let load = await MixedLoad.start(server, seed, 3, 0);
+      for (let round = 0; round < rounds; round++) {
+        const house = keepHouse(admin.client, random.pick(["gc", "snapshot", "leftovers", "uploads"]));
+        await Bun.sleep(random.below(400));
+        const killedMs = Date.now();
+        await server.kill9();
+        await load.crashed();
+        await house;
+        await server.start();
+        const moment = { fromMs: killedMs, untilMs: killedMs };
+        const { files, states } = await checkCopy(server, load.accounts, moment);
+        if (rounds > 10) console.warn(`${round + 1}: ${load.done} changes, ${files} files`);
+        for (const [account, seen] of states) account.settle(seen);
+        load = MixedLoad.resume(load.accounts, 0);
+      }
+      await load.stop();
+      expect(load.done).toBeGreaterThan(rounds);
+      const verified = await server.larder(["verify", "--json"]);
+      expect([verified.code, verified.stdout]).toEqual([0, verified.stdout]);
+    });
+  },
+  60_000 + rounds * roundMsMax,
+);
+
+/** Runs a job until the server is gone. */
+async function keepHouse(admin: Client, name: string): Promise<void> {
+  for (;;) {
+    const ran = await admin.post(`/api/admin/jobs/${name}/run`).catch(() => undefined);
+    if (ran === undefined) return;
+    expectStatus(ran, 200);
+  }
+}
 
 test("a clean stop and start keeps everything as it was (D41)", async () => {
   await withServer({}, async (server) => {

@@ -1,0 +1,84 @@
+// What must be true of a copy that was opened: it is what the original was at one moment, and everything in it can be read.
+import { Client, checksumOf } from "../client.ts";
+import type { TestServer } from "../server.ts";
+import { type FileState, type Interval, type LoadedAccount, whenSeen } from "./load.ts";
+
+/** What was found in a copy. */
+export interface Checked {
+  readonly files: number;
+  readonly bytes: number;
+  /** The latest moment of which the copy may be the state, in milliseconds since 1970. */
+  readonly momentMs: number;
+  /** What each account's files are like, by their keys. */
+  readonly states: ReadonlyMap<LoadedAccount, ReadonlyMap<string, FileState>>;
+}
+
+/**
+ * Lists and downloads every file of every account.
+ * @param since the copy must be of no earlier moment
+ * @throws Error that says what is missing, older or different
+ */
+export async function checkCopy(
+  copy: TestServer,
+  accounts: readonly LoadedAccount[],
+  { fromMs, untilMs }: Interval,
+): Promise<Checked> {
+  const seenIntervals: { what: string; intervals: Interval[] }[] = [];
+  const states = new Map<LoadedAccount, ReadonlyMap<string, FileState>>();
+  let files = 0;
+  let bytes = 0;
+  for (const loaded of accounts) {
+    const client = new Client(copy, loaded.account.token);
+    const seen = new Map<string, FileState>();
+    for (const { id, state } of await listAll(client)) {
+      const key = state.name.slice(0, state.name.indexOf("_"));
+      if (seen.has(key)) throw new Error(`${key} is there twice`);
+      seen.set(key, state);
+      const got = await client.get(`/api/files/${id}/download`);
+      if (got.status !== 200 || checksumOf(got.bytes) !== state.checksum) {
+        throw new Error(`${state.folder} ${state.name} can't be read: ${got.status} ${got.text.slice(0, 300)}`);
+      }
+      files += 1;
+      bytes += got.bytes.length;
+    }
+    states.set(loaded, new Map(seen));
+    for (const [key, happenings] of loaded.histories) {
+      const state = seen.get(key) ?? null;
+      const what = `${key}: ${JSON.stringify(state)}`;
+      seenIntervals.push({ what, intervals: whenSeen(happenings, state) });
+      seen.delete(key);
+    }
+    if (seen.size > 0) throw new Error(`nobody ever sent ${[...seen.keys()].join(", ")}`);
+  }
+  return { files, bytes, momentMs: findMoment(seenIntervals, fromMs, untilMs), states };
+}
+
+/** The latest moment at which everything was as it was seen. */
+function findMoment(seen: { what: string; intervals: Interval[] }[], fromMs: number, untilMs: number): number {
+  const ends = seen.flatMap(({ intervals }) => intervals.map((interval) => interval.untilMs));
+  const moments = [...new Set([untilMs, ...ends.filter((ms) => ms >= fromMs && ms <= untilMs)])].sort((a, b) => b - a);
+  let fewest: string[] | undefined;
+  for (const moment of moments) {
+    const others = seen
+      .filter(({ intervals }) => !intervals.some((one) => one.fromMs <= moment && moment <= one.untilMs))
+      .map(({ what }) => what);
+    if (others.length === 0) return moment;
+    if (fewest === undefined || others.length < fewest.length) fewest = others;
+  }
+  throw new Error(`The original was never like this between ${fromMs} and ${untilMs}:\n${(fewest ?? []).join("\n")}`);
+}
+
+async function listAll(client: Client): Promise<{ id: string; state: NonNullable<FileState> }[]> {
+  const found: { id: string; state: NonNullable<FileState> }[] = [];
+  for (let page = 1; ; page++) {
+    const answer = await client.get(`/api/files?recursive=true&type=file&limit=100&page=${page}`);
+    if (answer.status !== 200) throw new Error(`listing refused: ${answer.status} ${answer.text}`);
+    const field = (name: string) => answer.strings("data.files", name);
+    const [ids, names, paths, checksums] = [field("id"), field("name"), field("folder"), field("checksum")];
+    for (const [index, id] of ids.entries()) {
+      const state = { folder: paths[index] ?? "", name: names[index] ?? "", checksum: checksums[index] ?? "" };
+      found.push({ id, state });
+    }
+    if (answer.at("data.pagination.hasNext") !== true) return found;
+  }
+}
