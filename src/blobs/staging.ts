@@ -115,7 +115,7 @@ export class Staging {
     const path = this.pathOf(`${process.pid}-${++this.#sides}.part`);
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = fs.constants;
     const disk = this.#disk;
-    let fd: number | undefined = attempt(() => disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW));
+    let fd: number | undefined = attempt(() => this.#openPath(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW));
     const close = () => {
       if (fd !== undefined) disk.close(fd);
       fd = undefined;
@@ -211,7 +211,7 @@ export class Staging {
   #openFile(name: string, sizeBytes: number): SharedFile {
     const { O_CREAT, O_RDWR, O_NOFOLLOW } = fs.constants;
     try {
-      const fd = this.#disk.open(this.pathOf(name), O_CREAT | O_RDWR | O_NOFOLLOW);
+      const fd = this.#openPath(this.pathOf(name), O_CREAT | O_RDWR | O_NOFOLLOW);
       const file = new SharedFile({
         fd,
         disk: this.#disk,
@@ -224,6 +224,19 @@ export class Staging {
       return file;
     } catch (error) {
       throw translateDiskError(error);
+    }
+  }
+
+  /** Opens, and where somebody removed the folder, makes it again: what was in it must be sent again in any case. */
+  #openPath(path: string, flags: number): number {
+    try {
+      return this.#disk.open(path, flags);
+    } catch (error) {
+      if (errorCode(error) !== "ENOENT") throw error;
+      this.#options.log.error("The folder of unfinished uploads was gone and is made again.");
+      this.#entered.clear();
+      this.#disk.makeFolder(this.#options.directory);
+      return this.#disk.open(path, flags);
     }
   }
 
