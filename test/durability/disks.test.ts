@@ -196,3 +196,50 @@ describe.skipIf(mountingFails !== undefined)("a read-only disk (D40)", () => {
     }
   });
 });
+
+describe.skipIf(mountingFails !== undefined)("a disk without a free byte (D13)", () => {
+  test("after a crash the server starts, reads, signs in and deletes, and goes on when there is room", async () => {
+    const disk = await mountExt4(64);
+    const server = await startServer({ dataDir: disk.path });
+    try {
+      const account = await server.signUp();
+      const { client, email, password } = account;
+      const content = randomContent(200_000);
+      const id = await client.storedId(content, { name: "kept" });
+      const doomed = await client.storedId(randomContent(100_000), { name: "doomed" });
+      await fillUp(disk.path);
+      await server.kill9();
+      await server.start();
+      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+      expectStatus(await server.visitor.post("/api/auth/signin", { email, password }), 200);
+      expectRefusal(await client.upload(randomContent(500_000), { name: "refused" }), 507, "disk_full");
+      expectStatus(await client.delete(`/api/files/${doomed}`), 200);
+      expect(await client.names()).toEqual(["kept"]);
+      await rm(join(disk.path, "filler"));
+      expectStatus(await client.upload(content, { name: "again" }), 201);
+      expect(await server.stop()).toBe(0);
+    } finally {
+      await server.kill9();
+      await disk.unmount();
+    }
+  });
+
+  test("stops a first start in words", async () => {
+    const disk = await mountExt4(16);
+    try {
+      await fillUp(disk.path);
+      const { code, stderr } = await runLarder(["serve", "--data", join(disk.path, "data"), "--port", "0"]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/full|no space|room/i);
+      expect(stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+    } finally {
+      await disk.unmount();
+    }
+  });
+});
+
+/** Takes the last byte of a file system. */
+async function fillUp(path: string): Promise<void> {
+  await run(["dd", "if=/dev/zero", `of=${join(path, "filler")}`, "bs=64K"]);
+  await run(["dd", "if=/dev/zero", `of=${join(path, "filler")}`, "bs=512", "oflag=append", "conv=notrunc"]);
+}
