@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -28,8 +29,11 @@ interface Target {
   readonly libc: "glibc" | "musl";
 }
 
-const TARGETS: Readonly<Record<string, Target>> = {
+/** Every target, by the name that archives have. */
+export const TARGETS: Readonly<Record<string, Target>> = {
   "linux-x64": { compile: "bun-linux-x64-baseline", sharp: "linux-x64", cpu: "x64", libc: "glibc" },
+  /** For processors with AVX2 alone: hashing and searching are somewhat quicker there. */
+  "linux-x64-modern": { compile: "bun-linux-x64-modern", sharp: "linux-x64", cpu: "x64", libc: "glibc" },
   "linux-arm64": { compile: "bun-linux-arm64", sharp: "linux-arm64", cpu: "arm64", libc: "glibc" },
   "linux-x64-musl": { compile: "bun-linux-x64-baseline-musl", sharp: "linuxmusl-x64", cpu: "x64", libc: "musl" },
   "linux-arm64-musl": { compile: "bun-linux-arm64-musl", sharp: "linuxmusl-arm64", cpu: "arm64", libc: "musl" },
@@ -59,6 +63,9 @@ export async function build(options: BuildOptions): Promise<void> {
     throw new Error(`There is no target "${options.target}". Choose one of ${Object.keys(TARGETS).join(", ")}.`);
   }
   const temporary = mkdtempSync(join(tmpdir(), "larder-build-"));
+  // The bundler writes the path of what it embeds into the program: it has to be the same each time.
+  const packed = join(ROOT, "node_modules/.cache/larder", `build-${options.target}`);
+  mkdirSync(packed, { recursive: true });
   try {
     const natives = findNatives(target, temporary);
     const workers = findWorkers();
@@ -74,7 +81,7 @@ export async function build(options: BuildOptions): Promise<void> {
         LARDER_BUILD_COMMIT: JSON.stringify(readCommit()),
         LARDER_BUILD_LIBVIPS: JSON.stringify(natives.libvipsVersion),
       },
-      plugins: [embedSharp(natives, temporary)],
+      plugins: [embedSharp(natives, packed)],
       compile: {
         target: target.compile,
         outfile: options.outfile,
@@ -150,9 +157,9 @@ function findOne(folder: string, pattern: RegExp): string {
  * Puts our own loader in the place of sharp's, which looks for its addon in node_modules. The libraries keep the places
  * that they have to one another, because the addon finds libvips by a relative path.
  */
-function embedSharp(natives: Natives, temporary: string): BunPlugin {
-  const addon = packLibrary(natives.addon, temporary);
-  const libvips = packLibrary(natives.libvips, temporary);
+function embedSharp(natives: Natives, folder: string): BunPlugin {
+  const addon = packLibrary(natives.addon, folder);
+  const libvips = packLibrary(natives.libvips, folder);
   return {
     name: "embed-sharp",
     setup(bundler) {
@@ -172,10 +179,12 @@ function embedSharp(natives: Natives, temporary: string): BunPlugin {
 }
 
 /** Compresses a library: it is read from the executable once in its life, and takes a third of the room. */
-function packLibrary(path: string, temporary: string): { packed: string; name: string; sha256: string } {
+function packLibrary(path: string, folder: string): { packed: string; name: string; sha256: string } {
   const bytes = readFileSync(path);
-  const packed = join(temporary, `${basename(path)}.zst`);
-  writeFileSync(packed, Bun.zstdCompressSync(bytes, { level: 12 }));
+  const packed = join(folder, `${basename(path)}.zst`);
+  // Another build may read it just now; it holds the same.
+  writeFileSync(`${packed}.${process.pid}`, Bun.zstdCompressSync(bytes, { level: 12 }));
+  renameSync(`${packed}.${process.pid}`, packed);
   return {
     packed,
     // …/@img/<package>/lib/<file>

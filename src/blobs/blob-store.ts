@@ -50,10 +50,28 @@ export interface BlobStore {
    * @throws AppError disk_full | storage_error | store_missing
    */
   adopt(path: string, content: BlobRef): Promise<HeldBlob>;
-  /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there. */
+  /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there: see {@link bring}. */
   pathOf(digest: Digest): string;
-  /** Size of the file on disk, or undefined where there is none. Links are not followed: a link counts as none (D49). */
+  /**
+   * Size of the content as it is kept, on this disk or in another place; undefined where it is in neither. Links are not
+   * followed: a link counts as none (D49).
+   */
   stat(digest: Digest): { sizeBytes: number } | undefined;
+  /**
+   * Makes a content lie on this disk that lies elsewhere; {@link pathOf}, {@link readSmall} and {@link readRange} find it
+   * then, for ten minutes at least. Undefined, and nothing done, where it is here already or is not kept elsewhere either.
+   * @throws (rejects) AppError content_missing | content_damaged | provider_unavailable | disk_full
+   */
+  bring(digest: Digest): Promise<void> | undefined;
+  /**
+   * As {@link bring}, for who can do with a stream: of contents that would take long it is only made sure that they can be
+   * had (`away`), by {@link open}.
+   */
+  reach(digest: Digest): Promise<"here" | "away"> | undefined;
+  /** A part of a content as it comes, wherever it lies. @throws as {@link bring}, before the first piece or between two */
+  open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>>;
+  /** As {@link readRange}, wherever the content lies: at once where that is here. @throws as both */
+  read(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>>;
   /** The whole of a small content, read at once in place (some microseconds for 10 KiB). @throws AppError content_missing */
   readSmall(digest: Digest, sizeBytes: number): Buffer<ArrayBuffer>;
   /**
@@ -61,7 +79,10 @@ export interface BlobStore {
    * @throws AppError content_missing where there is no such content, or it is shorter than that
    */
   readRange(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer>;
-  /** Reads the whole content again and gives the digest of what is there. @throws AppError content_missing | storage_error */
+  /**
+   * Reads the whole content again, where it lies, and gives the digest of what is there.
+   * @throws AppError content_missing | storage_error | provider_unavailable
+   */
   hash(digest: Digest): Promise<Digest>;
   /** Whether an upload is about to name this content; the collector leaves it alone then. */
   isArriving(digest: Digest): boolean;
@@ -80,6 +101,8 @@ export interface BlobStore {
 export interface BlobIndex {
   /** The committed row of this content, if there is one. */
   find(digest: Digest): { sizeBytes: number; isDamaged: boolean } | undefined;
+  /** The same question for one that is about to be sent; costs nothing while no content is damaged. */
+  isDamaged?(digest: Digest): boolean;
 }
 
 /** A content on its way in. Exactly one of `store` and `discard` ends it. */
@@ -99,6 +122,16 @@ export interface Incoming {
   store(): Promise<HeldBlob>;
   /** Drops what was written. Never throws; safe to call after `store`. */
   discard(): void;
+}
+
+/** What is said of a content that its last reading found unlike its digest: it is never sent as if it were whole (D9). */
+export function contentDamaged(digest: Digest): AppError {
+  return new AppError(
+    "content_damaged",
+    "The stored content of this file is damaged. Upload the same file again, or have the operator put back a good copy: " +
+      "larder heal --from BACKUP",
+    { checksum: toChecksum(digest) },
+  );
 }
 
 /** What is said where a content that has a row has no bytes. */

@@ -14,6 +14,7 @@ import {
   type BlobIndex,
   type BlobRef,
   type BlobStore,
+  contentDamaged,
   contentMissing,
   type HeldBlob,
   type Incoming,
@@ -22,6 +23,7 @@ import {
 import { type Digest, toDigest } from "./digest.ts";
 import { type Disk, errorCode, realDisk, translateDiskError } from "./disk.ts";
 import { Layout } from "./layout.ts";
+import { type RemotePlace, RemoteReader } from "./remote.ts";
 import { SyncQueue } from "./sync-queue.ts";
 
 /** What a {@link DiskBlobStore} works on. */
@@ -33,6 +35,10 @@ export interface DiskBlobStoreOptions {
   readonly checkStore: () => void;
   /** Reads each new blob back before it is acknowledged (D4). */
   readonly verifyAfterWrite?: boolean;
+  /** Where contents may lie that are not on this disk any more. */
+  readonly remote?: RemotePlace | undefined;
+  /** Told of a content that could not be read, or was asked for though it is known to be damaged. Must not throw. */
+  readonly onFailure?: (digest: Digest) => void;
   readonly disk?: Disk;
 }
 
@@ -53,11 +59,13 @@ export class DiskBlobStore implements BlobStore {
   readonly #syncQueue: SyncQueue;
   readonly #checkStore: () => void;
   readonly #verifyAfterWrite: boolean;
+  readonly #onFailure: (digest: Digest) => void;
   /** Contents that an upload holds: how many hold it, and when its bytes will be durable. */
   readonly #arriving = new Map<Digest, { holders: number; isNamed: boolean; stored: Promise<boolean> }>();
   /** Folders known to exist with their entry on the device. Bounded by the fan-out: 65,536. */
   readonly #folders = new Set<string>();
   readonly #otherQueues: SyncQueue[] = [];
+  readonly #remote: RemoteReader | undefined;
   #stagedFiles = 0;
 
   constructor(options: DiskBlobStoreOptions) {
@@ -67,7 +75,10 @@ export class DiskBlobStore implements BlobStore {
     this.#disk = options.disk ?? realDisk;
     this.#checkStore = options.checkStore;
     this.#verifyAfterWrite = options.verifyAfterWrite ?? false;
+    this.#onFailure = options.onFailure ?? (() => {});
     this.#syncQueue = new SyncQueue(options.layout.root, options.log);
+    const { remote: place, index } = options;
+    if (place !== undefined) this.#remote = new RemoteReader({ place, index, begin: (asked) => this.begin(asked) });
   }
 
   begin(options: PutOptions): Incoming {
@@ -79,6 +90,36 @@ export class DiskBlobStore implements BlobStore {
   }
 
   stat(digest: Digest): { sizeBytes: number } | undefined {
+    return this.statHere(digest) ?? this.#remote?.place.find(digest);
+  }
+
+  bring(digest: Digest): Promise<void> | undefined {
+    const refusal = this.#refusalOf(digest);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return this.#findAway(digest)?.bring(digest);
+  }
+
+  reach(digest: Digest): Promise<"here" | "away"> | undefined {
+    const refusal = this.#refusalOf(digest);
+    if (refusal !== undefined) return Promise.reject(refusal);
+    return this.#findAway(digest)?.reach(digest);
+  }
+
+  async open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>> {
+    const away = this.#findAway(digest);
+    if (away !== undefined) return away.open(digest, offset, lengthBytes);
+    if (this.statHere(digest) === undefined) throw contentMissing(digest);
+    return Bun.file(this.pathOf(digest))
+      .slice(offset, offset + lengthBytes)
+      .stream();
+  }
+
+  read(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>> {
+    return this.#findAway(digest)?.read(digest, offset, lengthBytes) ?? this.readRange(digest, offset, lengthBytes);
+  }
+
+  /** Size of the copy on this disk, or undefined where there is none. */
+  statHere(digest: Digest): { sizeBytes: number } | undefined {
     const stats = fs.lstatSync(this.#layout.blob(digest), { throwIfNoEntry: false });
     return stats?.isFile() ? { sizeBytes: stats.size } : undefined;
   }
@@ -94,12 +135,14 @@ export class DiskBlobStore implements BlobStore {
       fd = fs.openSync(this.#layout.blob(digest), fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
     } catch (error) {
       // ELOOP: a link, which is never followed (D49).
+      this.#onFailure(digest);
       const isThere = !["ENOENT", "ENOTDIR", "ELOOP"].includes(errorCode(error) ?? "");
       throw isThere ? translateDiskError(error) : contentMissing(digest);
     }
     try {
       if (fs.readSync(fd, bytes, 0, lengthBytes, offset) !== lengthBytes) throw contentMissing(digest);
     } catch (error) {
+      this.#onFailure(digest);
       throw translateDiskError(error);
     } finally {
       fs.closeSync(fd);
@@ -108,7 +151,10 @@ export class DiskBlobStore implements BlobStore {
   }
 
   async hash(digest: Digest): Promise<Digest> {
-    if (this.stat(digest) === undefined) throw contentMissing(digest);
+    if (this.statHere(digest) === undefined) {
+      if (this.#remote === undefined) throw contentMissing(digest);
+      return this.#remote.hash(digest);
+    }
     const hasher = new Bun.CryptoHasher("sha256");
     try {
       for await (const piece of Bun.file(this.#layout.blob(digest)).stream()) hasher.update(piece);
@@ -120,6 +166,14 @@ export class DiskBlobStore implements BlobStore {
 
   isArriving(digest: Digest): boolean {
     return this.#arriving.has(digest);
+  }
+
+  /**
+   * Removes the copy on this disk of a content that is kept elsewhere; the caller has made sure of that. Nothing happens
+   * where an upload holds it, or it is not there. Never throws: what stays is only in the way.
+   */
+  dropCopy(digest: Digest): void {
+    if (!this.isArriving(digest) && this.statHere(digest) !== undefined) this.#remove(this.#layout.blob(digest));
   }
 
   quarantine(digest: Digest): void {
@@ -270,6 +324,13 @@ export class DiskBlobStore implements BlobStore {
     }
   }
 
+  #refusalOf(digest: Digest): AppError | undefined {
+    if (this.#index.isDamaged?.(digest) !== true) return undefined;
+    // Somebody may have put a good copy in its place.
+    this.#onFailure(digest);
+    return this.stat(digest) === undefined ? contentMissing(digest) : contentDamaged(digest);
+  }
+
   #letGo(digest: Digest, isNamed: boolean): void {
     const entry = this.#arriving.get(digest);
     if (entry === undefined) return;
@@ -277,7 +338,7 @@ export class DiskBlobStore implements BlobStore {
     if (--entry.holders > 0) return;
     this.#arriving.delete(digest);
     // An upload that was refused at the last moment (a taken name, the quota) leaves nothing behind.
-    if (!entry.isNamed && this.stat(digest) !== undefined && this.#index.find(digest) === undefined) {
+    if (!entry.isNamed && this.statHere(digest) !== undefined && this.#index.find(digest) === undefined) {
       this.#remove(this.#layout.blob(digest));
     }
   }
@@ -285,10 +346,11 @@ export class DiskBlobStore implements BlobStore {
   async #write(digest: Digest, sizeBytes: number, place: (path: string) => number): Promise<boolean> {
     const known = this.#index.find(digest);
     // Content that failed its last check, or has another size than its row says, is written again (D10).
-    if (known !== undefined && !known.isDamaged && this.stat(digest)?.sizeBytes === sizeBytes) return false;
+    if (known !== undefined && !known.isDamaged && this.statHere(digest)?.sizeBytes === sizeBytes) return false;
     this.#checkStore();
     const folders = this.#makeFolders(digest);
     const path = this.#layout.blob(digest);
+    if (known !== undefined) this.#keepDamaged(path, digest);
     const fd = place(path);
     try {
       await this.#syncQueue.sync({ fd, folders });
@@ -304,7 +366,27 @@ export class DiskBlobStore implements BlobStore {
       this.#disk.close(fd);
     }
     for (const folder of folders.slice(0, -1)) this.#folders.add(folder);
+    if (known !== undefined) this.#remote?.place.noteUse(digest);
     return true;
+  }
+
+  /** What brings a content that is not on this disk, where there is such a thing; a copy here is noted as used. */
+  #findAway(digest: Digest): RemoteReader | undefined {
+    if (this.#remote === undefined) return undefined;
+    if (this.statHere(digest) === undefined) return this.#remote;
+    this.#remote.place.noteUse(digest);
+    return undefined;
+  }
+
+  /** Gives damaged bytes a second name in quarantine/, before good ones take their place: they may be all that is left. */
+  #keepDamaged(path: string, digest: Digest): void {
+    try {
+      this.#disk.link(path, this.#layout.damaged(digest));
+    } catch (error) {
+      // There are none; they are kept from before; or the file system knows no second names, and the good ones matter more.
+      if (["ENOENT", "EEXIST", "ENOTDIR"].includes(errorCode(error) ?? "")) return;
+      this.#log.warn("Damaged bytes could not be kept in quarantine/; good ones take their place.", { error });
+    }
   }
 
   /** Makes the folder of a blob. @returns it and all folders above that got a new entry which is not yet on the device. */

@@ -47,6 +47,12 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
+/** Whether an error only says that too many files and connections are open now. */
+export function isExhausted(error: unknown): boolean {
+  const code = errorCode(error);
+  return code === "EMFILE" || code === "ENFILE";
+}
+
 /** What the API says of a failed call to the disk. An AppError passes through. */
 export function translateDiskError(error: unknown): AppError {
   if (error instanceof AppError) return error;
@@ -64,6 +70,14 @@ export function translateDiskError(error: unknown): AppError {
   }
   if (code === "EIO") {
     return new AppError("storage_error", "The server's disk failed. Its administrator must look at it.", {}, error);
+  }
+  if (isExhausted(error)) {
+    return new AppError(
+      "overloaded",
+      "The server has too many files and connections open. Try again in a moment.",
+      {},
+      error,
+    );
   }
   return new AppError("storage_error", "The file storage failed. The server's log says why.", {}, error);
 }

@@ -14,13 +14,14 @@ export class Layout {
    */
   readonly staging: string;
   readonly #sha256: string;
-  readonly #quarantine: string;
+  /** `blobs/quarantine/`: what the collector has set aside. */
+  readonly quarantine: string;
 
   constructor(dataDir: string) {
     this.root = join(dataDir, "blobs");
     this.staging = join(this.root, "incoming");
     this.#sha256 = join(this.root, "sha256");
-    this.#quarantine = join(this.root, "quarantine");
+    this.quarantine = join(this.root, "quarantine");
   }
 
   /** `blobs/sha256/ab/cd/<hex>` */
@@ -41,12 +42,17 @@ export class Layout {
 
   /** `blobs/quarantine/<hex>` */
   quarantined(digest: Digest): string {
-    return join(this.#quarantine, digest);
+    return join(this.quarantine, digest);
+  }
+
+  /** `blobs/quarantine/damaged-<hex>`: bytes that were not what their name says, after good ones took their place. */
+  damaged(digest: Digest): string {
+    return join(this.quarantine, `damaged-${digest}`);
   }
 
   /** All folders that must exist before the first blob. */
   folders(): string[] {
-    return [this.root, this.#sha256, this.#quarantine, this.staging];
+    return [this.root, this.#sha256, this.quarantine, this.staging];
   }
 
   /** The digest that a file name in the store stands for; undefined for anything foreign. */

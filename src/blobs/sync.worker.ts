@@ -2,8 +2,8 @@
  * The thread that waits for the disk. A sync takes from a fraction of a millisecond to seconds; here it holds up
  * nobody. One syncfs makes a whole batch of small files durable, folders and all.
  */
-import { dlopen } from "bun:ffi";
 import * as fs from "node:fs";
+import { loadSyncfs } from "./syncfs.ts";
 
 /** One batch: everything on the file system that holds `fileSystemFd`, or these files and folders one by one. */
 export type SyncRequest =
@@ -47,17 +47,4 @@ function sync(request: SyncRequest): SyncReply {
     const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "EIO";
     return { kind: "done", id: request.id, error: String(error), code };
   }
-}
-
-/** syncfs(2) of glibc or musl; undefined where neither can be loaded, and files are then synced one by one. */
-function loadSyncfs(): ((fd: number) => number) | undefined {
-  for (const library of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
-    try {
-      const { symbols } = dlopen(library, { syncfs: { args: ["i32"], returns: "i32" } });
-      return (fd) => symbols.syncfs(fd);
-    } catch {
-      continue; // the other C library's name, or none at all
-    }
-  }
-  return undefined;
 }

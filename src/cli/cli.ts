@@ -21,7 +21,34 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: "Add, change and list accounts; sign one in for a script.",
     load: () => import("./user.ts"),
   },
+  {
+    name: "backup",
+    summary: "Make a backup of everything, or bring one up to date.",
+    load: () => import("./backup.ts"),
+  },
+  {
+    name: "restore",
+    summary: "List the states one can go back to, go back to one, or restore a backup.",
+    load: () => import("./restore.ts"),
+  },
+  {
+    name: "rebuild",
+    summary: "Make a lost database again, from the store alone.",
+    load: () => import("./rebuild.ts"),
+  },
+  {
+    name: "verify",
+    summary: "Read every stored content again, and check every row of the database.",
+    load: () => import("./verify.ts"),
+  },
   { name: "gc", summary: "Remove the contents that no file refers to any more.", load: () => import("./gc.ts") },
+  {
+    name: "blobs",
+    summary: "Show where contents lie, and move them between this disk and a bucket.",
+    load: () => import("./blobs.ts"),
+  },
+  { name: "import", summary: "Take a folder into an account.", load: () => import("./import.ts") },
+  { name: "export", summary: "Write an account's files as plain files.", load: () => import("./export.ts") },
   {
     name: "config",
     summary: "Show the effective configuration, and where it comes from.",
@@ -37,6 +64,7 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: "Ask the running server whether it is ready.",
     load: () => import("./healthcheck.ts"),
   },
+  { name: "service", summary: "Run the server by systemd.", load: () => import("./service.ts") },
   { name: "openapi", summary: "Print the OpenAPI document of the HTTP API.", load: () => import("./openapi.ts") },
   {
     name: "version",

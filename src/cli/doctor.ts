@@ -12,6 +12,7 @@ import { openSmtp } from "../features/mail/smtp.ts";
 import { openProvider } from "../features/oidc/open.ts";
 import type { ThumbnailStatus } from "../features/thumbnails/protocol.ts";
 import { ThumbnailService } from "../features/thumbnails/service.ts";
+import { examineSnapshots } from "../features/snapshots/examine.ts";
 import { systemClock } from "../lib/clock.ts";
 import { silentLog } from "../lib/log.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-directory.ts";
@@ -23,6 +24,7 @@ import {
   totalBytes,
 } from "../server/filesystem.ts";
 import { findRunningServer } from "../server/lock.ts";
+import { howLeft } from "../server/run-mark.ts";
 import { checkStore, refuseOrphanedStore } from "../server/store-identity.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { addSettings, type CommandContext, describeEnd, EXIT, hasOption, readConfig, runs } from "./command.ts";
@@ -108,7 +110,8 @@ function examineData(config: Config, paths: DataPaths): Finding[] {
       refuseOrphanedStore(paths);
       return "belong to this database";
     }),
-    ...(existsSync(paths.database) ? examineDatabase(paths) : []),
+    ...examineLeft(paths),
+    { about: "snapshots", ...examineSnapshots(paths.snapshots) },
     look("server", () => {
       const server = findRunningServer(paths.lock);
       if (server === undefined) return "not running on this data directory";
@@ -181,6 +184,15 @@ function examineRoom(config: Config, paths: DataPaths): Finding {
   const text = `${describeSize(available)} of ${describeSize(totalBytes(disk))} free, ${describeSize(floor)} kept back`;
   if (available > floor) return { about: "room", state: "ok", text };
   return { about: "room", state: "wrong", text: `${text}: uploads are refused. Make room, or run: larder gc --now` };
+}
+
+/** The database of a copy is not the one that the next start opens, and may well look damaged. */
+function examineLeft(paths: DataPaths): Finding[] {
+  const left = howLeft(paths);
+  if (left === "whole") return examineDatabase(paths);
+  if (left === "absent") return [];
+  const what = left === "backup" ? "a backup" : "a copy that was taken while a server ran";
+  return [{ about: "database", state: "note", text: `this is ${what}; the next start begins from a snapshot` }];
 }
 
 function examineDatabase(paths: DataPaths): Finding[] {

@@ -35,7 +35,11 @@ export function define(command: Command, context: CommandContext): void {
       "Remove the contents that no file refers to any more and whose time of grace (gcGrace) is over. " +
         "A running server does it itself once a day, and does it now where one runs.",
     )
-    .option("--now", "end the time of grace: deleted files can't be brought back afterwards")
+    .option(
+      "--now",
+      "end the time of grace, take a new snapshot and drop the older ones: deleted files can't be brought back " +
+        "afterwards, and a copy of the directory that is being made meanwhile must be made again",
+    )
     .option("--json", "print the result as JSON");
   addSettings(command, [...PLACE_SETTINGS, "gcGrace"]);
   describeEnd(command, "larder gc --now", "the collection failed");
@@ -134,12 +138,14 @@ function describe(result: unknown): string {
   const numbers =
     typeof result === "object" && result !== null ? new Map(Object.entries(result)) : new Map<string, unknown>();
   const count = (name: string) => Number(numbers.get(name) ?? 0);
-  const [removed, setAside] = [count("removed"), count("setAside")];
+  const [removed, setAside, dropped] = [count("removed"), count("setAside"), count("snapshotsRemoved")];
   const done = [
     ...(removed > 0 ? [`removed ${contents(removed)}, ${describeSize(count("freedBytes"))}`] : []),
     ...(setAside > 0 ? [`set aside ${contents(setAside)} for a later run to remove`] : []),
   ].join("; ");
-  return done === "" ? "There was nothing to remove." : `${done.charAt(0).toUpperCase()}${done.slice(1)}.`;
+  const first = done === "" ? "There was nothing to remove." : `${done.charAt(0).toUpperCase()}${done.slice(1)}.`;
+  const snapshots = dropped === 1 ? "1 older snapshot was" : `${dropped} older snapshots were`;
+  return dropped > 0 ? `${first}\n${snapshots} dropped; the newest stays.` : first;
 }
 
 function contents(count: number): string {

@@ -1,7 +1,5 @@
 import type { Command } from "commander";
-import type { Config } from "../config/settings.ts";
-import { StartupError } from "../config/startup-error.ts";
-import { createLog } from "../lib/log.ts";
+import { createLog, logForm } from "../lib/log.ts";
 import { runServer } from "../server/lifecycle.ts";
 import { addSettings, type CommandContext, describeEnd, EXIT, readConfig, runs } from "./command.ts";
 
@@ -20,30 +18,9 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
-    const log = createLog(loaded.config.log, loaded.config.logLevel);
+    const log = createLog(logForm(loaded.config.log, process.stderr.isTTY), loaded.config.logLevel);
     for (const warning of loaded.warnings) log.warn(warning);
-    try {
-      await runServer(loaded.config, log, () => readConfig(command, context).config);
-    } catch (error) {
-      throw explainListenError(error, loaded.config);
-    }
+    await runServer(loaded.config, log, () => readConfig(command, context).config);
     return EXIT.fine;
   });
-}
-
-/** What keeps the server from listening is the operator's to solve; everything else is passed on. */
-function explainListenError(error: unknown, { host, port }: Config): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const place = `${host} port ${port}`;
-  if (code === "EADDRINUSE") {
-    return new StartupError(`Another program listens on ${place}. Stop it, or choose another port by --port.`, error);
-  }
-  if (code === "EACCES") {
-    return new StartupError(`This user may not listen on ${place}. Choose a port from 1024 on by --port.`, error);
-  }
-  // EINVAL is a name that stands for no address.
-  if (code === "EADDRNOTAVAIL" || code === "EINVAL") {
-    return new StartupError(`${host} is no address of this machine. Give another by --host.`, error);
-  }
-  return error;
 }

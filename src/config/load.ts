@@ -66,7 +66,16 @@ export const CONFIG_FILE = "larder.toml";
 const CONFIG_VARIABLE = "LARDER_CONFIG";
 
 /** Settings, besides the data directory, that are made absolute. */
-const PATHS = ["nativeDir", "libvips", "adminPasswordFile", "push.fcm.serviceAccountFile", "push.apns.keyFile"];
+const PATHS = [
+  "socket",
+  "tls.certFile",
+  "tls.keyFile",
+  "nativeDir",
+  "libvips",
+  "adminPasswordFile",
+  "push.fcm.serviceAccountFile",
+  "push.apns.keyFile",
+];
 
 /** Container orchestrators put such names in place for a service called "larder"; they are none of ours. */
 const SERVICE_VARIABLES = /^LARDER_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP)(_\w+)?)$/;
@@ -255,6 +264,7 @@ class Loading {
       if (typeof path === "string") this.#values.set(key, resolve(path));
     }
     this.#checkAdmin();
+    this.#checkListening();
     const publicUrl = this.#values.get("publicUrl");
     if (typeof publicUrl !== "string") return;
     const path = new URL(publicUrl).pathname.replace(/\/$/, "");
@@ -278,6 +288,21 @@ class Loading {
     } catch (error) {
       if (!(error instanceof BadValue)) throw error;
       return [`${this.#sources.get("publicUrl")}: the path of publicUrl ${error.message}.`];
+    }
+  }
+
+  #checkListening(): void {
+    const has = (key: string) => this.#values.get(key) !== null;
+    if (has("tls.certFile") !== has("tls.keyFile")) {
+      this.#faults.push("tls.certFile and tls.keyFile go together. Set both, or none.");
+    }
+    if (has("tls.certFile") && has("socket")) {
+      this.#faults.push(
+        "socket and tls.certFile exclude each other: behind a Unix socket the proxy does the encryption.",
+      );
+    }
+    if (has("tls.redirectPort") && !has("tls.certFile")) {
+      this.#faults.push("tls.redirectPort leads to HTTPS, which is not set up. Set tls.certFile and tls.keyFile too.");
     }
   }
 

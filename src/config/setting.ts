@@ -95,9 +95,14 @@ export function integer(min: number, max: number, preset: number, help: string):
   return new Setting(integerKind(min, max), "", preset, help);
 }
 
-/** A whole number, or none (null). */
-export function integerOrNone(preset: number | null, help: string): Setting<number | null> {
-  return new Setting(orNone(integerKind(0, Number.MAX_SAFE_INTEGER), "unlimited"), "", preset, help);
+/** A whole number, or none (null), for which `noneWord` stands. */
+export function integerOrNone(
+  preset: number | null,
+  help: string,
+  max = Number.MAX_SAFE_INTEGER,
+  noneWord = "unlimited",
+): Setting<number | null> {
+  return new Setting(orNone(integerKind(0, max), noneWord), "", preset, help);
 }
 
 /** A factor: a number above zero. */

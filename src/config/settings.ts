@@ -91,6 +91,20 @@ export const SETTINGS = {
   data: text("path", (path) => readPath(path, "."), "./data", "Directory in which everything is kept."),
   host: text("address", readHost, "127.0.0.1", "Address to listen on; 0.0.0.0 is every IPv4 address, :: every one."),
   port: integer(0, 65_535, 8790, "Port to listen on; 0 picks a free one."),
+  socket: optionalText(
+    "path",
+    readPath,
+    "Unix socket to listen on in place of address and port, for a proxy on this machine (mode 0660). Whoever may connect to it is believed as a trusted proxy.",
+  ),
+  tls: {
+    certFile: optionalText(
+      "path",
+      readPath,
+      "Certificate (PEM, with its chain): the port then speaks HTTPS. Read again when it changes.",
+    ),
+    keyFile: optionalText("path", readPath, "Key of that certificate (PEM, without a password)."),
+    redirectPort: integerOrNone(null, "Port on which plain HTTP is led to HTTPS, usually 80.", 65_535, "none"),
+  },
   basePath: text(
     "path",
     readBasePath,
@@ -140,6 +154,12 @@ export const SETTINGS = {
     "Room that uploads leave free on the disk; auto is 2 % of it, at least 8 MB and at most 512 MB.",
     "auto",
   ),
+  maxConnections: integer(
+    64,
+    1_000_000,
+    20_000,
+    "Connections and files open side by side; above it, or above three quarters of the limit of open files, connections that ask for nothing are closed.",
+  ),
   maxRequests: integer(16, 1_000_000, 4096, "Requests served side by side; what comes on top is answered 503."),
   verifyAfterWrite: toggle(false, "Whether each new content is read back from the disk before it is acknowledged."),
   audit: {
@@ -179,6 +199,39 @@ export const SETTINGS = {
       "365d",
       "7d",
       "How long such copies are kept, the older the fewer; what they name stays in the store.",
+    ),
+  },
+  blobs: {
+    store: choice(
+      ["disk", "s3"],
+      "disk",
+      "Where contents end: on this disk, or in a bucket (s3.*), with this disk before it.",
+    ),
+  },
+  s3: {
+    endpoint: optionalText("URL", readService, "Address of an S3-compatible service: https://s3.example.org."),
+    region: text("text", readRegion, "us-east-1", "Region that requests are signed for."),
+    bucket: optionalText("text", readBucket, "The bucket, which must exist."),
+    prefix: text(
+      "path",
+      readPrefix,
+      "",
+      'What the keys in it begin with, such as "larder/"; each Larder has a bucket or a prefix of its own.',
+    ),
+    accessKeyId: optionalText("text", (value) => value, "Who signs the requests."),
+    secretAccessKey: optionalText("text", (value) => value, "The key to sign with.", true),
+    secretAccessKeyFile: optionalText("path", readPath, "File that holds that key."),
+    pathStyle: toggle(true, "Whether the bucket stands in the path of addresses; off: in the host name (AWS)."),
+    cache: size("10GB", "Room on this disk for contents that the bucket has too; what was used last stays."),
+  },
+  scrub: {
+    rate: size("20MB", "How much of the stored contents is read again in a second, at night, to find damage; 0: none."),
+    maxTime: duration("1m", "24h", "4h", "How long that goes on in one night."),
+    within: duration(
+      "0s",
+      "3650d",
+      "30d",
+      "Within which time every byte is read again, if need be faster than scrub.rate; 0s: all of them each night.",
     ),
   },
   gcGrace: duration("0s", "3650d", "7d", "How long the bytes of deleted files stay in the store, for the operator."),
@@ -290,7 +343,16 @@ export const SETTINGS = {
     "local",
     "Who may read /metrics: an administrator's key or this machine itself; the key alone; everybody.",
   ),
-  log: choice(["pretty", "json"], "pretty", "Form of the log lines on standard error."),
+  log: choice(
+    ["auto", "pretty", "json"],
+    "auto",
+    "Form of the log lines on standard error: for people, for programs, or by whether it is a terminal.",
+  ),
+  logRequests: choice(
+    ["off", "errors", "all"],
+    "errors",
+    "Which requests are lines of the log: none, those that failed in the server or took over 10 s, or all.",
+  ),
   logLevel: choice(["debug", "info", "warn", "error"], "info", "Lines below this level are not written."),
 };
 
@@ -417,6 +479,25 @@ function readService(address: string): string {
     throw new BadValue("must have no query, no fragment and no credentials");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+function readRegion(region: string): string {
+  if (!/^[A-Za-z0-9-]{1,64}$/.test(region)) throw new BadValue('must be a region such as "eu-central-1"');
+  return region;
+}
+
+function readBucket(bucket: string): string {
+  const isBucket = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket);
+  if (!isBucket) throw new BadValue('must be 3 to 63 letters, digits, ".", "_" or "-"');
+  return bucket;
+}
+
+function readPrefix(prefix: string): string {
+  const plain = prefix.replace(/\/+$/, "");
+  if (plain === "") return "";
+  const isPrefix = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(plain) && plain.length <= 200;
+  if (!isPrefix) throw new BadValue('must be a path such as "larder/home": letters, digits, ".", "_", "-" and "/"');
+  return `${plain}/`;
 }
 
 function readMailbox(mailbox: string): string {

@@ -33,15 +33,17 @@ export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
 
 /**
  * Where the birth can't be had, another of the file's times is given in its place. One that is equal to none of them is
- * real; in a file that is new, its change is moved to see whether the birth moves along.
+ * real; in a file that is new, the others are moved on to the present to see whether the birth moves along.
  */
 function readBirth(path: string, found: fs.BigIntStats): string | null {
   if (found.birthtimeNs <= 0n) return null;
   if (found.birthtimeNs !== found.ctimeNs && found.birthtimeNs !== found.mtimeNs) return String(found.birthtimeNs);
   Bun.sleepSync(TICK_MS);
-  fs.chmodSync(path, Number(found.mode) & 0o7777);
+  const now = new Date();
+  fs.utimesSync(path, now, now);
   const later = look(path);
-  const isReal = later !== undefined && later.birthtimeNs === found.birthtimeNs && later.ctimeNs > found.ctimeNs;
+  const haveMoved = later !== undefined && later.ctimeNs !== found.ctimeNs && later.mtimeNs !== found.mtimeNs;
+  const isReal = haveMoved && later.birthtimeNs === found.birthtimeNs;
   return isReal ? String(found.birthtimeNs) : null;
 }
 

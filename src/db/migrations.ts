@@ -17,6 +17,9 @@ import credentials from "../../migrations/0011_credentials.sql" with { type: "te
 import mail from "../../migrations/0012_mail.sql" with { type: "text" };
 import administration from "../../migrations/0013_administration.sql" with { type: "text" };
 import webhooks from "../../migrations/0014_webhooks.sql" with { type: "text" };
+import findings from "../../migrations/0015_findings.sql" with { type: "text" };
+import storeJournal from "../../migrations/0016_store_journal.sql" with { type: "text" };
+import remoteBlobs from "../../migrations/0017_remote_blobs.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -41,4 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0012_mail", sql: mail },
   { id: "0013_administration", sql: administration },
   { id: "0014_webhooks", sql: webhooks },
+  { id: "0015_findings", sql: findings },
+  { id: "0016_store_journal", sql: storeJournal },
+  { id: "0017_remote_blobs", sql: remoteBlobs },
 ];

@@ -97,7 +97,8 @@ export class Reader {
     if ("results" in reply) waiting?.resolve(reply.results);
     else {
       const message = "The database could not carry this out. Its log says why.";
-      waiting?.reject(new AppError("database_error", message, {}, new Error(reply.error)));
+      const cause = Object.assign(new Error(reply.error), { code: reply.code });
+      waiting?.reject(new AppError("database_error", message, {}, cause));
     }
   }
 

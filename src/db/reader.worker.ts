@@ -2,7 +2,7 @@
  * The thread that reads for long. It holds a read-only connection of its own and carries out statements that would
  * keep the event loop waiting: searches over whole trees, recounts. What one request asks for is read in one snapshot.
  */
-import type { Database, Statement } from "bun:sqlite";
+import { type Database, SQLiteError, type Statement } from "bun:sqlite";
 import { openReadOnly } from "./open.ts";
 
 /** A value that SQLite binds. */
@@ -25,7 +25,7 @@ export interface ReadRequest {
 /** The results in the order of the statements, or in words why there are none. */
 export type ReadReply =
   | { readonly id: number; readonly results: readonly (Float64Array | readonly object[])[] }
-  | { readonly id: number; readonly error: string };
+  | { readonly id: number; readonly error: string; readonly code: string };
 
 declare const self: Worker;
 
@@ -43,7 +43,8 @@ self.onmessage = (event: MessageEvent<ReadRequest>) => {
     const transfer = results.flatMap((result) => (result instanceof Float64Array ? [result.buffer] : []));
     self.postMessage({ id, results } satisfies ReadReply, transfer);
   } catch (error) {
-    self.postMessage({ id, error: String(error) } satisfies ReadReply);
+    const code = error instanceof SQLiteError ? (error.code ?? "") : "";
+    self.postMessage({ id, error: String(error), code } satisfies ReadReply);
   }
 };
 

@@ -23,6 +23,8 @@ const DIGEST_SUFFIX = ".sha256";
 const PARTIAL_SUFFIX = ".partial";
 /** Read at once for a digest. */
 const PIECE_BYTES = 1024 * 1024;
+/** What is being written was written to just now, by this process or by another one. */
+const AT_WORK_MS = 10 * 60 * 1000;
 
 /** The copies in `folder`, newest first; none where there is no such folder. What is being written is not among them. */
 export function listSnapshots(folder: string): Snapshot[] {
@@ -44,7 +46,7 @@ export function listSnapshots(folder: string): Snapshot[] {
  * Copies the whole database, consistent, into `folder`, and makes copy and digest durable before they get their names.
  * It blocks for the length of the copying: the server has it done by a thread (`snapshot-taker.ts`).
  * @param nowMs what the copy's name says
- * @throws SQLiteError; the system's error. Nothing is left then but what {@link sweepPartials} removes.
+ * @throws SQLiteError; the system's error. What was written is removed then: on a full disk it is what the others need.
  */
 export function takeSnapshot(sqlite: Database, folder: string, label: string, nowMs = Date.now()): Snapshot {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -52,11 +54,17 @@ export function takeSnapshot(sqlite: Database, folder: string, label: string, no
   const path = join(folder, `larder-${stamp}-${label}.db`);
   const partial = path + PARTIAL_SUFFIX;
   fs.rmSync(partial, { force: true });
-  sqlite.query("VACUUM INTO ?1").run(partial);
-  fs.chmodSync(partial, 0o600);
-  syncPath(partial);
-  writeDigest(path, digestOf(partial));
-  fs.renameSync(partial, path);
+  try {
+    sqlite.query("VACUUM INTO ?1").run(partial);
+    fs.chmodSync(partial, 0o600);
+    syncPath(partial);
+    writeDigest(path, digestOf(partial));
+    fs.renameSync(partial, path);
+  } catch (error) {
+    for (const left of [partial, path + DIGEST_SUFFIX + PARTIAL_SUFFIX, path + DIGEST_SUFFIX])
+      fs.rmSync(left, { force: true });
+    throw error;
+  }
   syncPath(folder);
   return { path, name: basename(path), takenAtMs: nowMs, label, sizeBytes: fs.statSync(path).size };
 }
@@ -84,13 +92,17 @@ export function removeSnapshot({ path }: Snapshot): void {
   fs.rmSync(path + DIGEST_SUFFIX, { force: true });
 }
 
-/** Removes what was left by copies that a crash or a full disk ended. While none is being taken. */
-export function sweepPartials(folder: string): void {
+/** Removes what was left by copies that a crash ended: nothing that was written to within the last ten minutes. */
+export function sweepPartials(folder: string, nowMs = Date.now()): void {
   if (!fs.existsSync(folder)) return;
   const names = new Set(fs.readdirSync(folder));
   for (const name of names) {
     const isDigestAlone = name.endsWith(DIGEST_SUFFIX) && !names.has(name.slice(0, -DIGEST_SUFFIX.length));
-    if (name.includes(PARTIAL_SUFFIX) || isDigestAlone) fs.rmSync(join(folder, name), { force: true });
+    if (!name.endsWith(PARTIAL_SUFFIX) && !isDigestAlone) continue;
+    const path = join(folder, name);
+    const writtenAtMs = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (writtenAtMs === undefined || Math.abs(nowMs - writtenAtMs) < AT_WORK_MS) continue;
+    fs.rmSync(path, { force: true });
   }
 }
 

@@ -44,7 +44,7 @@ const BATCH_MS_MAX = 6;
 const BUSY_WAIT_MS_MAX = 5_000;
 const BUSY_RETRY_MS = 20;
 /** What waiting doesn't mend: the disk or the file itself. */
-const FAULTS = /^SQLITE_(IOERR|READONLY|CORRUPT|NOTADB|CANTOPEN)/;
+const FAULTS = /^SQLITE_(IOERR|READONLY|CANTOPEN)/;
 
 /** Serialises and groups all writing to one database. */
 export class Writer {
@@ -58,6 +58,7 @@ export class Writer {
   #busySinceMs: number | undefined;
   #changes = 0;
   #fault: string | undefined;
+  #damage: string | undefined;
   readonly #totalChanges: () => number;
   #statements: { begin: () => void; commit: () => void; rollback: () => void };
   #savepoint: { open: () => void; release: () => void; undo: () => void };
@@ -90,9 +91,24 @@ export class Writer {
     return this.#queue.length;
   }
 
-  /** What keeps the database from being written, in words: a broken or read-only disk, damage. Undefined since the last commit. */
+  /**
+   * What is wrong with the database, in words: a broken or read-only disk, until a commit succeeds again; damage, for as
+   * long as the program runs.
+   */
   get fault(): string | undefined {
-    return this.#fault;
+    return this.#damage ?? this.#fault;
+  }
+
+  /** Whether the file itself is known to be damaged: what is written to it now may be lost with it. */
+  get isDamaged(): boolean {
+    return this.#damage !== undefined;
+  }
+
+  /** Takes down that the file is damaged, whoever found it. The way back is told in the log, once. */
+  noteDamage(found: string): void {
+    if (this.#damage !== undefined) return;
+    this.#damage = "The database is damaged. Stop the server, then: larder restore --snapshot newest";
+    this.#log.error(this.#damage, { found });
   }
 
   /** Grows with each commit that changed rows worth keeping; who remembers it knows whether anything has changed since. */
@@ -210,7 +226,9 @@ export class Writer {
   }
 
   #noteFault(error: unknown): void {
-    if (!(error instanceof SQLiteError) || !FAULTS.test(error.code ?? "")) return;
+    if (!(error instanceof SQLiteError)) return;
+    if (isDamage(error)) this.noteDamage(error.message);
+    if (!FAULTS.test(error.code ?? "")) return;
     if (this.#fault === undefined) {
       this.#log.error("The database can't be written. Look at the disk: the kernel's log says what it has.", { error });
     }
@@ -256,6 +274,12 @@ export function translateSqliteError(error: unknown): unknown {
 
 function isFull(error: unknown): boolean {
   return error instanceof SQLiteError && error.code === "SQLITE_FULL";
+}
+
+/** Whether SQLite, here or in a reading thread, found that the file is not as it should be. The full-text tables say so in their own words. */
+export function isDamage(error: unknown): boolean {
+  if (!(error instanceof Error) || !("code" in error)) return false;
+  return /^SQLITE_(CORRUPT|NOTADB)/.test(String(error.code)) || error.message.includes("vtable constructor failed");
 }
 
 /** Whether SQLite refused because another connection holds the database. */

@@ -127,6 +127,10 @@ export interface EventCatalogue {
     readonly usedBytes: number;
     readonly quotaBytes: number;
   };
+  /** `integrity`: contents of the account's files were found damaged or missing; some of their names. */
+  "storage.damaged": { readonly files: number; readonly names: readonly string[] };
+  /** `integrity`: contents, or the database, were found damaged; the account is an administrator's, once for each. */
+  "server.damaged": { readonly contents: number; readonly database: boolean };
 }
 
 /** The name of an event. */

@@ -1,10 +1,12 @@
 /**
- * What holds for every request: an id, security headers, the access log and the
- * error boundary, through which every failure becomes the envelope. Mounted first; knows no feature.
+ * What holds for every request: an id, security headers and the error boundary, through which every failure becomes
+ * the envelope. Mounted first; knows no feature.
  */
 import { Elysia } from "elysia";
+import { isExhausted, translateDiskError } from "../blobs/disk.ts";
 import { AppError, invalidField } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
+import { nameRequest } from "../lib/request-context.ts";
 import { answerError } from "./error-response.ts";
 import { beginExchange, type ExchangeSettings, exchangeOf } from "./exchange.ts";
 import { ClientGoneError } from "./request-body.ts";
@@ -12,17 +14,20 @@ import { ClientGoneError } from "./request-body.ts";
 /** What the base hooks work with. */
 export interface BaseOptions extends ExchangeSettings {
   readonly log: Log;
-  /** Whether each request is a line of the log, at level debug. */
-  readonly hasAccessLog: boolean;
   /** Origins that browsers may call from: exact origins, or `*`. Empty: none. */
   readonly corsOrigins: readonly string[];
   /** Methods that routes have for a path; empty for an unknown path. */
   readonly methodsOf: (path: string) => string[];
   /** The page for a browser that met an error outside /api. */
   readonly renderErrorPage: (status: number, message: string) => string;
+  /** What an error is called that doesn't come from this program's own code; others as they are. */
+  readonly translate: (error: unknown) => unknown;
   /** Called for each request that is answered with a refusal or a failure. */
   readonly onFailure?: (request: Request, error: unknown) => void;
 }
+
+/** Half a year, for this name alone (RFC 6797): what is below it, and lists in browsers, are the operator's to decide. */
+const HSTS = "max-age=15552000";
 
 const CORS_HEADERS = {
   "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
@@ -37,12 +42,13 @@ const CORS_HEADERS = {
 export function base(options: BaseOptions) {
   const { log, corsOrigins, methodsOf } = options;
   return new Elysia({ name: "base" })
-    .use(options.hasAccessLog ? accessLog(log) : new Elysia())
     .onRequest(({ request, set }) => {
       const exchange = beginExchange(request, options);
+      nameRequest(exchange.requestId);
       const { headers } = set;
       headers["x-request-id"] = exchange.requestId;
       headers["x-content-type-options"] = "nosniff";
+      if (options.isTls) headers["strict-transport-security"] = HSTS;
       if (exchange.isApi) headers["cache-control"] = "no-store";
       const origin = corsOrigins.length === 0 ? null : request.headers.get("origin");
       if (origin !== null && (corsOrigins.includes(origin) || corsOrigins.includes("*"))) {
@@ -58,7 +64,7 @@ export function base(options: BaseOptions) {
     .onError({ as: "global" }, ({ code, error, request, set }) => {
       const exchange = exchangeOf(request);
       const { path, requestId, isApi } = exchange;
-      const known = toAppError(code, error, request.method, path, methodsOf);
+      const known = options.translate(toAppError(code, error, request.method, path, methodsOf));
       if (known instanceof ClientGoneError) {
         log.debug("The client went away.", { requestId, method: request.method, path: withoutTokens(path) });
         return;
@@ -97,22 +103,6 @@ export function gate(options: { isDraining: () => boolean; isOverloaded: () => b
   });
 }
 
-/** A line of the log for each request. A plugin of its own, because its hook costs each request a turn of the event loop. */
-function accessLog(log: Log) {
-  return new Elysia({ name: "access-log" }).onAfterResponse({ as: "global" }, ({ request, set, responseValue }) => {
-    const exchange = exchangeOf(request);
-    const status = responseValue instanceof Response ? responseValue.status : set.status;
-    log.debug("request", {
-      requestId: exchange.requestId,
-      method: request.method,
-      path: withoutTokens(exchange.path),
-      status,
-      ms: Math.round(performance.now() - exchange.startedMs),
-      client: exchange.clientAddress,
-    });
-  });
-}
-
 function toAppError(
   code: unknown,
   error: unknown,
@@ -130,6 +120,7 @@ function toAppError(
       return new AppError("not_found", `There is nothing at this address. /docs lists what there is.`);
     return new AppError("method_not_allowed", `${method} is not possible here. Use ${allow.join(" or ")}.`, { allow });
   }
+  if (isExhausted(error)) return translateDiskError(error);
   if (code === "PARSE") return new AppError("invalid_json", "The request body could not be read as JSON.", {}, error);
   if (code === "INVALID_COOKIE_SIGNATURE") return new AppError("invalid_token", "The session cookie is not valid.");
   if (code === "VALIDATION") return toInvalidField(error);
@@ -148,7 +139,10 @@ function toInvalidField(error: unknown): unknown {
   return invalidField(field, `${field} was not accepted: ${problem}. See /docs for what it may be.`);
 }
 
-/** A path as logs may keep it: tokens of links are blanked (contract §1). */
-function withoutTokens(path: string): string {
-  return path.replace(/^(\/s\/|\/api\/public\/)[^/]+/, "$1…");
+/**
+ * A path as logs may keep it: tokens of links are blanked (contract §1), also where the link was copied badly, and so is
+ * whatever is as long as a token.
+ */
+export function withoutTokens(path: string): string {
+  return path.replace(/(^|\/)(s|public)\/+[^/]+/gi, "$1$2/…").replace(/[\w-]{28,}/g, "…");
 }

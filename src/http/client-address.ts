@@ -50,29 +50,35 @@ export function isLocalRequest(peer: string, headers: RequestHeaders): boolean {
   return isLoopback(peer) && !isForwarded(headers);
 }
 
+/** What the peer of a request is called that came through a Unix socket, where there are no addresses. */
+export const LOCAL_PEER = "local";
+
 /** Finds client addresses. One a server: it warns once of headers that it doesn't believe. */
 export class ClientAddresses {
   readonly #trusted: CidrList;
   readonly #log: Log;
+  readonly #isSocket: boolean;
   #hasWarned = false;
 
   /**
    * @param trustedProxies address blocks of the proxies in front of this server
+   * @param isSocket whether the server listens on a Unix socket alone: whoever may connect there is the operator's proxy
    * @throws Error that names the entry that is no address block
    */
-  constructor(trustedProxies: readonly string[], log: Log) {
+  constructor(trustedProxies: readonly string[], log: Log, isSocket = false) {
     this.#trusted = CidrList.parse(trustedProxies);
     this.#log = log;
+    this.#isSocket = isSocket;
   }
 
   /** Whether any proxy is trusted at all; where none is, nobody needs to look. */
   get isTrusting(): boolean {
-    return !this.#trusted.isEmpty;
+    return this.#isSocket || !this.#trusted.isEmpty;
   }
 
   /** Whether forwarding headers, and an X-Request-Id, of this peer are believed. */
   isTrusted(peer: string): boolean {
-    return this.#trusted.has(peer);
+    return this.#trusted.has(peer) || (this.#isSocket && peer === LOCAL_PEER);
   }
 
   /**
@@ -84,7 +90,7 @@ export class ClientAddresses {
     const forwarded = headers.get("forwarded");
     const own = normalizeAddress(peer) ?? peer;
     if (forwardedFor === null && forwarded === null) return own;
-    if (!this.#trusted.has(own)) {
+    if (!this.isTrusted(own)) {
       this.#warn(own);
       return own;
     }
@@ -95,7 +101,7 @@ export class ClientAddresses {
   protocolOf(peer: string, headers: RequestHeaders): "http" | "https" | undefined {
     const told = headers.get("x-forwarded-proto");
     const forwarded = told === null ? headers.get("forwarded") : null;
-    if ((told === null && forwarded === null) || !this.#trusted.has(peer)) return undefined;
+    if ((told === null && forwarded === null) || !this.isTrusted(peer)) return undefined;
     const value =
       told === null
         ? forwardedElements(forwarded ?? "")

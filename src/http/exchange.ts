@@ -11,8 +11,12 @@ export interface ExchangeSettings {
   readonly publicUrl: string | undefined;
   /** `""`, or the path below which a proxy serves us, such as `/files`. */
   readonly basePath: string;
+  /** Whether this server itself speaks HTTPS. */
+  readonly isTls: boolean;
   /** The peer's address of a request, as the socket knows it. */
   readonly peerOf: (request: Request) => string;
+  /** Gives the connection of a request its whole idle time again. */
+  readonly keepOpen: (request: Request) => void;
 }
 
 // Letters, digits and what host names, IPv6 literals and ports are made of: nothing that could end a URL early.
@@ -55,19 +59,19 @@ export class Exchange {
 
   /** The origin under which the client asked, whatever the public address is; undefined without a valid Host. */
   get askedOrigin(): string | undefined {
-    const { addresses } = this.#settings;
     const host = this.#host;
-    const scheme =
-      (addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined) ?? "http";
-    return host === undefined ? undefined : `${scheme}://${host}`;
+    return host === undefined ? undefined : `${this.#scheme}://${host}`;
   }
 
   /** Whether the client reached us, or the trusted proxy before us, by HTTPS. */
   get isSecure(): boolean {
-    const { publicUrl, addresses } = this.#settings;
-    if (publicUrl !== undefined) return publicUrl.startsWith("https:");
-    if (!addresses.isTrusting) return false;
-    return addresses.protocolOf(this.#peer, this.request.headers) === "https";
+    const { publicUrl } = this.#settings;
+    return publicUrl === undefined ? this.#scheme === "https" : publicUrl.startsWith("https:");
+  }
+
+  /** Gives the connection its whole idle time again: to be called while a body arrives, however slowly. */
+  keepOpen(): void {
+    this.#settings.keepOpen(this.request);
   }
 
   /** What absolute URLs in answers start with: `http://host[:port][/base]`, without a slash at the end. */
@@ -81,6 +85,13 @@ export class Exchange {
   get #host(): string | undefined {
     const host = this.request.headers.get("host") ?? "";
     return HOST.test(host) && URL.canParse(`http://${host}`) ? host : undefined;
+  }
+
+  /** As a trusted proxy tells it, else as it came in here. */
+  get #scheme(): "http" | "https" {
+    const { addresses, isTls } = this.#settings;
+    const told = addresses.isTrusting ? addresses.protocolOf(this.#peer, this.request.headers) : undefined;
+    return told ?? (isTls ? "https" : "http");
   }
 
   get #peer(): string {

@@ -43,6 +43,8 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 export interface FormHandlers {
   /** Called once, at the part named `file`; `fieldsSoFar` are those sent before it. Gives where its bytes go. */
   beginFile(file: FormFile, fieldsSoFar: FormFields): PieceSink | Promise<PieceSink>;
+  /** As {@link forEachPiece} takes it. */
+  readonly keepOpen?: () => void;
 }
 
 /** A form that was read to its end. */
@@ -150,18 +152,22 @@ export async function readMultipart(
     return endPart();
   };
 
-  await forEachPiece(body, (piece) => {
-    const events = scanner.scan(piece);
-    // Most pieces of a large file are one event whose sink needs no waiting: no promise is made for those.
-    const run = (): void | Promise<void> => {
-      for (let next = events.next(); !next.done; next = events.next()) {
-        const waiting = take(next.value);
-        if (waiting !== undefined) return waiting.then(run);
-      }
-      return undefined;
-    };
-    return run();
-  });
+  await forEachPiece(
+    body,
+    (piece) => {
+      const events = scanner.scan(piece);
+      // Most pieces of a large file are one event whose sink needs no waiting: no promise is made for those.
+      const run = (): void | Promise<void> => {
+        for (let next = events.next(); !next.done; next = events.next()) {
+          const waiting = take(next.value);
+          if (waiting !== undefined) return waiting.then(run);
+        }
+        return undefined;
+      };
+      return run();
+    },
+    handlers.keepOpen,
+  );
 
   scanner.end();
   if (file === undefined) {

@@ -30,6 +30,9 @@ interface BodyReader {
 const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;
 
+/** How often the connection of a body that arrives is told so. */
+const KEEP_OPEN_EVERY_MS = 1_000;
+
 /** Bodies being read in this process; only whether they take turns depends on it. */
 let bodiesUnderWay = 0;
 
@@ -43,20 +46,28 @@ export function declaredBytes(request: Request): number | undefined {
  * Hands a request body on piece by piece, as it arrives, each after the last was taken. What `take` throws ends the
  * reading at once and leaves unchanged; the rest of the body is not kept.
  *
+ * @param keepOpen called now and then while pieces arrive: on its own, Bun ends a request whose body comes slower than
+ *   some 16 KiB/s after its idle time, though it is alive. To be given where files arrive; small bodies need no patience.
  * @throws ClientGoneError when the client goes away; AppError body_too_large when the body passes the server's own bound
  */
 export async function forEachPiece(
   body: ReadableStream<Uint8Array> | null,
   take: (piece: Uint8Array) => Promise<void> | void,
+  keepOpen?: () => void,
 ): Promise<void> {
   if (body === null) return;
   const reader: BodyReader = body.getReader();
   let sinceTurnBytes = 0;
+  let keptMs = keepOpen === undefined ? Number.POSITIVE_INFINITY : performance.now();
   bodiesUnderWay++;
   try {
     for (;;) {
       const next = await readNext(reader);
       if (next.done) return;
+      if (performance.now() - keptMs > KEEP_OPEN_EVERY_MS) {
+        keepOpen?.();
+        keptMs = performance.now();
+      }
       const taken = take(next.value);
       if (taken !== undefined) await taken;
       sinceTurnBytes += next.value.length;

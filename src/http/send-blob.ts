@@ -21,6 +21,12 @@ export interface SendableBlob {
    * large contents cost a third less. @throws AppError content_missing | content_damaged where it can't be had whole
    */
   readRange?(offset: number, lengthBytes: number): Uint8Array<ArrayBuffer>;
+  /**
+   * A piece of it as it comes, opened when it is taken. Where it is given the bytes are in another place than `path`, and
+   * all of them come this way. Bun 1.4 sends such answers in chunks, without their Content-Length
+   * (https://github.com/oven-sh/bun/issues/10507).
+   */
+  readonly stream?: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>;
 }
 
 /** What is to be sent, to whom, and as what. */
@@ -104,7 +110,8 @@ export function sendBlob(options: SendBlobOptions): SentBlob {
   }
   if (range.kind === "whole") {
     const headers = contentHeaders(options, blob.sizeBytes);
-    const body = openSource(blob);
+    const source = openSource(blob);
+    const body = source instanceof Elsewhere ? source.open(0, blob.sizeBytes) : source;
     return { response: new Response(body, { status: 200, headers }), bytesToSend: blob.sizeBytes, kind: "whole" };
   }
 
@@ -175,20 +182,37 @@ function notModified(options: SendBlobOptions): Response {
 // ---- bytes ----
 
 /** Whole contents and pieces come either from memory or from the file: the same to a Response. */
-type Source = Uint8Array<ArrayBuffer> | Bun.BunFile;
+type Source = Uint8Array<ArrayBuffer> | Bun.BunFile | Elsewhere;
+
+/** A content that comes as a stream. */
+class Elsewhere {
+  readonly open: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>;
+
+  constructor(open: (offset: number, lengthBytes: number) => ReadableStream<Uint8Array>) {
+    this.open = open;
+  }
+}
 
 function openSource(blob: SendableBlob): Source {
+  if (blob.stream !== undefined) return new Elsewhere(blob.stream);
   if (blob.sizeBytes > SMALL_BLOB_MAX_BYTES || blob.read === undefined) return openFile(blob);
   const bytes = blob.read();
   if (bytes.length !== blob.sizeBytes) throw damaged(blob.sizeBytes, bytes.length);
   return bytes;
 }
 
-function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> | Blob {
-  if (blob.sizeBytes > SMALL_BLOB_MAX_BYTES && range.length <= SMALL_BLOB_MAX_BYTES && blob.readRange !== undefined) {
+function sliceOf(blob: SendableBlob, range: ByteRange): Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array> {
+  const isHere = blob.stream === undefined;
+  if (
+    isHere &&
+    blob.sizeBytes > SMALL_BLOB_MAX_BYTES &&
+    range.length <= SMALL_BLOB_MAX_BYTES &&
+    blob.readRange !== undefined
+  ) {
     return blob.readRange(range.offset, range.length);
   }
   const source = openSource(blob);
+  if (source instanceof Elsewhere) return source.open(range.offset, range.length);
   const end = range.offset + range.length;
   return source instanceof Uint8Array ? source.subarray(range.offset, end) : source.slice(range.offset, end);
 }
@@ -245,11 +269,13 @@ function byteRangesBody(plan: ByteRangesPlan, source: Source): Uint8Array<ArrayB
 
 async function* byteRangePieces(
   plan: ByteRangesPlan,
-  file: Bun.BunFile,
+  source: Bun.BunFile | Elsewhere,
 ): AsyncGenerator<Uint8Array, undefined, undefined> {
   for (const { head, range } of plan.parts) {
     yield Buffer.from(head, "latin1");
-    yield* file.slice(range.offset, range.offset + range.length).stream();
+    yield* source instanceof Elsewhere
+      ? source.open(range.offset, range.length)
+      : source.slice(range.offset, range.offset + range.length).stream();
   }
   yield Buffer.from(plan.tail, "latin1");
 }

@@ -22,6 +22,8 @@ export interface JobContext {
   readonly setCursor: (cursor: string | null) => Promise<void>;
   /** What a command gave along ({@link requestJob}); undefined in a run by schedule. */
   readonly arguments: unknown;
+  /** True where somebody asked for this run; it isn't by schedule. */
+  readonly isAsked?: boolean;
 }
 
 /** A piece of housekeeping. */
@@ -84,6 +86,9 @@ interface JobRow {
   readonly requestedAt: number | null;
   readonly requestArguments: string | null;
 }
+
+/** What a run is told of who wants it. */
+type Given = Required<Pick<JobContext, "arguments" | "isAsked">>;
 
 interface Request {
   readonly requestedAt: number;
@@ -221,7 +226,7 @@ export class Scheduler {
   async runNow(name: string, givenArguments?: unknown): Promise<JobOutcome> {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new Error(`There is no job "${name}".`);
-    if (entry.running === undefined) return this.#run(entry, givenArguments, undefined);
+    if (entry.running === undefined) return this.#run(entry, givenArguments, undefined, true);
     if (givenArguments !== undefined) return this.#runAfter(entry, givenArguments);
     entry.queued ??= this.#runAfter(entry, undefined);
     return entry.queued;
@@ -240,7 +245,7 @@ export class Scheduler {
         this.#options.log.warn("A job was asked for that this version doesn't have.", { job: row.name });
         void this.#record(() => this.#statements.answered.run(row.name, requestedAt));
       } else if (entry.running === undefined && entry.answeredAt !== requestedAt && !this.#abort.signal.aborted) {
-        void this.#run(entry, undefined, { requestedAt, arguments: parseArguments(row.requestArguments) });
+        void this.#run(entry, undefined, { requestedAt, arguments: parseArguments(row.requestArguments) }, true);
       }
     }
   }
@@ -276,7 +281,7 @@ export class Scheduler {
   #runByItself(entry: Entry): void {
     if (entry.running !== undefined) return;
     const doubtedUntilMs = entry.job.deletesByAge === true ? this.#options.clockWatch?.doubtedUntilMs() : undefined;
-    if (doubtedUntilMs === undefined) void this.#run(entry, undefined, undefined);
+    if (doubtedUntilMs === undefined) void this.#run(entry, undefined, undefined, false);
     else void this.#recordWaiting(entry.job, doubtedUntilMs);
   }
 
@@ -291,12 +296,13 @@ export class Scheduler {
     while (entry.running !== undefined) await entry.running;
     // From here on it is the present run, and may have passed what is found to do now.
     if (givenArguments === undefined) entry.queued = undefined;
-    return this.#run(entry, givenArguments, undefined);
+    return this.#run(entry, givenArguments, undefined, true);
   }
 
-  #run(entry: Entry, givenArguments: unknown, request: Request | undefined): Promise<JobOutcome> {
+  #run(entry: Entry, givenArguments: unknown, request: Request | undefined, isAsked: boolean): Promise<JobOutcome> {
     if (this.#abort.signal.aborted) return Promise.resolve(STOPPED);
-    const running = this.#carryOut(entry.job, request === undefined ? givenArguments : request.arguments, request);
+    const all = request === undefined ? givenArguments : request.arguments;
+    const running = this.#carryOut(entry.job, { arguments: all, isAsked }, request);
     entry.running = running.then((outcome) => {
       entry.running = undefined;
       if (request !== undefined) entry.answeredAt = request.requestedAt;
@@ -316,11 +322,11 @@ export class Scheduler {
   }
 
   /** One run from its first row to its last; never rejects. */
-  async #carryOut(job: Job, givenArguments: unknown, request: Request | undefined): Promise<JobOutcome> {
+  async #carryOut(job: Job, given: Given, request: Request | undefined): Promise<JobOutcome> {
     const { clock, log } = this.#options;
     const startedAt = clock.nowMs();
     await this.#record(() => this.#statements.started.run(job.name, startedAt));
-    const outcome = await this.#attempt(job, givenArguments);
+    const outcome = await this.#attempt(job, given);
     if (!outcome.isOk && this.#abort.signal.aborted) {
       // Not recorded as finished, nor the request as answered: both go on at the next start.
       log.info("A job was interrupted by the stop.", { job: job.name });
@@ -336,7 +342,7 @@ export class Scheduler {
     return outcome;
   }
 
-  async #attempt(job: Job, givenArguments: unknown): Promise<JobOutcome> {
+  async #attempt(job: Job, given: Given): Promise<JobOutcome> {
     const { writer, log } = this.#options;
     const { row, cursor: writeCursor } = this.#statements;
     try {
@@ -345,7 +351,7 @@ export class Scheduler {
         cursor: row.get(job.name)?.cursor ?? null,
         setCursor: async (cursor) =>
           void (await writer.run(() => writeCursor.run(job.name, cursor), { isQuiet: true })),
-        arguments: givenArguments,
+        ...given,
       });
       return { isOk: true, text };
     } catch (error) {

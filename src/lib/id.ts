@@ -21,7 +21,8 @@ export type IdPrefix =
   | "psk"
   | "whk"
   | "evt"
-  | "aud";
+  | "aud"
+  | "fnd";
 
 let lastMs = 0;
 let lastRandom: number[] = [];

@@ -1,5 +1,10 @@
+import { presentRequestId } from "./request-context.ts";
+
 /** How loud a line is; lines below the configured level are not written. */
 export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** What a line looks like. */
+export type LogForm = "pretty" | "json";
 
 /** What a line tells besides its message. Never a token, a password, a secret or content of a file. */
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -14,20 +19,46 @@ export interface Log {
 
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
+/** So many warnings or errors of one kind are written within a minute; the rest is counted. */
+const REPEATS_MAX = 20;
+const REPEATS_MS = 60_000;
+/** Kinds that are told apart at a time. */
+const KINDS_MAX = 500;
+/** Of the message of an error, for telling kinds apart. */
+const KIND_LENGTH = 80;
+
+/** The form for a setting: `auto` is for a person where one sits at a terminal, and for programs elsewhere. */
+export function logForm(setting: "auto" | LogForm, isTerminal: boolean): LogForm {
+  if (setting !== "auto") return setting;
+  return isTerminal ? "pretty" : "json";
+}
+
 /**
  * A log of lines on standard error (standard output belongs to commands and to the "listening on" line).
  * `json` writes one object a line, `pretty` is for a person at a terminal; both escape control characters.
+ *
+ * A line that is written for a request carries its id. Of warnings and errors that repeat themselves the first twenty a
+ * minute are written, and then how many more there were: a fault that everybody meets must not fill the disk as well.
  */
-export function createLog(format: "pretty" | "json", level: LogLevel, write = writeToStandardError): Log {
+export function createLog(format: LogForm, level: LogLevel, write = writeToStandardError): Log {
+  const writeLine = (at: LogLevel, message: string, fields: LogFields) => {
+    const time = new Date().toISOString();
+    const requestId = fields["requestId"] ?? presentRequestId();
+    const plain = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, describe(value)]));
+    const all = requestId === undefined ? plain : { requestId, ...plain };
+    if (format === "json") write(`${escapeC1(JSON.stringify({ time, level: at, message, ...all }))}\n`);
+    else {
+      const rest = Object.entries(all).map(([key, value]) => ` ${key}=${JSON.stringify(value) ?? "undefined"}`);
+      write(`${time} ${at.padEnd(5)} ${escapeControls(message)}${escapeC1(rest.join(""))}\n`);
+    }
+  };
+  const repeats = new Repeats((at, message, count) =>
+    writeLine(at, "Lines were left out because they repeat themselves.", { repeated: message, lines: count }),
+  );
   const line = (at: LogLevel, message: string, fields: LogFields = {}) => {
     if (ORDER[at] < ORDER[level]) return;
-    const time = new Date().toISOString();
-    const plain = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, describe(value)]));
-    if (format === "json") write(`${JSON.stringify({ time, level: at, message, ...plain })}\n`);
-    else {
-      const rest = Object.entries(plain).map(([key, value]) => ` ${key}=${JSON.stringify(value) ?? "undefined"}`);
-      write(`${time} ${at.padEnd(5)} ${escapeControls(message)}${rest.join("")}\n`);
-    }
+    if (ORDER[at] >= ORDER.warn && repeats.isTooMany(at, message, fields["error"])) return;
+    writeLine(at, message, fields);
   };
   return {
     debug: (message, fields) => line("debug", message, fields),
@@ -40,6 +71,69 @@ export function createLog(format: "pretty" | "json", level: LogLevel, write = wr
 /** A log that says nothing, for tests and for commands whose output is their own. */
 export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
+interface Kind {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly sinceMs: number;
+  written: number;
+  leftOut: number;
+}
+
+/** Counts lines by kind, and tells after a minute what was left out. */
+class Repeats {
+  readonly #kinds = new Map<string, Kind>();
+  readonly #tell: (level: LogLevel, message: string, count: number) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(tell: (level: LogLevel, message: string, count: number) => void) {
+    this.#tell = tell;
+  }
+
+  isTooMany(level: LogLevel, message: string, error: unknown): boolean {
+    const nowMs = performance.now();
+    const cause = error instanceof Error ? error.message.slice(0, KIND_LENGTH) : "";
+    const key = `${level} ${message} ${cause}`;
+    let kind = this.#kinds.get(key);
+    if (kind === undefined || nowMs - kind.sinceMs >= REPEATS_MS) {
+      if (kind !== undefined) this.#close(key, kind);
+      this.#makeRoom();
+      kind = { level, message, sinceMs: nowMs, written: 0, leftOut: 0 };
+      this.#kinds.set(key, kind);
+    }
+    if (kind.written < REPEATS_MAX) {
+      kind.written++;
+      return false;
+    }
+    kind.leftOut++;
+    this.#closeLater();
+    return true;
+  }
+
+  #makeRoom(): void {
+    if (this.#kinds.size < KINDS_MAX) return;
+    for (const [key, kind] of this.#kinds) {
+      this.#close(key, kind);
+      return;
+    }
+  }
+
+  #close(key: string, { level, message, leftOut }: Kind): void {
+    this.#kinds.delete(key);
+    if (leftOut > 0) this.#tell(level, message, leftOut);
+  }
+
+  #closeLater(): void {
+    if (this.#timer !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      const nowMs = performance.now();
+      for (const [key, kind] of this.#kinds) if (nowMs - kind.sinceMs >= REPEATS_MS) this.#close(key, kind);
+      if ([...this.#kinds.values()].some(({ leftOut }) => leftOut > 0)) this.#closeLater();
+    }, REPEATS_MS);
+    this.#timer.unref();
+  }
+}
+
 function describe(value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   const cause = value.cause === undefined ? "" : `; caused by ${String(describe(value.cause))}`;
@@ -47,7 +141,12 @@ function describe(value: unknown): unknown {
 }
 
 function escapeControls(text: string): string {
-  return JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+  return escapeC1(JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"'));
+}
+
+/** What JSON leaves as it is and terminals obey: DEL, and the controls from 0x80 on. */
+function escapeC1(text: string): string {
+  return text.replace(/[\u007f-\u009f]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function writeToStandardError(line: string): void {

@@ -1,5 +1,6 @@
 /** The table of contents of the API: guards and routes, in the order in which a request meets them. */
 import { Elysia } from "elysia";
+import { isDamage, translateSqliteError } from "../db/transaction.ts";
 import { AppError } from "../errors.ts";
 import { adminRoutes } from "../features/admin/routes.ts";
 import { auditRoutes } from "../features/audit/routes.ts";
@@ -18,6 +19,8 @@ import { folderRoutes } from "../features/folders/routes.ts";
 import { findPast, listPast } from "../features/history/listing.ts";
 import { historyRoutes } from "../features/history/routes.ts";
 import { localChangeRoutes } from "../features/local-changes/routes.ts";
+import { presentIntegrity } from "../features/integrity/present.ts";
+import { findingRoutes } from "../features/integrity/routes.ts";
 import { holdRoutes } from "../features/mass-change/routes.ts";
 import { passkeyRoutes } from "../features/passkeys/routes.ts";
 import { rewindRoutes } from "../features/rewind/routes.ts";
@@ -46,6 +49,7 @@ import type { JobOutcome, JobState } from "../jobs/scheduler.ts";
 import { noteAudit } from "../http/audit-note.ts";
 import { base, gate } from "../http/base.ts";
 import { ClientAddresses } from "../http/client-address.ts";
+import { exchangeOf } from "../http/exchange.ts";
 import { RouteTable } from "../http/route-table.ts";
 import { VERSION } from "../version.ts";
 import { renderErrorPage } from "../web/error-page.ts";
@@ -53,18 +57,25 @@ import { webRoutes } from "../web/routes.ts";
 import { availableBytes, totalBytes } from "./filesystem.ts";
 import { documentOf } from "./openapi.ts";
 import { healthRoutes } from "./health.ts";
-import { metricsRoutes, RequestCounts } from "./metrics.ts";
+import { metricsRoutes } from "./metrics.ts";
+import { RequestStatistics } from "./request-statistics.ts";
 import type { Services } from "./services.ts";
 
 /** What the application asks of the process that runs it. */
 export interface AppHost {
   /** The address at the other end of a request's connection. */
   peerOf(request: Request): string;
+  /** Gives the connection of a request its whole idle time again. */
+  keepOpen(request: Request): void;
   /** Lets a request take as long as it needs. */
   allowLong(request: Request): void;
   isDraining(): boolean;
   /** Whether more requests are under way than the server takes at once. */
   isOverloaded(): boolean;
+  /** Requests that are not answered yet. */
+  requestsUnderWay(): number;
+  /** What is counted of requests. */
+  readonly requests: RequestStatistics;
   /** Called once the first administrator chose who will use the server. */
   onSetUp(use: "household" | "accounts"): void;
   /** Called for each request: notices what other processes changed. */
@@ -78,9 +89,12 @@ export interface AppHost {
 /** A host for where nothing is served: making the document. */
 const NO_HOST: AppHost = {
   peerOf: () => "127.0.0.1",
+  keepOpen: () => {},
   allowLong: () => {},
   isDraining: () => false,
   isOverloaded: () => false,
+  requestsUnderWay: () => 0,
+  requests: new RequestStatistics(() => []),
   onSetUp: () => {},
   noticeChanges: () => {},
   listJobs: () => [],
@@ -96,13 +110,12 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   const cookies = sessionCookies(basePath === "" ? "/" : basePath, config.tokenLifetimeMs);
   let routes: RouteTable | undefined;
   let document: Promise<unknown> | undefined;
-  const addresses = new ClientAddresses(config.trustedProxies, log);
-  const counts = new RequestCounts();
+  const addresses = new ClientAddresses(config.trustedProxies, log, config.socket !== null);
   const whyNotReady = () => {
     if (host.isDraining()) return "The server is stopping.";
     try {
       services.storeGuard.check();
-      return undefined;
+      return services.writer.fault;
     } catch (error) {
       return error instanceof Error ? error.message : "The store is not there.";
     }
@@ -122,21 +135,33 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .use(
       base({
         log,
-        hasAccessLog: config.logLevel === "debug",
         corsOrigins: config.corsOrigins,
         methodsOf: (path) => {
           routes ??= new RouteTable(app.routes);
           return routes.methodsOf(path);
         },
         renderErrorPage: (status, message) => renderErrorPage(basePath, status, message),
+        translate: (error) => {
+          const cause = error instanceof AppError ? error.cause : error;
+          if (isDamage(cause)) services.writer.noteDamage(String(cause));
+          return translateSqliteError(error);
+        },
         onFailure: (request, error) => {
-          counts.failures++;
+          const { path, query } = exchangeOf(request);
+          host.requests.noteFailure(
+            request.method,
+            path,
+            query,
+            error instanceof AppError ? error.reason : "unexpected",
+          );
           if (error instanceof AppError) noteAudit(request, { reason: error.reason });
         },
         addresses,
         publicUrl: config.publicUrl ?? undefined,
         basePath,
+        isTls: config.tls.certFile !== null,
         peerOf: (request) => host.peerOf(request),
+        keepOpen: (request) => host.keepOpen(request),
       }),
     )
     .use(shareHeaders())
@@ -333,8 +358,10 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           totalBytes: () => totalBytes(services.paths.blobs),
         },
         version: VERSION,
+        integrity: () => presentIntegrity(services.integrity.figures(), config.scrub.withinMs, clock.nowMs()),
       }),
     )
+    .use(findingRoutes({ integrity: services.integrity, guard }))
     .use(inviteRoutes({ invites: services.invites, guard, clock, basePath }))
     .use(auditRoutes({ audit: services.audit, guard, clock, allowLong: (request) => host.allowLong(request) }))
     .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
@@ -347,7 +374,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         },
       }),
     )
-    .use(metricsRoutes({ services, whyNotReady, peerOf: (request) => host.peerOf(request), counts }))
+    .use(metricsRoutes({ services, whyNotReady, host }))
     .use(webRoutes({ version: VERSION, basePath, isReady: () => whyNotReady() === undefined }));
   return app;
 }

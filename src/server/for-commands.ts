@@ -21,6 +21,16 @@ export interface CommandServices
     | "events"
     | "invites"
     | "eraseAccount"
+    | "db"
+    | "writer"
+    | "tree"
+    | "treeWriter"
+    | "blobs"
+    | "storeGuard"
+    | "reservations"
+    | "limitsOf"
+    | "history"
+    | "integrity"
     | "close"
   > {
   /** Runs a job of the timetable by name, at once. @returns its result in words */
@@ -46,6 +56,7 @@ export async function openForCommand(config: Config, log: Log, holdsLock = false
         cursor: null,
         setCursor: async () => {},
         arguments: jobArguments,
+        isAsked: true,
       });
     },
   };

@@ -1,25 +1,37 @@
 /** From start to end of a server: lock, recovery, "listening on", and the orderly stop. */
 import * as fs from "node:fs";
 import { join } from "node:path";
+import { isExhausted, translateDiskError } from "../blobs/disk.ts";
 import { CONFIG_FILE } from "../config/load.ts";
 import { readAdminPassword } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
 import { auditGuard } from "../features/audit/guard.ts";
 import { QueueWorker } from "../features/queue/worker.ts";
+import { LOCAL_PEER } from "../http/client-address.ts";
 import { answerError } from "../http/error-response.ts";
 import { ClockWatch } from "../jobs/clock-watch.ts";
 import { Scheduler } from "../jobs/scheduler.ts";
 import type { Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { type AppHost, createApp } from "./app.ts";
+import { ConnectionGuard, descriptorsMax } from "./connection-guard.ts";
 import { dataPaths, openDataDirectory, syncDirectory } from "./data-directory.ts";
 import { listenAddress } from "./listen-address.ts";
+import { Listener } from "./listener.ts";
+import { openNotifier, type Notifier } from "./notify.ts";
+import { observeRequests } from "./observe.ts";
+import { RequestStatistics } from "./request-statistics.ts";
 import { acquireServerLock } from "./lock.ts";
+import { explainOpening } from "./open-storage.ts";
 import { openServices, type Services } from "./services.ts";
 import { QUICK_CHECK_JOB, REAP_JOB, SNAPSHOT_JOB, timetable } from "./timetable.ts";
 
 /** How long requests that are under way may still take once the server was told to stop (contract §10). */
 const DRAIN_MS = 30_000;
+/** How long the start may take where the database must be changed first, or the data is a copy. */
+const START_MS_MAX = 3_600_000;
+/** How long closing everything may take after that. */
+const CLOSE_MS_MAX = 10_000;
 /** How often it is looked whether another process changed something: by requests, and where there are none. */
 const CHANGES_MS = 1;
 const NOTICE_MS = 1_000;
@@ -28,8 +40,6 @@ const SCHEDULE_AFTER_MS = 500;
 const CHECK_AFTER_MS = 120_000;
 /** How often it is looked whether the database should be copied; looking costs nothing. */
 const SNAPSHOT_LOOK_MS = 60_000;
-/** A connection that says nothing for so long is closed, in seconds. */
-const IDLE_SECONDS = 120;
 /** How a run of the server ended. */
 interface Ending {
   readonly how: "stop" | "restart";
@@ -51,11 +61,12 @@ export async function runServer(config: Config, log: Log, reload: () => Config =
   process.on("uncaughtException", (error) => log.error("An error went past every handler.", { error }));
   process.on("unhandledRejection", (error) => log.error("A failed promise was not waited for.", { error }));
   openDataDirectory(config.data);
+  const notifier = await openNotifier(process.env, log);
   const lock = acquireServerLock(dataPaths(config.data).lock);
   try {
     let current = config;
     for (;;) {
-      const { how, port } = await runOnce(current, log, stop.signal);
+      const { how, port } = await runOnce(current, log, stop.signal, notifier);
       if (how === "stop") break;
       const next = reload();
       if (next.preset !== "household") {
@@ -64,19 +75,25 @@ export async function runServer(config: Config, log: Log, reload: () => Config =
       // Port 0 is any port: browsers know the one that was picked, so it stays.
       current = next.port === 0 ? { ...next, port } : next;
     }
+  } catch (error) {
+    throw explainOpening(error, dataPaths(config.data));
   } finally {
+    notifier.close();
     lock.release();
     process.off("SIGTERM", onSignal);
     process.off("SIGINT", onSignal);
   }
 }
 
-async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<Ending> {
+async function runOnce(config: Config, log: Log, stop: AbortSignal, notifier: Notifier): Promise<Ending> {
+  notifier.extend(START_MS_MAX);
+  notifier.status("Opening the data directory, and bringing it up to date.");
   const services = await openServices(config, log);
   const { blobs, limiter, users, db } = services;
   const swept = blobs.sweepStaging();
   if (swept > 0) log.info("Removed what unfinished uploads left behind.", { files: swept });
   await services.derived.sweep();
+  await services.blobPlaces?.checkAtStart();
   await services.uploads.recover();
   limiter.load();
   services.reserve.take();
@@ -98,17 +115,28 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     services.apiKeys.dropCaches();
     services.tree.dropCaches();
     services.queue.dropCaches();
+    services.blobRows.dropCaches();
     void scheduler.answerRequests();
     services.pushDispatcher.wake();
     services.mailDispatcher.wake();
     services.webhookSubscriptions.dropCaches();
     services.webhookDispatcher.wake();
   };
+  const requests = new RequestStatistics(() => app.routes.map(({ path }) => path));
+  const observed = observeRequests({
+    log,
+    logRequests: config.logRequests,
+    isDebugging: config.logLevel === "debug",
+    statistics: requests,
+  });
   const host: AppHost = {
-    peerOf: (request) => server.requestIP(request)?.address ?? "local",
-    allowLong: (request) => server.timeout(request, 0),
+    requests,
+    requestsUnderWay: () => listener.pendingRequests,
+    peerOf: (request) => listener.peerOf(request) ?? LOCAL_PEER,
+    keepOpen: (request) => listener.keepOpen(request),
+    allowLong: (request) => listener.allowLong(request),
     isDraining: () => isDraining,
-    isOverloaded: () => server.pendingRequests > config.maxRequests,
+    isOverloaded: () => listener.pendingRequests > config.maxRequests,
     noticeChanges,
     listJobs: () => scheduler.list(),
     runJob: (name) => scheduler.runNow(name),
@@ -128,26 +156,25 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
   app.compile();
   const audited = auditGuard({ ...services, files: config.audit.files });
   const { basePath } = config;
-  const server = Bun.serve({
-    hostname: config.host,
-    port: config.port,
-    development: false,
-    // Or two servers could listen on one port, each with half of its connections.
-    reusePort: false,
-    idleTimeout: IDLE_SECONDS,
-    // Every reader of a body has a bound of its own, and answers in the envelope; the server's own 413 has no words.
-    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+  const listener = await Listener.open({
+    config,
+    log,
+    clock: services.clock,
     fetch(request) {
       const url = routableUrl(request.url, basePath);
       // In place: a new Request made of this one would read the whole body into memory, however fast it comes.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });
-      return audited(request, app.fetch(request));
+      return observed(request, () => audited(request, app.fetch(request)));
     },
     error(error) {
-      log.error("An answer could not be made.", { error });
-      return Response.json(answerError(error, "none").body, { status: 500 });
+      // The file of a download is opened when the handler has answered: here is where it shows that nothing is left for it.
+      const known = isExhausted(error) ? translateDiskError(error) : error;
+      const { status, body, headers } = answerError(known, "none");
+      if (status === 500) log.error("An answer could not be made.", { error });
+      return Response.json(body, { status, headers });
     },
   });
+  const guard = new ConnectionGuard({ listener, log, descriptorsMax: descriptorsMax(config.maxConnections) });
   const noticing = setInterval(noticeChanges, NOTICE_MS);
   // The first answers come first.
   const scheduling = setTimeout(() => scheduler.start(), SCHEDULE_AFTER_MS);
@@ -171,28 +198,37 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal): Promise<End
     details: { version: VERSION, signup: config.signup, auditFiles: config.audit.files, rateLimits: config.rateLimits },
   });
   services.searchIndexer.start();
+  services.storeJournal.start();
   await services.mediaInfo.start();
   services.webhookDispatcher.start();
-  const port = server.port ?? config.port;
+  const { port } = listener;
   const url = listenAddress(config, port);
-  if (!users.hasAny()) await printSetupLink(services, config.publicUrl ?? url);
+  // Behind a socket only the proxy knows where people come in.
+  const address = config.publicUrl ?? (config.socket === null ? url : "https://ADDRESS-OF-YOUR-PROXY");
+  if (!users.hasAny()) await printSetupLink(services, address);
   process.stdout.write(`Larder ${VERSION} (${COMMIT}) listening on ${url}\n`);
+  if (listener.redirectPort !== undefined) log.info("Plain HTTP is led to HTTPS.", { port: listener.redirectPort });
+  notifier.ready(`Listening on ${url}.`);
+  // Whether the database can be read. A store that is not there is no reason to be started anew.
+  notifier.watch(() => void db.sqlite.query("PRAGMA schema_version").get());
 
   if (stop.aborted) end.resolve("stop");
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const how = await end.promise;
   isDraining = true;
+  if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX);
+  guard.stop();
   clearInterval(noticing);
   clearInterval(copying);
   clearTimeout(scheduling);
   clearTimeout(checking);
   log.info(how === "stop" ? "Stopping." : "Starting again with the new settings.", {
-    requestsUnderWay: server.pendingRequests,
+    requestsUnderWay: listener.pendingRequests,
   });
-  const isDrained = await Promise.race([server.stop().then(() => true), Bun.sleep(DRAIN_MS).then(() => false)]);
+  const isDrained = await Promise.race([listener.stop().then(() => true), Bun.sleep(DRAIN_MS).then(() => false)]);
   if (!isDrained) {
-    log.warn("Some requests took too long and were cut off.", { requests: server.pendingRequests });
-    await server.stop(true);
+    log.warn("Some requests took too long and were cut off.", { requests: listener.pendingRequests });
+    await listener.cut();
   }
   await scheduler.stop();
   clockWatch.stop();

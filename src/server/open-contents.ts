@@ -1,6 +1,7 @@
 /** Files and folders and all that is made of them: versions, trash, search, thumbnails, archives, shares. */
 import { join } from "node:path";
-import { digestToBytes } from "../blobs/digest.ts";
+import type { BlobStore } from "../blobs/blob-store.ts";
+import { type Digest, digestToBytes } from "../blobs/digest.ts";
 import type { Db } from "../db/open.ts";
 import { Reader } from "../db/reader.ts";
 import { ArchiveSender } from "../features/archive/archive-sender.ts";
@@ -27,6 +28,7 @@ import { TrashService } from "../features/trash/service.ts";
 import type { FileNode } from "../features/tree/types.ts";
 import { VersionService } from "../features/versions/service.ts";
 import type { Clock } from "../lib/clock.ts";
+import type { Log } from "../lib/log.ts";
 import { VERSION } from "../version.ts";
 import type { People } from "./open-people.ts";
 import type { Storage } from "./open-storage.ts";
@@ -42,7 +44,7 @@ const THUMBNAIL_PATIENCE_MS = 100;
  * @param onCounted called for each download that counts
  */
 export function openContents(storage: Storage, people: People, onCounted: (file: FileNode) => void) {
-  const { config, log, clock, paths, secrets, db, sqlite, writer, events, blobs, blobRows } = storage;
+  const { config, log, clock, paths, secrets, db, sqlite, writer, events, blobs, integrity } = storage;
   const { storeGuard, tree, treeWriter, derived, idempotency, reservations, arrivals, onDetached } = storage;
   const { users, passwords, limitsOf, rateGate } = people;
   const permissions = new Permissions({ sqlite, tree, users, clock });
@@ -55,7 +57,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     writer,
     clock,
     log,
-    findPath: (digest) => (blobs.stat(digest) === undefined ? undefined : blobs.pathOf(digest)),
+    findPath: (digest) => findReadable(blobs, digest, log),
     onRead: (tx, digest) => markAgain(tx, digest),
     isBusy: () => arrivals.isAny,
     program: VERSION,
@@ -126,11 +128,11 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
         release();
       };
     },
-    markDamaged: (digest, isDamaged) =>
-      writer.run(() => {
-        if (isDamaged) blobRows.markDamaged(digest, clock.nowMs());
-        else blobRows.markVerified(digest, clock.nowMs());
-      }),
+    markDamaged: async (digest, isDamaged) => {
+      const kind = blobs.stat(digest) === undefined ? "missing" : "damaged";
+      const fault = isDamaged ? ({ kind, detail: "found when the file was checked" } as const) : null;
+      await integrity.note([{ digest, fault }]);
+    },
   });
   const bulk = new FileBulkService({ writer, treeWriter, permissions, idempotency, limitsOf });
   const folders = new FolderService({
@@ -249,6 +251,17 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     archives,
     archiveSender,
   };
+}
+
+/** The path of a content that is on this disk, or can be brought; what can't be had now tells nothing of itself. */
+async function findReadable(blobs: BlobStore, digest: Digest, log: Log): Promise<string | undefined> {
+  try {
+    await blobs.bring(digest);
+  } catch (error) {
+    log.warn("A content could not be brought to be read.", { digest, error });
+    return undefined;
+  }
+  return blobs.stat(digest) === undefined ? undefined : blobs.pathOf(digest);
 }
 
 function thumbnailFailures(db: Db, clock: Clock): FailureStore {

@@ -4,14 +4,14 @@
  * store for longer than any snapshot that names them. So a copy begins from the newest snapshot that is all there, with
  * all contents that it names: one that was taken before the copying began is. What could not be trusted is kept aside.
  */
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
 import { join } from "node:path";
-import { type Digest, digestFromBytes, toChecksum } from "../blobs/digest.ts";
+import { type Digest, digestFromBytes, digestToBytes, toChecksum } from "../blobs/digest.ts";
 import { Layout } from "../blobs/layout.ts";
 import { StartupError } from "../config/startup-error.ts";
-import { isWhole, listSnapshots, type Snapshot } from "../db/snapshot.ts";
+import { digestOf, isWhole, listSnapshots, type Snapshot } from "../db/snapshot.ts";
 import type { Log } from "../lib/log.ts";
 import { type DataPaths, syncDirectory } from "./data-directory.ts";
 import type { Left } from "./run-mark.ts";
@@ -36,26 +36,51 @@ export const MISSING_MAX = 1_000;
 /** How far behind the newest snapshot an older one may lie that is taken because it misses nothing. */
 const LOOK_BACK_MS = 48 * 60 * 60 * 1000;
 const NAMES_MAX = 5;
+/** What SQLite keeps beside a database and would carry over into another one of its name. */
+const LOG_SUFFIXES = ["-wal", "-journal", "-shm"];
 
 /**
  * The newest whole snapshot of which every content is there. Where the newest ones name contents that the copying missed
- * (they came while it ran), an older one without gaps is taken, of two days before at most; where there is none, the
- * newest, and what is missing is told: old losses must not throw everything else back.
+ * (they came while it ran), an older one is taken that misses the fewest, of two days before at most. What all of them
+ * miss is told: old losses must not throw everything else back.
  * @returns undefined where no snapshot is whole
  */
 export function chooseSnapshot(paths: Pick<DataPaths, "root" | "snapshots">): Chosen | undefined {
-  let newest: Chosen | undefined;
+  let best: Chosen | undefined;
+  let newestMs = Number.POSITIVE_INFINITY;
   for (const snapshot of listSnapshots(paths.snapshots)) {
-    if (newest !== undefined && snapshot.takenAtMs < newest.snapshot.takenAtMs - LOOK_BACK_MS) break;
+    if (best !== undefined && snapshot.takenAtMs < newestMs - LOOK_BACK_MS) break;
+    if (best !== undefined && countNamed(snapshot.path, best.missing) >= best.missing.length) continue;
     if (!isWhole(snapshot.path)) continue;
     const missing = findMissing(snapshot.path, paths.root);
     if (missing.length === 0) return { snapshot, missing };
-    newest ??= { snapshot, missing };
+    if (best === undefined) newestMs = snapshot.takenAtMs;
+    if (best === undefined || missing.length < best.missing.length) best = { snapshot, missing };
   }
-  return newest;
+  return best;
 }
 
-/** What a database names and the store below `root` has not, or has in another length. Opened for reading only. */
+/** How many of these contents a snapshot names, which it can't miss fewer than; all where it can't be read. Quick. */
+function countNamed(snapshotPath: string, contents: readonly MissingContent[]): number {
+  try {
+    const sqlite = new Database(snapshotPath, { readonly: true, strict: true });
+    try {
+      const find = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0");
+      return contents.filter(({ digest }) => find.get(digestToBytes(digest)) !== null).length;
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    if (error instanceof SQLiteError) return contents.length;
+    throw error;
+  }
+}
+
+/**
+ * What a database names and the store below `root` has not, or has in another length. What the collector had set aside is
+ * there: {@link openFromSnapshot} brings it back. The database is opened for reading only, and nothing is changed.
+ * @returns at most {@link MISSING_MAX}
+ */
 export function findMissing(databasePath: string, root: string): MissingContent[] {
   const sqlite = new Database(databasePath, { readonly: true, strict: true });
   try {
@@ -70,9 +95,8 @@ export function findMissing(databasePath: string, root: string): MissingContent[
     );
     for (const row of rows.iterate()) {
       const digest = digestFromBytes(row.digest);
-      const found = fs.lstatSync(layout.blob(digest), { throwIfNoEntry: false });
-      if (found?.isFile() && found.size === row.sizeBytes) continue;
       const { id, sizeBytes } = row;
+      if (isFile(layout.blob(digest), sizeBytes) || isFile(layout.quarantined(digest), sizeBytes)) continue;
       missing.push({ digest, sizeBytes, names: names.all(id, NAMES_MAX).map(({ name }) => name) });
       if (missing.length === MISSING_MAX) break;
     }
@@ -80,6 +104,43 @@ export function findMissing(databasePath: string, root: string): MissingContent[
   } finally {
     sqlite.close();
   }
+}
+
+/**
+ * Brings contents back into the store that the present database names and that the collector had set aside: in a copy
+ * whose snapshots were copied before its contents, and of which the original has let go meanwhile. Each is read first.
+ * @returns how many
+ */
+export function bringBack(paths: Pick<DataPaths, "root" | "database">): number {
+  const layout = new Layout(paths.root);
+  const aside = fs.existsSync(layout.quarantine) ? fs.readdirSync(layout.quarantine) : [];
+  const sqlite = new Database(paths.database, { readonly: true, strict: true });
+  try {
+    const find = sqlite.query<{ sizeBytes: number }, [Uint8Array]>(
+      "SELECT size_bytes AS sizeBytes FROM blobs WHERE digest = ?1 AND refs > 0",
+    );
+    let count = 0;
+    for (const name of aside) {
+      const digest = Layout.digestOf(name);
+      const named = digest && find.get(digestToBytes(digest));
+      if (!digest || !named) continue;
+      const [from, to] = [layout.quarantined(digest), layout.blob(digest)];
+      if (isFile(to, named.sizeBytes) || digestOf(from) !== digest) continue;
+      const [folder, ...above] = layout.foldersOf(digest);
+      fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+      fs.renameSync(from, to);
+      for (const place of [folder, ...above]) syncDirectory(place);
+      count++;
+    }
+    return count;
+  } finally {
+    sqlite.close();
+  }
+}
+
+function isFile(path: string, sizeBytes: number): boolean {
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size === sizeBytes;
 }
 
 /**
@@ -134,13 +195,16 @@ export function settleRestored(sqlite: Database, snapshotName: string, nowMs: nu
  */
 export function openFromSnapshot(paths: DataPaths, left: Left, log: Log): Chosen | undefined {
   if (left === "whole" || left === "absent") return undefined;
+  const what = left === "backup" ? "a backup" : "a copy that was taken while a server ran on the original";
+  log.info(`This directory is ${what}. Looking for the newest snapshot that is all there, with all contents.`);
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) throw withoutSnapshot(paths, left);
   const aside = installSnapshot(paths, chosen.snapshot.path);
-  const what = left === "backup" ? "a backup" : "a copy that was taken while a server ran on the original";
-  log.warn(`This directory is ${what}. It begins from the newest snapshot that is all there.`, {
+  const broughtBack = bringBack(paths);
+  log.warn("The directory begins from a snapshot.", {
     snapshot: chosen.snapshot.name,
     ...(aside !== undefined && { formerDatabase: aside }),
+    ...(broughtBack > 0 && { broughtBack }),
   });
   tellMissing(chosen.missing, log);
   return chosen;
@@ -160,24 +224,27 @@ export function tellMissing(missing: readonly MissingContent[], log: Log): void 
 
 /** Moves database and log out of the way; the log first, because it must never meet another database. */
 function setAside(paths: DataPaths): string | undefined {
-  if (!fs.existsSync(paths.database)) return undefined;
+  const logs = LOG_SUFFIXES.filter((suffix) => fs.existsSync(paths.database + suffix));
+  const hasDatabase = fs.existsSync(paths.database);
+  if (!hasDatabase && logs.length === 0) return undefined;
   const folder = join(paths.setAside, new Date().toISOString().replaceAll(/[:.]/g, "-"));
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const kept = join(folder, "larder.db");
+  if (hasDatabase) linkOrCopy(paths.database, kept);
+  for (const suffix of logs) fs.renameSync(paths.database + suffix, kept + suffix);
+  for (const place of [folder, paths.setAside, paths.root]) syncDirectory(place);
+  return hasDatabase ? kept : undefined;
+}
+
+function linkOrCopy(from: string, to: string): void {
   try {
-    fs.linkSync(paths.database, kept);
+    fs.linkSync(from, to);
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     // A file system without second names.
-    fs.copyFileSync(paths.database, kept, fs.constants.COPYFILE_FICLONE);
-    syncFile(kept);
+    fs.copyFileSync(from, to, fs.constants.COPYFILE_FICLONE);
+    syncFile(to);
   }
-  for (const suffix of ["-wal", "-shm"]) {
-    const path = paths.database + suffix;
-    if (fs.existsSync(path)) fs.renameSync(path, kept + suffix);
-  }
-  for (const place of [folder, paths.setAside, paths.root]) syncDirectory(place);
-  return kept;
 }
 
 function withoutSnapshot(paths: DataPaths, left: Left): StartupError {

@@ -1,6 +1,5 @@
 /** The ground that everything stands on: data directory, secrets, database, store, tree and events. */
 import { join } from "node:path";
-import { SQLiteError } from "bun:sqlite";
 import { DerivedStore } from "../blobs/derived.ts";
 import { DiskBlobStore } from "../blobs/disk-blob-store.ts";
 import { Layout } from "../blobs/layout.ts";
@@ -12,11 +11,15 @@ import { assertSqliteVersion, type Db, openDatabase } from "../db/open.ts";
 import { Reader } from "../db/reader.ts";
 import { DiskReserve } from "../db/reserve.ts";
 import { takeSnapshot } from "../db/snapshot.ts";
-import { isBusy, Writer } from "../db/transaction.ts";
+import { isBusy, isDamage, Writer } from "../db/transaction.ts";
+import { AppError } from "../errors.ts";
 import { Events } from "../events/events.ts";
+import { openBlobPlaces, openBucket } from "../features/blob-places/open.ts";
 import { Idempotency } from "../features/idempotency/service.ts";
 import { BlobRows } from "../features/integrity/blob-rows.ts";
 import { Collector } from "../features/integrity/gc.ts";
+import { Scrub, storedBytes } from "../features/integrity/scrub.ts";
+import { Integrity } from "../features/integrity/service.ts";
 import { Snapshots } from "../features/snapshots/service.ts";
 import { openTree } from "../features/tree/tree.ts";
 import { CidrList } from "../lib/cidr.ts";
@@ -25,7 +28,8 @@ import type { Log } from "../lib/log.ts";
 import { Outbound } from "../net/outbound.ts";
 import { type DataPaths, makeWorkingFolders, openDataDirectory } from "./data-directory.ts";
 import { availableBytes, DiskReservations, refuseNetworkFileSystem } from "./filesystem.ts";
-import { openFromSnapshot, settleRestored } from "./open-copy.ts";
+import { openFromSnapshot, readEpoch, settleRestored } from "./open-copy.ts";
+import { beginFrom } from "./restoring.ts";
 import { howLeft, markOpen } from "./run-mark.ts";
 import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "./store-identity.ts";
 
@@ -70,6 +74,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const secrets = openSecrets(paths.secrets);
   const outbound = new Outbound({ allow: CidrList.parse(config.outboundAllow) });
   const db = openOwnDatabase(paths, log, { busyTimeoutMs, snapshot: chosen?.snapshot.name, nowMs: clock.nowMs() });
+  if (chosen !== undefined) beginFrom(db, chosen.snapshot.takenAtMs, clock.nowMs(), log);
   const storeId = bindStore(db.sqlite, paths);
   makeWorkingFolders(paths);
 
@@ -79,12 +84,26 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const blobRows = new BlobRows(db.sqlite);
   const events = new Events();
   const layout = new Layout(paths.root);
+  const bucketOptions = { config, sqlite: db.sqlite, writer, clock, log };
+  const bucket = openBucket(bucketOptions);
   const blobs = new DiskBlobStore({
     layout,
     index: blobRows,
     log,
     checkStore: () => storeGuard.check(),
     verifyAfterWrite: config.verifyAfterWrite,
+    remote: bucket?.contents,
+    onFailure: (digest) => integrity.suspect(digest),
+  });
+  const integrity = new Integrity({
+    sqlite: db.sqlite,
+    rows: blobRows,
+    blobs,
+    writer,
+    events,
+    clock,
+    log,
+    checkStore: () => storeGuard.check(),
   });
   blobs.makeFolders();
 
@@ -100,6 +119,18 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     availableBytes: () => availableBytes(paths.root),
   });
   const reader = new Reader(paths.database, log);
+  const arrivals = new Arrivals();
+  const blobPlaces =
+    bucket &&
+    openBlobPlaces(bucket, {
+      ...bucketOptions,
+      blobs,
+      reader,
+      owner: () => ({ store: storeId, epoch: readEpoch(db.sqlite) }),
+      isBusy: () => arrivals.isAny,
+      openKept: () => snapshots.openKept(),
+      onDamaged: (digest) => writer.run(() => blobRows.markDamaged(digest, clock.nowMs())),
+    });
   const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log, events });
   return {
     config,
@@ -122,6 +153,16 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     derived: new DerivedStore(paths.thumbs),
     idempotency: new Idempotency(db.sqlite, clock),
     snapshots,
+    integrity,
+    scrub: new Scrub({
+      ...config.scrub,
+      integrity,
+      clock,
+      log,
+      databasePath: paths.database,
+      sumBytes: async () => (await reader.read([storedBytes()]))[0][0]?.bytes ?? 0,
+      isBusy: () => arrivals.isAny,
+    }),
     collector: new Collector({
       rows: blobRows,
       blobs,
@@ -132,7 +173,9 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       openKept: () => snapshots.openKept(),
     }),
     reservations: new DiskReservations(paths.blobs, config.minFreeSpaceBytes),
-    arrivals: new Arrivals(),
+    arrivals,
+    /** Moves contents between this disk and a bucket; undefined where none is set up. */
+    blobPlaces,
     /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
     onDetached: { wake: () => {} },
   };
@@ -175,19 +218,25 @@ function openOwnDatabase(
     db.setBusyTimeout(busyTimeoutMs);
     return db;
   } catch (error) {
-    if (error instanceof ForeignDatabaseError) throw new StartupError(`${paths.database}: ${error.message}`);
-    if (error instanceof SQLiteError && /^SQLITE_(NOTADB|CORRUPT)/.test(error.code ?? "")) {
-      throw new StartupError(
-        `${paths.database} is not a database, or is damaged (${error.message}). Nothing was changed. ` +
-          `Move it away with its -wal and -shm, and put a backup or the newest copy from ${paths.snapshots} in its place.`,
-      );
-    }
-    if (error instanceof SQLiteError && isBusy(error)) {
-      throw new StartupError(
-        `${paths.database} is held by another program, such as a database browser or a copying tool. ` +
-          "End that program, then start again. Nothing was changed.",
-      );
-    }
-    throw error;
+    throw explainOpening(error, paths);
   }
+}
+
+/** What keeps a database from being used, in words that help; any other error as it is. */
+export function explainOpening(error: unknown, paths: DataPaths): unknown {
+  if (error instanceof ForeignDatabaseError) return new StartupError(`${paths.database}: ${error.message}`);
+  const cause = error instanceof AppError ? error.cause : error;
+  if (isDamage(cause)) {
+    return new StartupError(
+      `${paths.database} is not a database, or is damaged (${String(cause)}). Nothing was removed. ` +
+        "Go back to the newest copy of it, which sets the damaged one aside: larder restore --snapshot newest",
+    );
+  }
+  if (isBusy(cause)) {
+    return new StartupError(
+      `${paths.database} is held by another program, such as a database browser or a copying tool. ` +
+        "End that program, then start again. Nothing was changed.",
+    );
+  }
+  return error;
 }

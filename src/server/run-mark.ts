@@ -37,7 +37,13 @@ export function howLeft(paths: Pick<DataPaths, "database" | "state">): Left {
   if (database === undefined) return "absent";
   // Of a time before there were marks, or put here by hand.
   if (mark === undefined || isSameFile(mark.database, database)) return "whole";
-  return mark.state === "closed" && digestOf(paths.database) === mark.digest ? "whole" : "copied";
+  if (mark.state !== "closed" || hasLog(paths.database)) return "copied";
+  return digestOf(paths.database) === mark.digest ? "whole" : "copied";
+}
+
+/** A log beside a copy of a closed database is of a server that was started while the copying ran. */
+function hasLog(database: string): boolean {
+  return ["-wal", "-journal"].some((suffix) => fs.existsSync(database + suffix));
 }
 
 /** Notes, durably, that the database is about to be written. Beside another process that has done so: nothing. */
@@ -53,9 +59,15 @@ export function markOpen(paths: DataPaths): void {
 export function markClosed(paths: DataPaths): void {
   const database = identifyFile(paths.database);
   if (database === undefined) return;
+  const before = changedNs(paths.database);
   const digest = digestOf(paths.database);
   // Opened by a command meanwhile: it marks the end itself.
-  if (!fs.existsSync(`${paths.database}-wal`)) writeMark(paths, { state: "closed", database, digest });
+  if (hasLog(paths.database) || changedNs(paths.database) !== before) return;
+  writeMark(paths, { state: "closed", database, digest });
+}
+
+function changedNs(path: string): bigint | undefined {
+  return fs.statSync(path, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
 }
 
 /** Makes a directory of snapshots and contents a backup: the next start opens the newest snapshot. Durable on return. */

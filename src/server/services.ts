@@ -2,7 +2,9 @@
 import type { Config } from "../config/settings.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { openStoreJournal } from "../features/store-journal/open.ts";
 import { openContents } from "./open-contents.ts";
+import { readEpoch } from "./open-copy.ts";
 import { openDevices } from "./open-devices.ts";
 import { openMessages } from "./open-messages.ts";
 import { openPeople } from "./open-people.ts";
@@ -35,20 +37,28 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     notifications: messages.notificationTriggers,
     receivedShares: contents.receivedShares,
   });
+  const storeJournal = openStoreJournal({
+    ...storage,
+    blobs: storage.paths.blobs,
+    checkStore: () => storage.storeGuard.check(),
+    epoch: readEpoch(storage.sqlite),
+  });
 
   return {
     ...storage,
+    storeJournal,
     ...people,
     ...contents,
     ...messages,
     ...phones,
     /** Writes what waits in memory and closes everything. No request may be running any more. */
     async close() {
-      await Promise.all([contents.searchIndexer.stop(), contents.mediaInfo.stop()]);
+      await Promise.all([storage.integrity.close(), contents.searchIndexer.stop(), contents.mediaInfo.stop()]);
       await Promise.all([
         people.audit.flush(),
         people.limiter.flush(),
         contents.transfers.flush(),
+        storage.blobPlaces?.flush(),
         contents.access.flush(),
         phones.devices.flush(),
         contents.shareStatistics.flush(),
@@ -57,6 +67,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
       await messages.webhookDispatcher.close();
       await messages.pushDispatcher.close();
       await people.mailDispatcher.close();
+      await storeJournal.stop();
       await Promise.all([contents.thumbnails.close(), messages.pushChannels.close()]);
       phones.staging.close();
       storage.blobs.close();

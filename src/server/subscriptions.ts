@@ -63,6 +63,8 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("share.downloaded", (tx, event) => notifications.shareDownloaded(tx, event));
   events.on("storage.grown", (tx, event) => storageMarks.storageGrown(tx, event));
   events.on("storage.warning", (tx, event) => notifications.storageWarning(tx, event));
+  events.on("storage.damaged", (tx, event) => notifications.contentsDamaged(tx, event));
+  events.on("server.damaged", (tx, event) => notifications.serverDamaged(tx, event));
   events.on("share.received", (tx, event) => notifications.shareReceived(tx, event));
   events.on("security.api_key_created", (tx, event) => notifications.apiKeyCreated(tx, event));
   events.on("device.registered", (tx, event) => notifications.deviceRegistered(tx, event));
@@ -75,6 +77,8 @@ export function subscribe(subscribers: Subscribers): void {
   // The same by mail, where the server sends any.
   events.on("share.received", (tx, event) => mailNotices.shareReceived(tx, event));
   events.on("storage.warning", (tx, event) => mailNotices.storageWarning(tx, event));
+  events.on("storage.damaged", (tx, event) => mailNotices.contentsDamaged(tx, event));
+  events.on("server.damaged", (tx, event) => mailNotices.serverDamaged(tx, event));
   events.on("security.api_key_created", (tx, event) => mailNotices.apiKeyCreated(tx, event));
   events.on("security.credentials_changed", (tx, event) => mailNotices.credentialsChanged(tx, event));
   // A link for a new password is one for the credentials that were.

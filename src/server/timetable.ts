@@ -1,6 +1,8 @@
 /** Every scheduled job on one page: name, schedule, what it calls. Each does a bounded piece and may be killed at any point. */
 import { describeSize } from "../config/quantities.ts";
 import { rows } from "../db/reader.ts";
+import { isDamage } from "../db/transaction.ts";
+import { PLACES_JOB, readPlacesRequest } from "../features/blob-places/service.ts";
 import { reachOf } from "../features/history/service.ts";
 import { UNDO_MS } from "../features/tree/undo.ts";
 import { sweepErased } from "../features/users/erase-account.ts";
@@ -62,8 +64,8 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       name: SNAPSHOT_JOB,
       schedule: "*/10 * * * *",
       description: "Copies the database into snapshots/ where it has changed, and thins out old copies.",
-      async run() {
-        const taken = await snapshots.takeWhenDue();
+      async run({ isAsked }) {
+        const taken = isAsked && !snapshots.isDue() ? await snapshots.take("requested") : await snapshots.takeWhenDue();
         return taken === undefined ? "not due" : `${taken.name}, ${describeSize(taken.sizeBytes)}`;
       },
     },
@@ -80,6 +82,20 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         }
         await setCursor(String(next));
         return `${found} set aside`;
+      },
+    },
+    ...(services.blobPlaces === undefined ? [] : placesJobs(services.blobPlaces)),
+    {
+      name: "scrub",
+      schedule: "7 1 * * *",
+      description:
+        "Reads stored contents again, those first that were read longest ago, and looks through the database.",
+      async run({ signal }) {
+        const done = await services.scrub.run(signal);
+        if (done === undefined) return "switched off (scrub.rate)";
+        const { contents, bytes, found, problems, isDone } = done;
+        const sum = `${contents} contents read, ${describeSize(bytes)}; ${found + problems} new faults`;
+        return isDone ? sum : `${sum}; the rest follows in the next run`;
       },
     },
     {
@@ -263,10 +279,10 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "53 3 * * *",
       description: "Looks through the structure of the database for damage, in a thread of its own.",
       async run() {
-        const [found] = await services.reader.read([rows<{ quick_check: string }>("PRAGMA quick_check(20)")]);
+        const found = await quickCheck(services);
         const problems = found.map((row) => row.quick_check);
         if (problems.length === 1 && problems[0] === "ok") return "ok";
-        services.log.error("The database is damaged. Stop the server and restore a backup.", { problems });
+        writer.noteDamage(problems.join("; "));
         throw new Error(`The database is damaged: ${problems.join("; ")}`);
       },
     },
@@ -340,6 +356,39 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       },
     },
   ];
+}
+
+/** Contents on this disk and in a bucket; a command may ask the first for more ({@link PlacesRequest}). */
+function placesJobs(places: NonNullable<Services["blobPlaces"]>): Job[] {
+  return [
+    {
+      name: PLACES_JOB,
+      schedule: "* * * * *",
+      description: "Sends contents to the bucket, and lets copies here go that are not used.",
+      run: ({ signal, arguments: given }) => places.run(signal, readPlacesRequest(given)),
+    },
+    {
+      name: "bucket-stock",
+      schedule: "29 5 * * *",
+      description: "Compares the bucket with what is known of it, and learns of objects that are new to this database.",
+      run: ({ signal }) => places.takeStock(signal),
+    },
+  ];
+}
+
+/** Where the damage is such that not even the check can be carried out, that is the finding. */
+async function quickCheck({
+  reader,
+  writer,
+}: Pick<Services, "reader" | "writer">): Promise<readonly { quick_check: string }[]> {
+  try {
+    const [found] = await reader.read([rows<{ quick_check: string }>("PRAGMA quick_check(20)")]);
+    return found;
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    if (isDamage(cause)) writer.noteDamage(String(cause));
+    throw error;
+  }
 }
 
 /** What is about to go is named by older copies only: a new one takes their place. On a full disk there is no room for it. */

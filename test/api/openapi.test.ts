@@ -134,6 +134,7 @@ const endpoints: [string, string, number[]][] = [
   ["GET", "/api/admin/plans", [200, 401, 403, 429]],
   ["GET", "/api/admin/jobs", [200, 401, 403, 429]],
   ["POST", "/api/admin/jobs/{name}/run", [200, 401, 403, 404, 429]],
+  ["GET", "/api/admin/findings", [200, 400, 401, 403, 429]],
   ["GET", "/api/admin/audit", [200, 400, 401, 403, 429]],
   ["GET", "/api/admin/audit/export", [200, 400, 401, 403, 429]],
 ];

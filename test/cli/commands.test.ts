@@ -347,11 +347,18 @@ describe("gc tells", () => {
       const leave = async (...contents: string[]) => {
         for (const content of contents) await client.delete(`/api/files/${await client.storedId(content)}`);
       };
-      expect(await say("--now")).toBe("There was nothing to remove.");
+      const snapshot = "\n1 older snapshot was dropped; the newest stays.";
+      expect(await say()).toBe("There was nothing to remove.");
+      expect(await say("--now")).toBe(`There was nothing to remove.${snapshot}`);
       await leave("one");
-      expect(await say("--now")).toBe("Removed 1 content, 3 B.");
+      expect(await say("--now")).toBe(`Removed 1 content, 3 B.${snapshot}`);
       await leave("two", "three");
-      expect(await say("--now")).toBe("Removed 2 contents, 8 B.");
+      expect(await say("--now")).toBe(`Removed 2 contents, 8 B.${snapshot}`);
+      expect(JSON.parse(await say("--now", "--json"))).toEqual({
+        ok: true,
+        error: null,
+        result: { setAside: 0, removed: 0, freedBytes: 0, snapshotsRemoved: 1 },
+      });
     });
   });
 });

@@ -1,14 +1,25 @@
 // Copies of a data directory, taken from under a running server at any moment: each must open to what was (D42, D43).
 import { expect, test } from "bun:test";
-import { readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import type { Account } from "../support/client.ts";
+import { type Account, Client, checksumOf, randomContent } from "../support/client.ts";
 import { checkCopy } from "../support/copies/check.ts";
 import { availableCopiers } from "../support/copies/copiers.ts";
 import { MixedLoad } from "../support/copies/load.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
+import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
 import { randomOf, seedsToRun } from "../support/random.ts";
-import { dispose, startServer, type TestServer, temporaryDirectory, withServer } from "../support/server.ts";
+import {
+  dispose,
+  startServer,
+  type TestServer,
+  temporaryDirectory,
+  testCommand,
+  withServer,
+} from "../support/server.ts";
+import { complete, type PlannedUpload, planUpload, sendChunks, stateOf } from "../support/uploads.ts";
 
 /** How many copies are taken; scripts/rounds/copies sets it. */
 const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 9);
@@ -84,12 +95,21 @@ test(
               console.warn(`${round + 1} ${copier.name}: ${files} files, ${bytes} B, ${ageMs} ms old${note}`);
             }
           } catch (error) {
-            throw new Error(`round ${round + 1}, ${copier.name}, seed ${seed}: ${String(error)}\n${copy.log}`);
+            throw new Error(`round ${round + 1}, ${copier.name}, seed ${seed}: ${String(error)}\n${copy.log}`, {
+              cause: error,
+            });
           }
         });
       };
       const all = async () => {
-        for (let round = 0; round < rounds; round++) await takeOne(round);
+        for (let round = 0; round < rounds; round++) {
+          // Between copies: one that is being made is no use after that.
+          if (round % copiers.length === 0) {
+            const { code } = await run([...testCommand(), "gc", "--now", "--data", server.dataDir]);
+            expect(code).toBe(0);
+          }
+          await takeOne(round);
+        }
       };
       try {
         await Promise.race([all(), load.failure, house]);
@@ -102,4 +122,194 @@ test(
     });
   },
   60_000 + rounds * roundMsMax,
+);
+
+/** A copy that nobody has opened yet, and what its original had acknowledged before and after its last snapshot. */
+interface Unopened {
+  readonly dataDir: string;
+  readonly account: Account;
+  readonly phone: TestDevice;
+  readonly before: { readonly id: string; readonly content: Uint8Array };
+  readonly after: { readonly id: string };
+  readonly upload: { readonly plan: PlannedUpload; readonly content: Uint8Array };
+  /** Given out before the snapshot, and after it. */
+  readonly syncTokens: readonly [before: string, after: string];
+}
+
+async function syncTokenOf({ client }: TestDevice): Promise<string> {
+  return (await client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
+}
+
+/** Copies a running server's directory by `cp -a`, some changes after its newest snapshot. */
+async function copyUnderWay(folder: string): Promise<Unopened> {
+  return withServer({}, async (server) => {
+    const admin = await server.addUser(["--admin"]);
+    const account = await server.signUp();
+    const phone = await registerDevice(server, account);
+    const content = randomContent(50_000);
+    const before = { id: await account.client.storedId(content, { name: "before.bin" }), content };
+    const arriving = randomContent(3_000);
+    const plan = await planUpload(phone.client, arriving, { name: "arriving.bin" });
+    await sendChunks(phone.client, plan, arriving, [0, 1]);
+    const first = await syncTokenOf(phone);
+    await runJob(admin.client, "snapshot");
+    await sendChunks(phone.client, plan, arriving, [2]);
+    const after = { id: await account.client.storedId("late", { name: "after.bin" }) };
+    const syncTokens = [first, await syncTokenOf(phone)] as const;
+    const dataDir = join(folder, "unopened");
+    expect((await run(["cp", "-a", server.dataDir, dataDir])).code).toBe(0);
+    return { dataDir, account, phone, before, after, upload: { plan, content: arriving }, syncTokens };
+  });
+}
+
+/** Databases that were set aside, each with its log where that was kept with it. */
+async function asideOf(dataDir: string): Promise<{ database: string; log: string | undefined }[]> {
+  const digest = async (path: string) =>
+    readFile(path).then(
+      (bytes) => checksumOf(new Uint8Array(bytes)),
+      () => undefined,
+    );
+  const folder = join(dataDir, "set-aside");
+  const found = (await readdir(folder)).map(async (name) => ({
+    database: (await digest(join(folder, name, "larder.db"))) ?? "none",
+    log: await digest(join(folder, name, "larder.db-wal")),
+  }));
+  return Promise.all(found);
+}
+
+async function checksumOfFile(path: string): Promise<string> {
+  return checksumOf(new Uint8Array(await readFile(path)));
+}
+
+test("a copy goes on from its snapshot: what the snapshot doesn't know is asked for again", async () => {
+  const folder = await temporaryDirectory();
+  try {
+    const { dataDir, account, phone, before, after, upload, syncTokens } = await copyUnderWay(folder);
+    await withCopy(dataDir, async (copy) => {
+      const client = new Client(copy, account.token);
+      const device = new Client(copy, phone.tokens.accessToken);
+      expect((await client.get(`/api/files/${before.id}/download`)).bytes).toEqual(before.content);
+      expectStatus(await client.get(`/api/files/${after.id}`), 404);
+      for (const token of syncTokens) {
+        const answer = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
+        expectRefusal(answer, 400, "invalid_field", "syncToken");
+      }
+      expectStatus(await device.get("/api/mobile/sync/status"), 200);
+      const state = await stateOf(device, upload.plan.uploadId);
+      expect(state.at("data.missingChunks")).toEqual([0, 1, 2]);
+      await sendChunks(device, upload.plan, upload.content);
+      const done = await complete(device, upload.plan.uploadId);
+      expectStatus(done, 200);
+      const arrived = await client.get(`/api/files/${done.string("data.id")}/download`);
+      expect(arrived.bytes).toEqual(upload.content);
+      const again = await client.storedId("late", { name: "after.bin" });
+
+      // From here on it is a directory like any other: neither a stop nor a crash throws it back.
+      await copy.restart();
+      expectStatus(await client.get(`/api/files/${again}`), 200);
+      const last = await client.storedId("the very last");
+      await copy.kill9();
+      await copy.start();
+      expectStatus(await client.get(`/api/files/${last}`), 200);
+      expect(copy.log.split("begins from a snapshot")).toHaveLength(2);
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+const straceFails = (await run(["strace", "-f", "-o", "/dev/null", "true"])).code !== 0;
+if (straceFails) console.warn("NOT TRIED, because strace can't be used here: crashes while a copy is opened");
+
+test.skipIf(straceFails)(
+  "a crash at any step while a copy is opened loses nothing, and the next start opens it",
+  async () => {
+    const folder = await temporaryDirectory();
+    try {
+      const { dataDir: unopened, account, before } = await copyUnderWay(folder);
+      const [database, log] = await Promise.all(
+        ["larder.db", "larder.db-wal"].map(async (name) => checksumOfFile(join(unopened, name))),
+      );
+      const calls = "rename,renameat,renameat2,link,linkat,fsync,fdatasync,mkdir,mkdirat,unlink,unlinkat";
+      let crashes = 0;
+      for (let step = 3; step < 60; step += 2) {
+        const dataDir = join(folder, `step-${step}`);
+        await run(["cp", "-a", unopened, dataDir]);
+        const inject = `inject=${calls}:signal=KILL:when=${step}`;
+        const prefix = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", `trace=${calls}`, "-e", inject];
+        const hasStarted = await startServer({ dataDir, prefix }).then(
+          async (server) => {
+            await server.kill9();
+            return true;
+          },
+          () => false,
+        );
+        if (hasStarted) break;
+        crashes += 1;
+        await withCopy(dataDir, async (copy) => {
+          const got = await new Client(copy, account.token).get(`/api/files/${before.id}/download`);
+          expect({ step, status: got.status }).toEqual({ step, status: 200 });
+          expect(got.bytes).toEqual(before.content);
+          // The log went with its database wherever it was moved, and nothing was written over.
+          const aside = await asideOf(dataDir);
+          expect({ step, aside }).toEqual({ step, aside: expect.arrayContaining([{ database, log }]) });
+        });
+      }
+      expect(crashes).toBeGreaterThan(5);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  },
+  240_000,
+);
+
+test("a copy of which no snapshot is whole is refused, and left as it is", async () => {
+  const folder = await temporaryDirectory();
+  try {
+    const { dataDir } = await copyUnderWay(folder);
+    const snapshots = join(dataDir, "snapshots");
+    for (const name of await readdir(snapshots)) {
+      if (name.endsWith(".db")) await truncate(join(snapshots, name), (await stat(join(snapshots, name))).size - 1);
+    }
+    const digest = await checksumOfFile(join(dataDir, "larder.db"));
+    await expect(startServer({ dataDir })).rejects.toThrow("none of its snapshots is whole");
+    expect(await checksumOfFile(join(dataDir, "larder.db"))).toBe(digest);
+    expect(await readdir(dataDir)).not.toContain("set-aside");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test.skipIf(mountingFails !== undefined)(
+  "on a full disk no snapshot is taken, the job says so, those before stay, and the server goes on",
+  async () => {
+    const disk = await mountTmpfs(48);
+    const server = await startServer({ dataDir: disk.path, env: { LARDER_MIN_FREE_SPACE: "1MB" } });
+    try {
+      const admin = await server.addUser(["--admin"]);
+      const { client } = await server.signUp();
+      const id = await client.storedId("kept");
+      await runJob(admin.client, "snapshot");
+      const whole = (await readdir(join(disk.path, "snapshots"))).sort();
+      for (let sizeBytes = 8_000_000; sizeBytes >= 100_000; ) {
+        const answer = await client.upload(randomContent(sizeBytes));
+        if (answer.status === 507) sizeBytes = Math.floor(sizeBytes / 2);
+        else expectStatus(answer, 201);
+      }
+      const ran = await admin.client.post("/api/admin/jobs/snapshot/run");
+      expectStatus(ran, 200);
+      expect(ran.string("data.lastError")).toContain("too little room");
+      expect((await readdir(join(disk.path, "snapshots"))).sort()).toEqual(whole);
+      expect((await client.get(`/api/files/${id}/download`)).text).toBe("kept");
+      const ids = (await client.get("/api/files?limit=100")).strings("data.files", "id");
+      for (const other of ids) expectStatus(await client.delete(`/api/files/${other}`), 200);
+      expect((await server.larder(["gc", "--now"])).code).toBe(0);
+      await runJob(admin.client, "snapshot");
+      expectStatus(await client.upload("after"), 201);
+    } finally {
+      await server.kill9();
+      await disk.unmount();
+    }
+  },
+  120_000,
 );

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import { readdir, rm } from "node:fs/promises";
+import { cp, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { randomContent } from "../support/client.ts";
+import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { withServer } from "../support/server.ts";
+import { randomOf, seedsToRun } from "../support/random.ts";
+import { dispose, runLarder, startServer, type TestServer, temporaryDirectory, withServer } from "../support/server.ts";
 import { complete, planUpload, sendChunks } from "../support/uploads.ts";
 
 test("folders of work that vanish while the server runs are made again; what was in them is asked for again", async () => {
@@ -32,3 +33,76 @@ test("folders of work that vanish while the server runs are made again; what was
     expect((await readdir(join(server.dataDir, "snapshots"))).length).toBeGreaterThan(0);
   });
 });
+
+const pagesTried = 6;
+const pageBytes = 4096;
+
+/** Starts on a damaged directory. @returns the server, or what it said in place of starting */
+async function tryStart(dataDir: string): Promise<TestServer | string> {
+  return startServer({ dataDir }).catch((error: unknown) => String(error));
+}
+
+test("a damaged page of the database stops the start or is told, never crashes the server; a snapshot brings all back (D45)", async () => {
+  const [seed = 1] = seedsToRun([1]);
+  const random = randomOf(seed);
+  await withServer({}, async (server) => {
+    const admin = await server.addUser(["--admin"]);
+    const stored = new Map<string, string>();
+    for (let index = 0; index < 60; index++) {
+      const fields = { folder: `/d${index % 5}`, tags: "a,b" };
+      stored.set(await admin.client.storedId(`${index}`, { name: `f${index}`, fields }), checksumOf(`${index}`));
+    }
+    await runJob(admin.client, "snapshot");
+    expect(await server.stop()).toBe(0);
+    const pages = (await stat(join(server.dataDir, "larder.db"))).size / pageBytes;
+    const told = { atStart: 0, byTheCheck: 0, notAtAll: 0 };
+    for (let round = 0; round < pagesTried; round++) {
+      const dataDir = await temporaryDirectory();
+      await cp(server.dataDir, dataDir, { recursive: true, preserveTimestamps: true });
+      // The same file as far as anybody can tell, not a copy: it would open from its snapshot by itself.
+      await rm(join(dataDir, "larder.state"));
+      const page = random.below(pages);
+      const database = await open(join(dataDir, "larder.db"), "r+");
+      await database.write(random.bytes(pageBytes), 0, pageBytes, page * pageBytes);
+      await database.close();
+
+      const damaged = await tryStart(dataDir);
+      if (typeof damaged === "string") {
+        told.atStart += 1;
+        expect(damaged).toContain("larder restore --snapshot newest");
+        expect(damaged).not.toContain("should not have happened");
+      } else {
+        const client = new Client(damaged, admin.token);
+        // Whatever these meet, they are answered.
+        await client.upload("new", { name: "new" });
+        await client.get("/api/files?recursive=true&limit=100");
+        const check = await client.post("/api/admin/jobs/quick-check/run");
+        const ready = await damaged.visitor.get("/health/ready");
+        if (ready.status === 503) {
+          told.byTheCheck += 1;
+          expect(ready.string("reason")).toContain("larder restore --snapshot newest");
+          expect(damaged.log).toContain("The database is damaged");
+        } else {
+          // A page that nothing lies in.
+          told.notAtAll += 1;
+          expect([page, check.at("data.lastError")]).toEqual([page, null]);
+        }
+        await damaged.kill9();
+      }
+
+      const restored = await runLarder(["restore", "--snapshot", "newest", "--data", dataDir]);
+      expect([restored.code, restored.stderr]).toEqual([0, restored.stderr]);
+      const whole = await startServer({ dataDir });
+      try {
+        const client = new Client(whole, admin.token);
+        for (const [id, checksum] of stored)
+          expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksum);
+        expect((await client.post("/api/admin/jobs/quick-check/run")).at("data.lastResult")).toBe("ok");
+      } finally {
+        await dispose(whole);
+        await rm(dataDir, { recursive: true, force: true });
+      }
+    }
+    expect(told.atStart + told.byTheCheck).toBeGreaterThan(pagesTried / 2);
+  });
+}, 120_000);

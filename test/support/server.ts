@@ -153,7 +153,7 @@ export class TestServer {
     const deadline = setTimeout(() => child.kill("SIGKILL"), startMsMax);
     try {
       for (;;) {
-        const line = /listening on (http:\/\/\S+:\d+)/.exec(this.written.slice(from));
+        const line = /listening on (https?:\/\/\S+:\d+|unix:\S+)/.exec(this.written.slice(from));
         if (line?.[1] !== undefined) {
           this.origin = line[1];
           return;

@@ -24,6 +24,8 @@ export const blobs = sqliteTable(
   (table) => [
     uniqueIndex("blobs_digest").on(table.digest),
     index("blobs_unreferenced").on(table.touchedAt).where(sql`refs = 0`),
+    index("blobs_reading").on(sql`coalesce(verified_at, created_at)`, table.id).where(sql`damaged_at IS NULL`),
+    index("blobs_damaged").on(table.damagedAt, table.id).where(sql`damaged_at IS NOT NULL`),
     check("blobs_refs", sql`${table.refs} >= 0`),
   ],
 );

@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../http/documented.ts";
 import { Timestamp } from "../../http/fields.ts";
+import { IntegrityRecord } from "../integrity/model.ts";
 import { PLAN_NAMES, ROLES } from "../users/types.ts";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -125,6 +126,7 @@ export const StatsRecord = t.Object({
     accepted: Count,
     refused: t.Integer({ description: "For their rate" }),
   }),
+  integrity: IntegrityRecord,
   jobs: t.Array(JobRecord),
   version: t.String(),
   startedAt: Timestamp,

@@ -1,5 +1,6 @@
 import type { JobState } from "../../jobs/scheduler.ts";
 import { toTimestamp } from "../../lib/clock.ts";
+import type { presentIntegrity } from "../integrity/present.ts";
 import { CATEGORIES, type Plan, WINDOW_SECONDS } from "../plans/plans.ts";
 import type { AccountRow, Counted } from "./types.ts";
 
@@ -43,6 +44,7 @@ export interface ServerState {
   readonly diskFreeBytes: number;
   readonly diskTotalBytes: number;
   readonly jobs: readonly JobState[];
+  readonly integrity: ReturnType<typeof presentIntegrity>;
   readonly version: string;
   readonly startedAtMs: number;
   readonly nowMs: number;
@@ -50,7 +52,7 @@ export interface ServerState {
 
 /** GET /api/admin/stats. */
 export function presentStats(counted: Counted, state: ServerState) {
-  const { diskFreeBytes, diskTotalBytes, jobs, version, startedAtMs, nowMs } = state;
+  const { diskFreeBytes, diskTotalBytes, jobs, integrity, version, startedAtMs, nowMs } = state;
   return {
     users: counted.users,
     storage: { ...counted.storage, diskFreeBytes, diskTotalBytes },
@@ -58,6 +60,7 @@ export function presentStats(counted: Counted, state: ServerState) {
     uploadsUnderWay: counted.uploadsUnderWay,
     queues: counted.queues,
     requests: { period: "1h", ...counted.requests },
+    integrity,
     jobs: jobs.map(presentJob),
     version,
     startedAt: toTimestamp(startedAtMs),

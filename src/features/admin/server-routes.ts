@@ -9,7 +9,7 @@ import type { authGuard } from "../auth/guard.ts";
 import type { Plans } from "../plans/plans.ts";
 import { PLAN_NAMES, type PlanName } from "../users/types.ts";
 import { JobRecord, PlanRecord, StatsRecord } from "./model.ts";
-import { presentJob, presentPlan, presentStats } from "./present.ts";
+import { presentJob, presentPlan, presentStats, type ServerState } from "./present.ts";
 import type { Statistics } from "./statistics.ts";
 
 /** The jobs of the running server. */
@@ -29,6 +29,8 @@ export interface ServerRoutesOptions {
   readonly jobs: JobControl;
   readonly disk: { readonly freeBytes: () => number; readonly totalBytes: () => number };
   readonly version: string;
+  /** The store's health, as it is shown. */
+  readonly integrity: () => ServerState["integrity"];
 }
 
 /** A run of a job is waited for so long; it goes on behind the answer. */
@@ -38,7 +40,7 @@ const JobParams = t.Object({ name: t.String() });
 
 /** See the head of this file. */
 export function serverRoutes(options: ServerRoutesOptions) {
-  const { statistics, guard, clock, plans, defaultPlan, jobs, disk, version } = options;
+  const { statistics, guard, clock, plans, defaultPlan, jobs, disk, version, integrity } = options;
   const startedAtMs = clock.nowMs();
   const jobNamed = (name: string) => {
     const job = jobs.list().find((one) => one.name === name);
@@ -55,6 +57,7 @@ export function serverRoutes(options: ServerRoutesOptions) {
             diskFreeBytes: disk.freeBytes(),
             diskTotalBytes: disk.totalBytes(),
             jobs: jobs.list(),
+            integrity: integrity(),
             version,
             startedAtMs,
             nowMs: clock.nowMs(),

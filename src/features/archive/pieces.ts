@@ -103,7 +103,8 @@ async function* entryPieces(entries: Entries, source: ContentSource, start: numb
 async function* contentPieces(entries: Entries, number: number, source: ContentSource, from: number, to: number) {
   const { sizeBytes, crc32: wanted } = entries.get(number);
   const lengthBytes = to - from;
-  const opened = source.open({ digest: entries.digest(number), sizeBytes, offset: from, lengthBytes });
+  const opening = source.open({ digest: entries.digest(number), sizeBytes, offset: from, lengthBytes });
+  const opened = opening instanceof Promise ? await opening : opening;
   const isWhole = lengthBytes === sizeBytes;
   let crc = 0;
   let sent = 0;

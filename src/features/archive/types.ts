@@ -12,7 +12,7 @@ export interface ContentSource {
     readonly sizeBytes: number;
     readonly offset: number;
     readonly lengthBytes: number;
-  }): Uint8Array | AsyncIterable<Uint8Array>;
+  }): Uint8Array | AsyncIterable<Uint8Array> | Promise<Uint8Array | AsyncIterable<Uint8Array>>;
 }
 
 /**

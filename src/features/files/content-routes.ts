@@ -58,6 +58,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
+            keepOpen: () => exchangeOf(request).keepOpen(),
           });
           const fields = readUploadFields(form.fields);
           if (fields.isPublic) requireScope(principal, "shares");
@@ -115,7 +116,8 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const key = request.headers.get("idempotency-key");
         const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
         try {
-          await forEachPiece(request.body, (piece) => arrival.incoming.write(piece));
+          const keepOpen = () => exchangeOf(request).keepOpen();
+          await forEachPiece(request.body, (piece) => arrival.incoming.write(piece), keepOpen);
           const file = await files.finishReplacement(
             user,
             arrival,

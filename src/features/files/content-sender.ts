@@ -1,6 +1,7 @@
 /** Sends a file's content or its thumbnail, and counts it as a download where it is one (contract §4). */
 import { type BlobStore, contentMissing } from "../../blobs/blob-store.ts";
 import type { DerivedStore } from "../../blobs/derived.ts";
+import { streamWhenTaken } from "../../blobs/remote.ts";
 import { AppError } from "../../errors.ts";
 import { type Query, readBoolean } from "../../http/fields.ts";
 import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../http/send-blob.ts";
@@ -65,7 +66,13 @@ export class ContentSender {
     return variant === undefined ? this.#sendContent(file, asked) : this.#sendThumbnail(file, variant, asked);
   }
 
-  #sendContent(file: FileNode, asked: ContentRequest): Response {
+  #sendContent(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
+    const reached = this.#options.blobs.reach(file.digest);
+    if (reached === undefined) return this.#sendReached(file, asked);
+    return reached.then((place) => this.#sendReached(file, asked, place === "away"));
+  }
+
+  #sendReached(file: FileNode, asked: ContentRequest, isAway = false): Response {
     const { blobs } = this.#options;
     const inline = readBoolean(asked.query["inline"], "inline") ?? false;
     // Small ones are opened here, without following a link; of others only the path goes on.
@@ -79,6 +86,7 @@ export class ContentSender {
         path: blobs.pathOf(file.digest),
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
         readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
+        ...(isAway && { stream: streamWhenTaken(blobs, file.digest) }),
       },
       etag: `"${file.digest}"`,
       lastModifiedMs: file.contentAtMs,

@@ -25,6 +25,9 @@ export class BlobRows implements BlobIndex {
   readonly #quarantine;
   readonly #quarantined;
   readonly #forget;
+  readonly #damaged;
+  /** Contents that may be damaged: what was healed since is found by asking for its row. Empty as a rule. */
+  #suspects = new Set<Digest>();
 
   constructor(sqlite: Database) {
     this.#find = sqlite.query<{ sizeBytes: number; damagedAt: number | null }, [Uint8Array]>(
@@ -55,6 +58,22 @@ export class BlobRows implements BlobIndex {
       "SELECT digest, size_bytes AS sizeBytes FROM quarantine WHERE since <= ?1 AND digest > ?2 ORDER BY digest LIMIT ?3",
     );
     this.#forget = sqlite.query<void, [Uint8Array]>("DELETE FROM quarantine WHERE digest = ?1");
+    // Index blobs_damaged.
+    this.#damaged = sqlite.query<{ digest: Uint8Array }, []>("SELECT digest FROM blobs WHERE damaged_at IS NOT NULL");
+    this.dropCaches();
+  }
+
+  /** Whether its last reading found a content damaged or missing. Costs nothing while none is. */
+  isDamaged(digest: Digest): boolean {
+    if (this.#suspects.size === 0 || !this.#suspects.has(digest)) return false;
+    if (this.find(digest)?.isDamaged === true) return true;
+    this.#suspects.delete(digest);
+    return false;
+  }
+
+  /** Forgets what was kept of the database: another process has changed it. */
+  dropCaches(): void {
+    this.#suspects = new Set(this.#damaged.all().map(({ digest }) => digestFromBytes(digest)));
   }
 
   find(digest: Digest): { sizeBytes: number; isDamaged: boolean } | undefined {
@@ -74,6 +93,7 @@ export class BlobRows implements BlobIndex {
 
   /** Notes when a content was found damaged; null: it is whole. A deed. */
   markDamaged(digest: Digest, atMs: number | null): void {
+    if (atMs !== null) this.#suspects.add(digest);
     this.#mark.run(digestToBytes(digest), atMs);
   }
 

@@ -41,6 +41,8 @@ export interface Collected {
 const ASIDE_MS = 24 * 60 * 60 * 1000;
 /** Few at a time: file systems slow down for everybody after large deletions. */
 const BATCH = 20;
+/** Kept snapshots are asked for so long before others have their turn: there may be forty of them. */
+const ASKING_MS = 4;
 /** A file without a row may belong to an upload that is about to get one. */
 const LEFTOVER_AGE_MS = 60 * 60 * 1000;
 
@@ -81,10 +83,10 @@ export class Collector {
     const youngestMs = clock.nowMs() - minimumAgeMs;
     const kept = openKept();
     try {
-      const found = blobs
+      const alone = blobs
         .listFolder(firstByte)
-        .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined)
-        .filter(({ digest }) => !kept.has(digest));
+        .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined);
+      const found = await unkept(alone, kept);
       for (const { digest } of found) await this.#setLeftoverAside(digest);
       if (found.length > 0) log.info("Contents without a record were set aside.", { count: found.length, firstByte });
       return found.length;
@@ -112,7 +114,7 @@ export class Collector {
       const batch = rows.listUnreferenced(untilMs, BATCH, last);
       last = batch.at(-1);
       if (last === undefined) break;
-      const waiting = batch.filter(({ digest }) => !kept.has(digest));
+      const waiting = await unkept(batch, kept);
       if (waiting.length === 0) continue;
       total += await writer.run((tx) => {
         // What is just arriving is left: its new row counts on the old file. What was taken up again since is not let go.
@@ -140,7 +142,7 @@ export class Collector {
       const batch = rows.listSetAside(untilMs, BATCH, last);
       last = batch.at(-1)?.digest;
       if (last === undefined) break;
-      const gone = batch.filter(({ digest }) => !kept.has(digest));
+      const gone = await unkept(batch, kept);
       for (const { digest, sizeBytes } of gone) {
         // A crash may have come between the row's end and the move: then the file still lies at its old place.
         if (rows.find(digest) === undefined && !blobs.isArriving(digest)) blobs.quarantine(digest);
@@ -162,4 +164,17 @@ export class Collector {
       this.#options.log.warn("An unreferenced content could not be set aside; a later pass tries again.", { error });
     }
   }
+}
+
+/** Those that no kept snapshot names. */
+async function unkept<T extends { readonly digest: Digest }>(contents: readonly T[], kept: KeptContents): Promise<T[]> {
+  const found: T[] = [];
+  let begunMs = performance.now();
+  for (const content of contents) {
+    if (!kept.has(content.digest)) found.push(content);
+    if (performance.now() - begunMs < ASKING_MS) continue;
+    await new Promise(setImmediate);
+    begunMs = performance.now();
+  }
+  return found;
 }

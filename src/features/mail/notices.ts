@@ -62,6 +62,32 @@ export class MailNotices {
     });
   }
 
+  /** To the owner of files whose contents are damaged. */
+  contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
+    const listed = names.map(quoteName).join(", ");
+    this.#tell(tx, accountId, "storage-damaged", "storage", {
+      subject: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
+      paragraphs: [
+        `The stored contents of ${listed}${files > names.length ? ` and ${files - names.length} more` : ""} are damaged ` +
+          "or missing. The files stay listed, and can't be opened.",
+        "Upload the same files again from where you still have them, and they are whole again.",
+      ],
+    });
+  }
+
+  /** To administrators. */
+  serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
+    this.#tell(tx, accountId, "server-damaged", "security", {
+      subject: database ? "The database is damaged" : "Stored contents are damaged",
+      paragraphs: [
+        database
+          ? "The nightly look through the database found damage. Stop the server, and run: larder verify"
+          : `${contents} stored contents are damaged or missing. Check the disk; larder verify tells which files they ` +
+            "are, and larder heal --from BACKUP puts good copies back.",
+      ],
+    });
+  }
+
   /**
    * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address, the
    * former one hears.

@@ -7,6 +7,8 @@ export type MailKind =
   | "other"
   | "share-received"
   | "storage-warning"
+  | "storage-damaged"
+  | "server-damaged"
   | "password-changed"
   | "email-changed"
   | "api-key-created"

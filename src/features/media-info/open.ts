@@ -13,7 +13,7 @@ export interface MediaOptions {
   readonly writer: Writer;
   readonly clock: Clock;
   readonly log: Log;
-  readonly findPath: (digest: Digest) => string | undefined;
+  readonly findPath: (digest: Digest) => Promise<string | undefined>;
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
   readonly isBusy: () => boolean;
   readonly program: string;

@@ -18,8 +18,8 @@ export interface MediaInfoOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly process: Pick<MediaProcess, "read" | "close">;
-  /** Where the bytes of a content lie; undefined where they don't. */
-  readonly findPath: (digest: Digest) => string | undefined;
+  /** Where the bytes of a content lie; undefined where they can't be had. */
+  readonly findPath: (digest: Digest) => Promise<string | undefined>;
   /** Told in the deed that keeps what a content told. */
   readonly onRead: (tx: Transaction, digest: Uint8Array) => void;
   /** Whether files are arriving: then it waits a while. */
@@ -121,7 +121,7 @@ export class MediaInfoService {
   /** Asks a content. @returns what keeps its answer, inside a deed */
   async #ask({ digest, attempts, mediaType }: Waiting): Promise<(tx: Transaction) => void> {
     const { rows, clock, findPath, onRead, program, log } = this.#options;
-    const path = findPath(digestFromBytes(digest));
+    const path = await findPath(digestFromBytes(digest));
     if (path === undefined || mediaType === null) return () => rows.done(digest);
     const reading = await this.#options.process.read(path, mediaType);
     if ("reason" in reading && reading.isLost && attempts + 1 < ATTEMPTS_MAX) return () => rows.tried(digest);

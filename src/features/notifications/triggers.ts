@@ -136,6 +136,34 @@ export class NotificationTriggers {
     });
   }
 
+  /** To the owner of files whose contents are damaged: nobody else can know whether another copy is anywhere. */
+  contentsDamaged(tx: Transaction, { accountId, files, names }: EventOf<"storage.damaged">): void {
+    const [first = "a file"] = names;
+    this.#notify(tx, accountId, {
+      category: "storage",
+      title: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
+      body:
+        `${files === 1 ? `The stored content of ${cut(first)} is` : `The stored contents of ${cut(first)} and others are`} ` +
+        "damaged or missing. Upload the same file again from where you still have it, and it is whole again.",
+      data: { event: "storage.damaged", files: String(files), fileName: cut(first) },
+      collapseKey: "damaged",
+    });
+  }
+
+  /** To administrators. */
+  serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: database ? "The server's database is damaged" : "Stored contents are damaged",
+      body: database
+        ? "The nightly look through the database found damage. Stop the server, and run: larder verify"
+        : `${contents === 1 ? "A stored content is" : `${contents} stored contents are`} damaged or missing. ` +
+          "Check the disk, and put good copies back: larder heal --from BACKUP",
+      data: { event: "server.damaged", contents: String(contents), database: String(database) },
+      collapseKey: "server-damaged",
+    });
+  }
+
   /** To everybody; the new device itself finds it in its inbox, but needs no push. */
   deviceRegistered(tx: Transaction, { accountId, device }: EventOf<"device.registered">): void {
     this.#notify(tx, accountId, {

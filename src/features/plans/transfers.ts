@@ -39,6 +39,8 @@ export function periodOf(ms: number): string {
  * database within a second. Memory holds only accounts active within that second.
  */
 export class TransferCounters {
+  /** Of all accounts, since the start. */
+  readonly sinceStart: Counts = { uploads: 0, uploadedBytes: 0, downloads: 0, downloadedBytes: 0 };
   readonly #options: TransferCountersOptions;
   readonly #writeBehind: WriteBehind<Map<string, PendingCounts>>;
   readonly #select;
@@ -115,6 +117,7 @@ export class TransferCounters {
   }
 
   #note(accountId: number, counts: Counts): void {
+    addTo(this.sinceStart, counts);
     this.#add(accountId, periodOf(this.#options.clock.nowMs()), counts);
     this.#writeBehind.note();
   }
@@ -126,11 +129,15 @@ export class TransferCounters {
       this.#pending.set(key, { accountId, period, ...counts });
       return;
     }
-    waiting.uploads += counts.uploads;
-    waiting.uploadedBytes += counts.uploadedBytes;
-    waiting.downloads += counts.downloads;
-    waiting.downloadedBytes += counts.downloadedBytes;
+    addTo(waiting, counts);
   }
+}
+
+function addTo(sum: Counts, counts: Counts): void {
+  sum.uploads += counts.uploads;
+  sum.uploadedBytes += counts.uploadedBytes;
+  sum.downloads += counts.downloads;
+  sum.downloadedBytes += counts.downloadedBytes;
 }
 
 function keyOf(accountId: number, period: string): string {

@@ -4,6 +4,7 @@
  */
 import { type BlobStore, contentMissing } from "../../blobs/blob-store.ts";
 import type { DerivedFile, DerivedStore } from "../../blobs/derived.ts";
+import { streamWhenTaken } from "../../blobs/remote.ts";
 import { AppError } from "../../errors.ts";
 import type { FileFacts } from "../../events/catalogue.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
@@ -31,7 +32,7 @@ export interface ShareSenderOptions {
   readonly door: ShareDoor;
   readonly statistics: ShareStatistics;
   readonly barePictures: BarePictures;
-  readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "readSmall" | "readRange">;
+  readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "readSmall" | "readRange" | "reach" | "open">;
   readonly thumbnails: Pick<ThumbnailService, "get">;
   readonly derived: Pick<DerivedStore, "read">;
   readonly access: Pick<AccessCounters, "note">;
@@ -189,8 +190,9 @@ export class ShareSender {
     );
   }
 
-  #plain(opened: OpenedShare, file: FileNode, fileName: string): Shown {
+  async #plain(opened: OpenedShare, file: FileNode, fileName: string): Promise<Shown> {
     const { blobs } = this.#options;
+    const isAway = (await blobs.reach(file.digest)) === "away";
     if (file.sizeBytes > SMALL_BLOB_MAX_BYTES && blobs.stat(file.digest) === undefined) {
       throw contentMissing(file.digest);
     }
@@ -200,6 +202,7 @@ export class ShareSender {
         path: blobs.pathOf(file.digest),
         read: () => blobs.readSmall(file.digest, file.sizeBytes),
         readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
+        ...(isAway && { stream: streamWhenTaken(blobs, file.digest) }),
       },
       etag: etagOf(opened, file),
       mediaType: file.mediaType,

@@ -5,7 +5,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
-import { type Digest, digestToBytes } from "../../blobs/digest.ts";
+import { digestToBytes } from "../../blobs/digest.ts";
 import { openReadOnly } from "../../db/open.ts";
 import { listSnapshots, removeSnapshot, type Snapshot, sweepPartials } from "../../db/snapshot.ts";
 import { takeSnapshotAside } from "../../db/snapshot-taker.ts";
@@ -20,7 +20,7 @@ export interface SnapshotsOptions {
   readonly sqlite: Database;
   readonly databasePath: string;
   readonly folder: string;
-  readonly writer: Pick<Writer, "changes">;
+  readonly writer: Pick<Writer, "changes" | "isDamaged">;
   readonly clock: Clock;
   readonly log: Log;
   /** How long after a change one is taken at the latest. */
@@ -32,6 +32,8 @@ export interface SnapshotsOptions {
 }
 
 const MINUTE_MS = 60_000;
+/** Of the pages of one kept snapshot, in memory while the collector asks: all together a few megabytes. */
+const KEPT_CACHE_KIB = 256;
 /** So much is written for snapshots at most while a small database keeps changing: some 10 GB a day. */
 const BYTES_PER_MS = 115;
 const KEPT_COUNT = 40;
@@ -94,19 +96,7 @@ export class Snapshots {
 
   /** Opens the kept snapshots for the collector. One that can't be read counts as naming everything. */
   openKept(): KeptContents {
-    const { log } = this.#options;
-    const opened = this.list().map(({ path }) => {
-      try {
-        const db = openReadOnly(path);
-        const find = db.sqlite.query<{ one: 1 }, [Uint8Array]>(
-          "SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0",
-        );
-        return { has: (digest: Digest) => find.get(digestToBytes(digest)) !== null, close: () => db.close() };
-      } catch (error) {
-        log.error("A snapshot can't be read; nothing is collected until it is gone.", { path, error });
-        return { has: () => true, close: () => false };
-      }
-    });
+    const opened = this.list().map((snapshot) => openNamed(snapshot, this.#options.log));
     return {
       has: (digest) => opened.some((snapshot) => snapshot.has(digest)),
       close: () => {
@@ -129,7 +119,8 @@ export class Snapshots {
   }
 
   async #take(label: string): Promise<Snapshot> {
-    const { databasePath, folder, clock, log } = this.#options;
+    const { databasePath, folder, clock, log, writer } = this.#options;
+    if (writer.isDamaged) throw new Error("The database is damaged and is not copied. The copies of before are kept.");
     sweepPartials(folder);
     this.#thin();
     this.#requireRoom();
@@ -170,5 +161,36 @@ export class Snapshots {
     const result = this.#working.then(work);
     this.#working = result.catch(() => undefined);
     return result;
+  }
+}
+
+/** Which contents one snapshot names. One that can't be read, from the start or at a page, names everything. */
+function openNamed({ path }: Snapshot, log: Log): KeptContents {
+  let isReadable = true;
+  const giveUp = (error: unknown) => {
+    isReadable = false;
+    log.error("A snapshot can't be read. No content is removed until it is gone. Move it out of snapshots/.", {
+      path,
+      error,
+    });
+  };
+  try {
+    const db = openReadOnly(path);
+    db.sqlite.run(`PRAGMA cache_size=-${KEPT_CACHE_KIB}`);
+    const find = db.sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0");
+    return {
+      has(digest) {
+        try {
+          return !isReadable || find.get(digestToBytes(digest)) !== null;
+        } catch (error) {
+          giveUp(error);
+          return true;
+        }
+      },
+      close: () => void db.close(),
+    };
+  } catch (error) {
+    giveUp(error);
+    return { has: () => true, close: () => {} };
   }
 }

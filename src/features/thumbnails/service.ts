@@ -36,7 +36,11 @@ export interface ThumbnailConfig {
 
 /** What a {@link ThumbnailService} works with. */
 export interface ThumbnailServiceOptions {
-  readonly blobs: { pathOf(digest: Digest): string };
+  readonly blobs: {
+    pathOf(digest: Digest): string;
+    /** Makes a content lie there that lies elsewhere. Rejects where it can't be had. */
+    bring?(digest: Digest): Promise<void> | undefined;
+  };
   readonly derived: DerivedStore;
   readonly failures: FailureStore;
   readonly log: Log;
@@ -125,6 +129,11 @@ export class ThumbnailService {
     this.#ffmpeg = Bun.which("ffmpeg", { PATH: this.#environment.PATH ?? DEFAULT_PATH }) ?? undefined;
   }
 
+  /** Renderings that have not begun. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
   /** The program that a failure is remembered for: another version of it tries again. */
   get program(): string {
     return `larder ${VERSION} libvips ${LIBVIPS_VERSION}`;
@@ -169,6 +178,7 @@ export class ThumbnailService {
       // Rendered, and gone again: somebody is deleting thumbs/ right now. Not for ever.
       if (renderings > 2) return { state: "pending" };
 
+      await this.#options.blobs.bring?.(digest);
       const job = this.#demand(digest, variant);
       if (job === undefined) return { state: "pending" };
       const outcome = await within(job.outcome, deadlineMs - performance.now());

@@ -157,7 +157,7 @@ export class Completer {
   }
 
   /** A content that the account holds already, so that it need not be sent. */
-  #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): FinishedContent {
+  async #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): Promise<FinishedContent> {
     const { tree, contents, blobs } = this.#options;
     const { accountId, sizeBytes, digest: announced } = upload;
     const blob =
@@ -171,7 +171,7 @@ export class Completer {
       );
     }
     checkDigests(upload, digest, announced);
-    const head = blobs.readRange(announced, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+    const head = await blobs.read(announced, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
     return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, held: undefined };
   }
 

@@ -35,7 +35,7 @@ export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUplo
       if (isAutomatic && contents.wasDeleted(accountId, digest)) throw deletedByYou(digest);
     },
     describe: async ({ digest, sizeBytes }, mediaType) => {
-      const head = blobs.readRange(digest, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+      const head = await blobs.read(digest, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
       const filled = await fillIn(capture, head, mediaType);
       return { metadata: metadataOf(filled), capturedAt: filled.capturedAt };
     },

@@ -73,7 +73,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
       scope,
       declaredBytes: declaredBytes(request),
       digest: readContentDigest(request.headers.get("content-digest")),
-      read: (take) => forEachPiece(request.body, freeing(take)),
+      read: (take) => forEachPiece(request.body, freeing(take), () => exchangeOf(request).keepOpen()),
     });
     return ok({
       uploadId: upload.publicId,
@@ -95,6 +95,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
+            keepOpen: () => exchangeOf(request).keepOpen(),
           });
           const fields = readUploadFields(form.fields);
           const last = (name: string) => form.fields.get(name)?.at(-1);

@@ -223,10 +223,10 @@ export class MixedLoad {
   }
 
   /** @param restMs between two steps of one account */
-  static async start(server: TestServer, seed: number, accountCount = 3, restMs = 4): Promise<MixedLoad> {
+  static async start(server: TestServer, seed: number, accountCount = 3, restMs = 15): Promise<MixedLoad> {
     const accounts = await Promise.all(
       Array.from({ length: accountCount }, async (_, index) => {
-        const label = `${String.fromCodePoint(97 + index)}`;
+        const label = String.fromCodePoint(97 + index);
         const account = await server.signUp();
         const { client: phone } = await registerDevice(server, account);
         return new LoadedAccount(account, phone, label, randomOf(seed * 31 + index));

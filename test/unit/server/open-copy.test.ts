@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Layout } from "../../../src/blobs/layout.ts";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { openDatabase } from "../../../src/db/open.ts";
@@ -73,6 +73,33 @@ test("where every one misses a content, nothing else is thrown back: the newest,
   expect(chosen?.missing.map(({ sizeBytes }) => sizeBytes)).toEqual([13]);
 });
 
+test("what was lost long ago doesn't hide what the copying missed", () => {
+  fs.rmSync(store("lost long ago"));
+  const complete = snapshot(0);
+  store("came later", false);
+  snapshot(1);
+  const chosen = chooseSnapshot(paths);
+  expect(chosen?.snapshot.name).toBe(complete.name);
+  expect(chosen?.missing).toHaveLength(1);
+});
+
+test("what the collector set aside while the copying ran is brought back, if it is what it should be", () => {
+  const texts = ["set aside", "set aside and damaged", "no longer named"];
+  const [good = "", bad = "", old = ""] = texts.map((text) => store(text));
+  sqlite.run("UPDATE blobs SET refs = 0 WHERE size_bytes = ?", ["no longer named".length]);
+  snapshot(0);
+  const layout = new Layout(paths.root);
+  fs.mkdirSync(layout.quarantine);
+  const asideOf = (path: string) => join(layout.quarantine, basename(path));
+  for (const path of [good, bad, old]) fs.renameSync(path, asideOf(path));
+  fs.rmSync(dirname(good), { recursive: true });
+  fs.writeFileSync(asideOf(bad), "set aside and damageD");
+  const chosen = openFromSnapshot(paths, "copied", silentLog);
+  expect(chosen?.missing).toEqual([]);
+  expect([good, bad, old].map((path) => fs.existsSync(path))).toEqual([true, false, false]);
+  expect(fs.readdirSync(layout.quarantine).sort()).toEqual([basename(bad), basename(old)].sort());
+});
+
 test("a loss of today doesn't bring back last week", () => {
   snapshot(0);
   store("new", false);
@@ -115,6 +142,25 @@ test("what is there is kept aside, log and all, and never meets the snapshot", (
   expect(opened.query("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: 1 });
   const old = openDatabase(aside).sqlite;
   expect(old.query("SELECT count(*) AS n FROM blobs").get()).toEqual({ n: 2 });
+});
+
+test("no log of another database meets the snapshot, whatever of it was copied", () => {
+  const { path } = snapshot(0);
+  sqlite.close();
+  const suffixes = ["-wal", "-journal", "-shm"];
+  const left = (isThere: boolean) => {
+    for (const suffix of suffixes) fs.writeFileSync(paths.database + suffix, `foreign ${suffix}`);
+    if (!isThere) fs.rmSync(paths.database, { force: true });
+    const aside = installSnapshot(paths, path);
+    expect(fs.readdirSync(paths.root).filter((name) => name.startsWith("larder.db"))).toEqual(["larder.db"]);
+    return aside;
+  };
+  const aside = left(true) ?? "";
+  expect(suffixes.map((suffix) => fs.readFileSync(aside + suffix, "utf8"))).toEqual(
+    suffixes.map((suffix) => `foreign ${suffix}`),
+  );
+  expect(left(false)).toBeUndefined();
+  sqlite = openDatabase(paths.database).sqlite;
 });
 
 test("a database that went on from a snapshot is another epoch", () => {

@@ -72,6 +72,43 @@ test("a copy of a closed database is whole, unless the copying caught another st
   expect(howLeft(original)).toBe("whole");
 });
 
+test("a log beside the copy of a closed database is of a server that was started meanwhile", () => {
+  expect(open().close()).toBe(true);
+  markClosed(original);
+  for (const suffix of ["-wal", "-journal"]) {
+    const copy = copyTo(`with${suffix}`);
+    fs.writeFileSync(copy.database + suffix, "");
+    expect(howLeft(copy)).toBe("copied");
+  }
+  // In the very directory it is a crash before the mark.
+  fs.writeFileSync(`${original.database}-wal`, "");
+  expect(howLeft(original)).toBe("whole");
+});
+
+test("one who opens the database while its end is noted, notes the end", () => {
+  expect(open().close()).toBe(true);
+  markClosed(original);
+  const before = fs.readFileSync(original.state, "utf8");
+  const command = openDatabase(original.database);
+  command.sqlite.run("INSERT INTO t VALUES (3)");
+  markClosed(original);
+  expect(fs.readFileSync(original.state, "utf8")).toBe(before);
+  expect(command.close()).toBe(true);
+  markClosed(original);
+  expect(fs.readFileSync(original.state, "utf8")).not.toBe(before);
+  expect(howLeft(copyTo("copy"))).toBe("whole");
+});
+
+test("a copy in which the server of the original had only just opened the database", () => {
+  expect(open().close()).toBe(true);
+  markClosed(original);
+  // The mark says closed until the database is open.
+  const db = openDatabase(original.database);
+  expect(howLeft(original)).toBe("whole");
+  expect(howLeft(copyTo("copy"))).toBe("copied");
+  db.close();
+});
+
 test("while another holds the database, closing is not its end", () => {
   const [server, command] = [open(), openDatabase(original.database)];
   command.sqlite.run("INSERT INTO t VALUES (2)");

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Snapshot } from "../../../src/db/snapshot.ts";
 import { chooseSuperfluous } from "../../../src/features/snapshots/thinning.ts";
+import { randomOf, seedsToRun } from "../../support/random.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -46,4 +47,32 @@ test("keeps the newest three, however large and however old they are", () => {
 test("a clock that was set back removes nothing by age", () => {
   const ahead = Array.from({ length: 10 }, (_, index) => snapshot(100 * DAY_MS - index));
   expect(chooseSuperfluous(ahead, 0, keeping)).toEqual([]);
+});
+
+test("whatever there is, the newest three stay, the bounds hold, and the oldest that may stay does", () => {
+  const [seed = 1] = seedsToRun([1]);
+  const random = randomOf(seed);
+  for (let round = 0; round < 500; round++) {
+    const nowMs = 100 * DAY_MS;
+    const spreadMs = random.pick([10 * MINUTE_MS, DAY_MS, 30 * DAY_MS]);
+    const times = new Set(Array.from({ length: random.below(90) }, () => nowMs - random.below(spreadMs)));
+    const all = [...times].sort((a, b) => b - a).map((ms) => snapshot(ms, 1 + random.below(1_000)));
+    const given = {
+      maxAgeMs: 1 + random.below(20 * DAY_MS),
+      maxBytes: random.below(30_000),
+      maxCount: random.below(50),
+    };
+    const gone = chooseSuperfluous(all, nowMs, given);
+    const kept = all.filter((one) => !gone.includes(one));
+    expect(new Set(gone).size).toBe(gone.length);
+    expect(kept.slice(0, 3)).toEqual(all.slice(0, 3));
+    if (kept.length > 3) {
+      expect(kept.length).toBeLessThanOrEqual(given.maxCount);
+      expect(kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).toBeLessThanOrEqual(given.maxBytes);
+      const young = all.filter(({ takenAtMs }) => takenAtMs >= nowMs - given.maxAgeMs);
+      expect(kept.at(-1)).toBe(young[Math.max(young.length - 1, 2)] ?? all[2]);
+    }
+    // What is left is left: thinning again removes nothing.
+    expect(chooseSuperfluous(kept, nowMs, given)).toEqual([]);
+  }
 });

@@ -1,0 +1,327 @@
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join, relative, resolve } from "node:path";
+import type { Command } from "commander";
+import { toChecksum } from "../blobs/digest.ts";
+import { errorCode } from "../blobs/disk.ts";
+import { describeSize } from "../config/quantities.ts";
+import type { Config } from "../config/settings.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { listSnapshots } from "../db/snapshot.ts";
+import { backUp, readMarker, requireOwnTarget } from "../features/backup/service.ts";
+import { writeTar } from "../features/backup/tar.ts";
+import { explainTarget } from "../features/backup/target-errors.ts";
+import type { BackupSummary, LostContent } from "../features/backup/types.ts";
+import { toTimestamp } from "../lib/clock.ts";
+import { createLog } from "../lib/log.ts";
+import { originOf } from "../server/backup-origin.ts";
+import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-directory.ts";
+import { drill, type DrillReport } from "../server/drill.ts";
+import { acquireServerLock, LockedError, type ServerLock } from "../server/lock.ts";
+import { markBackup } from "../server/run-mark.ts";
+import {
+  addSettings,
+  type CommandContext,
+  describeEnd,
+  EXIT,
+  type ExitCode,
+  hasOption,
+  optionText,
+  PLACE_SETTINGS,
+  readConfig,
+  runs,
+  tellWarnings,
+  UsageError,
+} from "./command.ts";
+import { type Terminal, toJson } from "./output.ts";
+import { describeSeconds, progressLine } from "./transfer-progress.ts";
+
+const KEEP = 30;
+const SAMPLE = 50;
+const NAMED_MAX = 20;
+
+/** `larder backup DIR|-`: an exact, incremental backup, while the server runs or not. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .argument("[dir]", "a directory for backups of this one server, or - for a tar archive on standard output")
+    .description(
+      "Make a backup, or bring one up to date: every file as of now, all accounts and settings, and the keys of this " +
+        "server. It may run beside the server. Only contents that the directory has not are written; on the same file " +
+        "system they are hard-linked. To restore: put the directory in place as the data directory, and start; or see: " +
+        "larder restore --help\n\n" +
+        "The backup holds the server's keys (secrets/): whoever can read it can sign in as anybody. Keep it like a key.",
+    )
+    .option("--copy", "copy contents on the same file system too, instead of hard-linking them")
+    .option("--keep <count>", "how many earlier states the directory keeps, the older the fewer", String(KEEP))
+    .option("--prune", "remove the contents that none of the kept states needs any more")
+    .option("--drill", "restore the backup aside, start a server on it, fetch files from it, and report; changes nothing")
+    .option("--sample <count>", "how many files a drill fetches", String(SAMPLE))
+    .option("--json", "print the summary as JSON");
+  addSettings(command, PLACE_SETTINGS);
+  describeEnd(
+    command,
+    "larder backup /mnt/usb/larder --data /srv/larder\nlarder backup --drill /mnt/usb/larder\n" +
+      "larder backup - | ssh nas 'cat > larder.tar'",
+    "contents are missing or damaged (the rest was backed up), or the drill failed",
+  );
+  runs(command, async ([dir = ""]) => {
+    const loaded = readConfig(command, context);
+    tellWarnings(loaded, context.terminal);
+    const source = dataPaths(loaded.config.data);
+    if (hasOption(command, "drill")) return runDrill(command, loaded.config, dir, context);
+    requireSource(source);
+    if (dir === "") throw new UsageError("Give the directory that takes the backup, or - for a tar archive.");
+    if (dir === "-") return writeArchive(source, hasOption(command, "json"), context.terminal);
+    const target = openTarget(resolve(context.directory, dir), source);
+    requireOwnTarget(target, readMarker(source.storeMarker));
+    const lock = tryLock(target, context.terminal);
+    try {
+      const summary = await backUp({
+        source,
+        target,
+        ...takeFrom(source, target),
+        mayLink: !hasOption(command, "copy"),
+        keep: readKeep(command),
+        prune: hasOption(command, "prune"),
+        markBackup: () => markBackup(target),
+        onProgress: progressLine(context.terminal, process.stderr.isTTY === true),
+        nowMs: Date.now(),
+      });
+      return tell(summary, hasOption(command, "json"), context.terminal);
+    } finally {
+      lock?.release();
+    }
+  });
+}
+
+/** Restores a backup aside, or the state of now where none is named, and tells whether files come back. */
+async function runDrill(command: Command, config: Config, dir: string, context: CommandContext): Promise<ExitCode> {
+  const { terminal, environment } = context;
+  const source = dataPaths(dir === "" ? config.data : resolve(context.directory, dir));
+  requireSource(source);
+  const sampleCount = Number(optionText(command, "sample"));
+  if (!Number.isInteger(sampleCount) || sampleCount < 1) throw new UsageError("--sample must be a number from 1 on.");
+  const report = await drill({
+    source,
+    config,
+    sampleCount,
+    program: Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main],
+    environment,
+    log: createLog("pretty", "error", (line) => terminal.error(line)),
+  });
+  terminal.out(hasOption(command, "json") ? toJson(presentDrill(report)) : describeDrill(report));
+  return isPassed(report) ? EXIT.fine : EXIT.wrong;
+}
+
+function isPassed({ failures, missing }: DrillReport): boolean {
+  return failures.length === 0 && missing.count === 0;
+}
+
+function presentDrill(report: DrillReport) {
+  const { counts, missing, failures } = report;
+  return {
+    ok: isPassed(report),
+    snapshot: report.snapshot,
+    takenAt: toTimestamp(report.takenAtMs),
+    users: counts?.users ?? null,
+    files: counts?.files ?? null,
+    folders: counts?.folders ?? null,
+    bytes: counts?.bytes ?? null,
+    missing: missing.count,
+    fetched: report.fetched,
+    fetchedBytes: report.fetchedBytes,
+    failures: failures.map(({ sample, why }) => ({
+      file: sample.fileId,
+      name: sample.name,
+      checksum: toChecksum(sample.digest),
+      why,
+    })),
+    seconds: Math.round(report.durationMs) / 1000,
+  };
+}
+
+function describeDrill(report: DrillReport): string {
+  const { counts, missing, failures } = report;
+  const held =
+    counts === undefined
+      ? ""
+      : `It holds ${counts.users} users, ${counts.files} files, ${counts.folders} folders, ${describeSize(counts.bytes)}.\n`;
+  const wrong = failures.map(({ sample, why }) => `  ${sample.name} (${sample.fileId}): ${why}\n`).join("");
+  return (
+    `The state ${report.snapshot} was restored aside and started.\n${held}` +
+    `${report.fetched} files, ${describeSize(report.fetchedBytes)}, were fetched and are what they should be.\n` +
+    `${failures.length > 0 ? `${failures.length} files did not come back:\n${wrong}` : ""}` +
+    `${missing.count > 0 ? describeLost(missing.some, missing.count) : ""}` +
+    `${isPassed(report) ? "The backup is good" : "The backup is NOT good"} (${describeSeconds(report.durationMs / 1000)}).\n`
+  );
+}
+
+/** The whole backup as a tar archive on standard output; what there is to tell goes to standard error. */
+function writeArchive(source: DataPaths, isJson: boolean, terminal: Terminal): ExitCode {
+  if (process.stdout.isTTY) {
+    throw new UsageError("A tar archive is nothing for a terminal. Send it on: larder backup - > larder.tar");
+  }
+  const startedMs = performance.now();
+  const folder = makeFolder(source);
+  try {
+    const origin = originOf(source, 0);
+    const { snapshot, tally } = writeTar({
+      source,
+      takeSnapshot: () => origin.take(folder),
+      isLive: origin.isLive,
+      write: writeOut,
+      onProgress: progressLine(terminal, process.stderr.isTTY === true),
+    });
+    const seconds = Math.round(performance.now() - startedMs) / 1000;
+    const { contents, bytes, lost } = tally;
+    terminal.error(
+      isJson
+        ? toJson({ ok: lost.length === 0, snapshot: snapshot.name, contents, bytes, lost: lost.map(presentLost), seconds })
+        : `${contents} contents, ${describeSize(bytes)}, in ${describeSeconds(seconds)}. State ${snapshot.name}.\n` +
+            "The archive holds this server's keys: keep it where nobody else can read it.\n",
+    );
+    if (lost.length === 0) return EXIT.fine;
+    if (!isJson) terminal.error(describeLost(lost));
+    return EXIT.wrong;
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Where the copy of the database lies until it is written: on the disk of the data, which has room for it. */
+function makeFolder({ snapshots }: DataPaths): string {
+  try {
+    fs.mkdirSync(snapshots, { recursive: true, mode: 0o700 });
+    return fs.mkdtempSync(join(snapshots, ".archive-"));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error;
+    // A directory that may only be read.
+    return fs.mkdtempSync(join(tmpdir(), "larder-archive-"));
+  }
+}
+
+const RETRY_MS = 2;
+
+/** Writes all of it to standard output, waiting where its reader is slow. @throws StartupError where the reader is gone */
+function writeOut(bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.byteLength; ) {
+    try {
+      written += fs.writeSync(1, bytes, written);
+    } catch (error) {
+      const code = errorCode(error);
+      if (code !== "EAGAIN") throw code === "EPIPE" ? readerGone(error) : explainTarget(error, "standard output");
+      Bun.sleepSync(RETRY_MS);
+    }
+  }
+}
+
+function readerGone(error: unknown): StartupError {
+  return new StartupError("Whoever reads the archive ended early: it is no whole backup. Run it again.", error);
+}
+
+/** Where the database comes from: named later than what the target has, so that the newest name is the newest state. */
+function takeFrom(source: DataPaths, target: DataPaths) {
+  const origin = originOf(source, listSnapshots(target.snapshots)[0]?.takenAtMs ?? 0);
+  return { takeSnapshot: (folder: string) => origin.take(folder), isLive: origin.isLive };
+}
+
+function requireSource({ root }: DataPaths): void {
+  if (!fs.existsSync(root)) {
+    throw new StartupError(`There is no directory ${root}. Give the data directory by --data (LARDER_DATA).`);
+  }
+}
+
+function openTarget(dir: string, source: DataPaths): DataPaths {
+  const inSource = relative(source.root, dir);
+  const inTarget = relative(dir, source.root);
+  if (!inSource.startsWith("..") || !inTarget.startsWith("..")) {
+    throw new StartupError(`${dir} and the data directory ${source.root} lie one in the other. Give another directory.`);
+  }
+  try {
+    return openDataDirectory(dir);
+  } catch (error) {
+    throw explainTarget(error, dir);
+  }
+}
+
+/** Keeps other backups and servers away from the target. Without it on a file system that knows no locks. */
+function tryLock(target: DataPaths, terminal: Terminal): ServerLock | undefined {
+  try {
+    return acquireServerLock(target.lock);
+  } catch (error) {
+    if (error instanceof LockedError) {
+      throw new StartupError(`Another backup or a server is at work on ${target.root}. Wait for its end.`, error);
+    }
+    if (!(error instanceof StartupError) || !fs.existsSync(target.lock)) throw explainTarget(error, target.root);
+    terminal.error(`${target.root} can't be locked. Make sure that no other backup writes there at the same time.\n`);
+    return undefined;
+  }
+}
+
+function readKeep(command: Command): number {
+  const text = optionText(command, "keep") ?? "";
+  const keep = Number(text);
+  // Three are kept whatever is said: see features/snapshots/thinning.ts.
+  if (!Number.isInteger(keep) || keep < 3) throw new UsageError(`--keep must be a number from 3 on; not "${text}".`);
+  return keep;
+}
+
+function tell(summary: BackupSummary, isJson: boolean, terminal: Terminal): ExitCode {
+  for (const warning of summary.warnings) terminal.error(`Warning: ${warning}\n`);
+  const { tally } = summary;
+  if (isJson) terminal.out(toJson(present(summary)));
+  else terminal.out(describe(summary));
+  if (tally.lost.length === 0) return EXIT.fine;
+  if (!isJson) terminal.error(describeLost(tally.lost));
+  return EXIT.wrong;
+}
+
+function present({ tally, ...summary }: BackupSummary) {
+  const { lost, newBytes, ...counts } = tally;
+  return {
+    ok: lost.length === 0,
+    target: summary.target,
+    snapshot: summary.snapshot,
+    takenAt: toTimestamp(summary.takenAtMs),
+    store: summary.store,
+    ...counts,
+    new: tally.linked + tally.cloned + tally.copied,
+    newBytes,
+    lost: lost.map(presentLost),
+    snapshots: summary.snapshots,
+    pruned: summary.pruned,
+    seconds: Math.round(summary.durationMs) / 1000,
+    secrets: join(summary.target, "secrets"),
+    warnings: summary.warnings,
+  };
+}
+
+function presentLost({ digest, sizeBytes, why, names }: LostContent) {
+  return { checksum: toChecksum(digest), size: sizeBytes, why, names };
+}
+
+function describe(summary: BackupSummary): string {
+  const { tally, target, snapshot, snapshots, pruned } = summary;
+  const fresh = tally.linked + tally.cloned + tally.copied;
+  const how = [
+    ...(tally.linked > 0 ? [`${tally.linked} linked`] : []),
+    ...(tally.cloned > 0 ? [`${tally.cloned} cloned`] : []),
+    ...(tally.copied > 0 ? [`${tally.copied} copied`] : []),
+  ].join(", ");
+  return (
+    `${tally.contents} contents, ${describeSize(tally.bytes)}: ${tally.already} were there, ${fresh} are new` +
+    `${fresh > 0 ? ` (${how}; ${describeSize(tally.newBytes)})` : ""}.\n` +
+    `${pruned > 0 ? `${pruned} contents that no state needs any more were removed.\n` : ""}` +
+    `State ${snapshot}, one of ${snapshots} in ${target}, in ${describeSeconds(summary.durationMs / 1000)}.\n` +
+    `It holds this server's keys in ${join(target, "secrets")}: keep it where nobody else can read it.\n`
+  );
+}
+
+/** What could not be taken along, by name. @param count how many there are, where `lost` has only some */
+export function describeLost(lost: readonly LostContent[], count = lost.length): string {
+  const lines = lost
+    .slice(0, NAMED_MAX)
+    .map(({ digest, why, names }) => `  ${why}: ${names.length === 0 ? "(no name)" : names.join(", ")} (sha256 ${digest})\n`);
+  const more = count > lines.length ? `  and ${count - lines.length} more\n` : "";
+  return `${count} contents are not whole:\n${lines.join("")}${more}See: larder verify --help, larder heal --help\n`;
+}

@@ -1,0 +1,191 @@
+import * as fs from "node:fs";
+import type { Command } from "commander";
+import { describeSize } from "../config/quantities.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { isWhole, listSnapshots } from "../db/snapshot.ts";
+import { PasswordHasher } from "../features/auth/passwords.ts";
+import { journalRoot } from "../features/store-journal/open.ts";
+import { rebuildDatabase, type RebuildReport } from "../features/store-journal/rebuild.ts";
+import { newSecretToken } from "../lib/id.ts";
+import { toChecksum } from "../blobs/digest.ts";
+import { type DataPaths, openDataDirectory } from "../server/data-directory.ts";
+import { acquireServerLock } from "../server/lock.ts";
+import { installSnapshot } from "../server/open-copy.ts";
+import { markClosed } from "../server/run-mark.ts";
+import {
+  addSettings,
+  type CommandContext,
+  describeEnd,
+  EXIT,
+  type ExitCode,
+  hasOption,
+  PLACE_SETTINGS,
+  readConfig,
+  runs,
+  tellWarnings,
+} from "./command.ts";
+import { type Terminal, toJson, toTable } from "./output.ts";
+
+const PROGRESS_MS = 1_000;
+const TOLD_MAX = 20;
+
+/** `larder rebuild`: makes the database of a data directory from its store alone. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .description(
+      "Make the database again from what lies beside the contents (blobs/journal): accounts, folders, names, labels, " +
+        "earlier versions, the trash. For when larder.db and all its snapshots are lost; where a whole snapshot is left, " +
+        "larder restore knows more. The server must be stopped.\n\n" +
+        "What is not written there is gone: passwords, sessions, API keys, second factors, devices, messages, webhooks, the " +
+        "audit log, and shares with a password or a limit. Nobody can sign in until an account has a new password: " +
+        "larder user set EMAIL --password-stdin.",
+    )
+    .option("--over", "also where there is a database or a whole snapshot; the database is kept in set-aside/")
+    .option("--json", "print the result as JSON");
+  addSettings(command, PLACE_SETTINGS);
+  describeEnd(
+    command,
+    "larder rebuild --data /srv/larder",
+    "the database was made, but contents are missing or something could not be read",
+  );
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    tellWarnings(loaded, context.terminal);
+    if (!fs.existsSync(loaded.config.data)) throw new StartupError(`There is no directory ${loaded.config.data}.`);
+    const paths = openDataDirectory(loaded.config.data);
+    const lock = acquireServerLock(paths.lock);
+    try {
+      const storeId = readStoreId(paths);
+      if (!hasOption(command, "over")) refuseOver(paths);
+      const { report, aside } = await rebuild(paths, storeId, context.terminal);
+      return tell(report, { paths, aside, isJson: hasOption(command, "json") }, context.terminal);
+    } finally {
+      lock.release();
+    }
+  });
+}
+
+async function rebuild(
+  paths: DataPaths,
+  storeId: string,
+  terminal: Terminal,
+): Promise<{ report: RebuildReport; aside: string | undefined }> {
+  const target = `${paths.database}.rebuilding`;
+  let nextWordMs = performance.now() + PROGRESS_MS;
+  try {
+    const report = await rebuildDatabase({
+      dataDirectory: paths.root,
+      target,
+      storeId,
+      passwordHash: await new PasswordHasher().hash(newSecretToken()),
+      nowMs: Date.now(),
+      onProgress: (records) => {
+        if (!process.stderr.isTTY || performance.now() < nextWordMs) return;
+        terminal.error(`${records} entries read …\n`);
+        nextWordMs += PROGRESS_MS;
+      },
+    });
+    const aside = installSnapshot(paths, target);
+    // Whatever was noted of the database before is not true of this one.
+    fs.rmSync(paths.state, { force: true });
+    markClosed(paths);
+    return { report, aside };
+  } finally {
+    fs.rmSync(target, { force: true });
+  }
+}
+
+function readStoreId({ root, blobs, storeMarker }: DataPaths): string {
+  const id = fs.existsSync(storeMarker) ? fs.readFileSync(storeMarker, "utf8").trim() : "";
+  if (id === "") {
+    throw new StartupError(
+      `There is no store in ${root}: ${storeMarker} is missing. Give the right directory by --data, or mount the disk with the contents.`,
+    );
+  }
+  if (!fs.existsSync(journalRoot(blobs))) {
+    throw new StartupError(
+      `There is nothing in ${journalRoot(blobs)} to make a database from: this store is of an earlier version, or was never ` +
+        "served. Restore a snapshot or a backup: larder restore --help",
+    );
+  }
+  return id;
+}
+
+function refuseOver(paths: DataPaths): void {
+  if (fs.existsSync(paths.database)) {
+    throw new StartupError(
+      `There is a database already: ${paths.database}. Nothing was changed. To make another one in its place (it is kept ` +
+        "in set-aside/), give --over.",
+    );
+  }
+  const snapshot = listSnapshots(paths.snapshots).find(({ path }) => isWhole(path));
+  if (snapshot === undefined) return;
+  throw new StartupError(
+    `There is a whole snapshot of the database: ${snapshot.name}. It knows more than can be made again, passwords for ` +
+      `instance. Nothing was changed.\n  take it:             larder restore --snapshot ${snapshot.name} --data ${paths.root}\n` +
+      `  make one all the same: larder rebuild --over --data ${paths.root}`,
+  );
+}
+
+interface Told {
+  readonly paths: DataPaths;
+  readonly aside: string | undefined;
+  readonly isJson: boolean;
+}
+
+function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: Terminal): ExitCode {
+  const lost = report.accounts.reduce((sum, account) => sum + account.lost, 0);
+  const isWrong = report.missing > 0 || report.damaged.length > 0 || lost > 0;
+  if (isJson) {
+    const missingSome = report.missingSome.map(({ digest, sizeBytes, names }) => ({
+      checksum: toChecksum(digest),
+      size: sizeBytes,
+      names,
+    }));
+    terminal.out(toJson({ data: paths.root, setAside: aside ?? null, ...report, missingSome }));
+    return isWrong ? EXIT.wrong : EXIT.fine;
+  }
+  const heading = ["E-MAIL", "ROLE", "FILES", "FOLDERS", "VERSIONS", "IN TRASH"];
+  const rows = report.accounts.map(({ email, role, files, folders, versions, trashed }) => [
+    email,
+    role,
+    ...[files, folders, versions, trashed].map(String),
+  ]);
+  terminal.out(toTable([heading, ...rows]));
+  terminal.out(`\nThe database was made: ${paths.database}\n`);
+  if (aside !== undefined) terminal.out(`The former one is kept: ${aside}\n`);
+  terminal.out(
+    "Not known any more: passwords, sessions, API keys, second factors, devices, messages, webhooks, the audit log, shares\n" +
+      "with a password or a limit. Links that were revoked in the last seconds may be open again: look through them.\n" +
+      "Give each account a new password, the administrators first:\n" +
+      `  larder user set EMAIL --password-stdin --data ${paths.root}\n`,
+  );
+  for (const line of complaints(report, lost)) terminal.error(`${line}\n`);
+  return isWrong ? EXIT.wrong : EXIT.fine;
+}
+
+function complaints(report: RebuildReport, lost: number): string[] {
+  const { damaged, missing, missingSome, unnamed } = report;
+  return [
+    ...damaged.slice(0, TOLD_MAX).map(({ path, fault }) => `Not everything could be read of ${path}: ${fault}.`),
+    ...(lost > 0
+      ? [`${lost} files or folders were in folders that nothing is known of; they are in /lost+found.`]
+      : []),
+    ...(missing > 0
+      ? [
+          `Contents are missing in the store: ${missing} of ${report.contents}. Where a copy has them: larder heal --from COPY`,
+        ]
+      : []),
+    ...missingSome
+      .slice(0, TOLD_MAX)
+      .map(
+        ({ digest, sizeBytes, names }) => `  ${toChecksum(digest)}, ${describeSize(sizeBytes)}: ${names.join(", ")}`,
+      ),
+    ...(unnamed.count > 0
+      ? [
+          `${unnamed.count} contents (${describeSize(unnamed.bytes)}) belong to no file: what was deleted lately, as a rule. ` +
+            "They are set aside in the coming nights.",
+        ]
+      : []),
+  ];
+}

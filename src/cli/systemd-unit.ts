@@ -1,0 +1,178 @@
+/**
+ * The unit under which systemd runs the server (systemd.exec(5)). The same text is scripts/larder.service, for whoever
+ * installs by hand; a test compares the two.
+ */
+
+/** What a unit is made for. */
+export interface UnitOptions {
+  /** Absolute path of the executable. */
+  readonly executable: string;
+  /** Absolute path of the data directory. */
+  readonly data: string;
+  /** Account and group that it runs as; undefined for a unit of the user's own manager, which runs as that user. */
+  readonly account: string | undefined;
+}
+
+/** Where data lies by default: systemd makes that directory by itself. */
+export const STATE_DIRECTORY = "/var/lib/larder";
+
+/** Directories that the service does not see unless its unit names what it needs of them. */
+const HOMES = /^\/(home|root|run\/user)(\/|$)/;
+
+/** The text of the unit. */
+export function unitText(options: UnitOptions): string {
+  return options.account === undefined ? userUnit(options) : systemUnit(options, options.account);
+}
+
+function systemUnit({ executable, data }: UnitOptions, name: string): string {
+  const isHome = HOMES.test(data) || HOMES.test(executable);
+  return `# Larder as a service of systemd, as \`larder service print\` writes it. \`larder service install\` puts it in place,
+# with its account. By hand, as root:
+#
+#   useradd --system --user-group --home-dir ${STATE_DIRECTORY} --no-create-home --shell /usr/sbin/nologin ${name}
+#   install -m 755 larder ${executable}
+#   install -m 644 larder.service /etc/systemd/system/larder.service
+#   systemctl daemon-reload && systemctl enable --now larder
+#   journalctl -u larder                      # shows the address that makes the first account
+#
+# Settings go into larder.toml in the data directory, or into /etc/larder.env as LARDER_…=… lines. What is to differ here
+# goes into a file of its own: systemctl edit larder. For a port below 1024, write there:
+#
+#   [Service]
+#   CapabilityBoundingSet=CAP_NET_BIND_SERVICE
+#   AmbientCapabilities=CAP_NET_BIND_SERVICE
+#   PrivateUsers=no
+[Unit]
+Description=Larder, files of a home or small office
+Wants=network-online.target
+After=network-online.target time-sync.target
+RequiresMountsFor=${quote(data)}
+StartLimitIntervalSec=300
+StartLimitBurst=10
+
+[Service]
+# The server says itself when it is ready, and twice in two minutes that it is well: one that hangs is started anew.
+Type=notify
+WatchdogSec=120
+ExecStart=${quote(executable.replaceAll("$", "$$$$"))} serve
+Environment=${quote(`LARDER_DATA=${data}`)}
+EnvironmentFile=-/etc/larder.env
+# These could turn the executable into something else, or load code into it.
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN BUN_INSPECT NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH
+
+# SIGTERM lets what has begun finish, for 30 seconds at most.
+KillMode=mixed
+TimeoutStopSec=40
+Restart=on-failure
+RestartSec=2
+# 2 is "could not run": the configuration or the machine must be put right first, as the log says.
+RestartPreventExitStatus=2
+
+User=${name}
+Group=${name}
+${data === STATE_DIRECTORY ? `StateDirectory=larder\nStateDirectoryMode=0700` : `ReadWritePaths=${quote(data)}`}
+# For LARDER_SOCKET=/run/larder/larder.sock: a proxy reaches it as a member of the group.
+RuntimeDirectory=larder
+RuntimeDirectoryMode=0750
+UMask=0077
+
+# Nothing but its own directory may be written, and homes are not even seen.
+ProtectSystem=strict
+${isHome ? homeLines(executable, data) : "ProtectHome=yes"}
+PrivateTmp=yes
+PrivateDevices=yes
+DevicePolicy=closed
+PrivateMounts=yes
+PrivateUsers=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectKernelLogs=yes
+ProtectControlGroups=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectProc=invisible
+ProcSubset=all
+RemoveIPC=yes
+
+# No privileges, and no way to get any.
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictNamespaces=yes
+KeyringMode=private
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged
+SystemCallErrorNumber=EPERM
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+# MemoryDenyWriteExecute stays off: the JavaScript engine compiles to machine code.
+
+# The server needs some 60 MB, a thumbnail process at most 768 MB (LARDER_THUMBNAILS_MEMORY_LIMIT); the rest is room for
+# the system's file cache. Where memory runs out all the same, only the process that took it ends.
+MemoryMax=2G
+OOMPolicy=continue
+TasksMax=256
+LimitNOFILE=65536
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+function homeLines(executable: string, data: string): string {
+  const lines = ["ProtectHome=tmpfs"];
+  if (HOMES.test(executable)) lines.push(`BindReadOnlyPaths=${quote(executable)}`);
+  if (HOMES.test(data)) lines.push(`BindPaths=${quote(data)}`);
+  return lines.join("\n");
+}
+
+/** What needs the rights of root is left out: a user's manager can't take what it doesn't have. */
+function userUnit({ executable, data }: UnitOptions): string {
+  return `# Larder as a service of this user's systemd, as \`larder service print --user\` writes it. It runs while the user is
+# signed in, and always after: loginctl enable-linger
+[Unit]
+Description=Larder, files of a home or small office
+RequiresMountsFor=${quote(data)}
+StartLimitIntervalSec=300
+StartLimitBurst=10
+
+[Service]
+Type=notify
+WatchdogSec=120
+ExecStart=${quote(executable.replaceAll("$", "$$$$"))} serve
+Environment=${quote(`LARDER_DATA=${data}`)}
+EnvironmentFile=-%E/larder.env
+UnsetEnvironment=BUN_OPTIONS BUN_BE_BUN BUN_INSPECT NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH
+KillMode=mixed
+TimeoutStopSec=40
+Restart=on-failure
+RestartSec=2
+# 2 is "could not run": the configuration or the machine must be put right first, as the log says.
+RestartPreventExitStatus=2
+UMask=0077
+NoNewPrivileges=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RestrictRealtime=yes
+RestrictNamespaces=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
+MemoryMax=2G
+OOMPolicy=continue
+TasksMax=256
+
+[Install]
+WantedBy=default.target
+`;
+}
+
+/** A word of a unit's line: specifiers are escaped, and what would end a word is quoted. */
+function quote(word: string): string {
+  const escaped = word.replaceAll("%", "%%").replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+  return /[\s"'\\;]/.test(word) ? `"${escaped}"` : escaped;
+}

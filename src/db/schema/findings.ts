@@ -1,0 +1,33 @@
+import { sql } from "drizzle-orm";
+import { blob, check, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+
+/** What readings of the store and of the database found wrong: one open finding a content, kept when it is resolved. */
+export const findings = sqliteTable(
+  "findings",
+  {
+    id: integer("id").primaryKey({ autoIncrement: true }),
+    publicId: text("public_id").notNull(),
+    kind: text("kind", { enum: ["damaged", "missing", "unreadable", "database"] }).notNull(),
+    /** sha256 of the content, 32 raw bytes; null for a fault of the database. */
+    digest: blob("digest", { mode: "buffer" }),
+    sizeBytes: integer("size_bytes"),
+    /** In words, without names of files. */
+    detail: text("detail").notNull(),
+    foundAt: integer("found_at").notNull(),
+    /** When a reading last found it so. */
+    seenAt: integer("seen_at").notNull(),
+    /** When administrators and owners were told. */
+    toldAt: integer("told_at"),
+    resolvedAt: integer("resolved_at"),
+    /** healed: found whole since; removed: nothing refers to the content any more. */
+    resolution: text("resolution", { enum: ["healed", "removed"] }),
+  },
+  (table) => [
+    uniqueIndex("findings_public").on(table.publicId),
+    uniqueIndex("findings_open").on(sql`coalesce(digest, x'')`).where(sql`resolved_at IS NULL`),
+    check("findings_kind", sql`${table.kind} IN ('damaged','missing','unreadable','database')`),
+    check("findings_digest", sql`(${table.kind} = 'database') = (${table.digest} IS NULL)`),
+    check("findings_resolved", sql`(${table.resolvedAt} IS NULL) = (${table.resolution} IS NULL)`),
+    check("findings_resolution", sql`${table.resolution} IN ('healed','removed')`),
+  ],
+);

@@ -1,0 +1,67 @@
+import type { Database } from "bun:sqlite";
+import type { Layout } from "../../blobs/layout.ts";
+import { countNamed, FIRST_BYTES, listNamed, listStored, namesOf } from "./contents.ts";
+import { ContentPlacer } from "./placer.ts";
+import type { Content, Progress, Tally } from "./types.ts";
+
+/** What {@link bringContents} works with. */
+export interface BringOptions {
+  /** Names the contents. */
+  readonly sqlite: Database;
+  readonly source: Layout;
+  readonly target: Layout;
+  /** Whether a second name for the same bytes will do where both lie on one file system. */
+  readonly mayLink: boolean;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+/**
+ * Brings everything that a database names and the target has not from the source. What the target has is left as it is,
+ * and found by its name alone: nothing gets its name there before it is whole and on the disk. Durable on return.
+ * @throws the system's error where the target fails; what was brought until then stays
+ */
+export function bringContents(options: BringOptions): Tally {
+  const { sqlite, source, target, mayLink, onProgress } = options;
+  const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
+  const tally: Tally = { contents: ofContents, bytes: ofBytes, ...NOTHING, lost: [] };
+  const at = { contents: 0, bytes: 0 };
+  const tell = () => onProgress({ ...at, ofContents, ofBytes, newBytes: tally.newBytes });
+  const onBytes = (bytes: number) => {
+    at.bytes += bytes;
+    tally.newBytes += bytes;
+    tell();
+  };
+  const placer = new ContentPlacer({ source, target, mayLink, onBytes });
+  try {
+    for (const firstByte of FIRST_BYTES) {
+      const named = listNamed(sqlite, firstByte);
+      if (named.length === 0) continue;
+      const stored = listStored(target, firstByte);
+      for (const content of named) {
+        if (stored.has(content.digest)) {
+          tally.already++;
+          at.bytes += content.sizeBytes;
+        } else bringOne(content, placer, sqlite, tally);
+        at.contents++;
+      }
+      tell();
+    }
+    placer.finish();
+    return tally;
+  } catch (error) {
+    placer.abandon();
+    throw error;
+  }
+}
+
+const NOTHING = { already: 0, linked: 0, cloned: 0, copied: 0, newBytes: 0 };
+
+function bringOne(content: Content, placer: ContentPlacer, sqlite: Database, tally: Tally): void {
+  const placed = placer.place(content);
+  if (placed === "linked" || placed === "cloned" || placed === "copied") {
+    tally[placed]++;
+    return;
+  }
+  const { digest, sizeBytes } = content;
+  tally.lost.push({ digest, sizeBytes, why: placed, names: namesOf(sqlite, digest) });
+}

@@ -1,0 +1,34 @@
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { syncFolder } from "./placer.ts";
+
+/** Copies a file for its user alone, durably, where the target's bytes differ. Never half: `.tmp`, sync, rename. */
+export function copyPrivateFile(from: string, to: string): void {
+  const bytes = fs.readFileSync(from);
+  if (fs.existsSync(to) && fs.readFileSync(to).equals(bytes)) return;
+  writePrivateFile(to, bytes);
+}
+
+/** Writes a file for its user alone, durably and never half. */
+export function writePrivateFile(to: string, bytes: Uint8Array): void {
+  const partial = `${to}.${process.pid}.tmp`;
+  fs.writeFileSync(partial, bytes, { mode: 0o600, flush: true });
+  fs.renameSync(partial, to);
+}
+
+/**
+ * Copies the keys of a server.
+ * @returns a warning where the target's file system lets others read them
+ */
+export function copySecrets(from: string, to: string): string[] {
+  if (!fs.existsSync(from)) return [];
+  fs.mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
+    if (entry.isFile() && !entry.name.endsWith(".tmp")) copyPrivateFile(join(from, entry.name), join(to, entry.name));
+  }
+  syncFolder(to);
+  const isOpen = (fs.statSync(to).mode & 0o077) !== 0;
+  return isOpen
+    ? [`${to} can be read by others: its file system keeps no permissions. Whoever reads it can sign in as anybody.`]
+    : [];
+}

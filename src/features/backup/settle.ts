@@ -1,0 +1,62 @@
+/** What is changed in a database of the past before it goes on. */
+import type { Database } from "bun:sqlite";
+
+/** What a snapshot of this age still has to send was sent since, or is of no use any more. */
+const STALE_MS = 60 * 60 * 1000;
+
+/** How many mails, pushes and webhook deliveries were given up. */
+export interface GivenUp {
+  readonly mails: number;
+  readonly pushes: number;
+  readonly webhooks: number;
+}
+
+/** Whether what waits in a snapshot is not to be sent any more. */
+export function isStale(takenAtMs: number, nowMs: number): boolean {
+  return nowMs - takenAtMs > STALE_MS;
+}
+
+/**
+ * Gives up what waits to be sent: a server that goes on from the past would send a second time what went out since.
+ * For a database that was brought up to date.
+ */
+export function giveUpOutboxes(sqlite: Database, nowMs: number): GivenUp {
+  const reason = "Given up: the server went on from a copy of the past.";
+  return sqlite
+    .transaction(() => {
+      const run = (sql: string, ...values: (string | number)[]) => sqlite.query(sql).run(...values).changes;
+      const given = {
+        mails: run(
+          `UPDATE mails SET state = 'expired', finished_at = ?1, last_error = ?2, text = '', html = ''
+           WHERE finished_at IS NULL`,
+          nowMs,
+          reason,
+        ),
+        pushes: run(
+          "UPDATE push_deliveries SET state = 'dropped', finished_at = ?1, last_error = ?2 WHERE finished_at IS NULL",
+          nowMs,
+          reason,
+        ),
+        webhooks: run(
+          `UPDATE webhook_deliveries SET state = 'failed', finished_at = ?1, last_error = ?2, is_head = 0
+           WHERE finished_at IS NULL`,
+          nowMs,
+          reason,
+        ),
+      };
+      run("UPDATE push_targets SET next_at = NULL WHERE next_at IS NOT NULL");
+      run("UPDATE webhooks SET waiting = 0 WHERE waiting > 0");
+      return given;
+    })
+    .immediate();
+}
+
+/** Ends all sessions and refresh tokens: what was signed out since the snapshot comes back with it otherwise. @returns how many */
+export function signOutAll(sqlite: Database): number {
+  return sqlite
+    .transaction(() => {
+      const { changes } = sqlite.query("DELETE FROM refresh_tokens").run();
+      return changes + sqlite.query("DELETE FROM sessions").run().changes;
+    })
+    .immediate();
+}

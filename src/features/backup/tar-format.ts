@@ -1,0 +1,123 @@
+/**
+ * Headers of tar archives: POSIX ustar (IEEE Std 1003.1, pax), which every tar reads. Our names are short; a size beyond
+ * what eight octal digits of ustar can say goes into an extended header.
+ */
+
+/** A member of an archive. */
+export interface TarEntry {
+  readonly name: string;
+  readonly sizeBytes: number;
+  readonly kind: "file" | "folder";
+}
+
+/** A header that is none, or of a kind that a backup doesn't have. */
+export class TarError extends Error {
+  override readonly name = "TarError";
+}
+
+/** Everything in an archive begins at a multiple of this. */
+export const BLOCK_BYTES = 512;
+/** Two blocks of nothing end it. */
+export const TAR_END = new Uint8Array(2 * BLOCK_BYTES);
+const NAME_BYTES_MAX = 100;
+const OCTAL_SIZE_MAX = 0o77777777777;
+const CHECKSUM_AT = 148;
+const TYPES = { file: "0", folder: "5", extended: "x", extendedForAll: "g" };
+
+/** The header of a member, an extended one before it where its size needs one. @throws TarError for a long name */
+export function writeHeader({ name, sizeBytes, kind }: TarEntry, mtimeMs: number): Uint8Array {
+  const type = TYPES[kind];
+  if (sizeBytes <= OCTAL_SIZE_MAX) return block(name, sizeBytes, type, mtimeMs);
+  const record = paxRecord("size", String(sizeBytes));
+  return Buffer.concat([
+    block(`${name}.pax`, record.byteLength, TYPES.extended, mtimeMs),
+    record,
+    Buffer.alloc(paddingOf(record.byteLength)),
+    block(name, 0, type, mtimeMs),
+  ]);
+}
+
+/** How many zeros follow a member of that size. */
+export function paddingOf(sizeBytes: number): number {
+  return (BLOCK_BYTES - (sizeBytes % BLOCK_BYTES)) % BLOCK_BYTES;
+}
+
+/** What a block says: a member, an extended header (whose records follow), or the end of the archive. */
+export type Header = TarEntry | { readonly kind: "extended"; readonly sizeBytes: number } | { readonly kind: "end" };
+
+/** Reads a header block. @throws TarError */
+export function readHeader(bytes: Uint8Array): Header {
+  const text = (from: number, length: number) => {
+    const field = Buffer.from(bytes.buffer, bytes.byteOffset + from, length);
+    const end = field.indexOf(0);
+    return field.toString("utf8", 0, end === -1 ? length : end);
+  };
+  if (bytes.every((byte) => byte === 0)) return { kind: "end" };
+  const checksum = Number.parseInt(text(CHECKSUM_AT, 8).trim(), 8);
+  if (checksum !== checksumOf(bytes)) throw new TarError("This is no tar archive, or a damaged one.");
+  const sizeBytes = readSize(bytes, text(124, 12));
+  const type = text(156, 1);
+  if (type === TYPES.extended || type === TYPES.extendedForAll) return { kind: "extended", sizeBytes };
+  const prefix = text(257, 5) === "ustar" ? text(345, 155) : "";
+  const name = (prefix === "" ? "" : `${prefix}/`) + text(0, NAME_BYTES_MAX);
+  if (type === TYPES.file || type === "") return { kind: "file", name, sizeBytes };
+  if (type === TYPES.folder) return { kind: "folder", name, sizeBytes: 0 };
+  throw new TarError(`The archive has a member of a kind that a backup doesn't have: ${name}`);
+}
+
+/** The records of an extended header: path and size, where they are among them. */
+export function readPax(bytes: Uint8Array): { path?: string; size?: number } {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const found: { path?: string; size?: number } = {};
+  for (let at = 0; at < text.byteLength; ) {
+    const space = text.indexOf(0x20, at);
+    const length = Number(text.toString("utf8", at, space));
+    if (space === -1 || !Number.isInteger(length) || length <= space - at) throw new TarError("A damaged pax header.");
+    const [key = "", ...value] = text.toString("utf8", space + 1, at + length - 1).split("=");
+    if (key === "path") found.path = value.join("=");
+    if (key === "size") found.size = Number(value.join("="));
+    at += length;
+  }
+  return found;
+}
+
+function block(name: string, sizeBytes: number, type: string, mtimeMs: number): Buffer {
+  if (Buffer.byteLength(name) > NAME_BYTES_MAX) throw new TarError(`A name is too long for the archive: ${name}`);
+  const header = Buffer.alloc(BLOCK_BYTES);
+  const octal = (value: number, at: number, length: number) =>
+    header.write(`${Math.floor(value).toString(8).padStart(length - 1, "0")}\0`, at);
+  header.write(name, 0);
+  octal(type === TYPES.folder ? 0o700 : 0o600, 100, 8);
+  octal(0, 108, 8);
+  octal(0, 116, 8);
+  octal(sizeBytes, 124, 12);
+  octal(mtimeMs / 1000, 136, 12);
+  header.write(type, 156);
+  header.write("ustar\x0000", 257);
+  header.write(`${checksumOf(header).toString(8).padStart(6, "0")}\0 `, CHECKSUM_AT);
+  return header;
+}
+
+/** The sum of all bytes, those of the sum itself counted as spaces. */
+function checksumOf(header: Uint8Array): number {
+  let sum = 0;
+  for (const [index, byte] of header.entries())
+    sum += index >= CHECKSUM_AT && index < CHECKSUM_AT + 8 ? 0x20 : byte;
+  return sum;
+}
+
+/** Octal digits; or, where the first bit is set, the number itself, as GNU tar writes large ones. */
+function readSize(header: Uint8Array, octal: string): number {
+  if (((header[124] ?? 0) & 0x80) === 0) return Number.parseInt(octal.trim() || "0", 8);
+  let size = 0;
+  for (const byte of header.subarray(125, 136)) size = size * 256 + byte;
+  return size;
+}
+
+function paxRecord(key: string, value: string): Buffer {
+  const rest = ` ${key}=${value}\n`;
+  let length = rest.length;
+  // The length counts its own digits.
+  while (String(length).length + rest.length !== length) length = String(length).length + rest.length;
+  return Buffer.from(`${length}${rest}`);
+}

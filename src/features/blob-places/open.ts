@@ -1,0 +1,105 @@
+/** Builds what keeps contents in a bucket, from the settings; nothing where none is set. */
+import type { Database } from "bun:sqlite";
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { DiskBlobStore } from "../../blobs/disk-blob-store.ts";
+import type { Digest } from "../../blobs/digest.ts";
+import { S3Client } from "../../blobs/s3/client.ts";
+import { readPasswordFile } from "../../config/secrets.ts";
+import type { Config } from "../../config/settings.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import type { Reader } from "../../db/reader.ts";
+import type { Writer } from "../../db/transaction.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import { BlobMover } from "./mover.ts";
+import type { Owner } from "./owner.ts";
+import { RemoteRows } from "./queries.ts";
+import { RemoteContents } from "./remote-contents.ts";
+import { BlobPlaces } from "./service.ts";
+
+/** What the bucket is opened with. */
+export interface BucketOptions {
+  readonly config: Pick<Config, "blobs" | "s3">;
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A bucket that is set up: what the store needs of it, and what {@link openBlobPlaces} goes on with. */
+export interface Bucket {
+  readonly client: S3Client;
+  readonly name: string;
+  readonly prefix: string;
+  readonly rows: RemoteRows;
+  readonly contents: RemoteContents;
+}
+
+/**
+ * The bucket of the settings; undefined where none is set.
+ * @throws StartupError where settings contradict each other, or contents lie in a bucket that the settings don't name
+ */
+export function openBucket(options: BucketOptions): Bucket | undefined {
+  const { config, sqlite, writer, clock, log } = options;
+  const { s3 } = config;
+  const rows = new RemoteRows(sqlite);
+  if (s3.endpoint === null && s3.bucket === null) {
+    refuseWithoutBucket(config, rows);
+    return undefined;
+  }
+  if (s3.endpoint === null || s3.bucket === null || s3.accessKeyId === null) {
+    throw new StartupError(
+      "s3.endpoint, s3.bucket and s3.accessKeyId go together, with s3.secretAccessKey or s3.secretAccessKeyFile. Set all, or none.",
+    );
+  }
+  const secretAccessKey =
+    s3.secretAccessKeyFile === null ? s3.secretAccessKey : readPasswordFile(s3.secretAccessKeyFile);
+  if (secretAccessKey === null || secretAccessKey === "") {
+    throw new StartupError("s3.secretAccessKey is not set. Set it, or s3.secretAccessKeyFile, to use the bucket.");
+  }
+  const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
+  const client = new S3Client({ endpoint, region, bucket: name, accessKeyId, secretAccessKey, isPathStyle });
+  const contents = new RemoteContents({ client, prefix, rows, writer, clock, log });
+  return { client, name, prefix, rows, contents };
+}
+
+/** What moves contents between this disk and the bucket. */
+export function openBlobPlaces(
+  bucket: Bucket,
+  options: BucketOptions & {
+    readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy">;
+    readonly reader: Reader;
+    /** Which store, and which database of it. */
+    readonly owner: () => Owner;
+    readonly isBusy: () => boolean;
+    readonly openKept: () => { has(digest: Digest): boolean; close(): void };
+    readonly onDamaged: (digest: Digest) => Promise<void>;
+  },
+): BlobPlaces {
+  const { client, name, prefix, rows, contents: remote } = bucket;
+  const { config, reader, log } = options;
+  const mover = new BlobMover({
+    ...options,
+    client,
+    bucket: name,
+    prefix,
+    rows,
+    remote,
+    cacheBytes: config.s3.cacheBytes,
+  });
+  return new BlobPlaces({ mover, remote, reader, rows, log, isStore: config.blobs.store === "s3" });
+}
+
+function refuseWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {
+  if (blobs.store === "s3") {
+    throw new StartupError(
+      "blobs.store is s3, but no bucket is set. Set s3.endpoint, s3.bucket and the keys, or blobs.store = disk.",
+    );
+  }
+  const away = rows.countAlone();
+  if (away === 0) return;
+  throw new StartupError(
+    `${away} contents of this store lie in a bucket alone, and the settings name none. Set s3.* as before; ` +
+      "to bring them all back to this disk, then run: larder blobs move --to disk",
+  );
+}

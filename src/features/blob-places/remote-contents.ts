@@ -1,0 +1,183 @@
+/**
+ * The contents in the bucket, as the store reads them. An outage is told at once to whoever asks, and found out anew every
+ * few seconds: nobody waits for a service that is known to be down.
+ */
+import { contentMissing } from "../../blobs/blob-store.ts";
+import { type Digest, toChecksum } from "../../blobs/digest.ts";
+import type { RemotePlace } from "../../blobs/remote.ts";
+import { type S3Client, S3Error } from "../../blobs/s3/client.ts";
+import type { Writer } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { WriteBehind } from "../../jobs/write-behind.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import type { RemoteRows } from "./queries.ts";
+
+/** What {@link RemoteContents} works with. */
+export interface RemoteContentsOptions {
+  readonly client: S3Client;
+  /** What the key of every object begins with. */
+  readonly prefix: string;
+  readonly rows: RemoteRows;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface Pending {
+  readonly uses: Map<Digest, number>;
+  readonly whole: Map<Digest, { readonly sizeBytes: number; readonly atMs: number }>;
+}
+
+/** After a failure, so long it is not tried again for readers. */
+const DOWN_MS = 5_000;
+/** What a client is told to wait. */
+const RETRY_AFTER_S = 30;
+/** A use within so long after another is not worth a row. */
+const USE_AGAIN_MS = 60_000;
+const USES_MAX = 100_000;
+
+/** See the head of this file. */
+export class RemoteContents implements RemotePlace {
+  readonly #options: RemoteContentsOptions;
+  readonly #behind: WriteBehind<Pending>;
+  /** When copies on this disk were last used, as far as that may be newer than their rows. */
+  readonly #used = new Map<Digest, number>();
+  #uses = new Map<Digest, number>();
+  #whole = new Map<Digest, { sizeBytes: number; atMs: number }>();
+  #downUntilMs = 0;
+  #problem: string | undefined;
+
+  constructor(options: RemoteContentsOptions) {
+    this.#options = options;
+    const { writer, log, rows } = options;
+    this.#behind = new WriteBehind({
+      writer,
+      log,
+      what: "uses of contents",
+      take: () => {
+        const taken = { uses: this.#uses, whole: this.#whole };
+        [this.#uses, this.#whole] = [new Map(), new Map()];
+        return taken;
+      },
+      isWaiting: () => this.#uses.size > 0 || this.#whole.size > 0,
+      write: ({ uses, whole }) => {
+        for (const [digest, { sizeBytes, atMs }] of whole) rows.noteWhole(digest, sizeBytes, atMs);
+        for (const [digest, atMs] of uses) rows.use(digest, atMs);
+      },
+      giveBack: ({ uses, whole }) => {
+        for (const [digest, atMs] of uses) if (!this.#uses.has(digest)) this.#uses.set(digest, atMs);
+        for (const [digest, found] of whole) if (!this.#whole.has(digest)) this.#whole.set(digest, found);
+      },
+    });
+  }
+
+  /** Why the service could not be used when it was last tried; undefined where it could. */
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  find(digest: Digest): { readonly sizeBytes: number } | undefined {
+    return this.#options.rows.find(digest);
+  }
+
+  /** What the keys of all contents begin with. */
+  get folder(): string {
+    return `${this.#options.prefix}sha256/`;
+  }
+
+  /** Where a content lies in the bucket. */
+  keyOf(digest: Digest): string {
+    return `${this.folder}${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
+  }
+
+  async isThere(digest: Digest): Promise<boolean> {
+    return this.#ask(digest, async () => (await this.#options.client.head(this.keyOf(digest))) !== undefined);
+  }
+
+  async read(
+    digest: Digest,
+    offset: number,
+    lengthBytes: number,
+  ): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
+    const pieces = await this.#ask(digest, () => this.#options.client.get(this.keyOf(digest), offset, lengthBytes));
+    return this.#translated(digest, pieces);
+  }
+
+  noteUse(digest: Digest): void {
+    const nowMs = this.#options.clock.nowMs();
+    if (nowMs - (this.#used.get(digest) ?? 0) < USE_AGAIN_MS) return;
+    if (this.#used.size >= USES_MAX) this.#used.clear();
+    this.#used.set(digest, nowMs);
+    this.#uses.set(digest, nowMs);
+    this.#behind.note();
+  }
+
+  noteWhole(digest: Digest, sizeBytes: number): void {
+    this.#whole.set(digest, { sizeBytes, atMs: this.#options.clock.nowMs() });
+    this.#behind.note();
+  }
+
+  /** When the copy here was used last, as far as this process knows it. */
+  lastUseMs(digest: Digest): number {
+    return this.#used.get(digest) ?? 0;
+  }
+
+  /** Notes how the service was found: what it said, or undefined where it works. */
+  noteHealth(problem: string | undefined): void {
+    const { log } = this.#options;
+    if (problem !== undefined && this.#problem === undefined) {
+      log.error("The storage service (s3) can't be used. Contents that lie there alone can't be read meanwhile.", {
+        problem,
+      });
+    }
+    if (problem === undefined && this.#problem !== undefined) log.info("The storage service (s3) works again.");
+    this.#problem = problem;
+    this.#downUntilMs = problem === undefined ? 0 : performance.now() + DOWN_MS;
+  }
+
+  /** Writes what waits in memory. */
+  flush(): Promise<void> {
+    return this.#behind.flush();
+  }
+
+  async #ask<T>(digest: Digest, question: () => Promise<T>): Promise<T> {
+    if (performance.now() < this.#downUntilMs) throw unavailable();
+    try {
+      const answer = await question();
+      this.noteHealth(undefined);
+      return answer;
+    } catch (error) {
+      throw this.#translate(digest, error);
+    }
+  }
+
+  async *#translated(digest: Digest, pieces: AsyncGenerator<Uint8Array, void, undefined>) {
+    try {
+      yield* pieces;
+    } catch (error) {
+      throw this.#translate(digest, error);
+    }
+  }
+
+  #translate(digest: Digest, error: unknown): unknown {
+    if (!(error instanceof S3Error)) return error;
+    if (error.problem === "absent") {
+      if (this.find(digest) !== undefined) {
+        this.#options.log.error("A content is not in the bucket any more.", { checksum: toChecksum(digest) });
+      }
+      return contentMissing(digest);
+    }
+    this.noteHealth(error.message);
+    return unavailable(error);
+  }
+}
+
+function unavailable(cause?: unknown): AppError {
+  return new AppError(
+    "provider_unavailable",
+    "The content lies with a storage service that can't be reached now. Try again in a minute.",
+    { retryAfter: RETRY_AFTER_S },
+    cause,
+  );
+}

@@ -1,0 +1,247 @@
+/**
+ * Verifies a data directory as it lies there: each content against its digest, each row against what it should be. It
+ * only reads, beside a running server too, and from a copy, a backup or a disk that can't be written.
+ */
+import type { Database } from "bun:sqlite";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { type Digest, digestFromBytes, digestToBytes } from "../../blobs/digest.ts";
+import { Layout } from "../../blobs/layout.ts";
+import { openReadOnly } from "../../db/open.ts";
+import { Reader } from "../../db/reader.ts";
+import type { Log } from "../../lib/log.ts";
+import { recountAccount, recountBlobs } from "../tree/recount.ts";
+import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
+import type { ContentFault } from "./hash-file.ts";
+import { HashReader } from "./hash-reader.ts";
+import { ContentUses, type UsingFile } from "./uses.ts";
+
+/** What is verified, and how. */
+export interface VerifyOptions {
+  /** The database to go by: no other process's log may be missing beside it. */
+  readonly databasePath: string;
+  /** The data directory whose `blobs/` is read. */
+  readonly root: string;
+  /** Compares only the sizes of contents. */
+  readonly isQuick: boolean;
+  readonly log: Log;
+  readonly onProgress: (progress: VerifyProgress) => void;
+  /** Told of each batch of contents that was read whole, and of those that were not. */
+  readonly onRead?: (read: readonly { readonly digest: Digest; readonly fault: ContentFault | null }[]) => Promise<void>;
+}
+
+/** How far it has come. */
+export interface VerifyProgress {
+  readonly contents: number;
+  readonly ofContents: number;
+  readonly bytes: number;
+  readonly ofBytes: number;
+}
+
+/** A content that is not what it should be. */
+export interface FaultyContent extends ContentFault {
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  /** Some of the files that have it, or had. */
+  readonly files: readonly UsingFile[];
+}
+
+/** What was found. */
+export interface Verification {
+  readonly contents: number;
+  readonly bytes: number;
+  /** The first {@link FAULTS_MAX} of them. */
+  readonly faults: readonly FaultyContent[];
+  readonly faultsTotal: number;
+  /** Problems of the database, in words, by ids. */
+  readonly problems: readonly string[];
+  /** Contents that lie in a bucket and not here. */
+  readonly elsewhere: number;
+  /** What lies in the store without a row: no fault, it waits for the collector. */
+  readonly unlisted: { readonly contents: number; readonly bytes: number };
+  /** Files in the store that are no contents. */
+  readonly foreign: number;
+  readonly seconds: number;
+}
+
+/** Faulty contents that are told one by one. */
+export const FAULTS_MAX = 10_000;
+
+interface ContentRow {
+  readonly id: number;
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  readonly isElsewhere: boolean;
+}
+
+const FILES_MAX = 10;
+const BATCH_CONTENTS = 200;
+const BATCH_BYTES = 64 * 1024 * 1024;
+/** While one thread waits for the disk the other computes. */
+const THREADS = 2;
+
+/** See the head of this file. @throws Error where nothing can be read at all; SQLiteError where the database can't be */
+export async function verify(options: VerifyOptions): Promise<Verification> {
+  const startedMs = performance.now();
+  const db = openReadOnly(options.databasePath);
+  try {
+    const problems = await findProblems(db.sqlite, options);
+    const read = await new ContentVerifier(db.sqlite, options).run();
+    const lying = await countUnlisted(db.sqlite, options.root);
+    return { ...read, problems, ...lying, seconds: (performance.now() - startedMs) / 1_000 };
+  } finally {
+    db.close();
+  }
+}
+
+async function findProblems(sqlite: Database, { databasePath, log }: VerifyOptions): Promise<string[]> {
+  const structure = findStructuralProblems(sqlite);
+  // Counting in a broken structure would only say the same in many words.
+  if (structure.length > 0) return structure;
+  const reader = new Reader(databasePath, log);
+  try {
+    const drifts = await recountBlobs(reader);
+    const accounts = sqlite.query<{ id: number }, []>("SELECT id FROM accounts WHERE root_id > 0").all();
+    for (const { id } of accounts) drifts.push(...(await recountAccount(reader, id)));
+    const counted = drifts.map(
+      (drift) => `the counter ${drift.counter} of ${drift.of} says ${drift.stored}, and counting gives ${drift.counted}`,
+    );
+    return [...findBrokenRules(sqlite), ...counted];
+  } finally {
+    reader.close();
+  }
+}
+
+/** Reads all contents that something refers to, in the order in which they came: nearly that in which they lie on a disk. */
+class ContentVerifier {
+  readonly #options: VerifyOptions;
+  readonly #layout: Layout;
+  readonly #uses: ContentUses;
+  readonly #list;
+  readonly #isNamed;
+  readonly #sum;
+  readonly #faults: FaultyContent[] = [];
+  #faultsTotal = 0;
+  #elsewhere = 0;
+  #lastId = 0;
+  #contents = 0;
+  #bytes = 0;
+
+  constructor(sqlite: Database, options: VerifyOptions) {
+    this.#options = options;
+    this.#layout = new Layout(options.root);
+    this.#uses = new ContentUses(sqlite);
+    this.#list = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number; isElsewhere: number }, [number, number]>(
+      `SELECT id, digest, size_bytes AS sizeBytes,
+         EXISTS (SELECT 1 FROM remote_blobs r WHERE r.digest = blobs.digest) AS isElsewhere
+       FROM blobs WHERE refs > 0 AND id > ?1 ORDER BY id LIMIT ?2`,
+    );
+    this.#isNamed = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0");
+    this.#sum = sqlite.query<{ contents: number; bytes: number }, []>(
+      "SELECT count(*) AS contents, coalesce(sum(size_bytes), 0) AS bytes FROM blobs WHERE refs > 0",
+    );
+  }
+
+  async run(): Promise<Pick<Verification, "contents" | "bytes" | "faults" | "faultsTotal" | "elsewhere">> {
+    const total = this.#sum.get() ?? { contents: 0, bytes: 0 };
+    const readers = Array.from({ length: THREADS }, () => new HashReader({ isQuick: this.#options.isQuick }));
+    try {
+      await Promise.all(readers.map((reader) => this.#readWith(reader, total)));
+    } finally {
+      for (const reader of readers) reader.close();
+    }
+    const faults = this.#faults.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+    const [contents, bytes, faultsTotal, elsewhere] = [this.#contents, this.#bytes, this.#faultsTotal, this.#elsewhere];
+    return { contents, bytes, faults, faultsTotal, elsewhere };
+  }
+
+  async #readWith(reader: HashReader, total: { contents: number; bytes: number }): Promise<void> {
+    for (let batch = this.#next(); batch.length > 0; batch = this.#next()) {
+      const faults = await this.#read(reader, batch);
+      this.#contents += batch.length;
+      for (const { sizeBytes } of batch) this.#bytes += sizeBytes;
+      await this.#options.onRead?.(
+        batch
+          .filter(({ digest, isElsewhere }) => !isElsewhere || faults.get(digest) !== undefined)
+          .map(({ digest }) => ({ digest, fault: faults.get(digest) ?? null })),
+      );
+      const [ofContents, ofBytes] = [total.contents, total.bytes];
+      this.#options.onProgress({ contents: this.#contents, ofContents, bytes: this.#bytes, ofBytes });
+    }
+  }
+
+  #next(): ContentRow[] {
+    const rows: ContentRow[] = [];
+    let bytes = 0;
+    for (const row of this.#list.iterate(this.#lastId, BATCH_CONTENTS)) {
+      bytes += row.sizeBytes;
+      if (rows.length > 0 && bytes > BATCH_BYTES) break;
+      rows.push({ ...row, digest: digestFromBytes(row.digest), isElsewhere: row.isElsewhere === 1 });
+      this.#lastId = row.id;
+    }
+    return rows;
+  }
+
+  /** What is wrong is read twice: it may have been removed or replaced while its batch was read. */
+  async #read(reader: HashReader, batch: readonly ContentRow[]): Promise<ReadonlyMap<Digest, ContentFault>> {
+    const doubtful = (await this.#faultsIn(reader, batch)).map(({ row }) => row);
+    const certain = new Map<Digest, ContentFault>();
+    for (const { row, fault } of doubtful.length === 0 ? [] : await this.#faultsIn(reader, doubtful)) {
+      const { digest, sizeBytes } = row;
+      if (fault.kind === "missing" && row.isElsewhere) this.#elsewhere++;
+      else if (this.#isNamed.get(digestToBytes(digest)) !== null) {
+        certain.set(digest, fault);
+        this.#faultsTotal++;
+        const isTold = this.#faults.length < FAULTS_MAX;
+        if (isTold) this.#faults.push({ digest, sizeBytes, ...fault, files: this.#uses.find(digest, FILES_MAX) });
+      }
+    }
+    return certain;
+  }
+
+  async #faultsIn(
+    reader: HashReader,
+    rows: readonly ContentRow[],
+  ): Promise<readonly { row: ContentRow; fault: ContentFault }[]> {
+    const { faults } = await reader.read(
+      rows.map(({ digest, sizeBytes }) => ({ digest, sizeBytes, path: this.#layout.blob(digest) })),
+    );
+    return faults.flatMap(({ index, kind, detail }) => {
+      const row = rows[index];
+      return row === undefined ? [] : [{ row, fault: { kind, detail } }];
+    });
+  }
+}
+
+/** Looks at all that lies in the store. */
+async function countUnlisted(sqlite: Database, root: string): Promise<Pick<Verification, "unlisted" | "foreign">> {
+  const find = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
+  const top = join(root, "blobs", "sha256");
+  const unlisted = { contents: 0, bytes: 0 };
+  let foreign = 0;
+  for (const first of namesIn(top)) {
+    for (const second of namesIn(join(top, first))) {
+      for (const name of namesIn(join(top, first, second))) {
+        const digest = Layout.digestOf(name);
+        if (digest === undefined) foreign++;
+        else if (find.get(digestToBytes(digest)) === null) {
+          unlisted.contents++;
+          unlisted.bytes += fs.lstatSync(join(top, first, second, name), { throwIfNoEntry: false })?.size ?? 0;
+        }
+      }
+    }
+    // Ctrl+C has its turn.
+    await new Promise(setImmediate);
+  }
+  return { unlisted, foreign };
+}
+
+/** Names in a folder; none where it is no folder or can't be read: its contents are told as missing then. */
+function namesIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,256 @@
+/**
+ * Objects on disk: `<first>-<last>.jsonl.zst`, or `….full.jsonl.zst`, lines of JSON packed by zstd, so that `zstdcat` shows
+ * them. An object has its name only once it is whole and durable; its last line holds the sha256 of all before. Small ones
+ * that follow each other are joined into one file by putting their bytes one after the other.
+ */
+import * as fs from "node:fs";
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createZstdDecompress } from "node:zlib";
+import type { ObjectEnd, ObjectHeader } from "./records.ts";
+
+/** A file of one object, or of several that follow each other. */
+export interface ObjectFile {
+  readonly path: string;
+  /** Number of its first object, */
+  readonly first: number;
+  /** and of its last. */
+  readonly last: number;
+  /** Whether it holds everything, so that none before it is needed. */
+  readonly isFull: boolean;
+  readonly sizeBytes: number;
+}
+
+/** What reading a file found. */
+export interface ReadOutcome {
+  /** Lines that were told. */
+  readonly records: number;
+  /** Journal number up to which the last whole object in it tells everything; undefined where none is whole. */
+  readonly seq: number | undefined;
+  /** What is wrong with it, in words; undefined for nothing. What could be read was told nevertheless. */
+  readonly fault: string | undefined;
+}
+
+const NAME = /^(\d{10})-(\d{10})(\.full)?\.jsonl\.zst$/;
+const PARTIAL = ".part";
+const PIECE_BYTES = 1024 * 1024;
+const LINE_END = "\n";
+
+/** The name of the file that holds the objects with these numbers. */
+export function objectName(first: number, last: number, isFull: boolean): string {
+  return `${padded(first)}-${padded(last)}${isFull ? ".full" : ""}.jsonl.zst`;
+}
+
+/** The whole objects in a folder, in order; none where there is no such folder. */
+export async function listObjects(folder: string): Promise<ObjectFile[]> {
+  const found: ObjectFile[] = [];
+  for (const name of await namesIn(folder)) {
+    const [, first, last, full] = NAME.exec(name) ?? [];
+    if (first === undefined || last === undefined) continue;
+    const path = join(folder, name);
+    const { size } = await stat(path);
+    found.push({ path, first: Number(first), last: Number(last), isFull: full !== undefined, sizeBytes: size });
+  }
+  return found.sort((a, b) => a.first - b.first || Number(b.isFull) - Number(a.isFull) || b.last - a.last);
+}
+
+/**
+ * Those of the files of one account that together tell everything, in the order in which they are to be read: the newest
+ * that holds all, and what follows it. What a joined file replaces is left out.
+ */
+export function chooseObjects(files: readonly ObjectFile[]): ObjectFile[] {
+  const full = files.filter(({ isFull }) => isFull).sort((a, b) => b.last - a.last)[0];
+  const chosen: ObjectFile[] = full === undefined ? [] : [full];
+  let covered = full?.last ?? 0;
+  for (const file of files.toSorted((a, b) => a.first - b.first || b.last - a.last)) {
+    if (file.isFull || file.last <= covered) continue;
+    chosen.push(file);
+    covered = file.last;
+  }
+  return chosen;
+}
+
+/** Removes what a crash or a full disk left half written. */
+export async function sweepPartials(folder: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
+    if (name.endsWith(PARTIAL)) await rm(join(folder, name), { force: true });
+  }
+}
+
+/** Writes one object. It is there, whole and durable, once {@link finish} has resolved; until then nothing is. */
+export class ObjectWriter {
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #hasher = new Bun.CryptoHasher("sha256");
+  #records = 0;
+
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /** Begins an object. @throws the system's error */
+  static async create(path: string, header: ObjectHeader): Promise<ObjectWriter> {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const writer = new ObjectWriter(path, await open(path + PARTIAL, "w", 0o600));
+    await writer.#write([header]);
+    return writer;
+  }
+
+  /** Lines written so far, without the first. */
+  get records(): number {
+    return this.#records;
+  }
+
+  /** Writes some lines, packed together. */
+  async add(records: readonly object[]): Promise<void> {
+    if (records.length === 0) return;
+    await this.#write(records);
+    this.#records += records.length;
+  }
+
+  /** Ends it. @param seq journal number up to which it tells everything @returns its size in bytes */
+  async finish(seq: number): Promise<number> {
+    const end: ObjectEnd = { end: true, records: this.#records, seq, sha256: this.#hasher.copy().digest("hex") };
+    await this.#write([end]);
+    const { size } = await this.#file.stat();
+    await this.#file.sync();
+    await this.#file.close();
+    await rename(this.#path + PARTIAL, this.#path);
+    await syncFolder(dirname(this.#path));
+    return size;
+  }
+
+  /** Gives it up; for use after an error, or instead of {@link finish}. */
+  async abandon(): Promise<void> {
+    await this.#file.close();
+    await rm(this.#path + PARTIAL, { force: true });
+  }
+
+  async #write(lines: readonly object[]): Promise<void> {
+    const text = lines.map((line) => JSON.stringify(line) + LINE_END).join("");
+    this.#hasher.update(text);
+    await this.#file.writeFile(await Bun.zstdCompress(text));
+  }
+}
+
+/**
+ * Reads a file, piece by piece, and tells each line of it in order. A fault ends the reading: what was told before it is
+ * worth having all the same.
+ */
+export async function readObjects(path: string, tell: (record: unknown) => void): Promise<ReadOutcome> {
+  const checker = new Checker(tell);
+  try {
+    const stream = fs.createReadStream(path).pipe(createZstdDecompress());
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let rest = "";
+    for await (const piece of stream) {
+      const lines = (rest + decoder.decode(piece, { stream: true })).split(LINE_END);
+      rest = lines.pop() ?? "";
+      for (const line of lines) checker.take(line);
+    }
+    return checker.outcome(rest === "" ? undefined : "it ends in the middle of a line");
+  } catch (error) {
+    return checker.outcome(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Makes one file of several that follow each other; they are removed once it is durable. */
+export async function joinObjects(files: readonly ObjectFile[]): Promise<void> {
+  const [first] = files;
+  const last = files.at(-1);
+  if (first === undefined || last === undefined || files.length < 2) return;
+  const folder = dirname(first.path);
+  const path = join(folder, objectName(first.first, last.last, false));
+  const target = await open(path + PARTIAL, "w", 0o600);
+  try {
+    for (const file of files) await append(target, file.path);
+    await target.sync();
+  } finally {
+    await target.close();
+  }
+  await rename(path + PARTIAL, path);
+  await syncFolder(folder);
+  for (const file of files) await rm(file.path, { force: true });
+}
+
+/** Makes what was made, renamed or removed in a folder last. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Names in a folder; none where there is no such folder. */
+export async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Holds lines against the last one of their object. */
+class Checker {
+  readonly #tell: (record: unknown) => void;
+  #hasher: Bun.CryptoHasher | undefined;
+  #inObject = 0;
+  #records = 0;
+  #seq: number | undefined;
+
+  constructor(tell: (record: unknown) => void) {
+    this.#tell = tell;
+  }
+
+  take(line: string): void {
+    const value: unknown = JSON.parse(line);
+    if (typeof value !== "object" || value === null) throw new Error("a line of it is no object");
+    if (this.#hasher === undefined) {
+      if (!("larder" in value)) throw new Error("it does not begin as an object does");
+      this.#hasher = new Bun.CryptoHasher("sha256");
+      this.#inObject = 0;
+    } else if ("end" in value) {
+      const isRight =
+        "sha256" in value &&
+        value.sha256 === this.#hasher.digest("hex") &&
+        "records" in value &&
+        value.records === this.#inObject;
+      if (!isRight || !("seq" in value) || typeof value.seq !== "number") throw new Error("its digest is another one");
+      this.#seq = value.seq;
+      this.#hasher = undefined;
+      return;
+    } else {
+      this.#tell(value);
+      this.#inObject++;
+      this.#records++;
+    }
+    this.#hasher.update(line + LINE_END);
+  }
+
+  outcome(fault: string | undefined): ReadOutcome {
+    const isCut = this.#hasher !== undefined || this.#seq === undefined;
+    return { records: this.#records, seq: this.#seq, fault: fault ?? (isCut ? "its end is missing" : undefined) };
+  }
+}
+
+async function append(target: FileHandle, path: string): Promise<void> {
+  const source = await open(path, "r");
+  try {
+    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    for (;;) {
+      const { bytesRead } = await source.read(piece, 0, PIECE_BYTES);
+      if (bytesRead === 0) return;
+      await target.writeFile(piece.subarray(0, bytesRead));
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function padded(number: number): string {
+  return String(number).padStart(10, "0");
+}

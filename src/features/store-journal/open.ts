@@ -1,0 +1,28 @@
+import type { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { Writer } from "../../db/transaction.ts";
+import type { Clock } from "../../lib/clock.ts";
+import type { Log } from "../../lib/log.ts";
+import { StoreJournalTables } from "./queries.ts";
+import { StoreJournal } from "./service.ts";
+
+/** Builds the writer of the store's journal over one database; nothing is read or started. */
+export function openStoreJournal(options: {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `blobs/` */
+  readonly blobs: string;
+  readonly checkStore: () => void;
+  /** Another one for each time that the database went on from a snapshot. */
+  readonly epoch: string;
+}): StoreJournal {
+  const { sqlite, blobs, ...rest } = options;
+  return new StoreJournal({ ...rest, tables: new StoreJournalTables(sqlite), root: journalRoot(blobs) });
+}
+
+/** Where the objects lie. @param blobs `blobs/` */
+export function journalRoot(blobs: string): string {
+  return join(blobs, "journal");
+}

@@ -1,0 +1,86 @@
+/** Lines of objects, read with care: a file on a disk of years ago may say anything. Pure. */
+import { Type } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { AccountRecord, FileRecord, FolderRecord, GoneRecord } from "./records.ts";
+
+const Milliseconds = Type.Integer({ minimum: 0 });
+const Content = Type.Object({
+  version: Type.Integer({ minimum: 1 }),
+  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+  size: Type.Integer({ minimum: 0 }),
+  crc32: Type.Integer(),
+  type: Type.String(),
+  at: Milliseconds,
+  by: Type.Optional(Type.String()),
+  until: Type.Optional(Milliseconds),
+});
+const Share = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  kind: Type.Union([Type.Literal("public"), Type.Literal("link"), Type.Literal("upload"), Type.Literal("account")]),
+  nonce: Type.String({ pattern: "^([0-9a-f]{2})+$" }),
+  tokenHash: Type.String({ pattern: "^([0-9a-f]{2})+$" }),
+  created: Milliseconds,
+  epoch: Type.Integer(),
+  label: Type.Optional(Type.String()),
+  expires: Type.Optional(Milliseconds),
+  pinned: Type.Optional(Type.Integer()),
+  hidesLocation: Type.Optional(Type.Integer()),
+  canWrite: Type.Optional(Type.Integer()),
+  recipient: Type.Optional(Type.String()),
+  recipientEmail: Type.Optional(Type.String()),
+});
+const Node = {
+  in: Type.Optional(Type.String()),
+  name: Type.String({ minLength: 1 }),
+  created: Milliseconds,
+  modified: Milliseconds,
+  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
+  trash: Type.Optional(Type.Object({ at: Milliseconds, in: Type.Optional(Type.String()), path: Type.String() })),
+  shares: Type.Optional(Type.Array(Share)),
+};
+const Folder = TypeCompiler.Compile(Type.Object({ folder: Type.String({ minLength: 1 }), ...Node }));
+const File = TypeCompiler.Compile(
+  Type.Object({
+    file: Type.String({ minLength: 1 }),
+    ...Node,
+    content: Content,
+    versions: Type.Optional(Type.Array(Content)),
+    originalName: Type.Optional(Type.String()),
+    fileModifiedAt: Type.Optional(Type.String()),
+    capturedAt: Type.Optional(Type.String()),
+    isPublic: Type.Optional(Type.Literal(true)),
+    tags: Type.Optional(Type.Array(Type.String())),
+  }),
+);
+const Gone = TypeCompiler.Compile(Type.Object({ gone: Type.String({ minLength: 1 }) }));
+const Account = TypeCompiler.Compile(
+  Type.Object({
+    account: Type.String({ minLength: 1 }),
+    email: Type.String({ minLength: 1 }),
+    name: Type.String(),
+    role: Type.Union([Type.Literal("admin"), Type.Literal("user"), Type.Literal("viewer")]),
+    plan: Type.Union([Type.Literal("free"), Type.Literal("pro"), Type.Literal("enterprise")]),
+    quota: Type.Optional(Type.Integer()),
+    created: Milliseconds,
+    disabled: Type.Optional(Milliseconds),
+    settings: Type.Record(Type.String(), Type.Unknown()),
+  }),
+);
+
+/** A line about a node; undefined for anything else. */
+export function parseNodeRecord(given: unknown): FileRecord | FolderRecord | GoneRecord | undefined {
+  if (File.Check(given)) return given;
+  if (Folder.Check(given)) return given;
+  return Gone.Check(given) ? given : undefined;
+}
+
+/** A line about an account; undefined for anything else. */
+export function parseAccountRecord(given: unknown): AccountRecord | undefined {
+  return Account.Check(given) ? given : undefined;
+}
+
+/** The public id that a line is about. */
+export function idOf(record: FileRecord | FolderRecord | GoneRecord): string {
+  if ("file" in record) return record.file;
+  return "folder" in record ? record.folder : record.gone;
+}

@@ -1,0 +1,231 @@
+import type { Database } from "bun:sqlite";
+import type { AccountRecord, JournaledRow } from "./records.ts";
+
+/** How far the objects of an account are. */
+export interface Position {
+  readonly accountId: number;
+  /** Names the folder of its objects. */
+  readonly publicId: string;
+  /** Of the last object. */
+  readonly number: number;
+  /** Journal number up to which the objects tell everything. */
+  readonly seq: number;
+  /** Size of the newest object that holds everything; 0 where one is to be written. */
+  readonly fullBytes: number;
+  /** Size of all after it. */
+  readonly laterBytes: number;
+  readonly epoch: string;
+}
+
+/** An account that has something to be written. */
+export interface Behind {
+  readonly accountId: number;
+  readonly publicId: string;
+}
+
+/** A row that a trigger left: node 0 is the account itself. */
+export interface Again {
+  readonly nodeId: number;
+  readonly times: number;
+  /** The public id, where the node may be gone without anything else that tells it. */
+  readonly gone: string | null;
+}
+
+/** A change in an account's journal. */
+export interface JournalEntry {
+  readonly seq: number;
+  readonly nodeId: number;
+  /** What is known of a node that went with this change. */
+  readonly gone: string | null;
+}
+
+const VERSIONS = `(SELECT json_group_array(json_object('version', v.version, 'sha256', lower(hex(vb.digest)), 'size', v.size_bytes,
+    'crc32', vb.crc32, 'type', v.media_type, 'at', v.created_at, 'until', v.replaced_at,
+    'by', (SELECT public_id FROM users WHERE id = v.created_by)))
+  FROM (SELECT * FROM versions WHERE node_id = n.id ORDER BY version) v CROSS JOIN blobs vb ON vb.id = v.blob_id)`;
+
+const SHARES = `(SELECT json_group_array(json_object('id', s.public_id, 'kind', s.kind, 'nonce', lower(hex(s.nonce)),
+    'tokenHash', lower(hex(s.token_hash)), 'created', s.created_at, 'epoch', s.grant_epoch, 'label', s.label,
+    'expires', s.expires_at, 'pinned', s.pinned_version, 'hidesLocation', s.hides_location, 'canWrite', s.can_write,
+    'recipient', (SELECT public_id FROM users WHERE id = s.recipient_id), 'recipientEmail', s.recipient_email_key))
+  FROM shares s WHERE s.node_id = n.id AND s.password_hash IS NULL AND s.max_downloads IS NULL AND s.max_upload_bytes IS NULL)`;
+
+const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
+  (SELECT public_id FROM nodes WHERE id = n.parent_id) AS parent, n.name, n.created_at AS createdAt,
+  n.modified_at AS modifiedAt, n.metadata, n.version, lower(hex(b.digest)) AS digest, n.size_bytes AS sizeBytes, b.crc32,
+  n.media_type AS mediaType, n.content_at AS contentAt, (SELECT public_id FROM users WHERE id = n.content_by) AS contentBy,
+  n.original_name AS originalName, n.file_modified_at AS fileModifiedAt, n.captured_at AS capturedAt,
+  n.is_public AS isPublic, n.tags, CASE WHEN n.version > 1 THEN nullif(${VERSIONS}, '[]') END AS versions,
+  nullif(${SHARES}, '[]') AS shares, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
+const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
+
+/** The tables that say how far the objects are, and what is written into them. Changes are made inside a deed. */
+export class StoreJournalTables {
+  readonly #sqlite: Database;
+  readonly #mark;
+  readonly #behind;
+  readonly #position;
+  readonly #setPosition;
+  readonly #forget;
+  readonly #forgetAgain;
+  readonly #head;
+  readonly #journal;
+  readonly #byIds;
+  readonly #fromId;
+  readonly #lastId;
+  readonly #again;
+  readonly #notAgain;
+  readonly #account;
+  readonly #over;
+  readonly #headsAtStart: ReadonlyMap<number, number>;
+
+  constructor(sqlite: Database) {
+    this.#sqlite = sqlite;
+    const heads = sqlite.query<{ id: number; seq: number }, []>("SELECT id, seq FROM accounts").all();
+    this.#headsAtStart = new Map(heads.map(({ id, seq }) => [id, seq]));
+    this.#mark = sqlite.prepare<{ own: number; others: number }, []>(
+      "SELECT total_changes() AS own, (SELECT data_version FROM pragma_data_version) AS others",
+    );
+    this.#behind = sqlite.prepare<Behind, [string]>(
+      `SELECT a.id AS accountId, u.public_id AS publicId FROM accounts a JOIN users u ON u.id = a.id
+         LEFT JOIN store_journal s ON s.account_id = a.id
+       WHERE a.root_id > 0 AND (s.account_id IS NULL OR s.seq < a.seq OR s.full_bytes = 0 OR s.epoch <> ?1
+         OR a.id IN (SELECT account_id FROM store_journal_again)) ORDER BY a.id`,
+    );
+    this.#position = sqlite.prepare<Position, [number]>(
+      `SELECT account_id AS accountId, public_id AS publicId, number, seq, full_bytes AS fullBytes,
+         later_bytes AS laterBytes, epoch FROM store_journal WHERE account_id = ?1`,
+    );
+    this.#setPosition = sqlite.prepare<undefined, [number, string, number, number, number, number, string]>(
+      `INSERT OR REPLACE INTO store_journal (account_id, public_id, number, seq, full_bytes, later_bytes, epoch)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`,
+    );
+    this.#forget = sqlite.prepare<undefined, [number]>("DELETE FROM store_journal WHERE account_id = ?1");
+    this.#forgetAgain = sqlite.prepare<undefined, [number]>("DELETE FROM store_journal_again WHERE account_id = ?1");
+    this.#head = sqlite.prepare<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?1");
+    this.#journal = sqlite.prepare<JournalEntry, [number, number, number]>(
+      `SELECT j.seq, j.node_id AS nodeId,
+         (SELECT public_id FROM tombstones t WHERE t.account_id = j.account_id AND t.seq = j.seq) AS gone
+       FROM journal j WHERE j.account_id = ?1 AND j.seq > ?2 ORDER BY j.seq LIMIT ?3`,
+    );
+    this.#byIds = sqlite.prepare<JournaledRow, [string]>(
+      `SELECT ${COLUMNS} FROM json_each(?1) j CROSS JOIN ${TABLES} WHERE n.id = j.value`,
+    );
+    this.#fromId = sqlite.prepare<JournaledRow, [number, number, number]>(
+      `SELECT ${COLUMNS} FROM ${TABLES} WHERE n.id BETWEEN ?1 AND ?2 AND n.account_id = ?3 ORDER BY n.id`,
+    );
+    this.#lastId = sqlite.prepare<{ id: number }, []>("SELECT ifnull(max(id), 0) AS id FROM nodes");
+    this.#again = sqlite.prepare<Again, [number, number, number]>(
+      `SELECT node_id AS nodeId, times, gone FROM store_journal_again WHERE account_id = ?1 AND node_id > ?2
+       ORDER BY node_id LIMIT ?3`,
+    );
+    this.#notAgain = sqlite.prepare<undefined, [number, number, number]>(
+      "DELETE FROM store_journal_again WHERE account_id = ?1 AND node_id = ?2 AND times = ?3",
+    );
+    this.#account = sqlite.prepare<Omit<AccountRecord, "settings" | "quota" | "disabled"> & AccountRest, [number]>(
+      `SELECT u.public_id AS account, u.email, u.name, u.role, u.plan, u.created_at AS created, u.settings AS settingsJson,
+         u.disabled_at AS disabledAt, a.quota_bytes AS quotaBytes FROM users u JOIN accounts a ON a.id = u.id WHERE u.id = ?1`,
+    );
+    this.#over = sqlite.prepare<Behind, []>(
+      `SELECT s.account_id AS accountId, s.public_id AS publicId FROM store_journal s LEFT JOIN accounts a ON a.id = s.account_id
+       WHERE a.id IS NULL OR a.root_id <= 0`,
+    );
+  }
+
+  /** Moves on with every change of the database, whoever makes it. */
+  changeMark(): string {
+    const mark = this.#mark.get();
+    return `${mark?.own ?? 0}/${mark?.others ?? 0}`;
+  }
+
+  /** Accounts that have something to be written; all of which nothing was written in this epoch. */
+  accountsBehind(epoch: string): Behind[] {
+    return this.#behind.all(epoch);
+  }
+
+  /** Accounts that are erased and still have objects. */
+  accountsOver(): Behind[] {
+    return this.#over.all();
+  }
+
+  /** Undefined for an account of which nothing was written. */
+  positionOf(accountId: number): Position | undefined {
+    return this.#position.get(accountId) ?? undefined;
+  }
+
+  /** All accounts of which something was written. */
+  positions(): Position[] {
+    return this.#sqlite
+      .query<Position, []>(
+        `SELECT account_id AS accountId, public_id AS publicId, number, seq, full_bytes AS fullBytes,
+           later_bytes AS laterBytes, epoch FROM store_journal`,
+      )
+      .all();
+  }
+
+  setPosition(position: Position): void {
+    const { accountId, publicId, number, seq, fullBytes, laterBytes, epoch } = position;
+    this.#setPosition.run(accountId, publicId, number, seq, fullBytes, laterBytes, epoch);
+  }
+
+  forget(accountId: number): void {
+    this.#forget.run(accountId);
+    this.#forgetAgain.run(accountId);
+  }
+
+  headOf(accountId: number): number {
+    return this.#head.get(accountId)?.seq ?? 0;
+  }
+
+  /** The head as it was before anything happened in this run. */
+  headAtStart(accountId: number): number {
+    return this.#headsAtStart.get(accountId) ?? this.headOf(accountId);
+  }
+
+  journalAfter(accountId: number, seq: number, limit: number): JournalEntry[] {
+    return this.#journal.all(accountId, seq, limit);
+  }
+
+  /** Nodes by id; what is gone is left out. */
+  nodes(ids: readonly number[]): JournaledRow[] {
+    return this.#byIds.all(JSON.stringify(ids));
+  }
+
+  /** The account's nodes with these ids, from the first to the last. */
+  nodesBetween(firstId: number, lastId: number, accountId: number): JournaledRow[] {
+    return this.#fromId.all(firstId, lastId, accountId);
+  }
+
+  lastNodeId(): number {
+    return this.#lastId.get()?.id ?? 0;
+  }
+
+  /** What triggers left of an account, behind a node. */
+  again(accountId: number, afterNodeId: number, limit: number): Again[] {
+    return this.#again.all(accountId, afterNodeId, limit);
+  }
+
+  /** Takes back what {@link again} told, where nothing has been added since. */
+  notAgain(accountId: number, { nodeId, times }: Again): void {
+    this.#notAgain.run(accountId, nodeId, times);
+  }
+
+  account(accountId: number): AccountRecord | undefined {
+    const row = this.#account.get(accountId);
+    if (row === null) return undefined;
+    const { settingsJson, disabledAt, quotaBytes, ...rest } = row;
+    const settings: unknown = JSON.parse(settingsJson);
+    return {
+      ...rest,
+      ...(quotaBytes !== null && { quota: quotaBytes }),
+      ...(disabledAt !== null && { disabled: disabledAt }),
+      settings,
+    };
+  }
+}
+
+interface AccountRest {
+  readonly settingsJson: string;
+  readonly disabledAt: number | null;
+  readonly quotaBytes: number | null;
+}

@@ -1,0 +1,77 @@
+/** The newest line about each node of one account, in a database of its own: a large account doesn't fit into memory. */
+import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
+import { idOf, parseNodeRecord } from "./parse-record.ts";
+import type { FileRecord, FolderRecord, GoneRecord } from "./records.ts";
+
+/** A node's line and its number, which is its own for good. */
+export interface StagedRecord {
+  readonly number: number;
+  readonly record: FileRecord | FolderRecord;
+}
+
+/** See the head of this file. */
+export class StagedRecords {
+  readonly #path: string;
+  readonly #sqlite: Database;
+  readonly #put;
+  readonly #find;
+
+  /** @param path of the file to be made; one that is there is replaced */
+  constructor(path: string) {
+    this.#path = path;
+    rmSync(path, { force: true });
+    this.#sqlite = new Database(path, { create: true, readwrite: true, strict: true });
+    for (const pragma of ["journal_mode=OFF", "synchronous=OFF", "cache_size=-16384"]) {
+      this.#sqlite.run(`PRAGMA ${pragma}`);
+    }
+    this.#sqlite.run(
+      "CREATE TABLE records (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, is_gone INTEGER NOT NULL, line TEXT NOT NULL) STRICT",
+    );
+    this.#put = this.#sqlite.prepare<undefined, [string, number, string]>(
+      `INSERT INTO records (id, is_gone, line) VALUES (?1, ?2, ?3)
+       ON CONFLICT (id) DO UPDATE SET is_gone = excluded.is_gone, line = excluded.line`,
+    );
+    this.#find = this.#sqlite.prepare<{ number: number; isGone: number }, [string]>(
+      "SELECT number, is_gone AS isGone FROM records WHERE id = ?1",
+    );
+    this.#sqlite.run("BEGIN");
+  }
+
+  /** Takes a line: the last one about a node holds. @throws Error where it is about no node */
+  put(given: unknown): void {
+    const record = parseNodeRecord(given);
+    if (record === undefined) throw new Error("a line of it can't be understood");
+    this.#put.run(idOf(record), "gone" in record ? 1 : 0, JSON.stringify(record));
+  }
+
+  /** Whether a node is there, is known to be gone, or was never heard of. */
+  find(id: string): { readonly number: number; readonly isGone: boolean } | undefined {
+    const row = this.#find.get(id);
+    return row === null ? undefined : { number: row.number, isGone: row.isGone === 1 };
+  }
+
+  /** All that are there, in the order in which they were first heard of. */
+  *all(): Generator<StagedRecord> {
+    const rows = this.#sqlite.query<{ number: number; line: string }, []>(
+      "SELECT number, line FROM records WHERE is_gone = 0 ORDER BY number",
+    );
+    for (const { number, line } of rows.iterate()) {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was put here
+      const record = JSON.parse(line) as FileRecord | FolderRecord | GoneRecord;
+      if (!("gone" in record)) yield { number, record };
+    }
+  }
+
+  /** Forgets all, for the next account. */
+  clear(): void {
+    this.#sqlite.run("DELETE FROM records");
+  }
+
+  /** Ends it and removes its file. */
+  close(): void {
+    this.#sqlite.run("ROLLBACK");
+    this.#sqlite.close();
+    rmSync(this.#path, { force: true });
+  }
+}

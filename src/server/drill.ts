@@ -1,0 +1,246 @@
+/**
+ * A fire drill: makes a data directory of the newest state of a backup, starts a real server on it and fetches files by
+ * its API. What it starts reaches nobody outside: it listens on the loopback device, has no mail server, and nothing waits
+ * to be sent. The backup itself is only read.
+ */
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Digest, toDigest } from "../blobs/digest.ts";
+import { errorCode } from "../blobs/disk.ts";
+import { Layout } from "../blobs/layout.ts";
+import type { Config } from "../config/settings.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { migrate } from "../db/migrate.ts";
+import { openDatabase } from "../db/open.ts";
+import { findAbsent } from "../features/backup/contents.ts";
+import { countDatabase } from "../features/backup/counts.ts";
+import { copyPrivateFile, copySecrets } from "../features/backup/private-files.ts";
+import { chooseSample, type Sample } from "../features/backup/sample.ts";
+import { giveUpOutboxes } from "../features/backup/settle.ts";
+import type { DatabaseCounts, LostContent } from "../features/backup/types.ts";
+import type { Log } from "../lib/log.ts";
+import { originOf } from "./backup-origin.ts";
+import { type DataPaths, dataPaths } from "./data-directory.ts";
+import { openForCommand } from "./for-commands.ts";
+import { settleRestored } from "./open-copy.ts";
+import { markOpen } from "./run-mark.ts";
+
+/** What {@link drill} works with. */
+export interface DrillOptions {
+  /** A backup, or a data directory, whose state of now is taken. */
+  readonly source: DataPaths;
+  readonly config: Config;
+  /** How many files are fetched at most. */
+  readonly sampleCount: number;
+  /** Starts this program: words before `serve`. */
+  readonly program: readonly string[];
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+/** A file that did not come back. */
+export interface Failure {
+  readonly sample: Sample;
+  /** What was got instead. */
+  readonly why: string;
+}
+
+/** How a drill went. */
+export interface DrillReport {
+  readonly snapshot: string;
+  readonly takenAtMs: number;
+  readonly counts: DatabaseCounts | undefined;
+  readonly missing: { readonly count: number; readonly some: readonly LostContent[] };
+  readonly fetched: number;
+  readonly fetchedBytes: number;
+  readonly failures: readonly Failure[];
+  readonly durationMs: number;
+}
+
+const MISSING_MAX = 20;
+const START_MS_MAX = 120_000;
+const STOP_MS_MAX = 10_000;
+const FETCH_MS_MAX = 10 * 60_000;
+/** A drill on an old state must find what was in it: nothing is cleared away. */
+const NEVER = "3650d";
+
+/** See the head of this file. Everything that was made for it is removed. @throws StartupError where it can't begin */
+export async function drill(options: DrillOptions): Promise<DrillReport> {
+  const { source, sampleCount, log } = options;
+  const startedMs = performance.now();
+  const root = makeDirectory(source);
+  try {
+    const paths = dataPaths(root);
+    const snapshot = originOf(source, 0).take(root);
+    fs.renameSync(snapshot.path, paths.database);
+    fs.rmSync(`${snapshot.path}.sha256`);
+    fs.mkdirSync(paths.blobs, { mode: 0o700 });
+    copyPrivateFile(source.storeMarker, paths.storeMarker);
+    copySecrets(source.secrets, paths.secrets);
+    const { samples, counts, missing } = prepare(paths, source, snapshot.name, sampleCount, log);
+    const results = samples.length === 0 ? [] : await fetchAll(paths, samples, options);
+    const failures = results.flatMap(({ sample, why }) => (why === undefined ? [] : [{ sample, why }]));
+    return {
+      snapshot: snapshot.name,
+      takenAtMs: snapshot.takenAtMs,
+      counts,
+      missing,
+      fetched: results.length - failures.length,
+      fetchedBytes: results.reduce((sum, { sample, why }) => sum + (why === undefined ? sample.sizeBytes : 0), 0),
+      failures,
+      durationMs: performance.now() - startedMs,
+    };
+  } finally {
+    fs.rmSync(root, { recursive: true, force: true });
+  }
+}
+
+/** Beside the source, where its contents can be linked; else wherever there is room for a sample of them. */
+function makeDirectory({ root }: DataPaths): string {
+  try {
+    return fs.mkdtempSync(`${root}-drill-`);
+  } catch (error) {
+    if (!["EACCES", "EROFS", "EPERM"].includes(errorCode(error) ?? "")) throw error;
+    return fs.mkdtempSync(join(tmpdir(), "larder-drill-"));
+  }
+}
+
+/** Makes the database fit to be served in secret, and brings the contents of a sample. */
+function prepare(paths: DataPaths, source: DataPaths, name: string, sampleCount: number, log: Log) {
+  markOpen(paths);
+  const db = openDatabase(paths.database);
+  try {
+    const { sqlite } = db;
+    migrate(sqlite, log);
+    const nowMs = Date.now();
+    settleRestored(sqlite, name, nowMs);
+    giveUpOutboxes(sqlite, nowMs);
+    sqlite.run("UPDATE webhooks SET is_active = 0");
+    sqlite.run("DELETE FROM push_targets");
+    // Whoever may not sign in has files nevertheless, which must come back.
+    sqlite.run("UPDATE users SET disabled_at = NULL WHERE email_key NOT LIKE 'erased:%'");
+    const samples = chooseSample(sqlite, sampleCount);
+    const from = new Layout(source.root);
+    const to = new Layout(paths.root);
+    for (const { digest } of samples) bring(digest, from, to);
+    return { samples, counts: countDatabase(sqlite), missing: findAbsent(sqlite, from, MISSING_MAX) };
+  } finally {
+    db.close();
+  }
+}
+
+/** As it is, whole or not: the server is to be asked for it. What is missing stays so. */
+function bring(digest: Digest, from: Layout, to: Layout): void {
+  const path = [from.blob(digest), from.quarantined(digest)].find((one) => fs.existsSync(one));
+  if (path === undefined) return;
+  fs.mkdirSync(to.foldersOf(digest)[0], { recursive: true, mode: 0o700 });
+  try {
+    fs.linkSync(path, to.blob(digest));
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    fs.copyFileSync(path, to.blob(digest), fs.constants.COPYFILE_FICLONE);
+  }
+}
+
+interface Fetched {
+  readonly sample: Sample;
+  /** Why it did not come back; undefined where it did. */
+  readonly why: string | undefined;
+}
+
+async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: DrillOptions): Promise<Fetched[]> {
+  const tokens = await issueTokens(paths, samples, options);
+  const server = await startServer(paths, options);
+  try {
+    const results: Fetched[] = [];
+    for (const sample of samples) {
+      const why = await fetchOne(server.url, sample, tokens.get(sample.accountId) ?? "");
+      results.push({ sample, why });
+    }
+    return results;
+  } finally {
+    await server.stop();
+  }
+}
+
+async function issueTokens(
+  paths: DataPaths,
+  samples: readonly Sample[],
+  { config, log }: DrillOptions,
+): Promise<Map<number, string>> {
+  const services = await openForCommand({ ...config, data: paths.root }, log, true);
+  const tokens = new Map<number, string>();
+  try {
+    for (const accountId of new Set(samples.map((sample) => sample.accountId))) {
+      const user = services.users.findById(accountId);
+      if (user !== undefined) tokens.set(accountId, (await services.auth.issueToken(user, "cli")).token);
+    }
+    return tokens;
+  } finally {
+    await services.close();
+  }
+}
+
+async function fetchOne(url: string, sample: Sample, token: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`${url}/api/files/${sample.fileId}/download`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(FETCH_MS_MAX),
+    });
+    if (answer.status !== 200) return `status ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
+    const hasher = new Bun.CryptoHasher("sha256");
+    for await (const piece of answer.body ?? []) hasher.update(piece);
+    const got = toDigest(hasher.digest("hex"));
+    return got === sample.digest ? undefined : `other bytes: sha256 ${got}`;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** The real server in a process of its own, under settings that change and send nothing. */
+async function startServer(
+  paths: DataPaths,
+  { program, environment }: DrillOptions,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const kept = ["PATH", "HOME", "TMPDIR", "LANG", "LARDER_NATIVE_DIR", "LARDER_LIBVIPS"];
+  const child = Bun.spawn([...program, "serve", "--data", paths.root, "--host", "127.0.0.1", "--port", "0"], {
+    env: {
+      ...Object.fromEntries(kept.map((name) => [name, environment[name]])),
+      LARDER_RATE_LIMITS: "off",
+      LARDER_LOG_LEVEL: "warn",
+      LARDER_TRASH_KEEP: NEVER,
+      LARDER_VERSIONS_MAX_AGE: NEVER,
+      LARDER_GC_GRACE: NEVER,
+      LARDER_ALLOW_NETWORK_FILESYSTEM: "on",
+    },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = new Response(child.stderr).text();
+  const stop = async () => {
+    child.kill("SIGTERM");
+    const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS_MAX);
+    await child.exited;
+    clearTimeout(timer);
+  };
+  const timer = setTimeout(() => child.kill("SIGKILL"), START_MS_MAX);
+  const reader = child.stdout.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (let text = ""; ; ) {
+      const { done, value } = await reader.read();
+      if (done) throw new StartupError(`The restored server did not start:\n${await said}`);
+      text += decoder.decode(value, { stream: true });
+      const url = /listening on (http:\/\/\S+)/.exec(text)?.[1];
+      if (url !== undefined) return { url, stop };
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    reader.releaseLock();
+  }
+}

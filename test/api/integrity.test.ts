@@ -1,0 +1,239 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { readdir, readFile, truncate, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { runJob } from "../support/jobs.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { sharedServer } from "../support/server.ts";
+import { complete, planUpload, sendChunks } from "../support/uploads.ts";
+
+const server = sharedServer({ env: { LARDER_SCRUB_WITHIN: "0s" } });
+
+let admin: Account;
+
+beforeAll(async () => {
+  admin = await server().addUser(["--admin"]);
+});
+
+/** Where the bytes of some content lie. */
+function blobPath(content: Uint8Array): string {
+  const digest = digestOf(content);
+  return join(server().dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+}
+
+/** Flips one bit on the disk. The store has its own file for each content, so a new one takes its place. */
+async function flipBit(content: Uint8Array): Promise<Uint8Array> {
+  const rotten = Uint8Array.from(content);
+  rotten[rotten.length >> 1] = (rotten[rotten.length >> 1] ?? 0) ^ 1;
+  const path = blobPath(content);
+  await unlink(path);
+  await writeFile(path, rotten);
+  return rotten;
+}
+
+const scrub = () => runJob(admin.client, "scrub");
+
+/** The finding of a content, whatever its state. */
+async function findingOf(content: Uint8Array): Promise<Record<string, unknown> | undefined> {
+  const answer = await admin.client.get("/api/admin/findings?state=all&limit=100");
+  expectStatus(answer, 200);
+  const all = answer.list("data.findings") as Record<string, unknown>[];
+  return all.find(({ checksum }) => checksum === checksumOf(content));
+}
+
+describe("the nightly reading finds what became of contents (D9)", () => {
+  const faults = [
+    ["a flipped bit", flipBit, "damaged", "content_damaged"],
+    ["a short one", (content: Uint8Array) => truncate(blobPath(content), 10), "damaged", "content_damaged"],
+    ["a missing one", (content: Uint8Array) => unlink(blobPath(content)), "missing", "content_missing"],
+  ] as const;
+
+  test.each(faults)("%s is told and not served; the same bytes heal it", async (_what, hurt, kind, reason) => {
+    const { client } = await server().signUp();
+    const content = randomContent(200_000);
+    const id = await client.storedId(content, { name: "wedding.jpg" });
+    const healthy = await client.storedId(randomContent(1_000), { name: "other" });
+    await hurt(content);
+    await scrub();
+
+    expect(await findingOf(content)).toEqual({
+      id: expect.stringMatching(/^fnd_/),
+      kind,
+      checksum: checksumOf(content),
+      size: content.length,
+      detail: expect.any(String),
+      files: 1,
+      foundAt: expect.stringMatching(timestampPattern),
+      seenAt: expect.stringMatching(timestampPattern),
+      resolvedAt: null,
+      resolution: null,
+    });
+    const refused = await client.get(`/api/files/${id}/download`);
+    expectRefusal(refused, 500, reason);
+    expect(refused.at("error.details.checksum")).toBe(checksumOf(content));
+    expectRefusal(await client.get(`/api/files/${id}/download`, { range: "bytes=0-9" }), 500, reason);
+    expectStatus(await client.get(`/api/files/${healthy}/download`), 200);
+    // The file itself stays as it was.
+    expect((await client.get(`/api/files/${id}`)).at("data")).toMatchObject({ name: "wedding.jpg", size: content.length });
+
+    const copy = await client.storedId(content, { name: "again.jpg" });
+    for (const one of [id, copy]) {
+      expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
+    }
+    expect(await findingOf(content)).toMatchObject({
+      resolution: "healed",
+      resolvedAt: expect.stringMatching(timestampPattern),
+    });
+    await scrub();
+    expect((await admin.client.get("/api/admin/findings")).at("data.pagination.total")).toBe(0);
+  });
+
+  test("the damaged bytes are kept aside when good ones take their place, and no stand-in is made before", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(50_000);
+    await client.stored(content, { name: "a" });
+    const rotten = await flipBit(content);
+    await scrub();
+    expect(await readFile(blobPath(content))).toEqual(Buffer.from(rotten));
+    await client.stored(content, { name: "b" });
+    const kept = join(server().dataDir, "blobs/quarantine", `damaged-${digestOf(content)}`);
+    expect(await readFile(kept)).toEqual(Buffer.from(rotten));
+    expect(await readFile(blobPath(content))).toEqual(Buffer.from(content));
+  });
+
+  test("what is healed by hand is whole again after the next reading", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(50_000);
+    const id = await client.storedId(content, { name: "a" });
+    await unlink(blobPath(content));
+    await scrub();
+    expectRefusal(await client.get(`/api/files/${id}/download`), 500, "content_missing");
+    await writeFile(blobPath(content), content);
+    await scrub();
+    expectStatus(await client.get(`/api/files/${id}/download`), 200);
+    expect(await findingOf(content)).toMatchObject({ resolution: "healed" });
+  });
+
+  test("a content that is deleted ends its finding once it is collected", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(50_000);
+    const id = await client.storedId(content, { name: "a" });
+    await flipBit(content);
+    await scrub();
+    expectStatus(await client.delete(`/api/files/${id}`), 200);
+    expect(await findingOf(content)).toMatchObject({ files: 0, resolution: null });
+    expect((await server().larder(["gc", "--now"])).code).toBe(0);
+    expect(await findingOf(content)).toMatchObject({ resolution: "removed" });
+  });
+});
+
+describe("a failure to send a content has it read again soon", () => {
+  test("a missing one is found without any scrub", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(50_000);
+    const id = await client.storedId(content, { name: "a" });
+    await unlink(blobPath(content));
+    expectRefusal(await client.get(`/api/files/${id}/download`), 500, "content_missing");
+    await eventually("it is found", async () => (await findingOf(content)) !== undefined);
+    await client.stored(content, { name: "b" });
+    expect(await findingOf(content)).toMatchObject({ kind: "missing", resolution: "healed" });
+  });
+});
+
+describe("every way in heals, and none trusts a damaged content (D10)", () => {
+  const ways = [
+    ["PUT of a content", async (account: Account, content: Uint8Array) => {
+      const id = await account.client.storedId("first", { name: "put" });
+      expectStatus(await account.client.putContent(id, content), 200);
+    }],
+    ["a chunked upload", async (account: Account, content: Uint8Array) => {
+      const device = await registerDevice(server(), account);
+      const plan = await planUpload(device.client, content, { checksum: checksumOf(content) }, { chunkSize: 65_536 });
+      await sendChunks(device.client, plan, content);
+      expectStatus(await complete(device.client, plan.uploadId), 200);
+    }],
+  ] as const;
+
+  test.each(ways)("%s", async (_way, send) => {
+    const account = await server().signUp();
+    const content = randomContent(150_000);
+    const id = await account.client.storedId(content, { name: "a" });
+    await flipBit(content);
+    await scrub();
+    expectRefusal(await account.client.get(`/api/files/${id}/download`), 500, "content_damaged");
+    await send(account, content);
+    expect(checksumOf((await account.client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+    expect(await findingOf(content)).toMatchObject({ resolution: "healed" });
+  });
+
+  test("another account's upload of the same bytes heals, too", async () => {
+    const [one, other] = [await server().signUp(), await server().signUp()];
+    const content = randomContent(150_000);
+    const id = await one.client.storedId(content, { name: "a" });
+    await flipBit(content);
+    await scrub();
+    await other.client.stored(content, { name: "b" });
+    expect(checksumOf((await one.client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+  });
+});
+
+describe("who is told", () => {
+  test("the owner by the file's name, administrators by a number; the log has neither name", async () => {
+    const account = await server().signUp();
+    const [phone, adminPhone] = [await registerDevice(server(), account), await registerDevice(server(), admin)];
+    const content = randomContent(40_000);
+    await account.client.stored(content, { name: "private-letter.txt" });
+    await flipBit(content);
+    // Further damage within the hour waits for the end of the next reading.
+    await scrub();
+    const inboxOf = async (device: typeof phone) =>
+      (await device.client.get("/api/mobile/notifications")).list("data.notifications") as Record<string, unknown>[];
+    const [told] = await inboxOf(phone);
+    expect(told).toMatchObject({ category: "storage", title: "A file is damaged on the server" });
+    expect(String(told?.["body"])).toContain("private-letter.txt");
+    const [toldAdmin] = await inboxOf(adminPhone);
+    expect(toldAdmin).toMatchObject({ category: "security", title: "Stored contents are damaged" });
+    expect(JSON.stringify(toldAdmin)).not.toContain("private-letter");
+    expect((await admin.client.get("/api/admin/findings")).text).not.toContain("private-letter");
+    expect(server().log).not.toContain("private-letter");
+    expect(server().log).toContain(checksumOf(content));
+  });
+});
+
+describe("figures", () => {
+  test("stats tell open findings, and within how many days every byte was read", async () => {
+    await scrub();
+    const answer = await admin.client.get("/api/admin/stats");
+    expect(answer.at("data.integrity")).toEqual({
+      openFindings: { damaged: expect.any(Number), missing: 0, unreadable: 0, database: 0 },
+      oldestReadingAt: expect.stringMatching(timestampPattern),
+      readWithinDays: 0,
+      scrubWithinDays: 0,
+    });
+  });
+
+  test("a store whose disk has gone is not taken for lost contents (D7)", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(10_000);
+    const id = await client.storedId(content, { name: "a" });
+    const before = (await admin.client.get("/api/admin/findings?state=all")).at("data.pagination.total");
+    const blobs = join(server().dataDir, "blobs");
+    const { rename } = await import("node:fs/promises");
+    await rename(blobs, `${blobs}-away`);
+    await expect(scrub()).rejects.toThrow("scrub");
+    await rename(`${blobs}-away`, blobs);
+    expect((await admin.client.get("/api/admin/findings?state=all")).at("data.pagination.total")).toBe(before);
+    expectStatus(await client.get(`/api/files/${id}/download`), 200);
+    expect((await readdir(join(blobs, "incoming"))).length).toBe(0);
+  });
+
+  test("bad questions are refused", async () => {
+    expectRefusal(await admin.client.get("/api/admin/findings?state=none"), 400, "invalid_field", "state");
+    expectRefusal(await admin.client.get("/api/admin/findings?page=0"), 400, "invalid_field", "page");
+    expectRefusal(await (await server().signUp()).client.get("/api/admin/findings"), 403);
+  });
+});
+
+testAllAnswers(server, { mayFail: [500] });

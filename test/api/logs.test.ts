@@ -1,0 +1,115 @@
+// What the log tells of requests, in which form, and that no secret is ever in it, whatever endpoint is given it.
+import { describe, expect, test } from "bun:test";
+import { Client } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { ApiDocument } from "../support/openapi.ts";
+import { sampleOperations, sampleOptions, samplePath } from "../support/sample-requests.ts";
+import { sharedServer, type TestServer, withServer } from "../support/server.ts";
+
+const loud = { LARDER_LOG: "json", LARDER_LOG_LEVEL: "debug", LARDER_LOG_REQUESTS: "all" };
+const server = sharedServer({ env: loud });
+
+/** The lines of a server that logs JSON. */
+function linesOf(from: TestServer): Record<string, unknown>[] {
+  return from.log.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []));
+}
+
+function requestsOf(from: TestServer): Record<string, unknown>[] {
+  return linesOf(from).filter(({ message }) => message === "request");
+}
+
+describe("the form", () => {
+  test("is JSON where nobody sits at a terminal, and pretty where that is wanted", async () => {
+    await withServer({ env: { LARDER_LOG: "" } }, async (plain) => {
+      const written = plain.log.split("\n").filter((line) => line.includes("The database was made."));
+      expect(written.map((line) => JSON.parse(line).level)).toEqual(["info"]);
+      await plain.restart({ env: { LARDER_LOG: "pretty", LARDER_LOG_LEVEL: "debug" } });
+      await plain.visitor.get("/health/live");
+      await plain.stop();
+      expect(plain.log).toMatch(/^\S+Z info {2}Stopping\. requestsUnderWay=\d+$/m);
+    });
+  });
+});
+
+describe("requests", () => {
+  test("are a line each where all are wanted, with the id that the answer has", async () => {
+    const answer = await server().visitor.get("/api/files?token=hidden");
+    expectStatus(answer, 401);
+    const line = requestsOf(server()).find(({ requestId }) => requestId === answer.header("x-request-id"));
+    expect(line).toMatchObject({ level: "info", method: "GET", path: "/api/files", status: 401, client: "127.0.0.1" });
+    expect(Object.keys(line ?? {}).sort()).toEqual([
+      "client",
+      "level",
+      "message",
+      "method",
+      "ms",
+      "path",
+      "requestId",
+      "status",
+      "time",
+    ]);
+  });
+
+  test("that went well are no lines by default", async () => {
+    await withServer({ env: { LARDER_LOG: "json" } }, async (quiet) => {
+      const { client } = await quiet.signUp();
+      await client.storedId("x");
+      expectStatus(await client.get("/api/nothing"), 404);
+      await quiet.stop();
+      expect(linesOf(quiet).filter(({ requestId }) => requestId !== undefined)).toEqual([]);
+    });
+  });
+});
+
+/** Names of what must stay secret, in bodies, queries and addresses. */
+const SECRET =
+  /password|token|secret|code|signature|^key$|grant|state|credential|p256dh|^auth$|keys|response|challenge|otp/i;
+
+test("no endpoint lets a secret into the log, from whoever", async () => {
+  const { client, token, password } = await server().signUp({ password: "a very secret password 7" });
+  const id = await client.storedId("x", { fields: { isPublic: "true" } });
+  const share = (await client.get(`/api/files/${id}`)).string("data.shareLink").split("/").at(-1) ?? "";
+  const document = await ApiDocument.load(server().url);
+  const marker = "hUsHhUsH";
+  const valueOf = (name: string) => {
+    if (/email/i.test(name)) return `${name}@example.org`.toLowerCase();
+    return SECRET.test(name) ? `${marker}${name}0123456789abcdef` : undefined;
+  };
+  const stranger = new Client(server(), `${marker}bearer`);
+  const headers = {
+    "x-api-key": `${marker}key`,
+    "x-share-grant": `${marker}grant`,
+    cookie: `larder_session=${marker}cookie; session=${marker}cookie`,
+  };
+  const operations = sampleOperations(document);
+  // What ends the session comes last, so that the others are met by somebody who is signed in.
+  const isEnd = ({ name }: { name: string }) => /signout|DELETE \/api\/(users|auth)|password/.test(name);
+  const ordered = [...operations.filter((one) => !isEnd(one)), ...operations.filter(isEnd)];
+  for (const operation of ordered) {
+    const path = samplePath(operation, valueOf);
+    const options = sampleOptions(operation, valueOf);
+    for (const asker of [stranger, client]) {
+      await asker.request(operation.method, path, { ...options, ...(asker === stranger && { headers }) });
+    }
+    if (operation.template.includes("{token}")) {
+      await server().visitor.request(operation.method, operation.template.replace("{token}", share), options);
+    }
+  }
+  for (const page of ["/s/", "/invite?token=", "/reset?token=", "/setup?token=", "/api/public/"]) {
+    await stranger.get(`${page}${marker}page`);
+  }
+  await server().visitor.get(`/s/${share}`);
+  await server().visitor.get(`/s/${share}/download`);
+  // Copied badly: once such a link was logged whole.
+  for (const bad of [`/s//${share}`, `//s/${share}`, `/S/${share}`, `/files/s/${share}`, `/${share}`]) {
+    await server().visitor.get(bad);
+  }
+  await server().visitor.get(`/s/${share}/nothing`);
+  await server().stop();
+  const told = requestsOf(server());
+  expect(told.length).toBeGreaterThan(operations.length);
+  for (const secret of [marker, token, token.split(".")[2] ?? token, password, share]) {
+    const found = linesOf(server()).filter((line) => JSON.stringify(line).includes(secret));
+    expect({ secret, found }).toEqual({ secret, found: [] });
+  }
+});

@@ -1,0 +1,364 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { repositoryRoot, runLarder, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
+
+const folders: string[] = [];
+
+/** A directory of this test alone, removed after it. */
+async function folder(): Promise<string> {
+  const made = await temporaryDirectory();
+  folders.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
+});
+
+interface Summary {
+  ok: boolean;
+  contents: number;
+  already: number;
+  new: number;
+  linked: number;
+  copied: number;
+  newBytes: number;
+  pruned: number;
+  snapshots: number;
+  snapshot: string;
+  lost: { checksum: string; size: number; why: string; names: string[] }[];
+}
+
+async function backUp(data: string, dir: string, flags: string[] = []): Promise<{ code: number; summary: Summary }> {
+  const { code, stdout, stderr } = await runLarder(["backup", dir, "--json", ...flags, "--data", data]);
+  if (stdout === "") throw new Error(`backup ended with ${code}: ${stderr}`);
+  const summary: Summary = JSON.parse(stdout);
+  return { code, summary };
+}
+
+function blobPath(data: string, content: string | Uint8Array): string {
+  const digest = digestOf(content);
+  return join(data, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+}
+
+async function expectDownloads(client: Client, files: Map<string, Uint8Array>): Promise<void> {
+  for (const [id, content] of files) {
+    const answer = await client.get(`/api/files/${id}/download`);
+    expect([answer.status, checksumOf(answer.bytes)]).toEqual([200, checksumOf(content)]);
+  }
+}
+
+describe("a backup", () => {
+  test("put in place and started, is the server of its moment, in another place (D42)", async () => {
+    await withServer({}, async (server) => {
+      const { client, email, password } = await server.signUp();
+      const files = new Map<string, Uint8Array>();
+      await client.folderId("Photos");
+      for (let index = 0; index < 12; index++) {
+        const content = randomContent(index === 0 ? 3_000_000 : 1_000 * index);
+        files.set(await client.storedId(content, { name: `f${index}`, fields: { folder: "/Photos" } }), content);
+      }
+      const dir = join(await folder(), "backup");
+      const { code, summary } = await backUp(server.dataDir, dir);
+      expect({ code, ok: summary.ok, contents: summary.contents, new: summary.new }).toEqual({
+        code: 0,
+        ok: true,
+        contents: 12,
+        new: 12,
+      });
+      const late = await client.storedId("after the backup", { name: "late" });
+      await withServer({ dataDir: dir }, async (copy) => {
+        expect(copy.log).toContain("backup");
+        const answer = await copy.visitor.post("/api/auth/signin", { email, password });
+        expect(answer.status).toBe(200);
+        const same = new Client(copy, answer.string("token"));
+        await expectDownloads(same, files);
+        expect(await same.names("/Photos")).toHaveLength(12);
+        expect((await same.get(`/api/files/${late}`)).status).toBe(404);
+      });
+    });
+  });
+
+  test("of the same state again writes no content", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      for (let index = 0; index < 5; index++) await client.storedId(randomContent(2_000), { name: `f${index}` });
+      const dir = join(await folder(), "backup");
+      await backUp(server.dataDir, dir);
+      const { summary } = await backUp(server.dataDir, dir);
+      expect([summary.contents, summary.already, summary.new, summary.newBytes]).toEqual([5, 5, 0, 0]);
+      await client.storedId(randomContent(2_000), { name: "one more" });
+      const third = await backUp(server.dataDir, dir);
+      expect([third.summary.already, third.summary.new]).toEqual([5, 1]);
+    });
+  });
+
+  test("of a stopped server whose database is as before adds no state", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("one", { name: "one" });
+      await server.stop();
+      const dir = join(await folder(), "backup");
+      const first = await backUp(server.dataDir, dir);
+      const second = await backUp(server.dataDir, dir);
+      expect([second.summary.snapshots, second.summary.snapshot]).toEqual([1, first.summary.snapshot]);
+    });
+  });
+
+  test("is made of a server that was killed", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("one", { name: "one" });
+      await server.kill9();
+      const { summary } = await backUp(server.dataDir, join(await folder(), "backup"));
+      expect([summary.contents, summary.new]).toEqual([1, 1]);
+    });
+  });
+
+  test("links on the same file system, and copies with --copy", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("linked", { name: "one" });
+      // Beside the data, so on its file system.
+      const dir = join(server.dataDir, "..", `${server.dataDir.split("/").at(-1)}-backup`);
+      folders.push(dir);
+      const { summary } = await backUp(server.dataDir, dir);
+      expect([summary.linked, summary.copied]).toEqual([1, 0]);
+      expect((await stat(blobPath(dir, "linked"))).ino).toBe((await stat(blobPath(server.dataDir, "linked"))).ino);
+      await client.storedId("copied", { name: "two" });
+      const second = await backUp(server.dataDir, dir, ["--copy"]);
+      expect(second.summary.linked).toBe(0);
+      expect((await stat(blobPath(dir, "copied"))).ino).not.toBe((await stat(blobPath(server.dataDir, "copied"))).ino);
+    });
+  });
+
+  test("reports a damaged content by name and puts nothing over the good one that it has (D9)", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("good bytes", { name: "good.txt" });
+      const dir = join(await folder(), "backup");
+      await backUp(server.dataDir, dir, ["--copy"]);
+      await client.storedId("other bytes", { name: "other.txt" });
+      for (const content of ["good bytes", "other bytes"]) {
+        await writeFile(blobPath(server.dataDir, content), content.replace("bytes", "BYTES"));
+      }
+      const { code, summary } = await backUp(server.dataDir, dir, ["--copy"]);
+      expect(code).toBe(1);
+      expect(summary.lost).toEqual([
+        { checksum: checksumOf("other bytes"), size: 11, why: "damaged", names: ["other.txt"] },
+      ]);
+      expect(await readFile(blobPath(dir, "good bytes"), "utf8")).toBe("good bytes");
+      expect(existsSync(blobPath(dir, "other bytes"))).toBe(false);
+    });
+  });
+
+  test("says which content is missing, and is openable for the rest (D42)", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("there", { name: "there.txt" });
+      await client.storedId("gone", { name: "gone.txt" });
+      await rm(blobPath(server.dataDir, "gone"));
+      const dir = join(await folder(), "backup");
+      const { code, stderr } = await runLarder(["backup", dir, "--data", server.dataDir]);
+      expect(code).toBe(1);
+      expect(stderr).toContain("gone.txt");
+      await withServer({ dataDir: dir }, async (copy) => {
+        expect(copy.log).toContain("gone.txt");
+        expect(copy.log).not.toContain("there.txt");
+      });
+    });
+  });
+
+  test("goes on where it was broken off, and the former one opens meanwhile", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const dir = join(await folder(), "backup");
+      await client.storedId("first", { name: "first" });
+      const first = await backUp(server.dataDir, dir, ["--copy"]);
+      for (let index = 0; index < 40; index++) await client.storedId(randomContent(200_000), { name: `f${index}` });
+      for (let round = 0; round < 6; round++) {
+        const child = Bun.spawn([...testCommand(), "backup", dir, "--copy", "--data", server.dataDir], {
+          cwd: repositoryRoot,
+          stdout: "ignore",
+          stderr: "ignore",
+        });
+        const timer = setTimeout(() => child.kill("SIGKILL"), 60 + round * 40);
+        await child.exited;
+        clearTimeout(timer);
+        const copy = join(await folder(), "copy");
+        await cp(dir, copy, { recursive: true });
+        await withServer({ dataDir: copy }, async (opened) => {
+          expect(opened.log).not.toContain("missing");
+        });
+      }
+      const { code, summary } = await backUp(server.dataDir, dir, ["--copy"]);
+      expect([code, summary.contents, summary.lost]).toEqual([0, 41, []]);
+      expect(summary.snapshot > first.summary.snapshot).toBe(true);
+      const left = await readdir(join(dir, "blobs", "incoming"));
+      expect(left).toEqual([]);
+    });
+  }, 60_000);
+
+  test("keeps a number of states, and --prune removes what none of them needs", async () => {
+    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+      const { client } = await server.signUp();
+      const dir = join(await folder(), "backup");
+      const id = await client.storedId("short-lived", { name: "short" });
+      await client.storedId("stays", { name: "stays" });
+      await backUp(server.dataDir, dir);
+      await client.delete(`/api/files/${id}`);
+      for (let round = 0; round < 4; round++) {
+        await client.storedId(`content ${round}`, { name: `r${round}` });
+        await backUp(server.dataDir, dir, ["--keep", "3"]);
+      }
+      expect(existsSync(blobPath(dir, "short-lived"))).toBe(true);
+      const { summary } = await backUp(server.dataDir, dir, ["--keep", "3", "--prune"]);
+      expect(summary.snapshots).toBe(3);
+      expect([existsSync(blobPath(dir, "stays")), existsSync(blobPath(dir, "short-lived"))]).toEqual([true, false]);
+    });
+  });
+
+  test("is made beside uploads, deletions and collections, and opens whole each time", async () => {
+    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+      const { client } = await server.signUp();
+      const dir = join(await folder(), "backup");
+      let isOver = false;
+      const worker = async (number: number) => {
+        for (let round = 0; !isOver; round++) {
+          const id = await client.storedId(randomContent(30_000), { name: `${number}-${round}` });
+          if (round % 2 === 0) await client.delete(`/api/files/${id}`);
+        }
+      };
+      const collector = async () => {
+        while (!isOver) await server.larder(["gc", "--now"]);
+      };
+      const load = [worker(1), worker(2), worker(3), collector()];
+      for (let round = 0; round < 4; round++) {
+        const { code, summary } = await backUp(server.dataDir, dir, ["--copy"]);
+        expect([code, summary.lost]).toEqual([0, []]);
+        const copy = join(await folder(), "copy");
+        await cp(dir, copy, { recursive: true });
+        await withServer({ dataDir: copy }, async (opened) => {
+          expect(opened.log).not.toContain("missing");
+          expect(opened.log).toContain(summary.snapshot);
+        });
+      }
+      isOver = true;
+      await Promise.all(load);
+    });
+  }, 90_000);
+
+  test("carries the keys for its user alone, and the configuration", async () => {
+    await withServer({ toml: 'signup = "open"\n' }, async (server) => {
+      const dir = join(await folder(), "backup");
+      await backUp(server.dataDir, dir);
+      const modes = await Promise.all(
+        ["secrets", "secrets/jwt.json", "larder.toml"].map(async (name) => (await stat(join(dir, name))).mode & 0o777),
+      );
+      expect(modes).toEqual([0o700, 0o600, 0o600]);
+      expect(await readFile(join(dir, "larder.toml"), "utf8")).toBe('signup = "open"\n');
+      const { stdout } = await runLarder(["backup", dir, "--data", server.dataDir]);
+      expect(stdout).toContain(join(dir, "secrets"));
+    });
+  });
+});
+
+describe("--drill", () => {
+  test("restores a backup aside, fetches files by the API, and leaves everything as it was", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      for (let index = 0; index < 8; index++) await client.storedId(randomContent(5_000), { name: `f${index}` });
+      const base = await folder();
+      const dir = join(base, "backup");
+      await backUp(server.dataDir, dir, ["--copy"]);
+      const before = (await readdir(dir, { recursive: true })).toSorted();
+      const { code, stdout } = await runLarder(["backup", "--drill", dir, "--json", "--data", server.dataDir]);
+      expect(JSON.parse(stdout)).toMatchObject({ ok: true, users: 1, files: 8, fetched: 8, failures: [], missing: 0 });
+      expect(code).toBe(0);
+      expect((await readdir(dir, { recursive: true })).toSorted()).toEqual(before);
+      expect(await readdir(base)).toEqual(["backup"]);
+      // Without a directory: the state of now.
+      const now = await runLarder(["backup", "--drill", "--sample", "3", "--data", server.dataDir]);
+      expect([now.code, now.stdout.includes("3 files")]).toEqual([0, true]);
+    });
+  });
+
+  test("finds a flipped bit and a missing content, and says which files they are", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const content = randomContent(100_000);
+      await client.storedId(content, { name: "flipped.bin" });
+      await client.storedId("gone", { name: "gone.txt" });
+      await client.storedId("good", { name: "good.txt" });
+      const dir = join(await folder(), "backup");
+      await backUp(server.dataDir, dir, ["--copy"]);
+      const path = blobPath(dir, content);
+      const bytes = await readFile(path);
+      bytes[50_000] = (bytes[50_000] ?? 0) ^ 1;
+      await writeFile(path, bytes);
+      await rm(blobPath(dir, "gone"));
+      const { code, stdout } = await runLarder(["backup", "--drill", dir, "--data", server.dataDir]);
+      expect(code).toBe(1);
+      expect(stdout).toContain("flipped.bin");
+      expect(stdout).toContain("gone.txt");
+      expect(stdout).not.toContain("good.txt");
+    });
+  });
+});
+
+describe("a backup is refused", () => {
+  test("into a directory that holds something else, which stays as it is", async () => {
+    await withServer({}, async (server) => {
+      const dir = await folder();
+      await writeFile(join(dir, "thesis.txt"), "mine");
+      const { code, stderr } = await runLarder(["backup", dir, "--data", server.dataDir]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("not empty");
+      expect(await readdir(dir)).toEqual(["thesis.txt"]);
+    });
+  });
+
+  test("into the backup of another server (D5)", async () => {
+    await withServer({}, async (one) => {
+      await withServer({}, async (other) => {
+        const dir = join(await folder(), "backup");
+        await backUp(one.dataDir, dir);
+        const { code, stderr } = await runLarder(["backup", dir, "--data", other.dataDir]);
+        expect(code).toBe(2);
+        expect(stderr).toContain("another");
+      });
+    });
+  });
+
+  test("into a data directory, one that lies in the other, and without a directory", async () => {
+    await withServer({}, async (server) => {
+      const inside = await runLarder(["backup", join(server.dataDir, "b"), "--data", server.dataDir]);
+      const same = await runLarder(["backup", server.dataDir, "--data", server.dataDir]);
+      const none = await runLarder(["backup", "--data", server.dataDir]);
+      expect([inside.code, same.code, none.code]).toEqual([2, 2, 2]);
+      expect(existsSync(join(server.dataDir, "b"))).toBe(false);
+    });
+  });
+
+  test("while another backup writes there", async () => {
+    await withServer({}, async (server) => {
+      const dir = join(await folder(), "backup");
+      await backUp(server.dataDir, dir);
+      const lock = new Database(join(dir, "larder.lock"));
+      lock.run("BEGIN EXCLUSIVE");
+      const { code, stderr } = await runLarder(["backup", dir, "--data", server.dataDir]);
+      lock.close();
+      expect([code, stderr.includes("at work")]).toEqual([2, true]);
+    });
+  });
+
+  test("where there is no data directory", async () => {
+    const { code, stderr } = await runLarder(["backup", await folder(), "--data", "/nonexistent/larder"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("/nonexistent/larder");
+  });
+});

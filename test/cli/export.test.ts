@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdir, readdir, readFile, rm, stat, symlink, unlink, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Account } from "../support/client.ts";
+import { mountingFails, mountTmpfs } from "../support/mounts.ts";
+import { sharedServer, temporaryDirectory } from "../support/server.ts";
+import { makeTree, readTree } from "../support/trees.ts";
+
+const server = sharedServer();
+let folder = "";
+let made = 0;
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A new path in the test's folder. */
+function fresh(): string {
+  return join(folder, `${++made}`);
+}
+
+/** An export that tells what it did as JSON. */
+async function exporting(
+  account: Pick<Account, "email">,
+  to: string,
+  flags: string[] = [],
+): Promise<{ code: number; report: Record<string, unknown>; stderr: string }> {
+  const { code, stdout, stderr } = await server().larder([
+    "export",
+    "--user",
+    account.email,
+    "--to",
+    to,
+    "--json",
+    ...flags,
+  ]);
+  if (stdout === "") throw new Error(`export: ${code} ${stderr}`);
+  return { code, report: JSON.parse(stdout), stderr };
+}
+
+async function importing(account: Pick<Account, "email">, path: string): Promise<void> {
+  const { code, stderr } = await server().larder(["import", path, "--user", account.email]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+}
+
+describe("export", () => {
+  test("gives back what was imported: names, folders, bytes and times", async () => {
+    const account = await server().signUp();
+    const source = fresh();
+    await makeTree(source, {
+      "empty.txt": "",
+      "empty/deeper/": "",
+      "a b/c.txt": "with spaces",
+      "日本語/ünïcode é.txt": "unicode",
+      ["long ".repeat(50)]: "a long name",
+      [`${"deep/".repeat(60)}file`]: "far down",
+      ".hidden": "dot",
+      "-rf": "dash",
+      'a:b?*<>|"c': "what Windows refuses",
+      con: "what Windows keeps",
+      "trailing. ": "dots and spaces at the end",
+      "larder-export.json": "a user's own file of this name",
+    });
+    await utimes(join(source, "empty.txt"), new Date(-86_400_123), new Date(-86_400_123));
+    await importing(account, source);
+    const target = fresh();
+    const { code, report } = await exporting(account, target);
+    expect({ code, ok: report["ok"], written: report["written"] }).toEqual({ code: 0, ok: true, written: 11 });
+    expect(await readTree(target)).toEqual(await readTree(source));
+  });
+
+  test("writes what came over HTTP with the time that its device told, else that of its coming", async () => {
+    const account = await server().signUp();
+    await account.client.stored("one", { name: "told.txt", fields: { fileModifiedAt: "2001-02-03T04:05:06.789Z" } });
+    const untold = await account.client.stored("two", { name: "untold.txt" });
+    const target = fresh();
+    await exporting(account, target);
+    const files = await readTree(target);
+    expect(files.get("told.txt")).toMatchObject({ modifiedAt: "2001-02-03T04:05:06.789Z" });
+    expect(files.get("untold.txt")).toMatchObject({ modifiedAt: untold.string("data.uploadedAt") });
+  });
+
+  test("again writes only what changed, and leaves what else lies there", async () => {
+    const account = await server().signUp();
+    await account.client.storedId("one", { name: "a.txt" });
+    const id = await account.client.storedId("two", { name: "b.txt" });
+    const target = fresh();
+    expect((await exporting(account, target)).report).toMatchObject({ written: 2, unchanged: 0 });
+    await writeFile(join(target, "mine.txt"), "mine");
+    await account.client.putContent(id, "two, changed");
+    await unlink(join(target, "a.txt"));
+    await writeFile(join(target, ".larder-1-0-7.part"), "left by a run that was killed");
+    expect((await exporting(account, target)).report).toMatchObject({ written: 2, unchanged: 0 });
+    expect((await exporting(account, target)).report).toMatchObject({ written: 0, unchanged: 2 });
+    expect(await readFile(join(target, "b.txt"), "utf8")).toBe("two, changed");
+    expect(await readFile(join(target, "mine.txt"), "utf8")).toBe("mine");
+    expect((await readdir(target)).sort()).toEqual(["a.txt", "b.txt", "mine.txt"]);
+  });
+
+  test("notices with --checksum what was changed under the same size and time", async () => {
+    const account = await server().signUp();
+    await account.client.storedId("one", { name: "a.txt" });
+    const target = fresh();
+    await exporting(account, target);
+    const { mtime } = await stat(join(target, "a.txt"));
+    await writeFile(join(target, "a.txt"), "two");
+    await utimes(join(target, "a.txt"), mtime, mtime);
+    expect((await exporting(account, target)).report).toMatchObject({ unchanged: 1 });
+    expect((await exporting(account, target, ["--checksum"])).report).toMatchObject({ written: 1 });
+    expect(await readFile(join(target, "a.txt"), "utf8")).toBe("one");
+  });
+
+  test("writes files of their own: changing one changes nothing that is stored", async () => {
+    const account = await server().signUp();
+    const id = await account.client.storedId("as stored", { name: "a.txt" });
+    const target = fresh();
+    await exporting(account, target);
+    await writeFile(join(target, "a.txt"), "changed");
+    expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("as stored");
+    expect((await stat(join(target, "a.txt"))).nlink).toBe(1);
+  });
+
+  test("of one folder writes what is in it", async () => {
+    const account = await server().signUp();
+    await account.client.storedId("one", { name: "a.txt", fields: { folder: "/photos/2026" } });
+    await account.client.storedId("two", { name: "b.txt" });
+    const target = fresh();
+    await exporting(account, target, ["--folder", "/photos"]);
+    expect([...(await readTree(target)).keys()]).toEqual(["2026", "2026/a.txt"]);
+    const none = await server().larder(["export", "--user", account.email, "--to", fresh(), "--folder", "/none"]);
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("/none") });
+  });
+
+  test("takes tags, descriptions and metadata along with --metadata, and an import brings them back", async () => {
+    const account = await server().signUp();
+    const stored = await account.client.stored("one", { name: "a.txt", fields: { folder: "/f", tags: "red,blue" } });
+    const id = stored.string("data.id");
+    const metadata = { description: "a description", camera: "x" };
+    expect((await account.client.put(`/api/files/${id}`, { metadata })).status).toBe(200);
+    await account.client.storedId("own", { name: "larder-export.json" });
+    const target = fresh();
+    const { report } = await exporting(account, target, ["--metadata"]);
+    expect(report["renamings"]).toHaveLength(1);
+    const other = await server().signUp();
+    await importing(other, target);
+    const [copy] = (await other.client.get("/api/files?folder=/f")).strings("data.files", "id");
+    expect((await other.client.get(`/api/files/${copy}`)).at("data")).toMatchObject({
+      name: "a.txt",
+      tags: ["red", "blue"],
+      metadata: { camera: "x", description: "a description" },
+    });
+    expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
+    await importing(other, target);
+    expect(await other.client.names()).toEqual(["f", "larder-export.json"]);
+  });
+
+  test("writes what was there at a moment (--at)", async () => {
+    const account = await server().signUp();
+    const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });
+    const then = new Date((await account.client.stored("x", { name: "b.txt" })).string("data.uploadedAt"));
+    await Bun.sleep(5);
+    await account.client.putContent(id, "second");
+    await account.client.storedId("later", { name: "later.txt" });
+    const target = fresh();
+    const { report } = await exporting(account, target, ["--at", new Date(then.getTime() + 2).toISOString()]);
+    expect(report).toMatchObject({ ok: true, written: 2 });
+    expect([...(await readTree(target)).keys()]).toEqual(["b.txt", "f", "f/a.txt"]);
+    expect(await readFile(join(target, "f/a.txt"), "utf8")).toBe("first");
+  });
+
+  test("writes earlier versions with --versions, which an import leaves out", async () => {
+    const account = await server().signUp();
+    const id = await account.client.storedId("first", { name: "a.txt", fields: { folder: "/f" } });
+    await account.client.putContent(id, "second");
+    await account.client.putContent(id, "third");
+    const target = fresh();
+    expect((await exporting(account, target, ["--versions"])).report).toMatchObject({ written: 1, versions: 2 });
+    expect(await readFile(join(target, "f/a.txt"), "utf8")).toBe("third");
+    const versions = join(target, ".larder-versions/f/a.txt");
+    expect((await readdir(versions)).sort()).toEqual(["1 a.txt", "2 a.txt"]);
+    expect(await readFile(join(versions, "1 a.txt"), "utf8")).toBe("first");
+    const other = await server().signUp();
+    expect((await server().larder(["import", target, "--user", other.email])).code).toBe(0);
+    expect(await other.client.names()).toEqual(["f"]);
+  });
+
+  test("never writes behind a link in the target, nor over a folder", async () => {
+    const account = await server().signUp();
+    await account.client.storedId("one", { name: "a.txt", fields: { folder: "/f" } });
+    await account.client.storedId("two", { name: "b.txt" });
+    await account.client.storedId("three", { name: "c.txt" });
+    const [target, outside] = [fresh(), fresh()];
+    await mkdir(join(target, "c.txt"), { recursive: true });
+    await mkdir(outside);
+    await symlink(outside, join(target, "f"));
+    await symlink(join(outside, "b.txt"), join(target, "b.txt"));
+    const { code, report } = await exporting(account, target);
+    expect({ code, written: report["written"] }).toEqual({ code: 1, written: 1 });
+    expect(report["list"]).toMatchObject([
+      { path: "/f", reason: "unwritable" },
+      { path: "/c.txt", reason: "unwritable" },
+    ]);
+    expect(await readdir(outside)).toEqual([]);
+    expect((await stat(join(target, "b.txt"))).isFile()).toBe(true);
+  });
+
+  test("names a content that is damaged or gone, and writes all others", async () => {
+    const account = await server().signUp();
+    const damaged = await account.client.stored("damaged content", { name: "damaged.txt" });
+    const gone = await account.client.stored("gone content", { name: "gone.txt" });
+    await account.client.storedId("fine", { name: "fine.txt" });
+    await writeFile(contentPath(damaged.string("data.checksum")), "dAmaged content");
+    await unlink(contentPath(gone.string("data.checksum")));
+    const target = fresh();
+    const { code, report } = await exporting(account, target);
+    expect({ code, written: report["written"] }).toEqual({ code: 1, written: 1 });
+    expect(report["list"]).toMatchObject([
+      { path: "/damaged.txt", reason: "content_damaged" },
+      { path: "/gone.txt", reason: "content_damaged" },
+    ]);
+    expect(await readdir(target)).toEqual(["fine.txt"]);
+  });
+
+  test.skipIf(mountingFails !== undefined)("says that the target is full, and goes on once there is room", async () => {
+    const account = await server().signUp();
+    for (let number = 0; number < 8; number++) {
+      await account.client.storedId(crypto.getRandomValues(new Uint8Array(700_000)), { name: `f${number}.bin` });
+    }
+    const small = await mountTmpfs(4);
+    try {
+      const full = await server().larder(["export", "--user", account.email, "--to", join(small.path, "to")]);
+      expect(full).toMatchObject({ code: 2, stderr: expect.stringContaining("full") });
+      for (const name of await readdir(join(small.path, "to"))) expect(name).toMatch(/^f\d\.bin$/);
+      for (const name of await readdir(join(small.path, "to"))) {
+        expect((await stat(join(small.path, "to", name))).size).toBe(700_000);
+      }
+    } finally {
+      await small.unmount();
+    }
+  });
+
+  test("refuses what makes no sense, with a word about it", async () => {
+    const { email } = await server().signUp();
+    const rows: [string[], number][] = [
+      [["export", "--user", email], 2],
+      [["export", "--to", fresh()], 2],
+      [["export", "--user", "nobody@example.org", "--to", fresh()], 1],
+      [["export", "--user", email, "--to", join(server().dataDir, "export")], 2],
+      [["export", "--user", email, "--to", fresh(), "--at", "yesterday"], 2],
+    ];
+    for (const [args, wanted] of rows) {
+      const { code, stderr } = await server().larder(args);
+      expect({ args, code, told: stderr.trim() !== "" }).toEqual({ args, code: wanted, told: true });
+    }
+  });
+});
+
+/** Where the server keeps the content of a checksum. */
+function contentPath(checksum: string): string {
+  const hex = checksum.slice("sha256:".length);
+  return join(server().dataDir, "blobs", "sha256", hex.slice(0, 2), hex.slice(2, 4), hex);
+}

@@ -1,0 +1,390 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod, link, mkdir, readdir, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Account } from "../support/client.ts";
+import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
+import {
+  cleanEnv,
+  dispose,
+  repositoryRoot,
+  sharedServer,
+  startServer,
+  temporaryDirectory,
+  type TestServer,
+  testCommand,
+  withServer,
+} from "../support/server.ts";
+import { makeTree, readTree } from "../support/trees.ts";
+
+const server = sharedServer();
+let folder = "";
+let made = 0;
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A new folder with these files. */
+async function source(files: Record<string, string>): Promise<string> {
+  const path = join(folder, `source-${++made}`);
+  await makeTree(path, files);
+  return path;
+}
+
+interface Told {
+  code: number;
+  report: Record<string, unknown>;
+  reasons: Record<string, unknown>;
+  stderr: string;
+}
+
+/** An import that tells what it did as JSON; `reasons` by the name of the file. */
+async function importing(
+  account: Pick<Account, "email">,
+  path: string,
+  flags: string[] = [],
+  on: TestServer = server(),
+): Promise<Told> {
+  const { code, stdout, stderr } = await on.larder(["import", path, "--user", account.email, "--json", ...flags]);
+  if (stdout === "") throw new Error(`import ${path}: ${code} ${stderr}`);
+  const report: Record<string, unknown> = JSON.parse(stdout);
+  const list = report["list"] as { path: string; reason: string }[];
+  const reasons = Object.fromEntries(list.map(({ path: name, reason }) => [name.slice(path.length + 1), reason]));
+  return { code, report, reasons, stderr };
+}
+
+async function exported(
+  account: Pick<Account, "email">,
+  flags: string[] = [],
+  on: TestServer = server(),
+): Promise<string> {
+  const path = join(folder, `export-${++made}`);
+  const { code, stderr } = await on.larder(["export", "--user", account.email, "--to", path, ...flags]);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return path;
+}
+
+describe("import", () => {
+  test("beside the running server: files, folders and times are there at once, and can be downloaded", async () => {
+    const account = await server().signUp();
+    const path = await source({ "a.txt": "one", "photos/b.txt": "two", "photos/2026/c.txt": "three", "empty/": "" });
+    const { code, report } = await importing(account, path, ["--folder", "/from disk"]);
+    expect(code).toBe(0);
+    expect(report).toMatchObject({ ok: true, imported: 3, importedBytes: 11, folders: 4, problems: 0 });
+    const listed = await account.client.get(`/api/files?folder=${encodeURIComponent("/from disk")}&limit=100`);
+    expect(listed.strings("data.files", "name")).toEqual(["empty", "photos", "a.txt"]);
+    const id = listed.string("data.files.2.id");
+    const info = await account.client.get(`/api/files/${id}`);
+    expect(info.at("data")).toMatchObject({
+      size: 3,
+      mimeType: "text/plain",
+      version: 1,
+      fileModifiedAt: "2020-01-01T00:00:00.123Z",
+    });
+    expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("one");
+    expect((await account.client.get("/api/users/usage")).at("data.storage.used")).toBe(11);
+  });
+
+  test("without a server, and the next start has everything", async () => {
+    await withServer({}, async (own) => {
+      const account = await own.signUp();
+      await own.stop();
+      const path = await source({ "a.txt": "one", "b/c.txt": "two" });
+      expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, imported: 2 });
+      await own.start();
+      const { client } = account;
+      expect(await client.names("/b")).toEqual(["c.txt"]);
+      const found = await client.get("/api/files?search=a.txt");
+      expect(found.strings("data.files", "name")).toEqual(["a.txt"]);
+    });
+  });
+
+  test("again does nothing, and reads nothing", async () => {
+    const account = await server().signUp();
+    const path = await source({ "a.txt": "one", "b/c.txt": "two" });
+    await importing(account, path);
+    expect((await importing(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, folders: 0 });
+    // The same bytes under another time are the same content, too.
+    await utimes(join(path, "a.txt"), new Date(), new Date());
+    expect((await importing(account, path)).report).toMatchObject({ imported: 0, unchanged: 2, problems: 0 });
+    expect((await importing(account, path, ["--checksum"])).report).toMatchObject({ imported: 0, unchanged: 2 });
+  });
+
+  test("notices with --checksum what size and time hide", async () => {
+    const account = await server().signUp();
+    const path = await source({ "a.txt": "one" });
+    await importing(account, path);
+    const { mtime } = await stat(join(path, "a.txt"));
+    await writeFile(join(path, "a.txt"), "two");
+    await utimes(join(path, "a.txt"), mtime, mtime);
+    expect((await importing(account, path)).report).toMatchObject({ unchanged: 1 });
+    expect(await importing(account, path, ["--checksum"])).toMatchObject({
+      code: 1,
+      reasons: { "a.txt": "other_content" },
+    });
+    const taken = await importing(account, path, ["--checksum", "--on-conflict", "version"]);
+    expect(taken.report).toMatchObject({ imported: 1, versions: 1 });
+  });
+
+  test("of other content at a taken path: skips and says so, stores a version, or numbers (once)", async () => {
+    const account = await server().signUp();
+    const id = await account.client.storedId("as it was", { name: "a.txt" });
+    const path = await source({ "a.txt": "as on disk", "b.txt": "new" });
+    const skipped = await importing(account, path);
+    expect(skipped).toMatchObject({ code: 1, reasons: { "a.txt": "other_content" }, report: { imported: 1 } });
+    expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("as it was");
+
+    expect((await importing(account, path, ["--on-conflict", "rename"])).report).toMatchObject({
+      imported: 1,
+      renamed: 1,
+    });
+    expect((await importing(account, path, ["--on-conflict", "rename"])).report).toMatchObject({
+      imported: 0,
+      unchanged: 2,
+    });
+    expect(await account.client.names()).toEqual(["a.txt", "a (1).txt", "b.txt"].sort());
+
+    expect((await importing(account, path, ["--on-conflict", "version"])).report).toMatchObject({
+      imported: 1,
+      versions: 1,
+    });
+    expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("as on disk");
+    expect((await account.client.get(`/api/files/${id}/versions`)).list("data.versions")).toHaveLength(2);
+  });
+
+  test("where a folder stands in the way of a file, or a file in that of a folder: told, and the rest comes in", async () => {
+    const account = await server().signUp();
+    await account.client.folderId("thing");
+    await account.client.storedId("x", { name: "dir" });
+    const path = await source({ thing: "a file", "dir/below/a.txt": "one", "fine.txt": "two" });
+    const { code, report, reasons } = await importing(account, path);
+    expect({ code, imported: report["imported"] }).toEqual({ code: 1, imported: 1 });
+    expect(reasons).toEqual({ thing: "name_taken", dir: "name_taken" });
+  });
+
+  test("leaves out links, pipes and sockets without following them, and tells (D49)", async () => {
+    const account = await server().signUp();
+    const path = await source({ "a.txt": "one" });
+    await symlink("/etc/passwd", join(path, "passwd"));
+    await symlink("/etc", join(path, "etc"));
+    await symlink("nowhere", join(path, "dangling"));
+    await run(["mkfifo", join(path, "pipe")]);
+    const socket = Bun.listen({ unix: join(path, "socket"), socket: { data: () => {} } });
+    const { code, report, reasons } = await importing(account, path);
+    socket.stop(true);
+    expect({ code, imported: report["imported"], leftOut: report["leftOut"] }).toEqual({
+      code: 0,
+      imported: 1,
+      leftOut: 5,
+    });
+    expect(Object.keys(reasons).sort()).toEqual(["dangling", "etc", "passwd", "pipe", "socket"]);
+    expect(await account.client.names()).toEqual(["a.txt"]);
+  });
+
+  test("tells of names that can't be kept, and keeps them otherwise with --rename", async () => {
+    const account = await server().signUp();
+    const path = await source({ "back\\slash.txt": "one", "line\nbreak": "two", "fine.txt": "three" });
+    const refused = await importing(account, path);
+    expect(refused).toMatchObject({ code: 1, reasons: { "back\\slash.txt": "bad_name", "line\nbreak": "bad_name" } });
+    const renamed = await importing(account, path, ["--rename"]);
+    expect(renamed.report).toMatchObject({ ok: true, imported: 2, unchanged: 1 });
+    expect((await account.client.names()).sort()).toEqual(["back_slash.txt", "fine.txt", "line_break"]);
+    expect((await importing(account, path, ["--rename"])).report).toMatchObject({ imported: 0, unchanged: 3 });
+  });
+
+  test("brings names to one spelling; of two files that then have one name, one is told of", async () => {
+    const account = await server().signUp();
+    const path = await source({ ["é.txt".normalize("NFD")]: "one" });
+    expect((await importing(account, path)).report).toMatchObject({ ok: true, imported: 1 });
+    expect(await account.client.names()).toEqual(["é.txt".normalize("NFC")]);
+    await writeFile(join(path, "é.txt".normalize("NFC")), "two");
+    expect((await importing(account, path)).report).toMatchObject({ ok: false, problems: 1 });
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("tells of what it may not read, and goes on", async () => {
+    const own = await startServer({
+      dataDir: await makeOwned(join(folder, "owned")),
+      prefix: ["setpriv", "--reuid=65534", "--clear-groups"],
+    });
+    try {
+      const account = await own.signUp();
+      const path = await source({ "secret.txt": "one", "closed/a.txt": "two", "open.txt": "three" });
+      await chmod(join(path, "secret.txt"), 0o600);
+      await chmod(join(path, "closed"), 0o700);
+      await chmod(folder, 0o755);
+      const asRoot = await own.larder(["import", path, "--user", account.email]);
+      expect(asRoot).toMatchObject({ code: 2, stderr: expect.stringContaining("65534") });
+      const command = [...testCommand(), "import", path, "--user", account.email, "--json"];
+      const child = Bun.spawn(["setpriv", "--reuid=65534", "--clear-groups", ...command], {
+        cwd: repositoryRoot,
+        env: cleanEnv({ LARDER_DATA: own.dataDir }),
+        stdout: "pipe",
+        stderr: "inherit",
+      });
+      const report: unknown = JSON.parse(await new Response(child.stdout).text());
+      expect(report).toMatchObject({ ok: false, imported: 1, problems: 2 });
+    } finally {
+      await dispose(own);
+    }
+  });
+
+  test("holds the account to its quota: what fits is kept, the rest is told, and more room lets it go on", async () => {
+    const { email } = await server().signUp();
+    await server().larder(["user", "set", email, "--quota", "25"]);
+    const path = await source({ "a.txt": "0123456789", "b.txt": "123456789-", "c.txt": "23456789--" });
+    const { code, report } = await importing({ email }, path);
+    expect(code).toBe(1);
+    expect(report).toMatchObject({ stopped: "quota_exceeded", imported: 2 });
+    await server().larder(["user", "set", email, "--quota", "none"]);
+    expect((await importing({ email }, path)).report).toMatchObject({ ok: true, imported: 1, unchanged: 2 });
+  });
+
+  test("as a dry run does nothing, and tells what it would do", async () => {
+    const account = await server().signUp();
+    const path = await source({ "a.txt": "one", "b/c.txt": "two" });
+    expect((await importing(account, path, ["--dry-run"])).report).toMatchObject({
+      dryRun: true,
+      imported: 2,
+      importedBytes: 6,
+    });
+    expect(await account.client.names()).toEqual([]);
+  });
+
+  test("shares the bytes with the source by --link, and the store keeps them when the source goes", async () => {
+    const account = await server().signUp();
+    const path = join(server().dataDir, "..", `linked-${process.pid}`);
+    await makeTree(path, { "a.txt": "linked content" });
+    try {
+      expect((await importing(account, path, ["--link"])).report).toMatchObject({ ok: true, linked: 1 });
+      expect((await stat(join(path, "a.txt"))).nlink).toBe(2);
+    } finally {
+      await rm(path, { recursive: true });
+    }
+    const id = (await account.client.get("/api/files")).string("data.files.0.id");
+    expect((await account.client.get(`/api/files/${id}/download`)).text).toBe("linked content");
+  });
+
+  test("stores equal contents once, hard links among the sources, too", async () => {
+    const account = await server().signUp();
+    const path = await source({ "a.txt": "the very same bytes" });
+    for (let copy = 1; copy <= 30; copy++) await link(join(path, "a.txt"), join(path, `copy-${copy}.txt`));
+    expect((await importing(account, path)).report).toMatchObject({ ok: true, imported: 31 });
+    expect((await importing(account, path, ["--checksum"])).report).toMatchObject({ unchanged: 31 });
+  });
+
+  test("refuses what makes no sense, with a word about it", async () => {
+    const { email } = await server().signUp();
+    const path = await source({});
+    const rows: [string[], number][] = [
+      [["import", path], 2],
+      [["import", "--user", email], 2],
+      [["import", path, "--user", "nobody@example.org"], 1],
+      [["import", join(path, "nothing"), "--user", email], 1],
+      [["import", server().dataDir, "--user", email], 2],
+      [["import", join(server().dataDir, "blobs"), "--user", email], 2],
+      [["import", path, "--user", email, "--on-conflict", "guess"], 2],
+      [["import", path, "--user", email, "--folder", "relative"], 1],
+    ];
+    for (const [args, wanted] of rows) {
+      const { code, stderr } = await server().larder(args);
+      expect({ args, code, told: stderr.trim() !== "" }).toEqual({ args, code: wanted, told: true });
+    }
+  });
+
+  test("leaves the data directory out where it lies in the source", async () => {
+    const parent = join(folder, "parent");
+    await makeTree(parent, { "a.txt": "one", "data/": "" });
+    await withServer({ dataDir: join(parent, "data") }, async (own) => {
+      const account = await own.signUp();
+      const { code, report } = await importing(account, parent, [], own);
+      expect({ code, imported: report["imported"], leftOut: report["leftOut"] }).toEqual({
+        code: 0,
+        imported: 1,
+        leftOut: 1,
+      });
+    });
+  });
+});
+
+describe("an import that is killed", () => {
+  test("leaves whole files alone; the next one brings the rest, and the copy is exact", async () => {
+    await withServer({}, async (own) => {
+      const account = await own.signUp();
+      const files: Record<string, string> = {};
+      for (let number = 0; number < 3_000; number++) {
+        files[`d${number % 30}/f${number}.txt`] = `content ${number} `.repeat(1 + (number % 90));
+      }
+      const path = await source(files);
+      for (const withServerRunning of [true, false]) {
+        if (!withServerRunning) await own.stop();
+        for (const waitForBlobs of [1, 400, 1_100]) {
+          await killedImport(own, account.email, path, waitForBlobs);
+        }
+      }
+      expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, problems: 0 });
+      await own.start();
+      expect(await readTree(await exported(account, ["--checksum"], own))).toEqual(await readTree(path));
+      expect(await readdir(join(own.dataDir, "blobs", "incoming"))).toEqual([]);
+    });
+  }, 90_000);
+});
+
+/** Begins an import and kills it once the store has so many contents more, or it has ended. */
+async function killedImport(own: TestServer, email: string, path: string, contents: number): Promise<void> {
+  const before = await countContents(own);
+  const child = Bun.spawn([...testCommand(), "import", path, "--user", email], {
+    cwd: repositoryRoot,
+    env: cleanEnv({ LARDER_DATA: own.dataDir }),
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const ended = child.exited.then(() => true);
+  while ((await countContents(own)) < before + contents) {
+    if (await Promise.race([ended, Bun.sleep(5).then(() => false)])) break;
+  }
+  child.kill("SIGKILL");
+  await child.exited;
+}
+
+async function countContents(own: TestServer): Promise<number> {
+  const entries = await readdir(join(own.dataDir, "blobs", "sha256"), { recursive: true }).catch(() => []);
+  return entries.filter((name) => name.length > 60).length;
+}
+
+describe("an import into a full disk", () => {
+  test.skipIf(mountingFails !== undefined)(
+    "says so, keeps what is complete, and goes on once there is room",
+    async () => {
+      const small = await mountTmpfs(48);
+      try {
+        const dataDir = join(small.path, "data");
+        await mkdir(dataDir);
+        await withServer({ dataDir, env: { LARDER_MIN_FREE_SPACE: "1MB" } }, async (own) => {
+          const account = await own.signUp();
+          const path = await source({});
+          for (let number = 0; number < 30; number++) {
+            await writeFile(join(path, `f${number}.bin`), crypto.getRandomValues(new Uint8Array(64 * 1024)));
+            await truncate(join(path, `f${number}.bin`), 2_000_000 + number);
+          }
+          const full = await own.larder(["import", path, "--user", account.email]);
+          expect({ code: full.code, told: full.stderr.includes("room") }).toEqual({ code: 2, told: true });
+          await run(["mount", "-o", "remount,size=200m", small.path]);
+          expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, problems: 0 });
+          expect(await readTree(await exported(account, [], own))).toEqual(await readTree(path));
+        });
+      } finally {
+        await small.unmount();
+      }
+    },
+  );
+});
+
+async function makeOwned(path: string): Promise<string> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o755);
+  await run(["chown", "65534", path]);
+  return path;
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { digestOf } from "../support/client.ts";
+import { runLarder, temporaryDirectory, withServer } from "../support/server.ts";
+
+test("rebuild refuses a running server, a database that is there, and a snapshot that knows more", async () => {
+  await withServer({}, async (server) => {
+    const anna = await server.addUser(["--admin"]);
+    await anna.client.stored("1");
+    const running = await server.larder(["rebuild"]);
+    expect([running.code, running.stderr]).toEqual([2, expect.stringContaining("already running")]);
+    await server.stop();
+    const database = join(server.dataDir, "larder.db");
+    const before = digestOf(await readFile(database));
+    const there = await server.larder(["rebuild"]);
+    expect([there.code, there.stderr]).toEqual([2, expect.stringContaining("--over")]);
+    expect(digestOf(await readFile(database))).toBe(before);
+
+    const over = await server.larder(["rebuild", "--over", "--json"]);
+    expect(over.code).toBe(0);
+    expect(JSON.parse(over.stdout)).toMatchObject({
+      accounts: [{ email: anna.email, role: "admin", files: 1, folders: 0 }],
+      missing: 0,
+      damaged: [],
+    });
+    // Nothing is thrown away.
+    const [aside = ""] = await readdir(join(server.dataDir, "set-aside"));
+    expect(digestOf(await readFile(join(server.dataDir, "set-aside", aside, "larder.db")))).toBe(before);
+
+    await rm(database);
+    const snapshot = await server.larder(["rebuild"]);
+    expect([snapshot.code, snapshot.stderr]).toEqual([2, expect.stringContaining("larder restore --snapshot ")]);
+  });
+}, 60_000);
+
+test("rebuild makes nothing where there is no store, or one that tells nothing", async () => {
+  const directory = await temporaryDirectory();
+  try {
+    const nothing = await runLarder(["rebuild", "--data", directory]);
+    expect([nothing.code, nothing.stderr]).toEqual([2, expect.stringContaining(".larder-store is missing")]);
+    await mkdir(join(directory, "blobs"));
+    await writeFile(join(directory, "blobs", ".larder-store"), "an-identity\n");
+    const silent = await runLarder(["rebuild", "--data", directory]);
+    expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining("larder restore --help")]);
+    expect((await readdir(directory)).filter((name) => name.startsWith("larder.db"))).toEqual([]);
+    const absent = await runLarder(["rebuild", "--data", join(directory, "absent")]);
+    expect([absent.code, absent.stderr]).toEqual([2, expect.stringContaining("There is no directory")]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}, 30_000);

@@ -1,0 +1,380 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { chown, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Database } from "bun:sqlite";
+import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { repositoryRoot, runLarder, temporaryDirectory, type TestServer, testCommand, withServer } from "../support/server.ts";
+
+const folders: string[] = [];
+
+/** A directory of this test alone, removed after it. */
+async function folder(): Promise<string> {
+  const made = await temporaryDirectory();
+  folders.push(made);
+  return made;
+}
+
+afterEach(async () => {
+  for (const made of folders.splice(0)) await rm(made, { recursive: true, force: true });
+});
+
+function blobPath(data: string, content: string | Uint8Array): string {
+  const digest = digestOf(content);
+  return join(data, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+}
+
+async function restore(args: string[]): Promise<{ code: number; result: Record<string, unknown>; stderr: string }> {
+  const { code, stdout, stderr } = await runLarder(["restore", "--json", ...args]);
+  if (stdout === "") throw new Error(`restore ended with ${code}: ${stderr}`);
+  return { code, result: JSON.parse(stdout), stderr };
+}
+
+async function snapshotNames(data: string): Promise<string[]> {
+  return (await readdir(join(data, "snapshots"))).filter((name) => name.endsWith(".db")).toSorted();
+}
+
+async function signIn(server: TestServer, email: string, password: string): Promise<Client> {
+  const answer = await server.visitor.post("/api/auth/signin", { email, password });
+  expect(answer.status).toBe(200);
+  return new Client(server, answer.string("token"));
+}
+
+/** Runs a command between files. @returns its exit code */
+async function pipe(args: string[], input: string, output: string): Promise<number> {
+  const child = Bun.spawn([...testCommand(), ...args], {
+    cwd: repositoryRoot,
+    stdin: Bun.file(input),
+    stdout: Bun.file(output),
+    stderr: "ignore",
+  });
+  return child.exited;
+}
+
+/** A stopped server with two states: a snapshot with `first`, and its present database with `second` too. */
+async function twoStates(use: (server: TestServer, account: Awaited<ReturnType<TestServer["signUp"]>>) => Promise<void>) {
+  await withServer({}, async (server) => {
+    const account = await server.signUp();
+    await account.client.storedId("first", { name: "first.txt" });
+    const dir = join(await folder(), "backup");
+    expect((await runLarder(["backup", dir, "--data", server.dataDir])).code).toBe(0);
+    await account.client.storedId("second", { name: "second.txt" });
+    await server.stop();
+    const [name = ""] = await snapshotNames(dir);
+    for (const suffix of ["", ".sha256"])
+      await cp(join(dir, "snapshots", name + suffix), join(server.dataDir, "snapshots", name + suffix));
+    await use(server, account);
+  });
+}
+
+describe("without a source", () => {
+  test("the states are listed with what they hold and what is missing", async () => {
+    await twoStates(async ({ dataDir }) => {
+      const { code, result } = await restore(["--data", dataDir]);
+      expect(code).toBe(0);
+      const states = result["snapshots"] as Record<string, unknown>[];
+      expect(states.find(({ label }) => label === "backup")).toMatchObject({
+        whole: true,
+        users: 1,
+        files: 1,
+        missing: 0,
+      });
+      await rm(blobPath(dataDir, "first"));
+      const [name = ""] = await snapshotNames(dataDir);
+      await writeFile(join(dataDir, "snapshots", name), "torn", { flag: "a" });
+      const again = (await restore(["--data", dataDir])).result["snapshots"] as Record<string, unknown>[];
+      expect(again.find((state) => state["name"] === name)).toMatchObject({ whole: false, files: null });
+      expect(again.filter(({ missing }) => missing === 1)).toHaveLength(again.length - 1);
+      const { stdout } = await runLarder(["restore", "--data", dataDir]);
+      expect(stdout).toContain(name);
+    });
+  });
+
+  test("one goes back to a state, and from there to where one was", async () => {
+    await twoStates(async (server, { email, password }) => {
+      const name = (await snapshotNames(server.dataDir)).find((one) => one.includes("backup")) ?? "";
+      const { code, result } = await restore(["--snapshot", name, "--data", server.dataDir]);
+      expect([code, result["users"], result["files"], result["missing"]]).toEqual([0, 1, 1, 0]);
+      await server.start();
+      const past = await signIn(server, email, password);
+      expect(await past.names("/")).toEqual(["first.txt"]);
+      await server.stop();
+      const back = await restore(["--snapshot", String(result["keptAs"]), "--data", server.dataDir]);
+      expect(back.code).toBe(0);
+      await server.start();
+      const present = await signIn(server, email, password);
+      expect((await present.names("/")).toSorted()).toEqual(["first.txt", "second.txt"]);
+      expect(existsSync(String(result["setAside"]))).toBe(true);
+    });
+  });
+
+  test("sync tokens of before mean nothing after it", async () => {
+    await twoStates(async (server, { email, password }) => {
+      await server.start();
+      const { client } = await registerDevice(server, { email, password });
+      const token = (await client.get("/api/mobile/sync/status")).string("nextSyncToken");
+      const ask = () => client.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
+      expect((await ask()).status).toBe(200);
+      await server.stop();
+      await restore(["--database", join(server.dataDir, "larder.db"), "--data", server.dataDir]);
+      await server.start();
+      expect((await ask()).status).toBe(400);
+    });
+  });
+
+  test("--sign-out ends the sessions that come back with it", async () => {
+    await twoStates(async (server, { client }) => {
+      const name = (await snapshotNames(server.dataDir)).find((one) => one.includes("backup")) ?? "";
+      await restore(["--snapshot", name, "--data", server.dataDir]);
+      await server.start();
+      expect((await client.get("/api/files")).status).toBe(200);
+      await server.stop();
+      const { result } = await restore(["--snapshot", name, "--sign-out", "--data", server.dataDir]);
+      expect(Number(result["signedOut"])).toBeGreaterThan(0);
+      await server.start();
+      expect((await client.get("/api/files")).status).toBe(401);
+    });
+  });
+
+  test("a running server keeps it away, and so does a wrong name; nothing changes", async () => {
+    await twoStates(async (server) => {
+      const wrong = await runLarder(["restore", "--snapshot", "nonsense", "--data", server.dataDir]);
+      expect([wrong.code, wrong.stderr.includes("nonsense")]).toEqual([2, true]);
+      await server.start();
+      const running = await runLarder(["restore", "--snapshot", "newest", "--data", server.dataDir]);
+      expect(running.code).toBe(2);
+      expect(running.stderr).toContain("running");
+    });
+  });
+
+  test("a database file is taken where it is whole and of this store, and refused otherwise", async () => {
+    await twoStates(async (server, { email, password }) => {
+      const kept = join(await folder(), "kept.db");
+      await cp(join(server.dataDir, "larder.db"), kept);
+      const bytes = await readFile(kept);
+      const broken = join(await folder(), "broken.db");
+      await writeFile(broken, Buffer.concat([bytes.subarray(0, 8192), Buffer.alloc(40_960, 7), bytes.subarray(49_152)]));
+      const before = digestOf(await readFile(join(server.dataDir, "larder.db")));
+      const refused = await runLarder(["restore", "--database", broken, "--data", server.dataDir]);
+      expect(refused.code).toBe(2);
+      expect(refused.stderr).toContain("damaged");
+      await withServer({}, async (other) => {
+        await other.stop();
+        const foreign = await runLarder([
+          "restore",
+          "--database",
+          join(other.dataDir, "larder.db"),
+          "--data",
+          server.dataDir,
+        ]);
+        expect(foreign.code).toBe(2);
+        expect(foreign.stderr).toContain("store");
+      });
+      expect(digestOf(await readFile(join(server.dataDir, "larder.db")))).toBe(before);
+      await rm(join(server.dataDir, "larder.db"));
+      expect((await runLarder(["restore", "--database", kept, "--data", server.dataDir])).code).toBe(0);
+      await server.start();
+      const client = await signIn(server, email, password);
+      expect(await client.names("/")).toHaveLength(2);
+    });
+  });
+
+  test("the very database of a crashed directory is taken in place, its log with it", async () => {
+    await withServer({}, async (server) => {
+      const { client, email, password } = await server.signUp();
+      await client.storedId("in the log", { name: "log.txt" });
+      await server.kill9();
+      const copy = join(await folder(), "copy");
+      await cp(server.dataDir, copy, { recursive: true });
+      expect((await runLarder(["restore", "--database", join(copy, "larder.db"), "--data", copy])).code).toBe(0);
+      await withServer({ dataDir: copy }, async (opened) => {
+        const same = await signIn(opened, email, password);
+        expect(await same.names("/")).toEqual(["log.txt"]);
+      });
+    });
+  });
+
+  test("what waited to be sent in an old state is not sent again", async () => {
+    await twoStates(async ({ dataDir }) => {
+      const old = "larder-2020-01-01T00-00-00-000Z-backup.db";
+      const [name = ""] = await snapshotNames(dataDir);
+      const path = join(dataDir, "snapshots", old);
+      await cp(join(dataDir, "snapshots", name), path);
+      const database = new Database(path);
+      database.run(
+        `INSERT INTO mails (kind, recipient, recipient_key, message_id, subject, text, html, state, created_at, due_at, expires_at)
+         VALUES ('notice', 'a@example.org', 'a@example.org', 'm1', 's', 'secret link', '', 'waiting', 1, 1, 9e12)`,
+      );
+      database.close();
+      await writeFile(`${path}.sha256`, `${digestOf(await readFile(path))}  ${old}\n`);
+      const { result } = await restore(["--snapshot", old, "--data", dataDir]);
+      expect(result["givenUp"]).toMatchObject({ mails: 1 });
+      const restored = new Database(join(dataDir, "larder.db"), { readonly: true });
+      expect(restored.query("SELECT state, text FROM mails").all()).toEqual([{ state: "expired", text: "" }]);
+      restored.close();
+    });
+  });
+});
+
+describe("from a source", () => {
+  test("everything comes back: from a backup, a live directory and a plain copy of one", async () => {
+    await withServer({}, async (server) => {
+      const { client, email, password } = await server.signUp();
+      const big = randomContent(2_000_000);
+      const id = await client.storedId(big, { name: "big.bin" });
+      await client.putContent(id, "second version");
+      const base = await folder();
+      expect((await runLarder(["backup", join(base, "backup"), "--data", server.dataDir])).code).toBe(0);
+      const check = async (source: string) => {
+        const target = join(await folder(), "restored");
+        const { code, result } = await restore([source, "--data", target]);
+        expect(code).toBe(0);
+        expect(result).toMatchObject({ ok: true, users: 1, files: 1, contents: 2 });
+        await withServer({ dataDir: target }, async (restored) => {
+          const same = await signIn(restored, email, password);
+          expect((await same.get(`/api/files/${id}/download`)).text).toBe("second version");
+          const first = await same.get(`/api/files/${id}/versions/1/download`);
+          expect(checksumOf(first.bytes)).toBe(checksumOf(big));
+        });
+      };
+      await check(join(base, "backup"));
+      await check(server.dataDir);
+      await server.stop();
+      await cp(server.dataDir, join(base, "copy"), { recursive: true });
+      await check(join(base, "copy"));
+    });
+  });
+
+  test("a damaged content is told by name and not brought (D42)", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("good", { name: "good.txt" });
+      await client.storedId("bad!", { name: "bad.txt" });
+      const dir = join(await folder(), "backup");
+      await runLarder(["backup", dir, "--copy", "--data", server.dataDir]);
+      await writeFile(blobPath(dir, "bad!"), "BAD!");
+      const target = join(await folder(), "restored");
+      const { code, stdout, stderr } = await runLarder(["restore", dir, "--data", target]);
+      expect(code).toBe(1);
+      expect(stderr).toContain("bad.txt");
+      expect(stderr).not.toContain("good.txt");
+      expect(stdout).toContain("1 users, 2 files");
+      expect(existsSync(blobPath(target, "bad!"))).toBe(false);
+    });
+  });
+
+  test("a directory that holds something is refused, and one whose restore was ended goes on", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("one", { name: "one.txt" });
+      const dir = join(await folder(), "backup");
+      await runLarder(["backup", dir, "--data", server.dataDir]);
+      const target = await folder();
+      await writeFile(join(target, "mine.txt"), "mine");
+      const refused = await runLarder(["restore", dir, "--data", target]);
+      expect([refused.code, refused.stderr.includes("not empty")]).toEqual([2, true]);
+      expect((await runLarder(["restore", dir, "--data", server.dataDir])).code).toBe(2);
+      const begun = await folder();
+      await mkdir(join(begun, "blobs"));
+      await cp(join(dir, "blobs", ".larder-store"), join(begun, "blobs", ".larder-store"));
+      expect((await runLarder(["restore", dir, "--data", begun])).code).toBe(0);
+    });
+  });
+
+  test("--user takes one account alone, and nothing of the others", async () => {
+    await withServer({}, async (server) => {
+      const anna = await server.signUp();
+      const bert = await server.signUp();
+      await anna.client.storedId("anna's", { name: "anna.txt" });
+      await bert.client.storedId("bert's secret", { name: "bert.txt" });
+      await anna.client.storedId("of both", { name: "both.txt" });
+      await bert.client.storedId("of both", { name: "both.txt" });
+      const dir = join(await folder(), "backup");
+      await runLarder(["backup", dir, "--data", server.dataDir]);
+      const target = join(await folder(), "restored");
+      const { code, result } = await restore([dir, "--user", anna.email, "--data", target]);
+      expect(code).toBe(0);
+      expect(result).toMatchObject({ users: 1, files: 2, missing: 0, contents: 2, onlyUser: { erased: 1 } });
+      expect(existsSync(blobPath(target, "bert's secret"))).toBe(false);
+      expect(existsSync(blobPath(target, "of both"))).toBe(true);
+      const database = await readFile(join(target, "larder.db"));
+      expect(database.includes("bert.txt")).toBe(false);
+      expect(database.includes(bert.email)).toBe(false);
+      await withServer({ dataDir: target }, async (restored) => {
+        const same = await signIn(restored, anna.email, anna.password);
+        expect((await same.names("/")).toSorted()).toEqual(["anna.txt", "both.txt"]);
+        expect((await same.get("/api/admin/stats")).status).toBe(200);
+      });
+      const unknown = await runLarder(["restore", dir, "--user", "nobody@example.org", "--data", await folder()]);
+      expect(unknown.code).toBe(2);
+    });
+  });
+
+  test("as a tar archive it comes back by restore -, and by tar itself", async () => {
+    await withServer({}, async (server) => {
+      const { client, email, password } = await server.signUp();
+      const big = randomContent(3_000_001);
+      const id = await client.storedId(big, { name: "big.bin" });
+      await client.storedId("", { name: "empty" });
+      const base = await folder();
+      const archive = join(base, "larder.tar");
+      const written = await pipe(["backup", "-", "--data", server.dataDir], "/dev/null", archive);
+      expect(written).toBe(0);
+      const byRestore = join(base, "restored");
+      expect(await pipe(["restore", "-", "--data", byRestore], archive, "/dev/null")).toBe(0);
+      const byTar = join(base, "by-tar");
+      await mkdir(byTar, { mode: 0o700 });
+      expect(await Bun.spawn(["tar", "-xf", archive, "-C", byTar]).exited).toBe(0);
+      for (const dataDir of [byRestore, byTar]) {
+        await withServer({ dataDir }, async (restored) => {
+          const same = await signIn(restored, email, password);
+          expect(checksumOf((await same.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(big));
+          expect((await same.names("/")).toSorted()).toEqual(["big.bin", "empty"]);
+        });
+      }
+    });
+  });
+
+  test("an archive that was cut, or is none, is refused; one with other bytes is told of", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("what will be changed in the archive", { name: "changed.txt" });
+      const base = await folder();
+      const archive = join(base, "larder.tar");
+      await pipe(["backup", "-", "--data", server.dataDir], "/dev/null", archive);
+      const bytes = await readFile(archive);
+      for (const length of [0, 100, 2_000, bytes.length - 2_048]) {
+        const cut = join(base, `cut-${length}.tar`);
+        await writeFile(cut, bytes.subarray(0, length));
+        expect(await pipe(["restore", "-", "--data", join(base, `from-${length}`)], cut, "/dev/null")).toBe(2);
+      }
+      const changed = join(base, "changed.tar");
+      const at = bytes.indexOf("what will be changed");
+      bytes[at] = 0x57;
+      await writeFile(changed, bytes);
+      expect(await pipe(["restore", "-", "--data", join(base, "from-changed")], changed, "/dev/null")).toBe(1);
+    });
+  });
+
+  const isRoot = process.getuid?.() === 0;
+
+  test.skipIf(!isRoot)("it opens as another user, under another path and host name (D42)", async () => {
+    await withServer({}, async (server) => {
+      const { client, email, password } = await server.signUp();
+      const id = await client.storedId("portable", { name: "p.txt" });
+      const dir = join(await folder(), "backup");
+      await runLarder(["backup", dir, "--copy", "--data", server.dataDir]);
+      const target = join(await folder(), "elsewhere");
+      await runLarder(["restore", dir, "--data", target]);
+      await chown(join(target, ".."), 65_534, 65_534);
+      for (const name of ["", ...(await readdir(target, { recursive: true }))])
+        await chown(join(target, name), 65_534, 65_534);
+      const prefix = ["unshare", "--uts", "sh", "-c", 'hostname elsewhere && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"', "sh"];
+      await withServer({ dataDir: target, prefix }, async (restored) => {
+        const same = await signIn(restored, email, password);
+        expect((await same.get(`/api/files/${id}/download`)).text).toBe("portable");
+      });
+    });
+  });
+});

@@ -1,0 +1,162 @@
+// `larder service`, in the file system of another machine (--root) or dry: no test touches this machine's own units.
+import { afterAll, describe, expect, test } from "bun:test";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { repositoryRoot, runLarder } from "../support/server.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "larder-service-"));
+const unitPath = "etc/systemd/system/larder.service";
+const analyze = Bun.which("systemd-analyze");
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function newRoot(passwd = "root:x:0:0::/root:/bin/sh\n"): string {
+  const root = mkdtempSync(join(folder, "root-"));
+  mkdirSync(join(root, "etc"));
+  writeFileSync(join(root, "etc/passwd"), passwd);
+  return root;
+}
+
+async function printed(...options: string[]): Promise<string> {
+  const { code, stdout } = await runLarder(["service", "print", ...options]);
+  expect(code).toBe(0);
+  return stdout;
+}
+
+describe("print", () => {
+  test("gives the unit that is in scripts/", async () => {
+    const text = await printed();
+    const file = readFileSync(join(repositoryRoot, "scripts/larder.service"), "utf8");
+    const executable = /^ExecStart=(\S+) serve$/m.exec(text)?.[1] ?? "";
+    expect(text.replaceAll(executable, "/usr/local/bin/larder").replace(/^BindReadOnlyPaths=.*\n/m, "")).toBe(
+      executable.startsWith("/home") || executable.startsWith("/root")
+        ? file.replace("ProtectHome=yes", "ProtectHome=tmpfs")
+        : file,
+    );
+  });
+
+  test("writes any path so that systemd reads it back", async () => {
+    const text = await printed("--data", '/srv/a b/100%/"q"\\$x');
+    expect(text).toContain('Environment="LARDER_DATA=/srv/a b/100%%/\\"q\\"\\\\$x"\n');
+    expect(text).toContain('ReadWritePaths="/srv/a b/100%%/\\"q\\"\\\\$x"\n');
+    expect(text).not.toContain("StateDirectory=");
+  });
+
+  test("shows data in a home to the service, and nothing else of the homes", async () => {
+    const text = await printed("--data", "/home/ann/larder");
+    expect(text).toContain("ProtectHome=tmpfs\n");
+    expect(text).toContain("BindPaths=/home/ann/larder\n");
+  });
+
+  test("of a user's unit asks for nothing that only root may give", async () => {
+    const text = await printed("--user", "--data", "/srv/larder");
+    for (const word of ["User=", "ProtectSystem", "PrivateDevices", "StateDirectory"]) expect(text).not.toContain(word);
+    expect(text).toContain("WantedBy=default.target");
+  });
+
+  test.skipIf(analyze === null)("is exposed by 1.5 at most, as systemd measures it", async () => {
+    const path = join(folder, "larder.service");
+    writeFileSync(path, await printed());
+    const result = Bun.spawnSync(["systemd-analyze", "security", "--offline=true", "--no-pager", path]);
+    const exposure = Number(/Overall exposure level for \S+: ([\d.]+)/.exec(result.stdout.toString())?.[1]);
+    expect(exposure).toBeLessThanOrEqual(1.5);
+  });
+
+  test.skipIf(analyze === null)("is a unit without mistakes", async () => {
+    for (const options of [[], ["--data", "/home/ann/my files"]]) {
+      const path = join(folder, "larder.service");
+      writeFileSync(path, (await printed(...options)).replace(/^ExecStart=.* serve$/m, "ExecStart=/bin/true serve"));
+      const result = Bun.spawnSync(["systemd-analyze", "verify", "--man=no", path], { stderr: "pipe" });
+      // What it says of other units of this machine is not ours.
+      const said = result.stderr
+        .toString()
+        .split("\n")
+        .filter((line) => line.includes("larder"));
+      expect(said).toEqual([]);
+    }
+  });
+});
+
+describe("install", () => {
+  test("writes unit, account and link, and the second time changes nothing", async () => {
+    const root = newRoot();
+    const first = await runLarder(["service", "install", "--root", root, "--data", "/srv/larder"]);
+    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(readFileSync(join(root, unitPath), "utf8")).toContain("LARDER_DATA=/srv/larder\n");
+    expect(statSync(join(root, unitPath)).mode & 0o777).toBe(0o644);
+    expect(readFileSync(join(root, "etc/sysusers.d/larder.conf"), "utf8")).toStartWith("u larder - ");
+    expect(readlinkSync(join(root, "etc/systemd/system/multi-user.target.wants/larder.service"))).toBe(`/${unitPath}`);
+    expect(statSync(join(root, "srv/larder")).mode & 0o777).toBe(0o700);
+    const before = statSync(join(root, unitPath)).mtimeMs;
+    const second = await runLarder(["service", "install", "--root", root, "--data", "/srv/larder"]);
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain("is as it should be");
+    expect(statSync(join(root, unitPath)).mtimeMs).toBe(before);
+  });
+
+  test("makes no account where there is one", async () => {
+    const root = newRoot("keeper:x:500:500::/:/bin/false\n");
+    await runLarder(["service", "install", "--root", root, "--account", "keeper"]);
+    expect(readFileSync(join(root, unitPath), "utf8")).toContain("User=keeper\nGroup=keeper\n");
+    expect(existsSync(join(root, "etc/sysusers.d"))).toBe(false);
+  });
+
+  test("dry does nothing and says what it would do", async () => {
+    const root = newRoot();
+    const { code, stdout } = await runLarder(["service", "install", "--root", root, "--dry-run"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`would write ${root}/${unitPath}\n`);
+    expect(existsSync(join(root, "etc/systemd"))).toBe(false);
+    const here = await runLarder(["service", "install", "--dry-run"]);
+    expect(here.stdout).toContain("would run: systemctl enable larder.service\n");
+  });
+
+  test("of a user's service needs no root and leaves /etc alone", async () => {
+    const root = newRoot();
+    const env = { HOME: "/home/ann" };
+    const { code } = await runLarder(["service", "install", "--user", "--root", root], { env });
+    expect(code).toBe(0);
+    const text = readFileSync(join(root, "home/ann/.config/systemd/user/larder.service"), "utf8");
+    expect(text).toContain("LARDER_DATA=/home/ann/.local/share/larder\n");
+    expect(existsSync(join(root, "etc/systemd"))).toBe(false);
+  });
+
+  test("refuses data that the service could not see, and names that no account has", async () => {
+    const hidden = await runLarder(["service", "install", "--root", newRoot(), "--data", "/tmp/larder"]);
+    expect({ code: hidden.code, stderr: hidden.stderr }).toMatchObject({ code: 2 });
+    expect(hidden.stderr).toContain("does not see");
+    expect((await runLarder(["service", "install", "--root", newRoot(), "--account", "a b"])).code).toBe(2);
+    expect((await runLarder(["service", "install", "more", "--root", newRoot()])).code).toBe(2);
+  });
+});
+
+describe("uninstall", () => {
+  test("takes unit and link away and leaves the data", async () => {
+    const root = newRoot();
+    await runLarder(["service", "install", "--root", root, "--data", "/srv/larder"]);
+    writeFileSync(join(root, "srv/larder/larder.db"), "kept");
+    const { code } = await runLarder(["service", "uninstall", "--root", root, "--data", "/srv/larder"]);
+    expect(code).toBe(0);
+    expect(existsSync(join(root, unitPath))).toBe(false);
+    expect(existsSync(join(root, "etc/systemd/system/multi-user.target.wants/larder.service"))).toBe(false);
+    expect(readFileSync(join(root, "srv/larder/larder.db"), "utf8")).toBe("kept");
+    const again = await runLarder(["service", "uninstall", "--root", root]);
+    expect({ code: again.code, said: again.stdout.includes("nothing is to be done") }).toEqual({ code: 0, said: true });
+  });
+});
+
+test("status of what is not installed is 1", async () => {
+  const env = { HOME: join(folder, "nobody") };
+  const { code, stdout } = await runLarder(["service", "status", "--user"], { env });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "The unit is not installed. See: larder service install\n" });
+});

@@ -1,0 +1,192 @@
+// Connections that ask for nothing: issue "Unattended for years", faults and network edge.
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { randomContent } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { file, form, formType } from "../support/multipart.ts";
+import { halfAnUpload, RawConnection } from "../support/raw-http.ts";
+import { type TestServer, withServer } from "../support/server.ts";
+
+const isLinux = process.platform === "linux";
+
+/** So many connections that each send the same beginning of a request, or nothing. */
+async function openMany(server: TestServer, count: number, beginning: string): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let from = 0; from < count; from += 500) {
+    const group = Array.from({ length: Math.min(500, count - from) }, () => {
+      const socket = connect(server.port, "127.0.0.1");
+      socket.resume();
+      return socket;
+    });
+    await Promise.all(
+      group.map(
+        (socket) =>
+          new Promise<void>((resolve, reject) => {
+            socket.once("error", reject);
+            socket.once("connect", () => {
+              // Being closed is what many of them are here for.
+              socket.off("error", reject);
+              socket.on("error", () => {});
+              if (beginning === "") resolve();
+              else socket.write(beginning, () => resolve());
+            });
+          }),
+      ),
+    );
+    sockets.push(...group);
+  }
+  return sockets;
+}
+
+function end(sockets: Socket[]): void {
+  for (const socket of sockets) socket.destroy();
+}
+
+const beginnings: [string, string][] = [
+  ["that send nothing", ""],
+  ["that never end their headers", "GET /api/files HTTP/1.1\r\nHost: larder.test\r\nX-Slow: "],
+  ["that wait after an answer", "GET /health/live HTTP/1.1\r\nHost: larder.test\r\n\r\n"],
+];
+
+test.skipIf(!isLinux).each(beginnings)(
+  "with 256 descriptors, 400 connections %s lose nothing and make room by themselves",
+  async (_, beginning) => {
+    await withServer({ prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
+      const { client, token } = await server.signUp();
+      await client.stored("before");
+      const { connection, rest } = await halfAnUpload(server.port, token);
+      await client.get("/api/auth/session");
+      const crowd = await openMany(server, 400, beginning);
+      await eventually("room is made", () => /There is room for connections again/.test(server.log), 45_000);
+      const later = await client.stored("after", { name: "after.txt" });
+      expectStatus(later, 201);
+      // What was under way is not taken for idle.
+      await connection.write(rest);
+      expectStatus(await connection.answer(), 201);
+      expect((await client.names()).toSorted()).toEqual(["after.txt", "file.txt", "slow.txt"]);
+      expect(server.log.match(/Too many connections are open/g)?.length ?? 0).toBeLessThanOrEqual(3);
+      end(crowd);
+      connection.cut();
+      expect(await server.stop()).toBe(0);
+    });
+  },
+  90_000,
+);
+
+test.skipIf(!isLinux)(
+  "while no descriptor is left, what comes is put off with 503, and taken a moment later",
+  async () => {
+    // Uploads were answered "storage_error" and downloads "unexpected", both 500, which no client tries again.
+    await withServer({ prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
+      const { client, token } = await server.signUp();
+      const id = await client.storedId(randomContent(300_000));
+      const head = `Host: larder.test\r\nAuthorization: Bearer ${token}\r\n`;
+      const connections = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(server.port)));
+      for (const connection of connections) {
+        await connection.write(`GET /api/auth/session HTTP/1.1\r\n${head}\r\n`);
+        expectStatus(await connection.answer(), 200);
+      }
+      const crowd = await openMany(server, 400, "GET /api/files HTTP/1.1\r\nX-Slow: ");
+      for (const [index, connection] of connections.entries()) {
+        const body = form([file("a.bin", randomContent(index < 2 ? 1_000 : 400_000))]);
+        const upload = `POST /api/files/upload HTTP/1.1\r\n${head}Content-Type: ${formType}\r\nContent-Length: ${body.length}\r\n\r\n`;
+        const download = `GET /api/files/${id}/download HTTP/1.1\r\n${head}\r\n`;
+        await connection.write(index < 4 ? Buffer.concat([Buffer.from(upload), body]) : download);
+        const answer = await connection.answer().catch(() => undefined);
+        // Closed as idle before it was heard, put off, or there was room again by then.
+        if (answer !== undefined && answer.status >= 300) expectRefusal(answer, 503, "overloaded");
+      }
+      await eventually(
+        "room",
+        async () => (await client.stored("later", { name: "later.txt" })).status === 201,
+        30_000,
+      );
+      end(crowd);
+      for (const connection of connections) connection.cut();
+    });
+  },
+  60_000,
+);
+
+/** How many descriptors this process may have: the other ends of all connections are here. */
+function descriptorLimit(): number {
+  return Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0);
+}
+
+test.skipIf(!isLinux || descriptorLimit() < 11_000)(
+  "ten thousand idle connections leave the server quick and small",
+  async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const id = await client.storedId(randomContent(100_000));
+      const before = await residentBytes(server);
+      const crowd = await openMany(server, 10_000, "GET /health/live HTTP/1.1\r\nHost: larder.test\r\n\r\n");
+      const perConnection = ((await residentBytes(server)) - before) / 10_000;
+      console.info(`an idle connection takes ${Math.round(perConnection)} bytes`);
+      expect(perConnection).toBeLessThan(10_000);
+      for (let count = 0; count < 20; count++) {
+        expect((await client.get(`/api/files/${id}/download`)).bytes).toHaveLength(100_000);
+        expectStatus(await client.stored(`file ${count}`, { name: `${count}.txt` }), 201);
+      }
+      expect(crowd.filter((socket) => socket.destroyed)).toHaveLength(0);
+      end(crowd);
+      expect(await server.stop()).toBe(0);
+    });
+  },
+  120_000,
+);
+
+test.skipIf(!isLinux)(
+  "readers that stop reading hold no memory, and get the rest once they go on",
+  async () => {
+    await withServer({}, async (server) => {
+      const { client, token } = await server.signUp();
+      const content = randomContent(40_000_000);
+      const id = await client.storedId(content);
+      const before = await residentBytes(server);
+      const request = `GET /api/files/${id}/download HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`;
+      const readers = await Promise.all(
+        Array.from({ length: 20 }, async () => {
+          const socket = connect(server.port, "127.0.0.1");
+          await new Promise<void>((resolve) => socket.once("connect", () => resolve()));
+          socket.write(request);
+          const first = await new Promise<Buffer>((resolve) => socket.once("data", resolve));
+          socket.pause();
+          return { socket, first };
+        }),
+      );
+      await client.stored("others go on", { name: "others.txt" });
+      expect((await residentBytes(server)) - before).toBeLessThan(60_000_000);
+      const [reader] = readers;
+      if (reader === undefined) throw new Error("no reader");
+      let received = reader.first.length;
+      const headBytes = reader.first.indexOf("\r\n\r\n") + 4;
+      const done = new Promise<void>((resolve) => reader.socket.once("close", () => resolve()));
+      reader.socket.on("data", (bytes) => (received += bytes.length));
+      reader.socket.resume();
+      await done;
+      expect(received - headBytes).toBe(content.length);
+      end(readers.map(({ socket }) => socket));
+    });
+  },
+  60_000,
+);
+
+test("requests beyond maxRequests are turned away, and taken again when there is room", async () => {
+  await withServer({ env: { LARDER_MAX_REQUESTS: "16" } }, async (server) => {
+    const { client, token } = await server.signUp();
+    const uploads = await Promise.all(Array.from({ length: 17 }, () => halfAnUpload(server.port, token)));
+    await eventually("the refusal", async () => (await client.get("/api/auth/session")).status === 503);
+    for (const { connection } of uploads) connection.cut();
+    await eventually("room again", async () => (await client.get("/api/auth/session")).status === 200);
+    const connection = await RawConnection.open(server.port);
+    connection.cut();
+  });
+});
+
+async function residentBytes(server: TestServer): Promise<number> {
+  const status = await readFile(`/proc/${server.pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
+}

@@ -1,0 +1,160 @@
+/** A store whose database and snapshots are lost: `larder rebuild` makes a database from it that tells the same. */
+import { expect, test } from "bun:test";
+import { copyFile, readdir, rename, rm, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { portraitOf } from "../support/portrait.ts";
+import { type TestServer, withServer } from "../support/server.ts";
+
+const NEW_PASSWORD = "another horse battery";
+
+/** Everything of which files can have more than one. */
+async function fill({ client }: Account): Promise<void> {
+  const letters = await client.storedId("dear anna", {
+    name: 'Brief "an" Änne.txt',
+    fields: { folder: "/Ablage/2024", tags: "Post,wichtig", description: "line one\nline two", isPublic: "true" },
+  });
+  expectStatus(await client.putContent(letters, "dear anna, again"), 200);
+  expectStatus(await client.putContent(letters, "dear anna, at last"), 200);
+  expectStatus(await client.put(`/api/files/${letters}`, { metadata: { "key\u2028": "🗂" } }), 200);
+  const dropped = await client.storedId("1", { name: "versions.txt" });
+  for (const text of ["22", "333", "4444"]) expectStatus(await client.putContent(dropped, text), 200);
+  expectStatus(await client.delete(`/api/files/${dropped}/versions/2`), 200);
+  const large = await client.storedId(randomContent(400_000), { name: "large.bin", fields: { folder: "/Ablage" } });
+  expectStatus(await client.post("/api/files/copy", { fileIds: [large], destinationFolder: "/Kopien" }), 201);
+  await client.stored("", { name: "empty" });
+  const moved = await client.folderId("moved", "/Ablage");
+  await client.stored("below", { name: "below.txt", fields: { folder: "/Ablage/moved/deep/deeper" } });
+  expectStatus(await client.put(`/api/files/folders/${moved}`, { name: "renamed", description: "of a folder" }), 200);
+  const trashed = await client.folderId("trashed");
+  await client.stored("in the trash", { name: "t.txt", fields: { folder: "/trashed/inner", tags: "post" } });
+  const single = await client.storedId("alone", { name: "alone.txt" });
+  const purged = await client.storedId("purged", { name: "purged.txt" });
+  expectStatus(await client.post("/api/files/trash", { fileIds: [trashed, single, purged] }), 200);
+  expectStatus(await client.delete(`/api/files/trash/${purged}`), 200);
+  expectStatus(await client.delete(`/api/files/${await client.storedId("gone", { name: "gone.txt" })}`), 200);
+  const folder = await client.folderId("gone too");
+  for (let index = 0; index < 80; index++) {
+    expectStatus(await client.upload(`${index}`, { name: `${index}`, fields: { folder: "/gone too/a" } }), 201);
+  }
+  expectStatus(await client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
+  expectStatus(await client.put("/api/users/settings", { theme: "dark" }), 200);
+}
+
+async function lose({ dataDir }: TestServer): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (/^larder\.(db|state)/.test(name)) await rm(join(dataDir, name));
+  }
+  await rm(join(dataDir, "snapshots"), { recursive: true });
+}
+
+async function signInAgain(server: TestServer, { email }: Account): Promise<Client> {
+  const set = await server.larder(["user", "set", email, "--password-stdin"], { stdin: `${NEW_PASSWORD}\n` });
+  expect([set.code, set.stderr]).toEqual([0, ""]);
+  const answer = await server.visitor.post("/api/auth/signin", { email, password: NEW_PASSWORD });
+  expectStatus(answer, 200);
+  return new Client(server, answer.string("token"));
+}
+
+test.each(["stopped in order", "killed"])(
+  "a lost database is made again: listings, versions, tags, trash and digests are equal (%s)",
+  async (how) => {
+    await withServer({}, async (server) => {
+      const people = [await server.addUser(["--admin"]), await server.signUp(), await server.signUp({ name: "Zoë" })];
+      const [anna, bert, gone] = people;
+      if (anna === undefined || bert === undefined || gone === undefined) throw new Error("three accounts");
+      await fill(anna);
+      await bert.client.stored("dear anna", { name: "the same content.txt", fields: { folder: "/b" } });
+      await gone.client.stored("of an erased account", { name: "x" });
+      expect((await server.larder(["user", "erase", gone.email, "--yes"])).code).toBe(0);
+      const before = [await portraitOf(anna.client), await portraitOf(bert.client)];
+      if (how === "killed") {
+        // The notes are some seconds behind; a start catches up with what a crash left.
+        await server.kill9();
+        await server.start();
+      }
+      await server.stop();
+      await lose(server);
+
+      const rebuilt = await server.larder(["rebuild"]);
+      expect(rebuilt.stderr).not.toContain("missing");
+      expect([rebuilt.code, rebuilt.stdout]).toEqual([0, expect.stringContaining(anna.email)]);
+      expect(rebuilt.stdout).toContain("passwords, sessions, API keys");
+      await server.start();
+      expectStatus(await anna.client.get("/api/files"), 401);
+      const { email, password } = anna;
+      expectStatus(await server.visitor.post("/api/auth/signin", { email, password }), 401);
+      const [annaAgain, bertAgain] = [await signInAgain(server, anna), await signInAgain(server, bert)];
+      expect([await portraitOf(annaAgain), await portraitOf(bertAgain)]).toEqual(before);
+      expectStatus(await server.visitor.post("/api/auth/signin", { email: gone.email, password: gone.password }), 401);
+
+      // It goes on: what comes now is noted too, and the next loss is no other.
+      await annaAgain.stored("after", { name: "after.txt" });
+      const after = await portraitOf(annaAgain);
+      await server.stop();
+      await lose(server);
+      expect((await server.larder(["rebuild", "--json"])).code).toBe(0);
+      await server.start();
+      expect(await portraitOf(await signInAgain(server, anna))).toEqual(after);
+    });
+  },
+  120_000,
+);
+
+test("a database that was put back makes no mixture of two pasts: what the objects know beyond it is kept aside", async () => {
+  await withServer({}, async (server) => {
+    const anna = await server.addUser(["--admin"]);
+    await anna.client.stored("1", { name: "one.txt" });
+    await server.stop();
+    const kept = join(server.dataDir, "kept.db");
+    await copyFile(join(server.dataDir, "larder.db"), kept);
+    await server.start();
+    await anna.client.stored("2", { name: "two.txt" });
+    await server.stop();
+    // As an operator does it by hand.
+    await rename(kept, join(server.dataDir, "larder.db"));
+    await rm(join(server.dataDir, "larder.state"));
+    await server.start();
+    await anna.client.stored("3", { name: "three.txt" });
+    const before = await portraitOf(anna.client);
+    await server.stop();
+    expect(server.log).toContain("put back to an earlier time");
+    expect(await readdir(join(server.dataDir, "blobs", "journal", "newer"))).toHaveLength(1);
+    await lose(server);
+    expect((await server.larder(["rebuild"])).code).toBe(0);
+    await server.start();
+    expect(await portraitOf(await signInAgain(server, anna))).toEqual(before);
+  });
+}, 60_000);
+
+test("what can't be read or is missing is told, and the rest is made", async () => {
+  await withServer({}, async (server) => {
+    const anna = await server.addUser(["--admin"]);
+    await anna.client.stored("is there", { name: "there.txt" });
+    await anna.client.stored("will be missing", { name: "missing.txt" });
+    await server.stop();
+    await server.start();
+    await anna.client.stored("later", { name: "later.txt" });
+    await server.stop();
+    await lose(server);
+    const digest = digestOf("will be missing");
+    await rm(join(server.dataDir, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest));
+    const folder = join(server.dataDir, "blobs/journal", anna.id);
+    const last = (await readdir(folder)).sort().at(-1) ?? "";
+    await truncate(join(folder, last), 60);
+
+    const { code, stdout } = await server.larder(["rebuild", "--json"]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      damaged: [{ path: join(folder, last) }],
+      contents: 2,
+      missing: 1,
+      missingSome: [{ checksum: `sha256:${digest}`, size: 15, names: ["missing.txt"] }],
+      unnamed: { count: 1, bytes: 5 },
+    });
+    await server.start();
+    const client = await signInAgain(server, anna);
+    expect(await client.names()).toEqual(["missing.txt", "there.txt"]);
+  });
+}, 60_000);

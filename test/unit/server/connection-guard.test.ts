@@ -1,0 +1,148 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { silentLog } from "../../../src/lib/log.ts";
+import { ConnectionGuard } from "../../../src/server/connection-guard.ts";
+import { listConnections, steerConnections } from "../../../src/server/tcp-connections.ts";
+
+const isLinux = process.platform === "linux";
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+const LARGE = new Uint8Array(64_000_000);
+
+/** A server whose handler of /slow never answers, and a guard over it whose clock is moved by hand. */
+function guarded(descriptorsMax: number) {
+  const busy = new Set<Request>();
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      if (request.url.endsWith("/large")) return new Response(LARGE);
+      if (!request.url.endsWith("/slow")) return new Response("answer");
+      busy.add(request);
+      return new Promise<Response>(() => {});
+    },
+  });
+  closing.push(() => server.stop(true));
+  let nowMs = 0;
+  const guard = new ConnectionGuard({
+    listener: {
+      ports: new Set([server.port ?? 0]),
+      closeIdle: () => server.closeIdleConnections(),
+      busyPeerPorts: () => new Set([...busy].map((request) => server.requestIP(request)?.port ?? 0)),
+      get pendingRequests() {
+        return server.pendingRequests;
+      },
+    },
+    log: silentLog,
+    descriptorsMax,
+    now: () => nowMs,
+  });
+  closing.push(() => guard.stop());
+  return { server, guard, busy, pass: (ms: number) => (nowMs += ms) };
+}
+
+/** A connection on which `text` was sent; resolves once `isThere`. */
+async function open(port: number | undefined, text: string, isThere: () => boolean): Promise<Socket> {
+  const socket = connect(port ?? 0, "127.0.0.1");
+  socket.on("error", () => {});
+  closing.push(() => socket.destroy());
+  socket.write(text);
+  while (!isThere()) await Bun.sleep(5);
+  return socket;
+}
+
+function closed(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve(true);
+    else socket.on("close", () => resolve(true));
+  });
+}
+
+describe.skipIf(!isLinux)("where room is short", () => {
+  test("what waits after an answer goes at once, half a request after seconds, what is under way never", async () => {
+    const { server, guard, busy, pass } = guarded(1);
+    let answers = 0;
+    const count = () => listConnections(new Set([server.port ?? 0])).length;
+    const slow = await open(server.port, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n", () => busy.size === 1);
+    const half = await open(server.port, "GET /slow HT", () => count() === 2);
+    const idle = await open(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", () => count() === 3);
+    idle.on("data", () => answers++);
+    while (answers === 0) await Bun.sleep(5);
+    expect(guard.look()).toBe(1);
+    expect(await closed(idle)).toBe(true);
+    pass(6_000);
+    expect(guard.look()).toBe(1);
+    half.resume();
+    expect(await closed(half)).toBe(true);
+    pass(60_000);
+    expect(guard.look()).toBe(0);
+    expect(slow.destroyed).toBe(false);
+  });
+});
+
+test.skipIf(!isLinux)("where there is room, nothing is closed", async () => {
+  const { server, guard, pass } = guarded(100_000);
+  const count = () => listConnections(new Set([server.port ?? 0])).length;
+  await open(server.port, "GET /slow HT", () => count() === 1);
+  expect(guard.look()).toBe(0);
+  pass(60_000);
+  expect(guard.look()).toBe(0);
+});
+
+describe.skipIf(!isLinux)("a reader", () => {
+  test("that takes nothing for two minutes is ended; one that reads, however slowly, is not", async () => {
+    const { server, guard, pass } = guarded(100_000);
+    const request = "GET /large HTTP/1.1\r\nHost: a\r\n\r\n";
+    const sending = () => listConnections(new Set([server.port ?? 0])).filter(({ isSending }) => isSending);
+    const stalled = await open(server.port, request, () => sending().length === 1);
+    stalled.pause();
+    const reading = await open(server.port, request, () => sending().length === 2);
+    let readBytes = 0;
+    reading.on("data", (bytes) => {
+      readBytes += bytes.length;
+      reading.pause();
+    });
+    /** Lets the one that reads take so much that the kernel tells the server of it. */
+    const readOn = async () => {
+      const goal = readBytes + 8_000_000;
+      while (readBytes < goal) {
+        reading.resume();
+        await Bun.sleep(1);
+      }
+    };
+    let ended = 0;
+    for (let seconds = 0; seconds < 180; seconds += 31) {
+      pass(31_000);
+      ended += guard.look();
+      await readOn();
+    }
+    expect(ended).toBe(1);
+    stalled.resume();
+    expect(await closed(stalled)).toBe(true);
+    expect(reading.destroyed).toBe(false);
+  });
+});
+
+test.skipIf(!isLinux)(
+  "of two sockets that share a port, new connections are given to the one that is named",
+  async () => {
+    const serve = (port: number, name: string) =>
+      Bun.serve({ port, hostname: "127.0.0.1", reusePort: true, fetch: () => new Response(name) });
+    const first = serve(0, "first");
+    const port = first.port ?? 0;
+    const second = serve(port, "second");
+    closing.push(
+      () => first.stop(true),
+      () => second.stop(true),
+    );
+    expect(steerConnections(port, 1)).toBe(true);
+    const names = new Set<string>();
+    for (let count = 0; count < 20; count++) {
+      names.add(await (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: "close" } })).text());
+    }
+    expect([...names]).toEqual(["second"]);
+  },
+);

@@ -1,0 +1,167 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
+import { type Db, openDatabase } from "../../../src/db/open.ts";
+import { isWhole } from "../../../src/db/snapshot.ts";
+import { Writer } from "../../../src/db/transaction.ts";
+import { examineSnapshots } from "../../../src/features/snapshots/examine.ts";
+import { Snapshots } from "../../../src/features/snapshots/service.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+
+const minuteMs = 60_000;
+const everyMs = 10 * minuteMs;
+let root: string;
+let db: Db;
+let writer: Writer;
+let nowMs: number;
+let roomBytes: number;
+let errors: string[];
+let snapshots: Snapshots;
+
+beforeEach(() => {
+  root = fs.mkdtempSync(join(tmpdir(), "larder-snapshots-"));
+  db = openDatabase(join(root, "larder.db"));
+  db.sqlite.run("CREATE TABLE blobs (digest BLOB UNIQUE, refs INTEGER)");
+  db.sqlite.run("CREATE TABLE t (a)");
+  writer = new Writer(db.sqlite, silentLog);
+  nowMs = Date.UTC(2026, 5, 1);
+  roomBytes = 1e12;
+  errors = [];
+  snapshots = open();
+});
+
+afterEach(() => {
+  db.close();
+  fs.rmSync(root, { recursive: true });
+});
+
+/** As after a start of the server. */
+function open(): Snapshots {
+  return new Snapshots({
+    sqlite: db.sqlite,
+    databasePath: join(root, "larder.db"),
+    folder: join(root, "snapshots"),
+    writer,
+    clock: { nowMs: () => nowMs },
+    log: { ...silentLog, error: (message) => errors.push(message) },
+    everyMs,
+    keepMs: 7 * 24 * 60 * minuteMs,
+    availableBytes: () => roomBytes,
+  });
+}
+
+const change = async (isQuiet = false) => writer.run(() => void db.sqlite.run("INSERT INTO t VALUES (1)"), { isQuiet });
+
+describe("a snapshot is due", () => {
+  test("where there is none, and then a minute after a change, not before and not without", async () => {
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+    nowMs += 24 * 60 * minuteMs;
+    expect(await snapshots.takeWhenDue()).toBeUndefined();
+    await change(true);
+    expect(snapshots.isDue()).toBe(false);
+    await change();
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+    await change();
+    nowMs += minuteMs - 1;
+    expect(snapshots.isDue()).toBe(false);
+    nowMs += 1;
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+  });
+
+  test("after a change by another process, and once after a start", async () => {
+    await snapshots.take("scheduled");
+    nowMs += everyMs;
+    expect(snapshots.isDue()).toBe(false);
+    const command = openDatabase(join(root, "larder.db"));
+    command.sqlite.run("INSERT INTO t VALUES (2)");
+    command.close();
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+    snapshots = open();
+    nowMs += everyMs;
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+    nowMs += everyMs;
+    expect(snapshots.isDue()).toBe(false);
+  });
+
+  test("when the clock was set back, and is the newest by its name even then", async () => {
+    const before = await snapshots.take("scheduled");
+    await change();
+    nowMs -= 365 * 24 * 60 * minuteMs;
+    const after = await snapshots.takeWhenDue();
+    expect(after?.takenAtMs).toBe(before.takenAtMs + 1);
+    await change();
+    const third = await snapshots.takeWhenDue();
+    expect(snapshots.list().map(({ name }) => name)).toEqual(
+      [third, after, before].map((snapshot) => snapshot?.name ?? "none"),
+    );
+  });
+});
+
+test("without room none is taken, those before stay, and the reason is told", async () => {
+  const before = await snapshots.take("scheduled");
+  roomBytes = 1_000;
+  await expect(snapshots.take("requested")).rejects.toThrow("too little room");
+  expect(snapshots.list()).toEqual([before]);
+  roomBytes = 1e12;
+  expect(await snapshots.take("requested")).toBeDefined();
+});
+
+test("many who ask at once get one each, one after the other", async () => {
+  const taken = await Promise.all([1, 2, 3].map(async () => snapshots.take("requested")));
+  expect(new Set(taken.map(({ name }) => name)).size).toBe(3);
+  expect(taken.every(({ path }) => isWhole(path))).toBe(true);
+  const removed = await snapshots.whileStill(async () => snapshots.removeOlder());
+  expect(removed).toBe(2);
+  expect(snapshots.list().map(({ name }) => name)).toEqual([taken[2]?.name ?? ""]);
+});
+
+describe("the collector is told", () => {
+  const digest = (letter: string): Digest => toDigest(letter.repeat(64));
+  const name = (letter: string, refs: number) =>
+    void db.sqlite.run("INSERT OR REPLACE INTO blobs VALUES (?, ?)", [Buffer.from(digest(letter), "hex"), refs]);
+  const named = (...letters: string[]) => {
+    const kept = snapshots.openKept();
+    try {
+      return letters.filter((letter) => kept.has(digest(letter)));
+    } finally {
+      kept.close();
+    }
+  };
+
+  test("of everything that any kept snapshot names, and of nothing else", async () => {
+    name("a", 1);
+    name("b", 0);
+    await snapshots.take("scheduled");
+    name("a", 0);
+    name("c", 2);
+    await snapshots.take("scheduled");
+    expect(named("a", "b", "c", "d")).toEqual(["a", "c"]);
+    await snapshots.whileStill(async () => snapshots.removeOlder());
+    expect(named("a", "b", "c", "d")).toEqual(["c"]);
+    expect(errors).toEqual([]);
+  });
+
+  test("to keep everything while a snapshot can't be read, from its start or in the middle", async () => {
+    for (let row = 0; row < 500; row++) db.sqlite.run("INSERT INTO blobs VALUES (randomblob(32), 1)");
+    const { path } = await snapshots.take("scheduled");
+    const whole = fs.readFileSync(path);
+    expect(named("a")).toEqual([]);
+    const middle = Buffer.from(whole);
+    middle.fill(0xff, 4096);
+    for (const bytes of [Buffer.from("no database"), middle]) {
+      errors = [];
+      fs.writeFileSync(path, bytes);
+      expect(named("a", "b")).toEqual(["a", "b"]);
+      expect(errors).toHaveLength(1);
+    }
+    expect(examineSnapshots(join(root, "snapshots")).state).toBe("wrong");
+    fs.writeFileSync(path, whole);
+    expect(examineSnapshots(join(root, "snapshots"))).toMatchObject({ state: "ok" });
+  });
+});
+
+test("an operator is told that there is none yet", () => {
+  expect(examineSnapshots(join(root, "snapshots")).state).toBe("note");
+});

@@ -1,0 +1,194 @@
+/** A database made again from the objects beside the contents holds what the lost one held, whatever had happened in it. */
+import { afterEach, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../../src/db/open.ts";
+import { Reader } from "../../../src/db/reader.ts";
+import { TreeReader } from "../../../src/features/tree/reader.ts";
+import { TreeStore } from "../../../src/features/tree/store.ts";
+import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { randomOf } from "../../support/random.ts";
+import { blobOf, TestTree } from "../tree/support.ts";
+import { heldBy, journalOf, openJournal, rebuild } from "./support.ts";
+
+const SEEDS = Number(process.env["LARDER_TEST_SEEDS"] ?? 6);
+const STEPS = 120;
+const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "line\u2028end", '"quoted"\\', "📷"];
+const TAGS = ["One", "two", "THREE"];
+const TYPES = ["text/plain", "image/png; x=y", "image/PNG"];
+
+type Random = ReturnType<typeof randomOf>;
+
+let tree: TestTree;
+afterEach(() => tree.close());
+
+async function nodesOf(accountId: number): Promise<TreeNode[]> {
+  const all: TreeNode[] = [];
+  const walk = async (folder: FolderNode): Promise<void> => {
+    const query = { accountId, folder, sort: "name", order: "asc", offset: 0, limit: 10_000 } as const;
+    for (const node of (await tree.read.list(query)).nodes) {
+      all.push(node);
+      if (node.kind === "folder") await walk(node);
+    }
+  };
+  await walk(tree.read.getRoot(accountId));
+  return all;
+}
+
+function change(accountId: number, otherId: number, random: Random, nodes: readonly TreeNode[]): void {
+  const folders = nodes.filter((node) => node.kind === "folder");
+  const files = nodes.filter((node) => node.kind === "file");
+  const folderPath = folders.length > 0 && random.chance(0.7) ? random.pick(folders).path : "/";
+  const node = nodes.length > 0 ? random.pick(nodes) : undefined;
+  const file: FileNode | undefined = files.length > 0 ? random.pick(files) : undefined;
+  const { entries } = tree.read.listTrash(accountId, 0, 100);
+  const trashed = entries.length > 0 ? random.pick(entries).node : undefined;
+  const labels = { tags: TAGS.filter(() => random.chance(0.5)), metadata: { k: `${random.below(3)}`, "ü\n": "x" } };
+  const blob = blobOf(`${random.below(40)}`, random.below(50));
+  const mediaType = random.pick(TYPES);
+  const made = {
+    accountId,
+    createdBy: random.pick([accountId, otherId]),
+    mediaType,
+    isPublic: false,
+    quotaBytes: null,
+  };
+  const name = random.pick(NAMES);
+  const kind = random.below(20);
+  tree.run((tx) => {
+    const copying = { onConflict: "rename", preserveMetadata: true, quotaBytes: null, createdBy: accountId } as const;
+    if (node === undefined || kind <= 3) {
+      const onConflict = random.pick(["rename", "version"] as const);
+      const dates = random.chance(0.5)
+        ? { capturedAt: "2020-02-02T02:02:02Z", fileModifiedAt: "2021-01-01T00:00:00Z" }
+        : {};
+      tree.write.createFile(tx, { ...made, ...labels, ...dates, folderPath, name, blob, onConflict });
+    } else if (kind === 4) tree.write.ensureFolder(tx, accountId, `${folderPath === "/" ? "" : folderPath}/f${name}`);
+    else if (kind === 5) tree.write.move(tx, node, folderPath);
+    else if (kind === 6) tree.write.copy(tx, node, folderPath, copying);
+    else if (kind === 7) tree.write.copy(tx, node, "/from", { ...copying, accountId: otherId });
+    else if (kind === 8 && node.kind === "folder")
+      tree.write.updateFolder(tx, node, { name: `f${name}`, metadata: { a: "b" } });
+    else if (kind === 9 && file !== undefined) tree.write.updateFile(tx, file, { ...labels, name, folderPath });
+    else if (kind <= 11 && file !== undefined) {
+      tree.write.replaceContent(tx, { file, blob, mediaType, createdBy: accountId, quotaBytes: null });
+    } else if (kind === 12 && file !== undefined) {
+      const earlier = tree.read.listVersions(file).slice(1);
+      if (earlier.length > 0) tree.write.deleteVersion(tx, file, random.pick(earlier).version);
+    } else if (kind === 13) {
+      if (node.kind === "file") tree.write.deleteFile(tx, node);
+      else tree.write.deleteFolder(tx, node);
+    } else if (kind <= 15) tree.write.trash(tx, node);
+    else if (kind === 16 && trashed !== undefined) tree.write.restore(tx, trashed);
+    else if (kind === 17 && trashed !== undefined && random.chance(0.4)) tree.write.purge(tx, trashed);
+    else if (kind === 18) addShare(accountId, otherId, node, random);
+    else if (kind === 19) changeShare(random);
+  });
+}
+
+function addShare(accountId: number, otherId: number, node: TreeNode, random: Random): void {
+  const ownId = `shr_${random.below(1_000_000_000)}`;
+  tree.db.sqlite
+    .query<undefined, (string | number | null | Uint8Array)[]>(
+      `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, label, expires_at, can_write,
+         recipient_id) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9, ?10)`,
+    )
+    .run(
+      ownId,
+      accountId,
+      node.id,
+      random.pick(["link", "account"]),
+      random.bytes(18),
+      random.bytes(32),
+      random.pick([null, "label"]),
+      random.pick([null, 5]),
+      random.below(2),
+      random.pick([null, otherId]),
+    );
+}
+
+function changeShare(random: Random): void {
+  const changes = ["UPDATE shares SET label = 'other'", "UPDATE shares SET password_hash = 'x'", "DELETE FROM shares"];
+  tree.db.sqlite.run(`${random.pick(changes)} WHERE id = (SELECT id FROM shares ORDER BY random() LIMIT 1)`);
+}
+
+test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
+  "everything is there again (seed %i)",
+  async (seed) => {
+    tree = new TestTree();
+    const accounts = [tree.addAccount(), tree.addAccount()] as const;
+    const random = randomOf(seed);
+    let journal = openJournal(tree);
+    for (let step = 0; step < STEPS; step++) {
+      const [accountId, otherId] = random.chance(0.7) ? accounts : [accounts[1], accounts[0]];
+      tree.clock.advance(random.below(5));
+      try {
+        change(accountId, otherId, random, await nodesOf(accountId));
+      } catch (error) {
+        // A name that is taken, a folder into itself: nothing has changed.
+        if (!(error instanceof Error && "reason" in error)) throw error;
+      }
+      if (random.chance(0.4)) tree.run((tx) => tree.write.reapSome(tx, 2));
+      if (random.chance(0.3)) await journal.flush();
+      // As after a crash: what was written and not noted is written again.
+      if (random.chance(0.1)) journal = openJournal(tree);
+      if (random.chance(0.03)) tree.db.sqlite.run("UPDATE store_journal SET full_bytes = 0");
+    }
+    tree.run((tx) => {
+      while (tree.write.reapSome(tx, 50) > 0);
+    });
+    await journal.flush();
+    const expected = heldBy(tree.db.sqlite);
+    const { report, path, held } = await rebuild(tree);
+    expect(report.damaged).toEqual([]);
+    expect(held).toEqual(expected);
+
+    const db = openDatabase(path);
+    const thread = new Reader(path, silentLog);
+    try {
+      const read = new TreeReader(
+        new TreeStore({ sqlite: db.sqlite, reader: thread, clock: tree.clock, log: silentLog }),
+      );
+      for (const { id } of db.sqlite.query<{ id: number }, []>("SELECT id FROM accounts").all()) {
+        expect(await read.recount(id)).toEqual([]);
+      }
+      expect(await read.recountBlobs()).toEqual([]);
+      expect(db.sqlite.query("PRAGMA foreign_key_check").all()).toEqual([]);
+      expect(db.sqlite.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+    } finally {
+      thread.close();
+      db.close();
+    }
+  },
+  60_000,
+);
+
+test("many small objects become few, and are replaced by one once they are twice as large as all there is", async () => {
+  tree = new TestTree();
+  const accountId = tree.addAccount();
+  const journal = openJournal(tree);
+  const folder = () => {
+    const row = tree.db.sqlite
+      .query<{ id: string }, [number]>("SELECT public_id AS id FROM users WHERE id = ?1")
+      .get(accountId);
+    return readdirSync(join(journalOf(tree), row?.id ?? ""));
+  };
+  for (let index = 0; index < 100; index++) {
+    tree.addFile(accountId, "/", `${index}.txt`, { tags: [`tag ${index}`] });
+    await journal.flush();
+    expect(folder().length).toBeLessThanOrEqual(70);
+  }
+  const file = tree.addFile(accountId, "/", "often.txt");
+  for (let index = 0; index < 40; index++) {
+    const metadata = { text: Buffer.from(randomOf(index + 1).bytes(30_000)).toString("base64") };
+    tree.run((tx) => void tree.write.updateFile(tx, file, { metadata }));
+    await journal.flush();
+  }
+  const sizes = tree.db.sqlite
+    .query<{ full: number; later: number }, []>("SELECT full_bytes AS full, later_bytes AS later FROM store_journal")
+    .get();
+  expect(sizes?.full).toBeGreaterThan(20_000);
+  expect(sizes?.later).toBeLessThan(400_000);
+  expect((await rebuild(tree)).held).toEqual(heldBy(tree.db.sqlite));
+});
