@@ -42,7 +42,7 @@ VOLUME /data
 WORKDIR /data
 EXPOSE 8790
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=6s --start-period=20s --start-interval=1s CMD ["/usr/local/bin/larder", "healthcheck"]
+HEALTHCHECK --interval=30s --timeout=6s --start-period=20s CMD ["/usr/local/bin/larder", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/larder"]
 CMD ["serve"]
 
@@ -57,6 +57,6 @@ VOLUME /data
 WORKDIR /data
 EXPOSE 8790
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=30s --timeout=6s --start-period=20s --start-interval=1s CMD ["/usr/local/bin/larder", "healthcheck"]
+HEALTHCHECK --interval=30s --timeout=6s --start-period=20s CMD ["/usr/local/bin/larder", "healthcheck"]
 ENTRYPOINT ["/usr/local/bin/larder"]
 CMD ["serve"]

@@ -37,6 +37,8 @@ export interface DiskBlobStoreOptions {
   readonly verifyAfterWrite?: boolean;
   /** Where contents may lie that are not on this disk any more. */
   readonly remote?: RemotePlace | undefined;
+  /** Takes room for a copy of what lies there. @returns what gives it back @throws AppError disk_full */
+  readonly reserveCopy?: (bytes: number) => () => void;
   /** Told of a content that could not be read, or was asked for though it is known to be damaged. Must not throw. */
   readonly onFailure?: (digest: Digest) => void;
   readonly disk?: Disk;
@@ -77,8 +79,9 @@ export class DiskBlobStore implements BlobStore {
     this.#verifyAfterWrite = options.verifyAfterWrite ?? false;
     this.#onFailure = options.onFailure ?? (() => {});
     this.#syncQueue = new SyncQueue(options.layout.root, options.log);
-    const { remote: place, index } = options;
-    if (place !== undefined) this.#remote = new RemoteReader({ place, index, begin: (asked) => this.begin(asked) });
+    const { remote: place, index, reserveCopy: reserve = () => () => {} } = options;
+    if (place !== undefined)
+      this.#remote = new RemoteReader({ place, index, reserve, begin: (asked) => this.begin(asked) });
   }
 
   begin(options: PutOptions): Incoming {
@@ -166,6 +169,15 @@ export class DiskBlobStore implements BlobStore {
 
   isArriving(digest: Digest): boolean {
     return this.#arriving.has(digest);
+  }
+
+  /**
+   * Puts the bytes of the other place where a copy on this disk was found damaged; its row must say so. Readers see the old
+   * or the new bytes. @throws AppError content_missing | content_damaged | provider_unavailable | disk_full
+   */
+  async replaceFromRemote(digest: Digest): Promise<void> {
+    if (this.#remote === undefined) throw contentMissing(digest);
+    await this.#remote.replace(digest);
   }
 
   /**

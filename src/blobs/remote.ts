@@ -26,6 +26,8 @@ export interface RemoteReaderOptions {
   readonly index: BlobIndex;
   /** Begins a content on this disk. */
   readonly begin: (options: PutOptions) => Incoming;
+  /** Takes room on this disk for a copy. @returns what gives it back @throws AppError disk_full */
+  readonly reserve: (bytes: number) => () => void;
 }
 
 /** Up to this size whoever asks for a content waits until it is here; larger ones are passed on as they come. */
@@ -56,6 +58,11 @@ export class RemoteReader {
       this.#coming.set(digest, coming);
     }
     return coming;
+  }
+
+  /** Brings a content whatever lies here; the caller's row says that what lies here is damaged. @throws as {@link bring} */
+  replace(digest: Digest): Promise<void> {
+    return this.#bring(digest);
   }
 
   /**
@@ -112,19 +119,25 @@ export class RemoteReader {
 
   async #bring(digest: Digest): Promise<void> {
     const sizeBytes = this.#sizeOf(digest);
-    const pieces = await this.place.read(digest, 0, sizeBytes);
-    const incoming = this.#begin(sizeBytes);
+    const release = this.#options.reserve(sizeBytes);
     try {
-      for await (const piece of pieces) await incoming.write(piece);
-      await this.#keep(digest, incoming);
+      const pieces = await this.place.read(digest, 0, sizeBytes);
+      const incoming = this.#begin(sizeBytes);
+      try {
+        for await (const piece of pieces) await incoming.write(piece);
+        await this.#keep(digest, incoming);
+      } finally {
+        incoming.discard();
+      }
     } finally {
-      incoming.discard();
+      release();
     }
   }
 
   async *#checked(digest: Digest, sizeBytes: number, pieces: AsyncIterable<Uint8Array>) {
     const incoming = this.#begin(sizeBytes);
-    let hasRoom = true;
+    const release = this.#tryToReserve(sizeBytes);
+    let hasRoom = release !== undefined;
     const hasher = new Bun.CryptoHasher("sha256");
     let held: Uint8Array | undefined;
     try {
@@ -139,6 +152,16 @@ export class RemoteReader {
       if (hasRoom) await this.#keep(digest, incoming);
     } finally {
       incoming.discard();
+      release?.();
+    }
+  }
+
+  #tryToReserve(bytes: number): (() => void) | undefined {
+    try {
+      return this.#options.reserve(bytes);
+    } catch (error) {
+      if (error instanceof AppError && error.reason === "disk_full") return undefined;
+      throw error;
     }
   }
 

@@ -2,21 +2,22 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
-import { toChecksum } from "../blobs/digest.ts";
+import { type Digest, toChecksum } from "../blobs/digest.ts";
 import { errorCode } from "../blobs/disk.ts";
 import { describeSize } from "../config/quantities.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { listSnapshots } from "../db/snapshot.ts";
+import { AppError } from "../errors.ts";
 import { backUp, readMarker, requireOwnTarget } from "../features/backup/service.ts";
 import { writeTar } from "../features/backup/tar.ts";
 import { explainTarget } from "../features/backup/target-errors.ts";
-import type { BackupSummary, LostContent } from "../features/backup/types.ts";
+import type { BackupSummary, LostContent, Tally } from "../features/backup/types.ts";
 import { toTimestamp } from "../lib/clock.ts";
 import { createLog } from "../lib/log.ts";
 import { originOf } from "../server/backup-origin.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-directory.ts";
-import { drill, type DrillReport } from "../server/drill.ts";
+import { openForCommand } from "../server/for-commands.ts";
 import { acquireServerLock, LockedError, type ServerLock } from "../server/lock.ts";
 import { markBackup } from "../server/run-mark.ts";
 import {
@@ -33,12 +34,15 @@ import {
   tellWarnings,
   UsageError,
 } from "./command.ts";
+import { runDrill } from "./drill.ts";
+import { describeLost } from "./lost-contents.ts";
 import { type Terminal, toJson } from "./output.ts";
 import { describeSeconds, progressLine } from "./transfer-progress.ts";
 
 const KEEP = 30;
 const SAMPLE = 50;
-const NAMED_MAX = 20;
+const ARCHIVE_PREFIX = ".archive-";
+const ARCHIVE_MS_MAX = 7 * 24 * 60 * 60 * 1000;
 
 /** `larder backup DIR|-`: an exact, incremental backup, while the server runs or not. */
 export function define(command: Command, context: CommandContext): void {
@@ -54,7 +58,10 @@ export function define(command: Command, context: CommandContext): void {
     .option("--copy", "copy contents on the same file system too, instead of hard-linking them")
     .option("--keep <count>", "how many earlier states the directory keeps, the older the fewer", String(KEEP))
     .option("--prune", "remove the contents that none of the kept states needs any more")
-    .option("--drill", "restore the backup aside, start a server on it, fetch files from it, and report; changes nothing")
+    .option(
+      "--drill",
+      "restore the backup aside, start a server on it, fetch files from it, and report; changes nothing",
+    )
     .option("--sample <count>", "how many files a drill fetches", String(SAMPLE))
     .option("--json", "print the summary as JSON");
   addSettings(command, PLACE_SETTINGS);
@@ -71,93 +78,43 @@ export function define(command: Command, context: CommandContext): void {
     if (hasOption(command, "drill")) return runDrill(command, loaded.config, dir, context);
     requireSource(source);
     if (dir === "") throw new UsageError("Give the directory that takes the backup, or - for a tar archive.");
-    if (dir === "-") return writeArchive(source, hasOption(command, "json"), context.terminal);
+    const isJson = hasOption(command, "json");
+    if (dir === "-")
+      return withRemote(loaded.config, context.terminal, (fetchContent) =>
+        writeArchive(source, isJson, context.terminal, fetchContent),
+      );
     const target = openTarget(resolve(context.directory, dir), source);
     requireOwnTarget(target, readMarker(source.storeMarker));
     const lock = tryLock(target, context.terminal);
     try {
-      const summary = await backUp({
-        source,
-        target,
-        ...takeFrom(source, target),
-        mayLink: !hasOption(command, "copy"),
-        keep: readKeep(command),
-        prune: hasOption(command, "prune"),
-        markBackup: () => markBackup(target),
-        onProgress: progressLine(context.terminal, process.stderr.isTTY === true),
-        nowMs: Date.now(),
-      });
-      return tell(summary, hasOption(command, "json"), context.terminal);
+      const summary = await withRemote(loaded.config, context.terminal, (fetchContent) =>
+        backUp({
+          source,
+          target,
+          ...takeFrom(source, target),
+          mayLink: !hasOption(command, "copy"),
+          fetchContent,
+          keep: readKeep(command),
+          prune: hasOption(command, "prune"),
+          markBackup: () => markBackup(target),
+          onProgress: progressLine(context.terminal, process.stderr.isTTY),
+          nowMs: Date.now(),
+        }),
+      );
+      return tell(summary, isJson, context.terminal);
     } finally {
       lock?.release();
     }
   });
 }
 
-/** Restores a backup aside, or the state of now where none is named, and tells whether files come back. */
-async function runDrill(command: Command, config: Config, dir: string, context: CommandContext): Promise<ExitCode> {
-  const { terminal, environment } = context;
-  const source = dataPaths(dir === "" ? config.data : resolve(context.directory, dir));
-  requireSource(source);
-  const sampleCount = Number(optionText(command, "sample"));
-  if (!Number.isInteger(sampleCount) || sampleCount < 1) throw new UsageError("--sample must be a number from 1 on.");
-  const report = await drill({
-    source,
-    config,
-    sampleCount,
-    program: Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main],
-    environment,
-    log: createLog("pretty", "error", (line) => terminal.error(line)),
-  });
-  terminal.out(hasOption(command, "json") ? toJson(presentDrill(report)) : describeDrill(report));
-  return isPassed(report) ? EXIT.fine : EXIT.wrong;
-}
-
-function isPassed({ failures, missing }: DrillReport): boolean {
-  return failures.length === 0 && missing.count === 0;
-}
-
-function presentDrill(report: DrillReport) {
-  const { counts, missing, failures } = report;
-  return {
-    ok: isPassed(report),
-    snapshot: report.snapshot,
-    takenAt: toTimestamp(report.takenAtMs),
-    users: counts?.users ?? null,
-    files: counts?.files ?? null,
-    folders: counts?.folders ?? null,
-    bytes: counts?.bytes ?? null,
-    missing: missing.count,
-    fetched: report.fetched,
-    fetchedBytes: report.fetchedBytes,
-    failures: failures.map(({ sample, why }) => ({
-      file: sample.fileId,
-      name: sample.name,
-      checksum: toChecksum(sample.digest),
-      why,
-    })),
-    seconds: Math.round(report.durationMs) / 1000,
-  };
-}
-
-function describeDrill(report: DrillReport): string {
-  const { counts, missing, failures } = report;
-  const held =
-    counts === undefined
-      ? ""
-      : `It holds ${counts.users} users, ${counts.files} files, ${counts.folders} folders, ${describeSize(counts.bytes)}.\n`;
-  const wrong = failures.map(({ sample, why }) => `  ${sample.name} (${sample.fileId}): ${why}\n`).join("");
-  return (
-    `The state ${report.snapshot} was restored aside and started.\n${held}` +
-    `${report.fetched} files, ${describeSize(report.fetchedBytes)}, were fetched and are what they should be.\n` +
-    `${failures.length > 0 ? `${failures.length} files did not come back:\n${wrong}` : ""}` +
-    `${missing.count > 0 ? describeLost(missing.some, missing.count) : ""}` +
-    `${isPassed(report) ? "The backup is good" : "The backup is NOT good"} (${describeSeconds(report.durationMs / 1000)}).\n`
-  );
-}
-
 /** The whole backup as a tar archive on standard output; what there is to tell goes to standard error. */
-function writeArchive(source: DataPaths, isJson: boolean, terminal: Terminal): ExitCode {
+async function writeArchive(
+  source: DataPaths,
+  isJson: boolean,
+  terminal: Terminal,
+  fetchContent: FetchContent | undefined,
+): Promise<ExitCode> {
   if (process.stdout.isTTY) {
     throw new UsageError("A tar archive is nothing for a terminal. Send it on: larder backup - > larder.tar");
   }
@@ -165,19 +122,28 @@ function writeArchive(source: DataPaths, isJson: boolean, terminal: Terminal): E
   const folder = makeFolder(source);
   try {
     const origin = originOf(source, 0);
-    const { snapshot, tally } = writeTar({
+    const { snapshot, tally } = await writeTar({
       source,
       takeSnapshot: () => origin.take(folder),
       isLive: origin.isLive,
+      fetchContent,
       write: writeOut,
-      onProgress: progressLine(terminal, process.stderr.isTTY === true),
+      onProgress: progressLine(terminal, process.stderr.isTTY),
     });
     const seconds = Math.round(performance.now() - startedMs) / 1000;
     const { contents, bytes, lost } = tally;
     terminal.error(
       isJson
-        ? toJson({ ok: lost.length === 0, snapshot: snapshot.name, contents, bytes, lost: lost.map(presentLost), seconds })
+        ? toJson({
+            ok: lost.length === 0,
+            snapshot: snapshot.name,
+            contents,
+            bytes,
+            lost: lost.map(presentLost),
+            seconds,
+          })
         : `${contents} contents, ${describeSize(bytes)}, in ${describeSeconds(seconds)}. State ${snapshot.name}.\n` +
+            describeElsewhere(tally) +
             "The archive holds this server's keys: keep it where nobody else can read it.\n",
     );
     if (lost.length === 0) return EXIT.fine;
@@ -192,11 +158,21 @@ function writeArchive(source: DataPaths, isJson: boolean, terminal: Terminal): E
 function makeFolder({ snapshots }: DataPaths): string {
   try {
     fs.mkdirSync(snapshots, { recursive: true, mode: 0o700 });
-    return fs.mkdtempSync(join(snapshots, ".archive-"));
+    sweepFolders(snapshots);
+    return fs.mkdtempSync(join(snapshots, ARCHIVE_PREFIX));
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error;
     // A directory that may only be read.
     return fs.mkdtempSync(join(tmpdir(), "larder-archive-"));
+  }
+}
+
+/** Removes what archives left that were killed. No archive takes so long. */
+function sweepFolders(snapshots: string): void {
+  for (const name of fs.readdirSync(snapshots)) {
+    const path = join(snapshots, name);
+    const isOld = name.startsWith(ARCHIVE_PREFIX) && fs.statSync(path).mtimeMs < Date.now() - ARCHIVE_MS_MAX;
+    if (isOld) fs.rmSync(path, { recursive: true, force: true });
   }
 }
 
@@ -219,6 +195,34 @@ function readerGone(error: unknown): StartupError {
   return new StartupError("Whoever reads the archive ended early: it is no whole backup. Run it again.", error);
 }
 
+type FetchContent = (digest: Digest) => Promise<boolean>;
+
+/** Does `work` with what brings contents from the bucket, where one is set up. */
+async function withRemote<T>(
+  config: Config,
+  terminal: Terminal,
+  work: (fetchContent: FetchContent | undefined) => Promise<T>,
+): Promise<T> {
+  if (config.s3.bucket === null) return work(undefined);
+  const services = await openForCommand(
+    config,
+    createLog("pretty", "warn", (line) => terminal.error(line)),
+  );
+  try {
+    return await work(async (digest) => {
+      try {
+        await services.blobs.bring(digest);
+        return true;
+      } catch (error) {
+        if (error instanceof AppError && error.reason === "content_missing") return false;
+        throw error;
+      }
+    });
+  } finally {
+    await services.close();
+  }
+}
+
 /** Where the database comes from: named later than what the target has, so that the newest name is the newest state. */
 function takeFrom(source: DataPaths, target: DataPaths) {
   const origin = originOf(source, listSnapshots(target.snapshots)[0]?.takenAtMs ?? 0);
@@ -235,7 +239,9 @@ function openTarget(dir: string, source: DataPaths): DataPaths {
   const inSource = relative(source.root, dir);
   const inTarget = relative(dir, source.root);
   if (!inSource.startsWith("..") || !inTarget.startsWith("..")) {
-    throw new StartupError(`${dir} and the data directory ${source.root} lie one in the other. Give another directory.`);
+    throw new StartupError(
+      `${dir} and the data directory ${source.root} lie one in the other. Give another directory.`,
+    );
   }
   try {
     return openDataDirectory(dir);
@@ -311,17 +317,14 @@ function describe(summary: BackupSummary): string {
   return (
     `${tally.contents} contents, ${describeSize(tally.bytes)}: ${tally.already} were there, ${fresh} are new` +
     `${fresh > 0 ? ` (${how}; ${describeSize(tally.newBytes)})` : ""}.\n` +
-    `${pruned > 0 ? `${pruned} contents that no state needs any more were removed.\n` : ""}` +
+    describeElsewhere(tally) +
+    (pruned > 0 ? `${pruned} contents that no state needs any more were removed.\n` : "") +
     `State ${snapshot}, one of ${snapshots} in ${target}, in ${describeSeconds(summary.durationMs / 1000)}.\n` +
     `It holds this server's keys in ${join(target, "secrets")}: keep it where nobody else can read it.\n`
   );
 }
 
-/** What could not be taken along, by name. @param count how many there are, where `lost` has only some */
-export function describeLost(lost: readonly LostContent[], count = lost.length): string {
-  const lines = lost
-    .slice(0, NAMED_MAX)
-    .map(({ digest, why, names }) => `  ${why}: ${names.length === 0 ? "(no name)" : names.join(", ")} (sha256 ${digest})\n`);
-  const more = count > lines.length ? `  and ${count - lines.length} more\n` : "";
-  return `${count} contents are not whole:\n${lines.join("")}${more}See: larder verify --help, larder heal --help\n`;
+function describeElsewhere({ elsewhere }: Tally): string {
+  if (elsewhere === 0) return "";
+  return `${elsewhere} lie in the bucket (s3.bucket) alone and are not in it: keep that, too. See: larder blobs status\n`;
 }

@@ -41,6 +41,11 @@ const COMMANDS: readonly CommandEntry[] = [
     summary: "Read every stored content again, and check every row of the database.",
     load: () => import("./verify.ts"),
   },
+  {
+    name: "heal",
+    summary: "Put good copies of damaged and missing contents back.",
+    load: () => import("./heal.ts"),
+  },
   { name: "gc", summary: "Remove the contents that no file refers to any more.", load: () => import("./gc.ts") },
   {
     name: "blobs",

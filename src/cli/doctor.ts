@@ -3,11 +3,12 @@ import type { Command } from "commander";
 import { DerivedStore } from "../blobs/derived.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { describeSize } from "../config/quantities.ts";
-import { checkSecrets } from "../config/secrets.ts";
+import { checkSecrets, openSecrets } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { pendingMigrations } from "../db/migrate.ts";
 import { assertSqliteVersion, openReadOnly } from "../db/open.ts";
+import { examineBucket } from "../features/blob-places/examine.ts";
 import { openSmtp } from "../features/mail/smtp.ts";
 import { openProvider } from "../features/oidc/open.ts";
 import type { ThumbnailStatus } from "../features/thumbnails/protocol.ts";
@@ -24,11 +25,14 @@ import {
   totalBytes,
 } from "../server/filesystem.ts";
 import { findRunningServer } from "../server/lock.ts";
+import { makePass } from "../server/public-view.ts";
 import { howLeft } from "../server/run-mark.ts";
 import { checkStore, refuseOrphanedStore } from "../server/store-identity.ts";
+import { expiryWarning, readTlsPair } from "../server/tls.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { addSettings, type CommandContext, describeEnd, EXIT, hasOption, readConfig, runs } from "./command.ts";
 import { toJson } from "./output.ts";
+import { lookAtPublicAddress } from "./public-address.ts";
 
 /** `ok`: as it should be; `note`: worth knowing; `wrong`: keeps something from working, and the exit code is 1. */
 type State = "ok" | "note" | "wrong";
@@ -70,10 +74,13 @@ async function examine(loaded: LoadedConfig, context: CommandContext): Promise<F
     look("SQLite", () => assertSqliteVersion()),
     ...examineConfig(loaded),
     ...(existsSync(paths.root) ? examineData(config, paths) : [notMadeYet(paths)]),
+    ...examineTls(config),
+    ...(await examinePublicAddress(config, paths)),
     examineClock(),
     ...(await examineThumbnails(config, paths, context)),
     ...(await examineMail(config)),
     ...(await examineProvider(config)),
+    ...(await examineS3(config)),
   ];
 }
 
@@ -82,7 +89,8 @@ function examineConfig({ config, file, warnings }: LoadedConfig): Finding[] {
     { about: "configuration", state: "ok", text: file ?? "no file; flags, environment and defaults" },
     ...warnings.map((text): Finding => ({ about: "configuration", state: "note", text })),
   ];
-  const isOpenToOthers = !["127.0.0.1", "::1", "localhost"].includes(config.host);
+  const isOpenToOthers =
+    !["127.0.0.1", "::1", "localhost"].includes(config.host) && config.socket === null && config.tls.certFile === null;
   if (isOpenToOthers && config.trustedProxies.length === 0) {
     const text = `Listens on ${config.host} and trusts no proxy: passwords cross the network unencrypted unless a proxy with HTTPS is in front (then set trustedProxies to its address).`;
     findings.push({ about: "network", state: "note", text });
@@ -120,6 +128,32 @@ function examineData(config: Config, paths: DataPaths): Finding[] {
   ];
 }
 
+function examineTls({ tls: { certFile, keyFile } }: Config): Finding[] {
+  if (certFile === null || keyFile === null) return [];
+  const about = "certificate";
+  try {
+    const pair = readTlsPair({ certFile, keyFile });
+    const until = `${pair.names}, until ${new Date(pair.expiresAtMs).toISOString().slice(0, 10)}`;
+    const warnings = [expiryWarning(pair, Date.now()), ...pair.warnings].filter((text) => text !== undefined);
+    return [{ about, state: "ok", text: until }, ...warnings.map((text): Finding => ({ about, state: "note", text }))];
+  } catch (error) {
+    return [{ about, state: "wrong", text: messageOf(error) }];
+  }
+}
+
+/** What answers at the address that people use, seen from here. */
+async function examinePublicAddress({ publicUrl }: Config, paths: DataPaths): Promise<Finding[]> {
+  const about = "public address";
+  if (publicUrl === null) {
+    return [{ about, state: "ok", text: "publicUrl isn't set: links start with the address that a request names" }];
+  }
+  if (!existsSync(paths.secrets) || findRunningServer(paths.lock) === undefined) {
+    return [{ about, state: "note", text: `${publicUrl} was not tried: no server runs on this data directory` }];
+  }
+  const { link } = openSecrets(paths.secrets);
+  return (await lookAtPublicAddress(publicUrl, makePass(link.secret, Date.now()))).map((seen) => ({ about, ...seen }));
+}
+
 /** Greeting, encryption and sign-in, as for a mail; none is sent. */
 async function examineMail(config: Config): Promise<Finding[]> {
   const about = "mail";
@@ -148,6 +182,17 @@ async function examineProvider(config: Config): Promise<Finding[]> {
       return [{ about, state: isPlain ? "note" : "ok", text }];
     }
     return [{ about, state: "wrong", text: `${config.oidc.issuer ?? ""} can't be used (${why}). Check oidc.issuer` }];
+  } catch (error) {
+    if (!(error instanceof StartupError)) throw error;
+    return [{ about, state: "wrong", text: error.message }];
+  }
+}
+
+async function examineS3(config: Config): Promise<Finding[]> {
+  const about = "bucket";
+  try {
+    const finding = await examineBucket(config);
+    return finding === undefined ? [] : [{ about, ...finding }];
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     return [{ about, state: "wrong", text: error.message }];

@@ -4,6 +4,7 @@ import { describeSize } from "../config/quantities.ts";
 import { Exporter } from "../features/transfer/export.ts";
 import type { ExportCounts, ExportReport, ExportRequest } from "../features/transfer/types.ts";
 import { normalizePath, ROOT_PATH } from "../lib/path.ts";
+import { commandEntry } from "./audit-entry.ts";
 import {
   addSettings,
   type CommandContext,
@@ -68,6 +69,8 @@ export function define(command: Command, context: CommandContext): void {
         exporter.run(user, { ...wanted, signal, onProgress: (soFar) => progress.show(soFar) }),
       );
       progress.end();
+      const { folder } = wanted;
+      await services.audit.record(commandEntry("transfer.export", user, { folder, files: done.written }));
       return done;
     });
     return tell(report, hasOption(command, "json"), context.terminal);

@@ -19,6 +19,7 @@ import {
   EXIT,
   type ExitCode,
   hasOption,
+  optionText,
   PLACE_SETTINGS,
   readConfig,
   runs,
@@ -41,6 +42,7 @@ export function define(command: Command, context: CommandContext): void {
         "larder user set EMAIL --password-stdin.",
     )
     .option("--over", "also where there is a database or a whole snapshot; the database is kept in set-aside/")
+    .option("--recover-unnamed <email>", "give this account what no file names, deleted files too, in /recovered")
     .option("--json", "print the result as JSON");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
@@ -57,7 +59,8 @@ export function define(command: Command, context: CommandContext): void {
     try {
       const storeId = readStoreId(paths);
       if (!hasOption(command, "over")) refuseOver(paths);
-      const { report, aside } = await rebuild(paths, storeId, context.terminal);
+      const recoverFor = optionText(command, "recoverUnnamed");
+      const { report, aside } = await rebuild(paths, { storeId, recoverFor }, context.terminal);
       return tell(report, { paths, aside, isJson: hasOption(command, "json") }, context.terminal);
     } finally {
       lock.release();
@@ -67,7 +70,7 @@ export function define(command: Command, context: CommandContext): void {
 
 async function rebuild(
   paths: DataPaths,
-  storeId: string,
+  { storeId, recoverFor }: { readonly storeId: string; readonly recoverFor: string | undefined },
   terminal: Terminal,
 ): Promise<{ report: RebuildReport; aside: string | undefined }> {
   const target = `${paths.database}.rebuilding`;
@@ -77,6 +80,7 @@ async function rebuild(
       dataDirectory: paths.root,
       target,
       storeId,
+      recoverFor,
       passwordHash: await new PasswordHasher().hash(newSecretToken()),
       nowMs: Date.now(),
       onProgress: (records) => {
@@ -135,6 +139,7 @@ interface Told {
 
 function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: Terminal): ExitCode {
   const lost = report.accounts.reduce((sum, account) => sum + account.lost, 0);
+  const recovered = report.accounts.reduce((sum, account) => sum + account.recovered, 0);
   const isWrong = report.missing > 0 || report.damaged.length > 0 || lost > 0;
   if (isJson) {
     const missingSome = report.missingSome.map(({ digest, sizeBytes, names }) => ({
@@ -153,6 +158,7 @@ function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: T
   ]);
   terminal.out(toTable([heading, ...rows]));
   terminal.out(`\nThe database was made: ${paths.database}\n`);
+  if (recovered > 0) terminal.out(`Contents that no file named: ${recovered}, now in /recovered.\n`);
   if (aside !== undefined) terminal.out(`The former one is kept: ${aside}\n`);
   terminal.out(
     "Not known any more: passwords, sessions, API keys, second factors, devices, messages, webhooks, the audit log, shares\n" +
@@ -184,7 +190,8 @@ function complaints(report: RebuildReport, lost: number): string[] {
     ...(unnamed.count > 0
       ? [
           `${unnamed.count} contents (${describeSize(unnamed.bytes)}) belong to no file: what was deleted lately, as a rule. ` +
-            "They are set aside in the coming nights.",
+            "They are set aside in the coming nights. To have them as files instead, do this again with --over and\n" +
+            "--recover-unnamed EMAIL.",
         ]
       : []),
   ];

@@ -21,7 +21,6 @@ import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-dir
 import { acquireServerLock } from "../server/lock.ts";
 import { reduceTo, type Reduced } from "../server/one-account.ts";
 import { putInPlace, type Restored, type RestoreFrom } from "../server/restoring.ts";
-import { describeLost } from "./backup.ts";
 import {
   addSettings,
   type CommandContext,
@@ -36,6 +35,7 @@ import {
   tellWarnings,
   UsageError,
 } from "./command.ts";
+import { describeLost } from "./lost-contents.ts";
 import { toJson, toTable, type Terminal } from "./output.ts";
 import { progressLine } from "./transfer-progress.ts";
 
@@ -156,7 +156,12 @@ function goBack(config: Config, given: Given, context: CommandContext): ExitCode
   const lock = acquireServerLock(paths.lock);
   try {
     const from = chooseState(paths, given, context);
-    const restored = putInPlace(paths, from, { signOut: given.signOut, nowMs: Date.now() }, logTo(context));
+    const restored = putInPlace(
+      paths,
+      from,
+      { signOut: given.signOut, isApart: false, nowMs: Date.now() },
+      logTo(context),
+    );
     return tell({ restored, paths }, given.isJson, context.terminal);
   } finally {
     lock.release();
@@ -217,12 +222,17 @@ async function restoreFrom(
       keep: Number.MAX_SAFE_INTEGER,
       prune: false,
       markBackup: () => {},
-      onProgress: progressLine(context.terminal, process.stderr.isTTY === true),
+      onProgress: progressLine(context.terminal, process.stderr.isTTY),
       nowMs: Date.now(),
     });
     const path = join(paths.snapshots, summary.snapshot);
     const from = { path, name: summary.snapshot, takenAtMs: summary.takenAtMs, isUnknown: false };
-    const restored = putInPlace(paths, from, { signOut: options.signOut, nowMs: Date.now() }, log);
+    const restored = putInPlace(
+      paths,
+      from,
+      { signOut: options.signOut, isApart: summary.tally.elsewhere === 0, nowMs: Date.now() },
+      log,
+    );
     return tell({ restored, paths, summary, reduced }, options.isJson, context.terminal);
   } finally {
     lock.release();
@@ -241,7 +251,12 @@ async function restoreArchive(config: Config, options: Given, context: CommandCo
   try {
     await readTar(Bun.stdin.stream(), paths.root);
     const from = chooseState(paths, { ...options, snapshot: options.snapshot ?? "newest" }, context);
-    const restored = putInPlace(paths, from, { signOut: options.signOut, nowMs: Date.now() }, logTo(context));
+    const restored = putInPlace(
+      paths,
+      from,
+      { signOut: options.signOut, isApart: true, nowMs: Date.now() },
+      logTo(context),
+    );
     return tell({ restored, paths }, options.isJson, context.terminal);
   } catch (error) {
     throw explainTarget(error, paths.root);
@@ -330,7 +345,9 @@ function describe({ restored, paths, reduced }: Outcome): string {
       `It holds ${counts.users} users, ${counts.files} files, ${counts.folders} folders, ${describeSize(counts.bytes)}${last}.`,
     );
   }
-  lines.push(restored.missing.count === 0 ? "No content is missing." : `${restored.missing.count} contents are missing.`);
+  lines.push(
+    restored.missing.count === 0 ? "No content is missing." : `${restored.missing.count} contents are missing.`,
+  );
   if (reduced !== undefined) {
     lines.push(
       `Only ${reduced.email} is in it, as an administrator; ${reduced.erased} other accounts are not. ` +

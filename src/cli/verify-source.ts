@@ -10,7 +10,7 @@ import { silentLog } from "../lib/log.ts";
 import type { DataPaths } from "../server/data-directory.ts";
 import { findRunningServer } from "../server/lock.ts";
 import { chooseSnapshot } from "../server/open-copy.ts";
-import { howLeft, type Left } from "../server/run-mark.ts";
+import { howLeft } from "../server/run-mark.ts";
 
 /** What a directory is verified by. */
 export interface VerifySource {
@@ -31,9 +31,11 @@ export interface VerifySource {
  */
 export function openVerifySource(paths: DataPaths): VerifySource {
   if (!fs.existsSync(paths.blobs)) {
-    throw new StartupError(`There is no folder blobs in ${paths.root}: it is no data directory, or its disk is not mounted.`);
+    throw new StartupError(
+      `There is no folder blobs in ${paths.root}: it is no data directory, or its disk is not mounted.`,
+    );
   }
-  const left = leftOf(paths);
+  const left = howLeft(paths, false);
   if (left === "whole") {
     const isRunning = isServed(paths);
     const hasLog = !isRunning && (fs.statSync(`${paths.database}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
@@ -46,21 +48,18 @@ export function openVerifySource(paths: DataPaths): VerifySource {
   }
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) {
-    const why = left === "absent" ? "There is no database" : "The database was copied while a server ran, or is not there";
-    throw new StartupError(`${why} in ${paths.root}, and none of the snapshots in it is whole. Nothing can be verified by.`);
+    const why =
+      left === "absent" ? "There is no database" : "The database was copied while a server ran, or is not there";
+    throw new StartupError(
+      `${why} in ${paths.root}, and none of the snapshots in it is whole. Nothing can be verified by.`,
+    );
   }
   const { path, name } = chosen.snapshot;
-  return readable(paths, { databasePath: path, described: `its snapshot ${name}`, snapshot: name, isOwn: false }, false);
-}
-
-/** On a disk that can't be written the identity of a file can't always be told: then whatever a snapshot says is surer. */
-function leftOf(paths: DataPaths): Left {
-  try {
-    return howLeft(paths);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "EROFS" || error.code === "EPERM")) return "copied";
-    throw error;
-  }
+  return readable(
+    paths,
+    { databasePath: path, described: `its snapshot ${name}`, snapshot: name, isOwn: false },
+    false,
+  );
 }
 
 function isServed(paths: DataPaths): boolean {

@@ -90,24 +90,35 @@ async function openNotes(config: Config, terminal: Terminal): Promise<Notes | un
       // Findings are told at the end, by name.
       createLog("pretty", "error", () => {}),
     );
+    let isWorking = true;
     return {
       async take(read) {
-        await services.integrity.note(read);
+        if (!isWorking) return;
+        try {
+          await services.integrity.note(read);
+        } catch (error) {
+          isWorking = false;
+          complain(error, terminal);
+        }
       },
       async close() {
-        await services.integrity.tell();
+        if (isWorking) await services.integrity.tell();
         await services.close();
       },
     };
   } catch (error) {
-    if (!(error instanceof StartupError || error instanceof AppError)) throw error;
-    terminal.error(`What is found can't be noted in the database: ${error.message}\n`);
+    complain(error, terminal);
     return undefined;
   }
 }
 
+function complain(error: unknown, terminal: Terminal): void {
+  if (!(error instanceof StartupError || error instanceof AppError)) throw error;
+  terminal.error(`What is found can't be noted in the database: ${error.message}\n`);
+}
+
 function showProgress(terminal: Terminal): VerifyOptions["onProgress"] {
-  const show = progressLine(terminal, process.stderr.isTTY === true);
+  const show = progressLine(terminal, process.stderr.isTTY);
   return (progress) => show({ ...progress, newBytes: progress.bytes });
 }
 
@@ -119,7 +130,9 @@ function tell(
   terminal: Terminal,
 ): ExitCode {
   const isWhole = found.faultsTotal === 0 && found.problems.length === 0;
-  terminal.out(isJson ? toJson(present(found, source, directory, isWhole)) : describe(found, source, directory, isWhole));
+  terminal.out(
+    isJson ? toJson(present(found, source, directory, isWhole)) : describe(found, source, directory, isWhole),
+  );
   return isWhole ? EXIT.fine : EXIT.wrong;
 }
 
@@ -165,12 +178,17 @@ function describe(found: Verification, source: VerifySource, directory: string, 
     `${contents} contents, ${describeSize(bytes)}, verified by ${source.described} in ${describeSeconds(seconds)} (${rate}).`,
     ...(elsewhere > 0 ? [`${elsewhere} of them lie in a bucket, and were not read: larder blobs --help`] : []),
     ...(unlisted.contents > 0
-      ? [`${unlisted.contents} contents, ${describeSize(unlisted.bytes)}, lie there unused; they are collected in time.`]
+      ? [`${unlisted.contents} contents, ${describeSize(unlisted.bytes)}, lie there that ${describeUnlisted(source)}.`]
       : []),
     ...(foreign > 0 ? [`${foreign} files in the store are no contents. Larder didn't put them there.`] : []),
     isWhole ? `${directory} is intact.` : `${directory} is NOT intact: ${adviseOn(found)}`,
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Those of a copy may be of files that came after its snapshot. */
+function describeUnlisted({ snapshot }: VerifySource): string {
+  return snapshot === undefined ? "no file uses; they are collected in time" : "this snapshot doesn't know";
 }
 
 function describeFault({ kind, digest, sizeBytes, detail, files }: FaultyContent): string[] {

@@ -2,13 +2,66 @@
  * Brings a database to the data model of this program: forward only, all steps in one transaction, with a snapshot
  * taken by the caller before (D6). A failing step leaves the database as it was.
  */
-import type { Database } from "bun:sqlite";
+import { constants, Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
+import { pathToFileURL } from "node:url";
 import type { Log } from "../lib/log.ts";
 import { MIGRATIONS, type Migration } from "./migrations.ts";
 
 /** The database was written by a newer program, or by none that this one knows. */
 export class ForeignDatabaseError extends Error {
   override readonly name = "ForeignDatabaseError";
+}
+
+/** A step failed. The database is as it was. */
+export class MigrationError extends Error {
+  override readonly name = "MigrationError";
+}
+
+/** The first step of the programs that note how they left a database (`larder.state`). */
+const FIRST_WITH_MARKS = "0015_findings";
+
+/**
+ * Refuses a database of a newer program before anything is opened for writing: not a byte of it is changed.
+ * @throws ForeignDatabaseError; SQLiteError where it can't be read
+ */
+export function refuseForeign(path: string): void {
+  if (!existsSync(path)) return;
+  // Beside a log the file alone may be of any time; without one, looking at it must not make one.
+  const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
+  if (existsSync(`${path}-wal`)) readSteps(new Database(path, SQLITE_OPEN_READONLY), pendingMigrations);
+  else readSteps(new Database(immutable(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI), pendingMigrations);
+}
+
+/**
+ * Whether a database was last written by a program that notes nothing in `larder.state`: what stands there is not about it.
+ * False where it can't be read.
+ */
+export function isOlderThanMarks(path: string): boolean {
+  try {
+    const { SQLITE_OPEN_READONLY, SQLITE_OPEN_URI } = constants;
+    return readSteps(new Database(immutable(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI), (database) => {
+      const steps = appliedMigrations(database);
+      return steps.length > 0 && !steps.includes(FIRST_WITH_MARKS);
+    });
+  } catch {
+    // A half of a copy, for instance: whoever asks must not trust it.
+    return false;
+  }
+}
+
+/** The address under which SQLite reads a file alone, without a log and without leaving anything beside it. */
+function immutable(path: string): string {
+  return `${pathToFileURL(path).href}?immutable=1`;
+}
+
+function readSteps<T>(database: Database, read: (database: Database) => T): T {
+  try {
+    database.run("PRAGMA busy_timeout=5000");
+    return read(database);
+  } finally {
+    database.close();
+  }
 }
 
 /** The steps that `database` has not seen yet. @throws ForeignDatabaseError when it has seen steps unknown here. */
@@ -26,28 +79,35 @@ export function pendingMigrations(database: Database, known: readonly Migration[
 
 /**
  * Runs what is pending and logs the rows of each table before and after.
- * @throws ForeignDatabaseError; SQLiteError with the old state intact.
+ * @throws ForeignDatabaseError; MigrationError, its cause the SQLiteError, with the old state intact
  */
 export function migrate(database: Database, log: Log, known: readonly Migration[] = MIGRATIONS): void {
   const pending = pendingMigrations(database, known);
   if (pending.length === 0) return;
   const before = countRows(database);
-  database
-    .transaction(() => {
-      database.run(
-        "CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
-      );
-      for (const { id, sql } of pending) {
-        for (const statement of sql.split("--> statement-breakpoint")) database.run(statement);
-        database.run("INSERT INTO migrations (id, applied_at) VALUES (?, ?)", [id, Date.now()]);
-      }
-    })
-    .immediate();
+  database.transaction(() => runSteps(database, pending)).immediate();
+  // Whoever looks at the file alone sees of which program it is.
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   const isNew = Object.keys(before).length === 0;
   log.info(isNew ? "The database was made." : "The database was brought up to date.", {
     steps: pending.map((migration) => migration.id),
     ...(isNew ? {} : { rowsBefore: before, rowsAfter: countRows(database) }),
   });
+}
+
+function runSteps(database: Database, steps: readonly Migration[]): void {
+  database.run(
+    "CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+  );
+  for (const { id, sql } of steps) {
+    try {
+      for (const statement of sql.split("--> statement-breakpoint")) database.run(statement);
+      database.run("INSERT INTO migrations (id, applied_at) VALUES (?, ?)", [id, Date.now()]);
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      throw new MigrationError(`The step ${id} of its change failed: ${said}`, { cause: error });
+    }
+  }
 }
 
 function appliedMigrations(database: Database): string[] {

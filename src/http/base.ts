@@ -3,7 +3,6 @@
  * the envelope. Mounted first; knows no feature.
  */
 import { Elysia } from "elysia";
-import { isExhausted, translateDiskError } from "../blobs/disk.ts";
 import { AppError, invalidField } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { nameRequest } from "../lib/request-context.ts";
@@ -120,7 +119,6 @@ function toAppError(
       return new AppError("not_found", `There is nothing at this address. /docs lists what there is.`);
     return new AppError("method_not_allowed", `${method} is not possible here. Use ${allow.join(" or ")}.`, { allow });
   }
-  if (isExhausted(error)) return translateDiskError(error);
   if (code === "PARSE") return new AppError("invalid_json", "The request body could not be read as JSON.", {}, error);
   if (code === "INVALID_COOKIE_SIGNATURE") return new AppError("invalid_token", "The session cookie is not valid.");
   if (code === "VALIDATION") return toInvalidField(error);

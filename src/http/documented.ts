@@ -178,7 +178,7 @@ function errorResponses(doc: Documentation, headers: object): Record<number, unk
       {
         description: ofStatus.join(", "),
         headers:
-          status === 429 || status === 503
+          status === 429
             ? { ...headers, "Retry-After": { schema: { type: "integer" }, description: "Seconds" } }
             : headers,
         content: { "application/json": { schema: ERROR_REF } },

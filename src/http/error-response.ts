@@ -113,10 +113,7 @@ export function errorItem(error: AppError): ErrorBody["error"] {
   return { code, message: error.message, details: { reason: error.reason, ...error.details } };
 }
 
-/** When it is worth another try where the server can't take a request now and knows no better. */
-const RETRY_AFTER_SECONDS = 5;
-
-/** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17, §15.6.4; RFC 6585 §4). */
+/** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17; RFC 6585 §4). */
 function headersOf(error: AppError): Record<string, string> {
   const { details } = error;
   switch (ERROR_ANSWERS[error.reason][0]) {
@@ -128,8 +125,6 @@ function headersOf(error: AppError): Record<string, string> {
       return { "Content-Range": `bytes */${String(details["sizeBytes"])}` };
     case 429:
       return { "Retry-After": String(details["retryAfter"]) };
-    case 503:
-      return { "Retry-After": String(details["retryAfter"] ?? RETRY_AFTER_SECONDS) };
     default:
       return {};
   }

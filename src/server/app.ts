@@ -1,5 +1,6 @@
 /** The table of contents of the API: guards and routes, in the order in which a request meets them. */
 import { Elysia } from "elysia";
+import { isExhausted, translateDiskError } from "../blobs/disk.ts";
 import { isDamage, translateSqliteError } from "../db/transaction.ts";
 import { AppError } from "../errors.ts";
 import { adminRoutes } from "../features/admin/routes.ts";
@@ -48,7 +49,7 @@ import { webhookRoutes } from "../features/webhooks/routes.ts";
 import type { JobOutcome, JobState } from "../jobs/scheduler.ts";
 import { noteAudit } from "../http/audit-note.ts";
 import { base, gate } from "../http/base.ts";
-import { ClientAddresses } from "../http/client-address.ts";
+import { ClientAddresses, isForwarded } from "../http/client-address.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { RouteTable } from "../http/route-table.ts";
 import { VERSION } from "../version.ts";
@@ -58,6 +59,7 @@ import { availableBytes, totalBytes } from "./filesystem.ts";
 import { documentOf } from "./openapi.ts";
 import { healthRoutes } from "./health.ts";
 import { metricsRoutes } from "./metrics.ts";
+import { isPass, PASS_HEADER } from "./public-view.ts";
 import { RequestStatistics } from "./request-statistics.ts";
 import type { Services } from "./services.ts";
 
@@ -74,6 +76,8 @@ export interface AppHost {
   isOverloaded(): boolean;
   /** Requests that are not answered yet. */
   requestsUnderWay(): number;
+  /** When the server's own certificate ends; undefined without TLS. */
+  certificateEndsMs(): number | undefined;
   /** What is counted of requests. */
   readonly requests: RequestStatistics;
   /** Called once the first administrator chose who will use the server. */
@@ -94,6 +98,7 @@ const NO_HOST: AppHost = {
   isDraining: () => false,
   isOverloaded: () => false,
   requestsUnderWay: () => 0,
+  certificateEndsMs: () => undefined,
   requests: new RequestStatistics(() => []),
   onSetUp: () => {},
   noticeChanges: () => {},
@@ -142,6 +147,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         },
         renderErrorPage: (status, message) => renderErrorPage(basePath, status, message),
         translate: (error) => {
+          if (isExhausted(error)) return translateDiskError(error);
           const cause = error instanceof AppError ? error.cause : error;
           if (isDamage(cause)) services.writer.noteDamage(String(cause));
           return translateSqliteError(error);
@@ -368,6 +374,19 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     .use(
       healthRoutes({
         whyNotReady,
+        viewOf: (request) => {
+          const pass = request.headers.get(PASS_HEADER);
+          if (pass === null || !isPass(services.secrets.link.secret, pass, clock.nowMs())) return undefined;
+          const { clientAddress, askedOrigin } = exchangeOf(request);
+          const peer = host.peerOf(request);
+          return {
+            client: clientAddress,
+            peer,
+            isForwarded: isForwarded(request.headers),
+            isTrusted: addresses.isTrusted(peer),
+            origin: askedOrigin ?? null,
+          };
+        },
         openApi: () => {
           document ??= documentOf(app, basePath);
           return document;

@@ -3,9 +3,9 @@
  *
  * Each takes a descriptor, and a process has only so many, for files too. Bun closes by itself what brings no whole request
  * within some ten seconds, and what has been silent for two minutes after an answer. Two things it leaves: a reader that
- * takes nothing of its answer any more, which is ended here after two minutes, and a crowd. Where room runs short, what waits
+ * takes nothing of its answer any more, which is ended here after ten minutes, and a crowd. Where room runs short, what waits
  * after an answer is closed at once, then whatever has brought no whole request within seconds. What has a request under
- * way, and a reader that reads, however slowly, is never touched.
+ * way, and a reader that reads, however slowly, are never touched.
  */
 import type { Log } from "../lib/log.ts";
 import {
@@ -41,8 +41,9 @@ export interface ConnectionGuardOptions {
 const LOOK_MS = 1_000;
 /** How long a connection may take to bring its first whole request while room is short. */
 const PATIENCE_MS = 5_000;
-/** How long a reader may take nothing of its answer. */
-const STALLED_MS = 120_000;
+/** How long a reader may take nothing of its answer: a film that somebody paused, say. Less where room is short. */
+const STALLED_MS = 600_000;
+const STALLED_SHORT_MS = 120_000;
 /** How often it is looked for such readers. */
 const STALLED_LOOK_MS = 30_000;
 /** Share of the limit from which on room is short: the rest is for files. */
@@ -141,7 +142,7 @@ export class ConnectionGuard {
       const { takenBytes } = connection;
       const before = known.get(keyOf(connection));
       const sinceMs = before?.takenBytes === takenBytes ? before.sinceMs : nowMs;
-      if (nowMs - sinceMs < STALLED_MS) {
+      if (nowMs - sinceMs < (this.#isShort ? STALLED_SHORT_MS : STALLED_MS)) {
         this.#readers.set(keyOf(connection), { takenBytes, sinceMs });
       } else {
         endConnection(connection);

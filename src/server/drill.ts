@@ -17,7 +17,7 @@ import { findAbsent } from "../features/backup/contents.ts";
 import { countDatabase } from "../features/backup/counts.ts";
 import { copyPrivateFile, copySecrets } from "../features/backup/private-files.ts";
 import { chooseSample, type Sample } from "../features/backup/sample.ts";
-import { giveUpOutboxes } from "../features/backup/settle.ts";
+import { forgetBucket, giveUpOutboxes } from "../features/backup/settle.ts";
 import type { DatabaseCounts, LostContent } from "../features/backup/types.ts";
 import type { Log } from "../lib/log.ts";
 import { originOf } from "./backup-origin.ts";
@@ -67,7 +67,7 @@ const NEVER = "3650d";
 
 /** See the head of this file. Everything that was made for it is removed. @throws StartupError where it can't begin */
 export async function drill(options: DrillOptions): Promise<DrillReport> {
-  const { source, sampleCount, log } = options;
+  const { source } = options;
   const startedMs = performance.now();
   const root = makeDirectory(source);
   try {
@@ -78,7 +78,7 @@ export async function drill(options: DrillOptions): Promise<DrillReport> {
     fs.mkdirSync(paths.blobs, { mode: 0o700 });
     copyPrivateFile(source.storeMarker, paths.storeMarker);
     copySecrets(source.secrets, paths.secrets);
-    const { samples, counts, missing } = prepare(paths, source, snapshot.name, sampleCount, log);
+    const { samples, counts, missing } = prepare(paths, snapshot.name, options);
     const results = samples.length === 0 ? [] : await fetchAll(paths, samples, options);
     const failures = results.flatMap(({ sample, why }) => (why === undefined ? [] : [{ sample, why }]));
     return {
@@ -107,7 +107,7 @@ function makeDirectory({ root }: DataPaths): string {
 }
 
 /** Makes the database fit to be served in secret, and brings the contents of a sample. */
-function prepare(paths: DataPaths, source: DataPaths, name: string, sampleCount: number, log: Log) {
+function prepare(paths: DataPaths, name: string, { source, sampleCount, config, log }: DrillOptions) {
   markOpen(paths);
   const db = openDatabase(paths.database);
   try {
@@ -116,6 +116,9 @@ function prepare(paths: DataPaths, source: DataPaths, name: string, sampleCount:
     const nowMs = Date.now();
     settleRestored(sqlite, name, nowMs);
     giveUpOutboxes(sqlite, nowMs);
+    const missing = findAbsent(sqlite, new Layout(source.root), MISSING_MAX);
+    // No server starts on a database that knows a bucket which it isn't given.
+    if (config.s3.bucket === null) forgetBucket(sqlite);
     sqlite.run("UPDATE webhooks SET is_active = 0");
     sqlite.run("DELETE FROM push_targets");
     // Whoever may not sign in has files nevertheless, which must come back.
@@ -124,7 +127,7 @@ function prepare(paths: DataPaths, source: DataPaths, name: string, sampleCount:
     const from = new Layout(source.root);
     const to = new Layout(paths.root);
     for (const { digest } of samples) bring(digest, from, to);
-    return { samples, counts: countDatabase(sqlite), missing: findAbsent(sqlite, from, MISSING_MAX) };
+    return { samples, counts: countDatabase(sqlite), missing };
   } finally {
     db.close();
   }
@@ -198,10 +201,28 @@ async function fetchOne(url: string, sample: Sample, token: string): Promise<str
   }
 }
 
+/** The bucket to read from, where there is one; `blobs.store` stays disk, so that nothing is sent there. */
+function bucketEnvironment({ s3 }: DrillOptions["config"]): Record<string, string> {
+  if (s3.bucket === null) return {};
+  const settings = {
+    LARDER_S3_ENDPOINT: s3.endpoint,
+    LARDER_S3_REGION: s3.region,
+    LARDER_S3_BUCKET: s3.bucket,
+    LARDER_S3_PREFIX: s3.prefix,
+    LARDER_S3_ACCESS_KEY_ID: s3.accessKeyId,
+    LARDER_S3_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    LARDER_S3_SECRET_ACCESS_KEY_FILE: s3.secretAccessKeyFile,
+    LARDER_S3_PATH_STYLE: s3.pathStyle ? "on" : "off",
+  };
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]) => (value === null || value === "" ? [] : [[name, value]])),
+  );
+}
+
 /** The real server in a process of its own, under settings that change and send nothing. */
 async function startServer(
   paths: DataPaths,
-  { program, environment }: DrillOptions,
+  { program, environment, config }: DrillOptions,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "LARDER_NATIVE_DIR", "LARDER_LIBVIPS"];
   const child = Bun.spawn([...program, "serve", "--data", paths.root, "--host", "127.0.0.1", "--port", "0"], {
@@ -213,6 +234,7 @@ async function startServer(
       LARDER_VERSIONS_MAX_AGE: NEVER,
       LARDER_GC_GRACE: NEVER,
       LARDER_ALLOW_NETWORK_FILESYSTEM: "on",
+      ...bucketEnvironment(config),
     },
     stdin: "ignore",
     stdout: "pipe",

@@ -132,6 +132,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal, notifier: No
   const host: AppHost = {
     requests,
     requestsUnderWay: () => listener.pendingRequests,
+    certificateEndsMs: () => listener.certificateEndsMs,
     peerOf: (request) => listener.peerOf(request) ?? LOCAL_PEER,
     keepOpen: (request) => listener.keepOpen(request),
     allowLong: (request) => listener.allowLong(request),

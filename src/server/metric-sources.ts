@@ -147,6 +147,15 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
     gauge("larder_used_bytes", "What counts against the quotas, together.", storage.usedBytes),
     gauge("larder_blobs", "Different contents in the store.", storage.blobs),
     gauge("larder_blob_bytes", "Bytes of the contents in the store.", storage.blobBytes),
+    ...(services.blobPlaces === undefined
+      ? []
+      : [
+          gauge(
+            "larder_bucket_up",
+            "1 when the bucket could be used.",
+            services.blobPlaces.problem === undefined ? 1 : 0,
+          ),
+        ]),
     byLabel("gauge", "larder_users", "Accounts, by role.", "role", Object.entries(users.byRole)),
     gauge("larder_users_active", "Accounts that were seen within thirty days.", users.active),
     byLabel("gauge", "larder_queue_depth", "What waits, by where.", "queue", [
@@ -249,6 +258,13 @@ export function jobFamilies(jobs: readonly JobState[]): Family[] {
         ),
     ),
   ];
+}
+
+/** The certificate in use, where the server has one itself. */
+export function certificateFamilies(endsMs: number | undefined): Family[] {
+  if (endsMs === undefined) return [];
+  const help = "When the certificate in use ends.";
+  return [gauge("larder_certificate_expiry_timestamp_seconds", help, endsMs / 1000)];
 }
 
 /** The process. Names as every exporter has them, so that ready-made panels show them. */

@@ -16,7 +16,7 @@ export async function renderMetrics(families: readonly Family[]): Promise<string
     const labelNames = [...new Set(family.values.flatMap(([labels]) => Object.keys(labels)))];
     const configuration = { name, help, labelNames, registers: [registry] };
     if (family.kind === "histogram") {
-      new Told(configuration, family.values);
+      registry.registerMetric(new Told({ ...configuration, registers: [] }, family.values));
     } else if (family.kind === "gauge") {
       const gauge = new Gauge(configuration);
       for (const [labels, value] of family.values) gauge.set(labels, value);

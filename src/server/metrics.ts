@@ -5,8 +5,9 @@ import { demand } from "../features/auth/guard.ts";
 import { isLocalRequest } from "../http/client-address.ts";
 import type { JobState } from "../jobs/scheduler.ts";
 import { EventLoopWatch } from "./event-loop.ts";
-import { type Family, gauge } from "./metric-family.ts";
+import { gauge } from "./metric-family.ts";
 import {
+  certificateFamilies,
   databaseFamilies,
   jobFamilies,
   processFamilies,
@@ -26,8 +27,7 @@ export interface MetricsOptions {
     requestsUnderWay(): number;
     listJobs(): readonly JobState[];
     readonly requests: RequestStatistics;
-    /** What a part of the server tells besides, such as the listener. */
-    moreMetrics?(): readonly Family[];
+    certificateEndsMs(): number | undefined;
   };
 }
 
@@ -49,7 +49,7 @@ export function metricsRoutes({ services, whyNotReady, host }: MetricsOptions) {
         ...storageFamilies(services, counted),
         ...databaseFamilies(services),
         ...jobFamilies(host.listJobs()),
-        ...(host.moreMetrics?.() ?? []),
+        ...certificateFamilies(host.certificateEndsMs()),
         ...processFamilies(eventLoop.read()),
       ]);
       return new Response(body, { headers: { "content-type": METRICS_TYPE } });

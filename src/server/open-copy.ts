@@ -65,7 +65,9 @@ function countNamed(snapshotPath: string, contents: readonly MissingContent[]): 
   try {
     const sqlite = new Database(snapshotPath, { readonly: true, strict: true });
     try {
-      const find = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0");
+      const find = sqlite.query<{ one: 1 }, [Uint8Array]>(
+        `SELECT 1 AS one FROM blobs b WHERE digest = ?1 AND refs > 0${notInBucket(sqlite)}`,
+      );
       return contents.filter(({ digest }) => find.get(digestToBytes(digest)) !== null).length;
     } finally {
       sqlite.close();
@@ -87,7 +89,7 @@ export function findMissing(databasePath: string, root: string): MissingContent[
     const layout = new Layout(root);
     const missing: MissingContent[] = [];
     const rows = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number }, []>(
-      "SELECT id, digest, size_bytes AS sizeBytes FROM blobs WHERE refs > 0",
+      `SELECT id, digest, size_bytes AS sizeBytes FROM blobs b WHERE refs > 0${notInBucket(sqlite)}`,
     );
     const names = sqlite.query<{ name: string }, [number, number]>(
       `SELECT name FROM nodes WHERE blob_id = ?1 UNION
@@ -141,6 +143,13 @@ export function bringBack(paths: Pick<DataPaths, "root" | "database">): number {
 function isFile(path: string, sizeBytes: number): boolean {
   const found = fs.lstatSync(path, { throwIfNoEntry: false });
   return found?.isFile() === true && found.size === sizeBytes;
+}
+
+/** What lies in a bucket as well is missed by nobody. A database of an earlier version knows none. */
+function notInBucket(sqlite: Database): string {
+  const known = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'remote_blobs'").get();
+  if (known === null) return "";
+  return " AND NOT EXISTS (SELECT 1 FROM remote_blobs r WHERE r.digest = b.digest AND r.leaving_at IS NULL)";
 }
 
 /**

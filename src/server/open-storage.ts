@@ -6,11 +6,11 @@ import { Layout } from "../blobs/layout.ts";
 import { openSecrets } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
-import { ForeignDatabaseError, migrate, pendingMigrations } from "../db/migrate.ts";
+import { ForeignDatabaseError, migrate, MigrationError, pendingMigrations, refuseForeign } from "../db/migrate.ts";
 import { assertSqliteVersion, type Db, openDatabase } from "../db/open.ts";
 import { Reader } from "../db/reader.ts";
 import { DiskReserve } from "../db/reserve.ts";
-import { takeSnapshot } from "../db/snapshot.ts";
+import { type Snapshot, takeSnapshot } from "../db/snapshot.ts";
 import { isBusy, isDamage, Writer } from "../db/transaction.ts";
 import { AppError } from "../errors.ts";
 import { Events } from "../events/events.ts";
@@ -38,6 +38,9 @@ export type Storage = ReturnType<typeof openStorage>;
 
 /** How long the opening waits for another program's lock: nobody is waiting for an answer yet. */
 const OPENING_BUSY_MS = 5_000;
+
+/** Copies of what the bucket has too are let go while less than so many times the floor is free. */
+const SPARE_FLOORS = 4;
 
 /** What arrives just now: work that can wait gives way to it. */
 export class Arrivals {
@@ -84,6 +87,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const blobRows = new BlobRows(db.sqlite);
   const events = new Events();
   const layout = new Layout(paths.root);
+  const reservations = new DiskReservations(paths.blobs, config.minFreeSpaceBytes);
   const bucketOptions = { config, sqlite: db.sqlite, writer, clock, log };
   const bucket = openBucket(bucketOptions);
   const blobs = new DiskBlobStore({
@@ -93,6 +97,8 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     checkStore: () => storeGuard.check(),
     verifyAfterWrite: config.verifyAfterWrite,
     remote: bucket?.contents,
+    // Uploads come first: copies of what lies in the bucket leave them room.
+    reserveCopy: (bytes) => reservations.reserve(bytes + reservations.floorBytes),
     onFailure: (digest) => integrity.suspect(digest),
   });
   const integrity = new Integrity({
@@ -128,8 +134,11 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       reader,
       owner: () => ({ store: storeId, epoch: readEpoch(db.sqlite) }),
       isBusy: () => arrivals.isAny,
-      openKept: () => snapshots.openKept(),
+      openKept: () => snapshots.openKeptSoon(),
+      shortageBytes: () => Math.max(0, SPARE_FLOORS * reservations.floorBytes - availableBytes(paths.blobs)),
+      snapshotAtMs: () => snapshots.list()[0]?.takenAtMs ?? 0,
       onDamaged: (digest) => writer.run(() => blobRows.markDamaged(digest, clock.nowMs())),
+      onWhole: (digest) => writer.run(() => blobRows.markVerified(digest, clock.nowMs())),
     });
   const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log, events });
   return {
@@ -170,9 +179,9 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       clock,
       log,
       graceMs: config.gcGraceMs,
-      openKept: () => snapshots.openKept(),
+      openKept: () => snapshots.openKeptSoon(),
     }),
-    reservations: new DiskReservations(paths.blobs, config.minFreeSpaceBytes),
+    reservations,
     arrivals,
     /** Moves contents between this disk and a bucket; undefined where none is set up. */
     blobPlaces,
@@ -196,19 +205,14 @@ function openOwnDatabase(
   }: { busyTimeoutMs: number | undefined; snapshot: string | undefined; nowMs: number },
 ): Db {
   try {
+    refuseForeign(paths.database);
     const db = openDatabase(paths.database, Math.max(OPENING_BUSY_MS, busyTimeoutMs ?? 0));
     checkStore(db.sqlite, paths);
     // One that was just taken from a snapshot is marked once it is settled: until then it would be taken again.
     if (snapshot === undefined) markOpen(paths);
     const hasTables = db.sqlite.query("SELECT 1 FROM sqlite_schema LIMIT 1").get() !== null;
     if (hasTables && pendingMigrations(db.sqlite).length > 0) {
-      const { path } = takeSnapshot(db.sqlite, paths.snapshots, "before-migration");
-      log.info(
-        "The database was copied before its change. To go back, stop the server and put the copy in its place.",
-        {
-          path,
-        },
-      );
+      tellWayBack(takeSnapshot(db.sqlite, paths.snapshots, "before-migration"), paths, log);
     }
     migrate(db.sqlite, log);
     if (snapshot !== undefined) {
@@ -222,8 +226,28 @@ function openOwnDatabase(
   }
 }
 
+/** An upgrade is told with both ways back: to the state of before, and to the program of before. */
+function tellWayBack({ path, name }: Snapshot, paths: DataPaths, log: Log): void {
+  const { database, state } = paths;
+  const aside = join(paths.setAside, name);
+  log.info("The database is about to be changed for this version of the program. It was copied before.", {
+    path,
+    toThatState: `larder restore --snapshot ${name} --data ${paths.root}`,
+    toTheEarlierProgram:
+      `stop this one, then: mkdir -p ${aside} && mv ${database}* ${state} ${aside}/ && cp ${path} ${database} ` +
+      "and start the earlier one",
+  });
+}
+
 /** What keeps a database from being used, in words that help; any other error as it is. */
 export function explainOpening(error: unknown, paths: DataPaths): unknown {
+  if (error instanceof MigrationError && !isDamage(error.cause)) {
+    return new StartupError(
+      `${paths.database} could not be brought up to date. ${error.message}. It is as it was, and the earlier version of the ` +
+        `program can go on with it. A copy was made as well, in ${paths.snapshots}. Please report this.`,
+      error,
+    );
+  }
   if (error instanceof ForeignDatabaseError) return new StartupError(`${paths.database}: ${error.message}`);
   const cause = error instanceof AppError ? error.cause : error;
   if (isDamage(cause)) {

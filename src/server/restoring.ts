@@ -12,7 +12,7 @@ import { type Db, openDatabase, openReadOnly } from "../db/open.ts";
 import { listSnapshots, takeSnapshotOf } from "../db/snapshot.ts";
 import { findAbsent } from "../features/backup/contents.ts";
 import { countDatabase } from "../features/backup/counts.ts";
-import { type GivenUp, giveUpOutboxes, isStale, signOutAll } from "../features/backup/settle.ts";
+import { forgetBucket, type GivenUp, giveUpOutboxes, isStale, signOutAll } from "../features/backup/settle.ts";
 import type { DatabaseCounts, LostContent } from "../features/backup/types.ts";
 import type { Log } from "../lib/log.ts";
 import { toTimestamp } from "../lib/clock.ts";
@@ -35,6 +35,8 @@ export interface RestoreFrom {
 export interface RestoreOptions {
   /** Ends all sessions: what was revoked since comes back otherwise. */
   readonly signOut: boolean;
+  /** Whether it goes on apart from the original, with all contents on its own disk and none in the original's bucket. */
+  readonly isApart: boolean;
   readonly nowMs: number;
 }
 
@@ -99,7 +101,7 @@ function makeReady(
   paths: DataPaths,
   ready: string,
   from: RestoreFrom,
-  { signOut, nowMs }: RestoreOptions,
+  { signOut, isApart, nowMs }: RestoreOptions,
   log: Log,
 ): { givenUp: GivenUp | undefined; signedOut: number } {
   const db = openSound(ready, from);
@@ -107,6 +109,7 @@ function makeReady(
     checkStore(db.sqlite, paths);
     migrate(db.sqlite, log);
     settleRestored(db.sqlite, from.name, nowMs);
+    if (isApart) forgetBucket(db.sqlite);
     return {
       givenUp: isStale(from.takenAtMs, nowMs) ? giveUpOutboxes(db.sqlite, nowMs) : undefined,
       signedOut: signOut ? signOutAll(db.sqlite) : 0,

@@ -6,6 +6,7 @@
  */
 import * as fs from "node:fs";
 import { type FileIdentity, identifyFile, isSameFile } from "../db/file-identity.ts";
+import { isOlderThanMarks } from "../db/migrate.ts";
 import { digestOf } from "../db/snapshot.ts";
 import { type DataPaths, syncDirectory } from "./data-directory.ts";
 
@@ -30,15 +31,16 @@ type Mark =
  * How the database of a data directory was left. Reads a database whole where only its digest can tell, which is the case
  * in a copy of a directory whose server had been stopped. Changes nothing.
  */
-export function howLeft(paths: Pick<DataPaths, "database" | "state">): Left {
+export function howLeft(paths: Pick<DataPaths, "database" | "state">, mayTouch = true): Left {
   const mark = readMark(paths.state);
   if (mark?.state === "backup") return "backup";
-  const database = identifyFile(paths.database);
+  const database = identifyFile(paths.database, mayTouch);
   if (database === undefined) return "absent";
   // Of a time before there were marks, or put here by hand.
   if (mark === undefined || isSameFile(mark.database, database)) return "whole";
-  if (mark.state !== "closed" || hasLog(paths.database)) return "copied";
-  return digestOf(paths.database) === mark.digest ? "whole" : "copied";
+  if (mark.state === "closed" && !hasLog(paths.database) && digestOf(paths.database) === mark.digest) return "whole";
+  // Somebody went back to an earlier program, which leaves no marks: this one is about the database of before.
+  return isOlderThanMarks(paths.database) ? "whole" : "copied";
 }
 
 /** A log beside a copy of a closed database is of a server that was started while the copying ran. */

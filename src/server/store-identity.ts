@@ -193,6 +193,7 @@ function withoutDatabase(paths: DataPaths, marker: string | undefined): StartupE
       `  the database lies elsewhere:  mount its disk, or give its directory by --data\n` +
       `  it was lost:                  larder restore --snapshot newest --data ${paths.root}\n` +
       `                                (which there are: larder restore --data ${paths.root})\n` +
+      `  and no snapshot is left:      larder rebuild --data ${paths.root}\n` +
       "  you want to begin anew:       give another, empty directory by --data, and keep this one",
   );
 }

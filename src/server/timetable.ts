@@ -90,8 +90,8 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "7 1 * * *",
       description:
         "Reads stored contents again, those first that were read longest ago, and looks through the database.",
-      async run({ signal }) {
-        const done = await services.scrub.run(signal);
+      async run({ signal, isAsked }) {
+        const done = await services.scrub.run(signal, isAsked === true);
         if (done === undefined) return "switched off (scrub.rate)";
         const { contents, bytes, found, problems, isDone } = done;
         const sum = `${contents} contents read, ${describeSize(bytes)}; ${found + problems} new faults`;
@@ -283,6 +283,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         const problems = found.map((row) => row.quick_check);
         if (problems.length === 1 && problems[0] === "ok") return "ok";
         writer.noteDamage(problems.join("; "));
+        await services.integrity.noteDatabase(problems);
         throw new Error(`The database is damaged: ${problems.join("; ")}`);
       },
     },

@@ -7,7 +7,7 @@ import { runJob } from "../support/jobs.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
-import { complete, planUpload, sendChunks } from "../support/uploads.ts";
+import { complete, planUpload, sendChunks, tryInit } from "../support/uploads.ts";
 
 const server = sharedServer({ env: { LARDER_SCRUB_WITHIN: "0s" } });
 
@@ -76,7 +76,10 @@ describe("the nightly reading finds what became of contents (D9)", () => {
     expectRefusal(await client.get(`/api/files/${id}/download`, { range: "bytes=0-9" }), 500, reason);
     expectStatus(await client.get(`/api/files/${healthy}/download`), 200);
     // The file itself stays as it was.
-    expect((await client.get(`/api/files/${id}`)).at("data")).toMatchObject({ name: "wedding.jpg", size: content.length });
+    expect((await client.get(`/api/files/${id}`)).at("data")).toMatchObject({
+      name: "wedding.jpg",
+      size: content.length,
+    });
 
     const copy = await client.storedId(content, { name: "again.jpg" });
     for (const one of [id, copy]) {
@@ -144,16 +147,22 @@ describe("a failure to send a content has it read again soon", () => {
 
 describe("every way in heals, and none trusts a damaged content (D10)", () => {
   const ways = [
-    ["PUT of a content", async (account: Account, content: Uint8Array) => {
-      const id = await account.client.storedId("first", { name: "put" });
-      expectStatus(await account.client.putContent(id, content), 200);
-    }],
-    ["a chunked upload", async (account: Account, content: Uint8Array) => {
-      const device = await registerDevice(server(), account);
-      const plan = await planUpload(device.client, content, { checksum: checksumOf(content) }, { chunkSize: 65_536 });
-      await sendChunks(device.client, plan, content);
-      expectStatus(await complete(device.client, plan.uploadId), 200);
-    }],
+    [
+      "PUT of a content",
+      async (account: Account, content: Uint8Array) => {
+        const id = await account.client.storedId("first", { name: "put" });
+        expectStatus(await account.client.putContent(id, content), 200);
+      },
+    ],
+    [
+      "a chunked upload",
+      async (account: Account, content: Uint8Array) => {
+        const device = await registerDevice(server(), account);
+        const plan = await planUpload(device.client, content, { checksum: checksumOf(content) }, { chunkSize: 65_536 });
+        await sendChunks(device.client, plan, content);
+        expectStatus(await complete(device.client, plan.uploadId), 200);
+      },
+    ],
   ] as const;
 
   test.each(ways)("%s", async (_way, send) => {
@@ -176,6 +185,43 @@ describe("every way in heals, and none trusts a damaged content (D10)", () => {
     await scrub();
     await other.client.stored(content, { name: "b" });
     expect(checksumOf((await one.client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+  });
+});
+
+describe("whoever asks, and however", () => {
+  test("a damaged content goes out by no share, in no archive and as no earlier content", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(120_000);
+    const folder = await client.folderId("album");
+    const id = await client.storedId(content, { name: "a.bin" });
+    expectStatus(await client.putContent(id, "second"), 200);
+    const shared = await client.storedId(content, { name: "b.bin", fields: { folder: "/album" } });
+    const token = (await client.post(`/api/files/${shared}/shares`, {})).string("data.token");
+    await flipBit(content);
+    await scrub();
+    expectRefusal(await client.get(`/api/files/${id}/versions/1/download`), 500, "content_damaged");
+    expectStatus(await client.get(`/api/files/${id}/download`), 200);
+    expect((await server().visitor.get(`/s/${token}/download`)).status).toBe(500);
+    // Where the answer has begun nobody can say so any more: it breaks off.
+    const whole = await client.get(`/api/files/folders/${folder}/archive`).then(
+      (answer) => answer.status === 200,
+      () => false,
+    );
+    expect(whole).toBe(false);
+  });
+
+  test("a phone is not told that the server has what is damaged, and may send it again", async () => {
+    const account = await server().signUp();
+    const device = await registerDevice(server(), account);
+    const content = randomContent(50_000);
+    const id = await account.client.storedId(content, { name: "a.bin" });
+    const init = { size: content.length, checksum: checksumOf(content) };
+    expect((await tryInit(device.client, init)).at("data.files.0.alreadyStored")).toBe(true);
+    await flipBit(content);
+    await scrub();
+    const state = (await device.client.get(`/api/mobile/files/${id}/durability`)).at("data");
+    expect(state).toMatchObject({ damaged: true, verified: false });
+    expect((await tryInit(device.client, init)).at("data.files.0.alreadyStored")).not.toBe(true);
   });
 });
 

@@ -1,10 +1,14 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { TestS3 } from "../support/s3-server.ts";
 import { repositoryRoot, runLarder, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
+
+// Each starts several processes.
+setDefaultTimeout(60_000);
 
 const folders: string[] = [];
 
@@ -73,6 +77,7 @@ describe("a backup", () => {
       const late = await client.storedId("after the backup", { name: "late" });
       await withServer({ dataDir: dir }, async (copy) => {
         expect(copy.log).toContain("backup");
+        expect(copy.log).toMatch(/What it holds.*users.*1.*files.*12/);
         const answer = await copy.visitor.post("/api/auth/signin", { email, password });
         expect(answer.status).toBe(200);
         const same = new Client(copy, answer.string("token"));
@@ -201,7 +206,7 @@ describe("a backup", () => {
       const left = await readdir(join(dir, "blobs", "incoming"));
       expect(left).toEqual([]);
     });
-  }, 60_000);
+  });
 
   test("keeps a number of states, and --prune removes what none of them needs", async () => {
     await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
@@ -226,15 +231,15 @@ describe("a backup", () => {
     await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const { client } = await server.signUp();
       const dir = join(await folder(), "backup");
-      let isOver = false;
+      const over = new AbortController();
       const worker = async (number: number) => {
-        for (let round = 0; !isOver; round++) {
+        for (let round = 0; !over.signal.aborted; round++) {
           const id = await client.storedId(randomContent(30_000), { name: `${number}-${round}` });
           if (round % 2 === 0) await client.delete(`/api/files/${id}`);
         }
       };
       const collector = async () => {
-        while (!isOver) await server.larder(["gc", "--now"]);
+        while (!over.signal.aborted) await server.larder(["gc", "--now"]);
       };
       const load = [worker(1), worker(2), worker(3), collector()];
       for (let round = 0; round < 4; round++) {
@@ -247,7 +252,7 @@ describe("a backup", () => {
           expect(opened.log).toContain(summary.snapshot);
         });
       }
-      isOver = true;
+      over.abort();
       await Promise.all(load);
     });
   }, 90_000);
@@ -265,6 +270,38 @@ describe("a backup", () => {
       expect(stdout).toContain(join(dir, "secrets"));
     });
   });
+});
+
+test("what lies in a bucket alone is brought along, so that the backup opens without the bucket", async () => {
+  const s3 = await TestS3.start();
+  try {
+    await withServer({ env: s3.settings }, async (server) => {
+      const admin = await server.addUser(["--admin"]);
+      const content = randomContent(50_000);
+      const id = await admin.client.storedId(content, { name: "far.bin" });
+      const moved = await server.larder(["blobs", "move", "--to", "s3"]);
+      expect(moved.code).toBe(0);
+      expect(await s3.has(digestOf(content))).toBe(true);
+      // As the cache lets it go.
+      await server.stop();
+      await rm(blobPath(server.dataDir, content));
+      const base = await folder();
+      const dir = join(base, "backup");
+      const { code, stdout, stderr } = await server.larder(["backup", dir, "--json"]);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(JSON.parse(stdout)).toMatchObject({ contents: 1, new: 1, lost: [] });
+      const target = join(base, "restored");
+      expect((await runLarder(["restore", dir, "--data", target])).code).toBe(0);
+      await withServer({ dataDir: target }, async (restored) => {
+        const { email, password } = admin;
+        const answer = await restored.visitor.post("/api/auth/signin", { email, password });
+        await expectDownloads(new Client(restored, answer.string("token")), new Map([[id, content]]));
+      });
+      expect(await s3.has(digestOf(content))).toBe(true);
+    });
+  } finally {
+    await s3.stop();
+  }
 });
 
 describe("--drill", () => {

@@ -33,8 +33,11 @@ async function countHere(): Promise<number> {
   return names.filter((name) => /[0-9a-f]{64}$/.test(name)).length;
 }
 
-/** Lets all copies on this disk go. The server must not run. */
+/** Lets all copies on this disk go. The server must not run, and begins once for a copy of the database that knows the bucket. */
 async function letGo(): Promise<void> {
+  await server.start();
+  await runJob(admin.client, "snapshot");
+  await server.stop();
   const db = new Database(join(server.dataDir, "larder.db"));
   db.run("UPDATE remote_blobs SET used_at = 1 WHERE used_at IS NOT NULL");
   db.close();

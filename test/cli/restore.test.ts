@@ -1,11 +1,21 @@
-import { afterEach, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chown, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { repositoryRoot, runLarder, temporaryDirectory, type TestServer, testCommand, withServer } from "../support/server.ts";
+import {
+  repositoryRoot,
+  runLarder,
+  temporaryDirectory,
+  type TestServer,
+  testCommand,
+  withServer,
+} from "../support/server.ts";
+
+// Each starts several processes.
+setDefaultTimeout(60_000);
 
 const folders: string[] = [];
 
@@ -53,7 +63,9 @@ async function pipe(args: string[], input: string, output: string): Promise<numb
 }
 
 /** A stopped server with two states: a snapshot with `first`, and its present database with `second` too. */
-async function twoStates(use: (server: TestServer, account: Awaited<ReturnType<TestServer["signUp"]>>) => Promise<void>) {
+async function twoStates(
+  use: (server: TestServer, account: Awaited<ReturnType<TestServer["signUp"]>>) => Promise<void>,
+) {
   await withServer({}, async (server) => {
     const account = await server.signUp();
     await account.client.storedId("first", { name: "first.txt" });
@@ -113,7 +125,7 @@ describe("without a source", () => {
     await twoStates(async (server, { email, password }) => {
       await server.start();
       const { client } = await registerDevice(server, { email, password });
-      const token = (await client.get("/api/mobile/sync/status")).string("nextSyncToken");
+      const token = (await client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
       const ask = () => client.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
       expect((await ask()).status).toBe(200);
       await server.stop();
@@ -154,7 +166,10 @@ describe("without a source", () => {
       await cp(join(server.dataDir, "larder.db"), kept);
       const bytes = await readFile(kept);
       const broken = join(await folder(), "broken.db");
-      await writeFile(broken, Buffer.concat([bytes.subarray(0, 8192), Buffer.alloc(40_960, 7), bytes.subarray(49_152)]));
+      await writeFile(
+        broken,
+        Buffer.concat([bytes.subarray(0, 8192), Buffer.alloc(40_960, 7), bytes.subarray(49_152)]),
+      );
       const before = digestOf(await readFile(join(server.dataDir, "larder.db")));
       const refused = await runLarder(["restore", "--database", broken, "--data", server.dataDir]);
       expect(refused.code).toBe(2);
@@ -370,7 +385,14 @@ describe("from a source", () => {
       await chown(join(target, ".."), 65_534, 65_534);
       for (const name of ["", ...(await readdir(target, { recursive: true }))])
         await chown(join(target, name), 65_534, 65_534);
-      const prefix = ["unshare", "--uts", "sh", "-c", 'hostname elsewhere && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"', "sh"];
+      const prefix = [
+        "unshare",
+        "--uts",
+        "sh",
+        "-c",
+        'hostname elsewhere && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"',
+        "sh",
+      ];
       await withServer({ dataDir: target, prefix }, async (restored) => {
         const same = await signIn(restored, email, password);
         expect((await same.get(`/api/files/${id}/download`)).text).toBe("portable");

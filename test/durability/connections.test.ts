@@ -100,7 +100,7 @@ test.skipIf(!isLinux)(
       }
       await eventually(
         "room",
-        async () => (await client.stored("later", { name: "later.txt" })).status === 201,
+        async () => (await client.upload("later", { name: "later.txt" })).status === 201,
         30_000,
       );
       end(crowd);

@@ -13,6 +13,7 @@ import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
 import { randomOf, seedsToRun } from "../support/random.ts";
 import {
   dispose,
+  runLarder,
   startServer,
   type TestServer,
   temporaryDirectory,
@@ -263,16 +264,59 @@ test.skipIf(straceFails)(
   240_000,
 );
 
+/** What `larder doctor` says of each thing: ok, note or wrong. */
+async function doctor(dataDir: string): Promise<Record<string, unknown>> {
+  const { stdout } = await runLarder(["doctor", "--json"], {
+    env: { LARDER_DATA: dataDir, LARDER_THUMBNAILS_ENABLED: "false" },
+  });
+  const { findings }: { findings: { about: string; state: string }[] } = JSON.parse(stdout);
+  return Object.fromEntries(findings.map(({ about, state }) => [about, state]));
+}
+
+test("a copy of a stopped server's directory has everything, to the last change", async () => {
+  const folder = await temporaryDirectory();
+  try {
+    await withServer({}, async (server) => {
+      const { client, token } = await server.signUp();
+      const id = await client.storedId("the last change");
+      expect(await server.stop()).toBe(0);
+      const dataDir = join(folder, "copy");
+      expect((await run(["cp", "-r", server.dataDir, dataDir])).code).toBe(0);
+      await withCopy(dataDir, async (copy) => {
+        expect((await new Client(copy, token).get(`/api/files/${id}/download`)).text).toBe("the last change");
+        expect(copy.log).not.toContain("begins from a snapshot");
+      });
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+test("a snapshot that is asked for is taken, whether or not it is due", async () => {
+  await withServer({}, async (server) => {
+    const admin = await server.addUser(["--admin"]);
+    const results: unknown[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      const ran = await admin.client.post("/api/admin/jobs/snapshot/run");
+      results.push(ran.at("data.lastResult"));
+    }
+    expect(results).toEqual(results.map(() => expect.stringMatching(/^larder-.*\.db, /)));
+    expect(new Set(results).size).toBe(3);
+  });
+});
+
 test("a copy of which no snapshot is whole is refused, and left as it is", async () => {
   const folder = await temporaryDirectory();
   try {
     const { dataDir } = await copyUnderWay(folder);
     const snapshots = join(dataDir, "snapshots");
+    expect(await doctor(dataDir)).toMatchObject({ database: "note", snapshots: "ok" });
     for (const name of await readdir(snapshots)) {
       if (name.endsWith(".db")) await truncate(join(snapshots, name), (await stat(join(snapshots, name))).size - 1);
     }
     const digest = await checksumOfFile(join(dataDir, "larder.db"));
     await expect(startServer({ dataDir })).rejects.toThrow("none of its snapshots is whole");
+    expect(await doctor(dataDir)).toMatchObject({ database: "note", snapshots: "wrong" });
     expect(await checksumOfFile(join(dataDir, "larder.db"))).toBe(digest);
     expect(await readdir(dataDir)).not.toContain("set-aside");
   } finally {

@@ -75,6 +75,10 @@ test.each(["stopped in order", "killed"])(
         await server.start();
       }
       await server.stop();
+      // Nothing of an erased account stays.
+      const journal = await readdir(join(server.dataDir, "blobs/journal"), { recursive: true });
+      expect(journal.filter((name) => name.includes(gone.id))).toEqual([]);
+      expect(journal.filter((name) => name.includes(anna.id))).not.toEqual([]);
       await lose(server);
 
       const rebuilt = await server.larder(["rebuild"]);
@@ -156,5 +160,19 @@ test("what can't be read or is missing is told, and the rest is made", async () 
     await server.start();
     const client = await signInAgain(server, anna);
     expect(await client.names()).toEqual(["missing.txt", "there.txt"]);
+
+    await server.stop();
+    await lose(server);
+    const nobody = await server.larder(["rebuild", "--recover-unnamed", "nobody@example.org"]);
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("nobody@example.org")]);
+    const again = await server.larder(["rebuild", "--json", "--recover-unnamed", anna.email.toUpperCase()]);
+    expect(JSON.parse(again.stdout)).toMatchObject({ accounts: [{ recovered: 1 }], unnamed: { count: 0 } });
+    await server.start();
+    const finder = await signInAgain(server, anna);
+    expect(await finder.names()).toEqual(["recovered", "missing.txt", "there.txt"]);
+    const found = await finder.get("/api/files?folder=/recovered");
+    const id = found.string("data.files.0.id");
+    expect(found.string("data.files.0.name")).toBe(digestOf("later"));
+    expect((await finder.get(`/api/files/${id}/download`)).text).toBe("later");
   });
 }, 60_000);

@@ -14,6 +14,7 @@ export interface Portrait {
 /** Fields that tell of visits, of links or of devices, not of what is held. */
 const PASSING = new Set([
   "downloads",
+  "downloadCount",
   "lastAccessedAt",
   "lastAccessed",
   "url",

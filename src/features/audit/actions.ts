@@ -163,6 +163,8 @@ const OTHER_ACTIONS = [
   "password.change",
   "server.start",
   "setup_link",
+  "transfer.export",
+  "transfer.import",
   "user.token",
 ];
 

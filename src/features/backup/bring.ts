@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
+import type { Digest } from "../../blobs/digest.ts";
 import type { Layout } from "../../blobs/layout.ts";
-import { countNamed, FIRST_BYTES, listNamed, listStored, namesOf } from "./contents.ts";
+import { countNamed, FIRST_BYTES, isInBucket, listNamed, listStored, namesOf } from "./contents.ts";
 import { ContentPlacer } from "./placer.ts";
 import type { Content, Progress, Tally } from "./types.ts";
 
@@ -12,6 +13,8 @@ export interface BringOptions {
   readonly target: Layout;
   /** Whether a second name for the same bytes will do where both lie on one file system. */
   readonly mayLink: boolean;
+  /** Brings a content to the source's disk that lies elsewhere (a bucket). @returns whether it is there now */
+  readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   readonly onProgress: (progress: Progress) => void;
 }
 
@@ -20,7 +23,7 @@ export interface BringOptions {
  * and found by its name alone: nothing gets its name there before it is whole and on the disk. Durable on return.
  * @throws the system's error where the target fails; what was brought until then stays
  */
-export function bringContents(options: BringOptions): Tally {
+export async function bringContents(options: BringOptions): Promise<Tally> {
   const { sqlite, source, target, mayLink, onProgress } = options;
   const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
   const tally: Tally = { contents: ofContents, bytes: ofBytes, ...NOTHING, lost: [] };
@@ -41,7 +44,7 @@ export function bringContents(options: BringOptions): Tally {
         if (stored.has(content.digest)) {
           tally.already++;
           at.bytes += content.sizeBytes;
-        } else bringOne(content, placer, sqlite, tally);
+        } else await bringOne(content, placer, options, tally);
         at.contents++;
       }
       tell();
@@ -54,14 +57,21 @@ export function bringContents(options: BringOptions): Tally {
   }
 }
 
-const NOTHING = { already: 0, linked: 0, cloned: 0, copied: 0, newBytes: 0 };
+const NOTHING = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, newBytes: 0 };
 
-function bringOne(content: Content, placer: ContentPlacer, sqlite: Database, tally: Tally): void {
-  const placed = placer.place(content);
+async function bringOne(
+  content: Content,
+  placer: ContentPlacer,
+  { sqlite, fetchContent }: BringOptions,
+  tally: Tally,
+): Promise<void> {
+  let placed = placer.place(content);
+  if (placed === "missing" && (await fetchContent?.(content.digest)) === true) placed = placer.place(content);
   if (placed === "linked" || placed === "cloned" || placed === "copied") {
     tally[placed]++;
     return;
   }
   const { digest, sizeBytes } = content;
-  tally.lost.push({ digest, sizeBytes, why: placed, names: namesOf(sqlite, digest) });
+  if (placed === "missing" && isInBucket(sqlite, digest)) tally.elsewhere++;
+  else tally.lost.push({ digest, sizeBytes, why: placed, names: namesOf(sqlite, digest) });
 }

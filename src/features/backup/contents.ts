@@ -54,6 +54,18 @@ export function isNamed(sqlite: Database, digest: Digest): boolean {
   );
 }
 
+/** Whether a database knows a content to lie in a bucket as well, or there alone: missing here, it is not lost. */
+export function isInBucket(sqlite: Database, digest: Digest): boolean {
+  // A database of an earlier version knows no buckets.
+  const known = sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'remote_blobs'").get();
+  if (known === null) return false;
+  return (
+    sqlite
+      .query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM remote_blobs WHERE digest = ?1 AND leaving_at IS NULL")
+      .get(digestToBytes(digest)) !== null
+  );
+}
+
 /** Names of some of the files that are or were a content. */
 export function namesOf(sqlite: Database, digest: Digest): string[] {
   return sqlite
@@ -81,7 +93,7 @@ export function listStored(layout: Layout, firstByte: string): Set<Digest> {
 
 /**
  * What a database names and the store has not: how many, and of some of them the names. What the collector has set aside
- * is there: going back to that database brings it back.
+ * is there: going back to that database brings it back; and so is what the database knows in a bucket.
  */
 export function findAbsent(sqlite: Database, layout: Layout, listMax: number): { count: number; some: LostContent[] } {
   let count = 0;
@@ -91,7 +103,7 @@ export function findAbsent(sqlite: Database, layout: Layout, listMax: number): {
     if (named.length === 0) continue;
     const stored = listStored(layout, firstByte);
     for (const { digest, sizeBytes } of named) {
-      if (stored.has(digest) || fs.existsSync(layout.quarantined(digest))) continue;
+      if (stored.has(digest) || fs.existsSync(layout.quarantined(digest)) || isInBucket(sqlite, digest)) continue;
       count++;
       if (some.length < listMax) some.push({ digest, sizeBytes, why: "missing", names: namesOf(sqlite, digest) });
     }

@@ -162,7 +162,11 @@ export class ContentPlacer {
     }
     fs.chmodSync(path, 0o600);
     const fd = fs.openSync(path, "r");
-    return this.#keep({ fd, path, digest }, this.#pass(fd, () => {}), "cloned");
+    return this.#keep(
+      { fd, path, digest },
+      this.#pass(fd, () => {}),
+      "cloned",
+    );
   }
 
   #copy(from: string, path: string, digest: Digest): Placed {
@@ -234,7 +238,6 @@ export class ContentPlacer {
     if (parts.length > 1 && syncFileSystem(this.#options.target.root)) return;
     for (const { fd } of parts) fs.fdatasyncSync(fd);
   }
-
 }
 
 const syncfs = loadSyncfs();

@@ -6,6 +6,7 @@
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { join } from "node:path";
+import type { Digest } from "../../blobs/digest.ts";
 import { Layout } from "../../blobs/layout.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { openReadOnly } from "../../db/open.ts";
@@ -28,6 +29,8 @@ export interface BackupOptions {
   /** Whether another call of `takeSnapshot` gives a later state. */
   readonly isLive: boolean;
   readonly mayLink: boolean;
+  /** Brings a content to the source's disk that lies elsewhere (a bucket). @returns whether it is there now */
+  readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   /** How many snapshots the target keeps. */
   readonly keep: number;
   /** Whether contents go that none of them names. */
@@ -136,7 +139,7 @@ async function gather(
   options: BackupOptions,
   incoming: string,
 ): Promise<{ snapshot: Snapshot; tally: Tally; store: string }> {
-  const { source, target, mayLink, isLive, onProgress } = options;
+  const { source, target, mayLink, isLive, fetchContent, onProgress } = options;
   let before: Tally | undefined;
   for (let attempt = 1; ; attempt++) {
     fs.rmSync(incoming, { recursive: true, force: true });
@@ -146,7 +149,7 @@ async function gather(
     try {
       const store = claim(db.sqlite, source, target);
       const layouts = { source: new Layout(source.root), target: new Layout(target.root) };
-      const tally = bringContents({ sqlite: db.sqlite, ...layouts, mayLink, onProgress });
+      const tally = await bringContents({ sqlite: db.sqlite, ...layouts, mayLink, fetchContent, onProgress });
       const whole = before === undefined ? tally : addUp(before, tally);
       const isLost = tally.lost.some(({ why }) => why === "missing");
       // Collected while we were at it (`larder gc --now`): a later state doesn't name it. What stays away is lost.
@@ -196,6 +199,7 @@ function claim(sqlite: Database, source: Place, target: Place): string {
 function copyKeys(source: Place, target: Place): string[] {
   const config = join(source.root, CONFIG_FILE);
   if (fs.existsSync(config)) copyPrivateFile(config, join(target.root, CONFIG_FILE));
+  else fs.rmSync(join(target.root, CONFIG_FILE), { force: true });
   return copySecrets(source.secrets, target.secrets);
 }
 

@@ -22,9 +22,9 @@ export function isStale(takenAtMs: number, nowMs: number): boolean {
  */
 export function giveUpOutboxes(sqlite: Database, nowMs: number): GivenUp {
   const reason = "Given up: the server went on from a copy of the past.";
+  const run = (sql: string, ...values: (string | number)[]) => sqlite.query(sql).run(...values).changes;
   return sqlite
     .transaction(() => {
-      const run = (sql: string, ...values: (string | number)[]) => sqlite.query(sql).run(...values).changes;
       const given = {
         mails: run(
           `UPDATE mails SET state = 'expired', finished_at = ?1, last_error = ?2, text = '', html = ''
@@ -59,4 +59,12 @@ export function signOutAll(sqlite: Database): number {
       return changes + sqlite.query("DELETE FROM sessions").run().changes;
     })
     .immediate();
+}
+
+/**
+ * Forgets that contents lie in a bucket, for a restored server that has them all on its disk: the bucket is that of the
+ * original, and two that collect in one would take contents away from each other.
+ */
+export function forgetBucket(sqlite: Database): void {
+  sqlite.run("DELETE FROM remote_blobs");
 }

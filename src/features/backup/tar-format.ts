@@ -85,7 +85,12 @@ function block(name: string, sizeBytes: number, type: string, mtimeMs: number): 
   if (Buffer.byteLength(name) > NAME_BYTES_MAX) throw new TarError(`A name is too long for the archive: ${name}`);
   const header = Buffer.alloc(BLOCK_BYTES);
   const octal = (value: number, at: number, length: number) =>
-    header.write(`${Math.floor(value).toString(8).padStart(length - 1, "0")}\0`, at);
+    header.write(
+      `${Math.floor(value)
+        .toString(8)
+        .padStart(length - 1, "0")}\0`,
+      at,
+    );
   header.write(name, 0);
   octal(type === TYPES.folder ? 0o700 : 0o600, 100, 8);
   octal(0, 108, 8);
@@ -101,8 +106,7 @@ function block(name: string, sizeBytes: number, type: string, mtimeMs: number): 
 /** The sum of all bytes, those of the sum itself counted as spaces. */
 function checksumOf(header: Uint8Array): number {
   let sum = 0;
-  for (const [index, byte] of header.entries())
-    sum += index >= CHECKSUM_AT && index < CHECKSUM_AT + 8 ? 0x20 : byte;
+  for (const [index, byte] of header.entries()) sum += index >= CHECKSUM_AT && index < CHECKSUM_AT + 8 ? 0x20 : byte;
   return sum;
 }
 

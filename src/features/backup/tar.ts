@@ -10,7 +10,7 @@ import { Layout } from "../../blobs/layout.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { type Db, openReadOnly } from "../../db/open.ts";
 import type { Snapshot } from "../../db/snapshot.ts";
-import { countNamed, FIRST_BYTES, isNamed, listNamed, namesOf } from "./contents.ts";
+import { countNamed, FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf } from "./contents.ts";
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
 import { canSyncFileSystem, syncFileSystem } from "./placer.ts";
 import type { Content, LostContent, Place, Progress, Tally } from "./types.ts";
@@ -21,6 +21,8 @@ export interface TarBackupOptions {
   /** A copy of the source's database, and again for a later state. */
   readonly takeSnapshot: () => Snapshot;
   readonly isLive: boolean;
+  /** Brings a content to the source's disk that lies elsewhere (a bucket). @returns whether it is there now */
+  readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
   /** Takes bytes, and waits where the reader is slow. */
   readonly write: (bytes: Uint8Array) => void;
   readonly onProgress: (progress: Progress) => void;
@@ -32,21 +34,21 @@ const MARK = `${JSON.stringify({ state: "backup" })}\n`;
 const STATE = "larder.state";
 
 /** Writes a backup as an archive. @throws StartupError where database and contents don't belong together */
-export function writeTar(options: TarBackupOptions): { snapshot: Snapshot; tally: Tally } {
+export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: Snapshot; tally: Tally }> {
   const { source, isLive } = options;
   const writer = new TarWriter(options.write);
   // Or whoever unpacks it would make a folder that others may read.
   writer.folder("secrets/");
   for (const name of ["larder.toml", ...listSecrets(source)]) writer.small(name, join(source.root, name));
   writer.small("blobs/.larder-store", source.storeMarker);
-  let isWritten: (digest: Digest) => boolean = () => false;
+  let isWritten = isNever;
   const opened: Db[] = [];
   try {
     for (let attempt = 1; ; attempt++) {
       const snapshot = options.takeSnapshot();
       const db = openReadOnly(snapshot.path);
       opened.push(db);
-      const tally = writeContents(db.sqlite, writer, isWritten, options);
+      const tally = await writeContents(db.sqlite, writer, isWritten, options);
       const lost = new Set(tally.lost.map(({ digest }) => digest));
       // Collected meanwhile: a later state, which comes behind, doesn't name it.
       if (tally.lost.some(({ why }) => why === "missing") && isLive && attempt < ATTEMPTS_MAX) {
@@ -65,12 +67,22 @@ export function writeTar(options: TarBackupOptions): { snapshot: Snapshot; tally
   }
 }
 
-function writeContents(sqlite: Database, writer: TarWriter, isWritten: (digest: Digest) => boolean, options: TarBackupOptions): Tally {
+function isNever(_digest: Digest): boolean {
+  return false;
+}
+
+async function writeContents(
+  sqlite: Database,
+  writer: TarWriter,
+  isWritten: (digest: Digest) => boolean,
+  options: TarBackupOptions,
+): Promise<Tally> {
   const layout = new Layout(options.source.root);
   const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
   const tally: Tally = {
     contents: ofContents,
     bytes: ofBytes,
+    elsewhere: 0,
     already: 0,
     linked: 0,
     cloned: 0,
@@ -82,11 +94,14 @@ function writeContents(sqlite: Database, writer: TarWriter, isWritten: (digest: 
   for (const firstByte of FIRST_BYTES) {
     for (const content of listNamed(sqlite, firstByte)) {
       const { digest, sizeBytes } = content;
-      const why = isWritten(digest) ? undefined : writeContent(content, layout, writer);
+      let why = isWritten(digest) ? undefined : writeContent(content, layout, writer);
+      if (why === "missing" && (await options.fetchContent?.(digest)) === true)
+        why = writeContent(content, layout, writer);
       if (why === undefined) {
         tally.copied++;
         tally.newBytes += sizeBytes;
-      } else tally.lost.push({ digest, sizeBytes, why, names: namesOf(sqlite, digest) });
+      } else if (why === "missing" && isInBucket(sqlite, digest)) tally.elsewhere++;
+      else tally.lost.push({ digest, sizeBytes, why, names: namesOf(sqlite, digest) });
       at.contents++;
       at.bytes += sizeBytes;
       options.onProgress({ ...at, ofContents, ofBytes, newBytes: tally.newBytes });
@@ -99,7 +114,11 @@ function writeContents(sqlite: Database, writer: TarWriter, isWritten: (digest: 
  * Writes one content. It can't be taken back once its header is written: one whose bytes turn out to be others is told,
  * and told again by whoever restores the archive, who checks every digest.
  */
-function writeContent({ digest, sizeBytes }: Content, layout: Layout, writer: TarWriter): LostContent["why"] | undefined {
+function writeContent(
+  { digest, sizeBytes }: Content,
+  layout: Layout,
+  writer: TarWriter,
+): LostContent["why"] | undefined {
   for (const path of [layout.blob(digest), layout.quarantined(digest)]) {
     const found = fs.lstatSync(path, { throwIfNoEntry: false });
     if (!found?.isFile()) continue;

@@ -30,7 +30,10 @@ function explain(code: string, root: string, said: string, error: Error): unknow
     case "ENXIO":
     case "ESTALE":
     case "EIO":
-      return new StartupError(`${root} fails or was taken away (${said}). Check its disk and its mount. ${AGAIN}`, error);
+      return new StartupError(
+        `${root} fails or was taken away (${said}). Check its disk and its mount. ${AGAIN}`,
+        error,
+      );
     case "EACCES":
     case "EPERM":
       return new StartupError(`${root} can't be written (${said}). Check who owns it. ${AGAIN}`, error);

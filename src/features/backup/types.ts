@@ -34,6 +34,8 @@ export interface Tally {
   /** All that it names. */
   contents: number;
   bytes: number;
+  /** Lie in a bucket alone, and were not taken along. */
+  elsewhere: number;
   /** Were there before. */
   already: number;
   /** Got a second name for the same bytes on the disk. */

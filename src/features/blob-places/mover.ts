@@ -11,11 +11,12 @@ import { errorCode } from "../../blobs/disk.ts";
 import { type S3Client, S3Error, type S3Object } from "../../blobs/s3/client.ts";
 import { type Reader, rows as rowsOf } from "../../db/reader.ts";
 import type { Writer } from "../../db/transaction.ts";
+import type { KeptContents } from "../integrity/gc.ts";
 import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { claim, claimIfFree, foreignBucket, type Owner, type Ownership } from "./owner.ts";
-import { AWAY, CACHED, REMOTE, type RemoteRows, UNMOVED, UNNAMED } from "./queries.ts";
+import { AWAY, CACHED, DAMAGED, REMOTE, type RemoteRows, UNMOVED, UNNAMED } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedHereError, sendContent } from "./send-content.ts";
 import type { PlaceCounts, PlacedContent } from "./types.ts";
@@ -28,18 +29,27 @@ export interface BlobMoverOptions {
   readonly owner: () => Owner;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
-  readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy">;
+  readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy" | "replaceFromRemote">;
   readonly writer: Writer;
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Log;
   /** Copies here that the bucket has too may take so much. */
   readonly cacheBytes: number;
+  /** How much less than wanted is free on this disk: so much of the copies goes in any case. */
+  readonly shortageBytes: () => number;
   readonly isBusy: () => boolean;
   /** Opens what tells which contents are named by copies of the database that are kept. */
-  readonly openKept: () => { has(digest: Digest): boolean; close(): void };
+  readonly openKept: () => Promise<KeptContents>;
+  /**
+   * When the newest copy of the database was taken: only what it knows to be in the bucket is let go here, so that a copy of
+   * the data directory, which begins from it, finds everything. 0 where there is none.
+   */
+  readonly snapshotAtMs: () => number;
   /** Notes that a content on this disk was found damaged. */
   readonly onDamaged: (digest: Digest) => Promise<void>;
+  /** Notes that a content on this disk is whole again. */
+  readonly onWhole: (digest: Digest) => Promise<void>;
 }
 
 /** What a run did, in contents. */
@@ -68,6 +78,9 @@ export class BlobMover {
   #afterId = 0;
   #lookedAtMs = Number.NEGATIVE_INFINITY;
   #ownership: Ownership | undefined;
+  /** Contents that are damaged in both places: not tried again for a while. */
+  readonly #hopeless = new Set<Digest>();
+  #repairedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: BlobMoverOptions) {
     this.#options = options;
@@ -168,7 +181,7 @@ export class BlobMover {
     const { client, remote, log } = this.#options;
     const folder = remote.folder;
     let unknown = 0;
-    const kept = this.#options.openKept();
+    const kept = await this.#options.openKept();
     try {
       for (let after = ""; !signal.aborted; ) {
         const objects = await client.list(folder, after);
@@ -183,7 +196,7 @@ export class BlobMover {
     return unknown;
   }
 
-  async #noteUnknown({ key, sizeBytes, modifiedAtMs }: S3Object, kept: { has(digest: Digest): boolean }) {
+  async #noteUnknown({ key, sizeBytes, modifiedAtMs }: S3Object, kept: KeptContents) {
     const { rows, blobs, writer, clock, log } = this.#options;
     const digest = key.slice(key.lastIndexOf("/") + 1);
     if (!isDigest(digest) || rows.isKnown(digest)) return false;
@@ -213,17 +226,45 @@ export class BlobMover {
   }
 
   /**
+   * Puts good bytes of the bucket in the place of copies on this disk that were found damaged (D9).
+   * @returns how many were whole there
+   * @throws AppError provider_unavailable | disk_full
+   */
+  async repair(signal: AbortSignal): Promise<number> {
+    const { blobs, log, onWhole, clock } = this.#options;
+    if (clock.nowMs() - this.#repairedAtMs >= LOOK_AGAIN_MS) {
+      this.#hopeless.clear();
+      this.#repairedAtMs = clock.nowMs();
+    }
+    let repaired = 0;
+    for await (const { digest } of this.#walk(DAMAGED, signal)) {
+      if (this.#hopeless.has(digest)) continue;
+      try {
+        await blobs.replaceFromRemote(digest);
+        await onWhole(digest);
+        log.info("A damaged content was replaced by the good bytes of the bucket.", { checksum: toChecksum(digest) });
+        repaired++;
+      } catch (error) {
+        if (!(error instanceof AppError) || !["content_missing", "content_damaged"].includes(error.reason)) throw error;
+        log.error("A damaged content is not whole in the bucket either.", { checksum: toChecksum(digest), error });
+        this.#hopeless.add(digest);
+      }
+    }
+    return repaired;
+  }
+
+  /**
    * Lets copies on this disk go until the others fit into the cache, those unused for longest first. Each is asked for in
    * the bucket once more: what is not there, in its length, is sent again instead.
    */
   async trimCache(signal: AbortSignal): Promise<PlaceCounts> {
-    const { remote, reader, rows, cacheBytes, clock } = this.#options;
+    const { remote, reader, rows, cacheBytes, clock, snapshotAtMs, shortageBytes } = this.#options;
     await remote.flush();
     const [[cached]] = await reader.read([rowsOf<PlaceCounts>(CACHED)]);
-    let surplus = (cached?.bytes ?? 0) - cacheBytes;
+    let surplus = Math.max((cached?.bytes ?? 0) - cacheBytes, shortageBytes());
     let [contents, bytes] = [0, 0];
     while (surplus > 0 && !signal.aborted) {
-      const batch = rows.listUnused(clock.nowMs() - IN_USE_MS, BATCH);
+      const batch = rows.listUnused(clock.nowMs() - IN_USE_MS, snapshotAtMs(), BATCH);
       let isStuck = true;
       for (const unused of batch) {
         if (surplus <= 0 || signal.aborted) break;
@@ -304,7 +345,7 @@ export class BlobMover {
     }
     remote.noteHealth(undefined);
     // What was deleted meanwhile has its row here all the same: its object is to be removed.
-    await writer.run(() => rows.add(digest, sizeBytes, clock.nowMs(), clock.nowMs()), { isQuiet: true });
+    await writer.run(() => rows.add(digest, sizeBytes, clock.nowMs(), clock.nowMs()));
     tally.add(sizeBytes);
   }
 

@@ -11,6 +11,7 @@ import type { Reader } from "../../db/reader.ts";
 import type { Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { KeptContents } from "../integrity/gc.ts";
 import { BlobMover } from "./mover.ts";
 import type { Owner } from "./owner.ts";
 import { RemoteRows } from "./queries.ts";
@@ -41,12 +42,22 @@ export interface Bucket {
  */
 export function openBucket(options: BucketOptions): Bucket | undefined {
   const { config, sqlite, writer, clock, log } = options;
-  const { s3 } = config;
   const rows = new RemoteRows(sqlite);
-  if (s3.endpoint === null && s3.bucket === null) {
+  const opened = openClient(config.s3);
+  if (opened === undefined) {
     refuseWithoutBucket(config, rows);
     return undefined;
   }
+  const contents = new RemoteContents({ ...opened, rows, writer, clock, log });
+  return { ...opened, rows, contents };
+}
+
+/**
+ * A client for the bucket of the settings; undefined where none is set.
+ * @throws StartupError where settings contradict each other
+ */
+export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "prefix"> | undefined {
+  if (s3.endpoint === null && s3.bucket === null) return undefined;
   if (s3.endpoint === null || s3.bucket === null || s3.accessKeyId === null) {
     throw new StartupError(
       "s3.endpoint, s3.bucket and s3.accessKeyId go together, with s3.secretAccessKey or s3.secretAccessKeyFile. Set all, or none.",
@@ -59,21 +70,23 @@ export function openBucket(options: BucketOptions): Bucket | undefined {
   }
   const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
   const client = new S3Client({ endpoint, region, bucket: name, accessKeyId, secretAccessKey, isPathStyle });
-  const contents = new RemoteContents({ client, prefix, rows, writer, clock, log });
-  return { client, name, prefix, rows, contents };
+  return { client, name, prefix };
 }
 
 /** What moves contents between this disk and the bucket. */
 export function openBlobPlaces(
   bucket: Bucket,
   options: BucketOptions & {
-    readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy">;
+    readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy" | "replaceFromRemote">;
     readonly reader: Reader;
     /** Which store, and which database of it. */
     readonly owner: () => Owner;
     readonly isBusy: () => boolean;
-    readonly openKept: () => { has(digest: Digest): boolean; close(): void };
+    readonly shortageBytes: () => number;
+    readonly snapshotAtMs: () => number;
+    readonly openKept: () => Promise<KeptContents>;
     readonly onDamaged: (digest: Digest) => Promise<void>;
+    readonly onWhole: (digest: Digest) => Promise<void>;
   },
 ): BlobPlaces {
   const { client, name, prefix, rows, contents: remote } = bucket;

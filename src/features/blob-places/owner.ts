@@ -14,7 +14,8 @@ export interface Owner {
 /** Whose a bucket is, seen from here. */
 export type Ownership = "ours" | "copy" | "foreign";
 
-const MARKER = "larder-store.json";
+/** Key, after the prefix, of the object that says whose a bucket is. */
+export const MARKER = "larder-store.json";
 
 /** Looks whose the bucket is; one that is nobody's becomes ours. @throws S3Error */
 export async function claimIfFree(client: S3Client, prefix: string, own: Owner): Promise<Ownership> {

@@ -44,9 +44,9 @@ export class RemoteRows {
     this.#drop = sqlite.query<void, [Uint8Array, number]>(
       "UPDATE remote_blobs SET used_at = NULL WHERE digest = ?1 AND used_at = ?2 AND leaving_at IS NULL",
     );
-    this.#oldest = sqlite.query<{ digest: Uint8Array; sizeBytes: number; usedAtMs: number }, [number, number]>(
+    this.#oldest = sqlite.query<{ digest: Uint8Array; sizeBytes: number; usedAtMs: number }, [number, number, number]>(
       `SELECT digest, size_bytes AS sizeBytes, used_at AS usedAtMs FROM remote_blobs
-       WHERE used_at IS NOT NULL AND used_at <= ?1 AND leaving_at IS NULL ORDER BY used_at LIMIT ?2`,
+       WHERE used_at IS NOT NULL AND used_at <= ?1 AND stored_at < ?2 AND leaving_at IS NULL ORDER BY used_at LIMIT ?3`,
     );
     this.#leave = sqlite.query<void, [Uint8Array, number]>("UPDATE remote_blobs SET leaving_at = ?2 WHERE digest = ?1");
     this.#forget = sqlite.query<void, [Uint8Array]>(
@@ -111,9 +111,9 @@ export class RemoteRows {
     return this.#drop.run(digestToBytes(digest), usedAtMs).changes > 0;
   }
 
-  /** Those whose copy here was not used since `untilMs`, the longest unused first. */
-  listUnused(untilMs: number, limit: number): (PlacedContent & { readonly usedAtMs: number })[] {
-    return this.#oldest.all(untilMs, limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
+  /** Those that were stored before `storedMs` and whose copy here was not used since `untilMs`, the longest unused first. */
+  listUnused(untilMs: number, storedMs: number, limit: number): (PlacedContent & { readonly usedAtMs: number })[] {
+    return this.#oldest.all(untilMs, storedMs, limit).map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
 
   /** Notes that a content is to be removed from the bucket. */
@@ -147,6 +147,12 @@ export const UNMOVED = `SELECT b.id, b.digest, b.size_bytes AS sizeBytes FROM bl
 export const AWAY = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
   WHERE r.digest > unhex(?1) AND r.used_at IS NULL AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)
   ORDER BY r.digest LIMIT ?2`;
+
+/** Contents that were found damaged here, and are in the bucket, too; parameters as before. */
+export const DAMAGED = `SELECT b.digest, b.size_bytes AS sizeBytes FROM blobs b INDEXED BY blobs_damaged
+  WHERE b.damaged_at IS NOT NULL AND b.digest > unhex(?1)
+    AND EXISTS (SELECT 1 FROM remote_blobs r WHERE r.digest = b.digest AND r.leaving_at IS NULL)
+  ORDER BY b.digest LIMIT ?2`;
 
 /** Objects in the bucket whose content is not in the store any more, nor set aside by the collector. For a reader's thread. */
 export const UNNAMED = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r

@@ -22,6 +22,9 @@ export interface BlobPlacesOptions {
 /** Name of the job that moves contents. */
 export const PLACES_JOB = "blob-places";
 
+/** How long a start waits for the service. */
+const START_MS_MAX = 5_000;
+
 /** What a command may ask of a run besides the usual. */
 export interface PlacesRequest {
   /** Where all contents are to go. */
@@ -66,8 +69,10 @@ export class BlobPlaces {
    */
   async checkAtStart(): Promise<void> {
     const { mover, rows, log } = this.#options;
+    const checked = mover.checkBucket();
     try {
-      await mover.checkBucket();
+      // One that says nothing is found out by the first run of the job.
+      await Promise.race([checked, Bun.sleep(START_MS_MAX)]);
     } catch (error) {
       if (!(error instanceof S3Error)) throw error;
       if (error.problem === "refused" && !rows.hasAny()) {
@@ -99,17 +104,18 @@ export class BlobPlaces {
       return "claimed";
     }
     await mover.checkBucket();
+    const repaired = await mover.repair(signal);
     if (request.to === "disk") return JSON.stringify(await this.#toDisk(signal, request.empty === true));
     if (!isStore) {
       if (request.to === "s3") throw contradiction("s3");
-      return `${await mover.collect(signal)} removed`;
+      return `${await mover.collect(signal)} removed, ${repaired} repaired`;
     }
     const removed = await mover.collect(signal);
     const moved = await mover.moveToBucket(signal);
     const letGo = await mover.trimCache(signal);
     const done = { ...moved, removed, letGo: letGo.contents };
     if (request.to !== undefined) return JSON.stringify(done);
-    return `${moved.moved} moved, ${moved.failed} failed, ${removed} removed, ${letGo.contents} let go here`;
+    return `${moved.moved} moved, ${moved.failed} failed, ${removed} removed, ${letGo.contents} let go here, ${repaired} repaired`;
   }
 
   /** Compares the bucket with what is known of it. @returns in words what was found @throws S3Error */

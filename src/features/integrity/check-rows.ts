@@ -3,6 +3,7 @@
  * constraint keeps. Reads for long: for threads and commands. Counters are counted again by the tree itself.
  */
 import type { Database } from "bun:sqlite";
+import { isDamage } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { normalizeName } from "../../lib/path.ts";
 
@@ -14,19 +15,29 @@ const PROBLEMS_MAX = 20;
  * @returns what is wrong, in words
  */
 export function findStructuralProblems(sqlite: Database): string[] {
-  const structure = sqlite
-    .query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`)
-    .all()
-    .map((row) => row.integrity_check)
-    .filter((problem) => problem !== "ok");
-  const references = sqlite
+  const structure = checkIntegrity(sqlite);
+  // What can't be read whole can't be compared either.
+  if (structure.length > 0) return structure;
+  return sqlite
     .query<{ problem: string }, []>(
       `SELECT DISTINCT 'a row of ' || "table" || ' refers to a row of ' || parent || ' that is not there' AS problem
        FROM pragma_foreign_key_check LIMIT ${PROBLEMS_MAX}`,
     )
     .all()
     .map(({ problem }) => problem);
-  return [...structure, ...references];
+}
+
+/** What SQLite says of itself; of a file that is damaged badly, what it could say. */
+function checkIntegrity(sqlite: Database): string[] {
+  const problems: string[] = [];
+  const check = sqlite.query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`);
+  try {
+    for (const { integrity_check: problem } of check.iterate()) if (problem !== "ok") problems.push(problem);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    problems.push(String(error));
+  }
+  return problems;
 }
 
 /** A rule: a statement that gives the ids of rows that break it, and what to say of them. */

@@ -20,7 +20,7 @@ export interface CollectorOptions {
   /** How long a content stays after the last reference to it is gone. */
   readonly graceMs: number;
   /** Opens what tells which contents are named by copies of the database that are kept; closed after each pass. */
-  readonly openKept: () => KeptContents;
+  readonly openKept: () => Promise<KeptContents>;
 }
 
 /** Whether a kept copy of the database names a content: going back to it must find the bytes (D8). */
@@ -58,7 +58,7 @@ export class Collector {
   async run(signal: AbortSignal, isNow = false): Promise<Collected> {
     const { clock, graceMs, openKept } = this.#options;
     const nowMs = clock.nowMs();
-    const kept = openKept();
+    const kept = await openKept();
     try {
       const setAside = await this.#setAside(isNow ? nowMs : nowMs - graceMs, kept, signal);
       // What was set aside just now is of this very instant or later.
@@ -81,11 +81,12 @@ export class Collector {
   async sweepLeftovers(firstByte: string, minimumAgeMs = LEFTOVER_AGE_MS): Promise<number> {
     const { blobs, rows, clock, log, openKept } = this.#options;
     const youngestMs = clock.nowMs() - minimumAgeMs;
-    const kept = openKept();
+    const alone = blobs
+      .listFolder(firstByte)
+      .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined);
+    if (alone.length === 0) return 0;
+    const kept = await openKept();
     try {
-      const alone = blobs
-        .listFolder(firstByte)
-        .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined);
       const found = await unkept(alone, kept);
       for (const { digest } of found) await this.#setLeftoverAside(digest);
       if (found.length > 0) log.info("Contents without a record were set aside.", { count: found.length, firstByte });
@@ -142,7 +143,8 @@ export class Collector {
       const batch = rows.listSetAside(untilMs, BATCH, last);
       last = batch.at(-1)?.digest;
       if (last === undefined) break;
-      const gone = await unkept(batch, kept);
+      const unnamed = new Set(await unkept(batch, kept));
+      const gone = batch.filter((content) => unnamed.has(content) || this.#isThereAgain(content.digest));
       for (const { digest, sizeBytes } of gone) {
         // A crash may have come between the row's end and the move: then the file still lies at its old place.
         if (rows.find(digest) === undefined && !blobs.isArriving(digest)) blobs.quarantine(digest);
@@ -155,6 +157,13 @@ export class Collector {
       });
     }
     return { removed, freedBytes };
+  }
+
+  /** Whether a content that was set aside has come anew since: what a snapshot names is there, and this is a second one. */
+  #isThereAgain(digest: Digest): boolean {
+    const { rows, blobs } = this.#options;
+    const row = rows.find(digest);
+    return row !== undefined && !row.isDamaged && blobs.stat(digest)?.sizeBytes === row.sizeBytes;
   }
 
   #moveAside(digest: Parameters<BlobStore["quarantine"]>[0]): void {

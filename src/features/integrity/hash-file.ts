@@ -69,7 +69,8 @@ function compare(fd: number, { sizeBytes, digest }: WantedContent, options: Read
     return faultOf(error);
   }
   if (!stats.isFile()) return { kind: "missing", detail: "what lies in its place is no file" };
-  if (stats.size !== sizeBytes) return { kind: "damaged", detail: `it has ${stats.size} bytes instead of ${sizeBytes}` };
+  if (stats.size !== sizeBytes)
+    return { kind: "damaged", detail: `it has ${stats.size} bytes instead of ${sizeBytes}` };
   if (options.isQuick) return undefined;
   const actual = digestOf(fd, sizeBytes, options);
   if (typeof actual !== "string") return actual;

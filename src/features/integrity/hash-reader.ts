@@ -60,7 +60,8 @@ export class HashReader {
   /** Looks through the whole structure of a database. @returns what is wrong, in words */
   async lookThrough(path: string): Promise<readonly string[]> {
     const reply = await this.#ask({ kind: "database", path });
-    if (reply.kind !== "database") throw new Error("The thread that looks through the database answered something else.");
+    if (reply.kind !== "database")
+      throw new Error("The thread that looks through the database answered something else.");
     return reply.problems;
   }
 

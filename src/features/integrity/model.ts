@@ -22,7 +22,7 @@ export const FindingRecord = t.Object({
   foundAt: Timestamp,
   seenAt: t.String({ format: "date-time", description: "When a reading last found it so" }),
   resolvedAt: TimestampOrNone,
-  resolution: t.Union([t.String({ enum: ["healed", "removed"] }), t.Null()], {
+  resolution: t.Union([t.String(), t.Null()], {
     description: "healed: found whole since; removed: no file has the content any more",
   }),
 });

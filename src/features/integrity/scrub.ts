@@ -56,8 +56,12 @@ export class Scrub {
     this.#options = options;
   }
 
-  /** One run. May be ended at any point. @throws AppError store_missing; Error where nothing can be read at all */
-  async run(signal: AbortSignal): Promise<Scrubbed | undefined> {
+  /**
+   * One run. May be ended at any point.
+   * @param isAsked somebody wants it now: all contents are due
+   * @throws AppError store_missing; Error where nothing can be read at all
+   */
+  async run(signal: AbortSignal, isAsked = false): Promise<Scrubbed | undefined> {
     const { rateBytes, integrity, databasePath, isBusy, clock } = this.#options;
     if (rateBytes === 0) return undefined;
     const reader = new HashReader({ isSparing: true });
@@ -68,7 +72,7 @@ export class Scrub {
       const problems = await reader.lookThrough(databasePath);
       await integrity.noteDatabase(problems);
       reader.setRate(await this.#rate());
-      const read = await this.#readDue(reader, signal);
+      const read = await this.#readDue(reader, signal, isAsked);
       await integrity.sweep(clock.nowMs() - FINDINGS_KEPT_MS);
       await integrity.tell();
       return { ...read, problems: problems.length };
@@ -95,13 +99,14 @@ export class Scrub {
     return needed;
   }
 
-  async #readDue(reader: HashReader, signal: AbortSignal): Promise<Omit<Scrubbed, "problems">> {
+  async #readDue(reader: HashReader, signal: AbortSignal, isAsked: boolean): Promise<Omit<Scrubbed, "problems">> {
     const { integrity, clock, maxTimeMs, withinMs } = this.#options;
     const { readings } = integrity;
     const startedMs = clock.nowMs();
     const endMs = performance.now() + maxTimeMs;
     // Half of the time lies between two readings: nights are missed, and the store grows.
-    const untilMs = startedMs - Math.floor(withinMs / 2);
+    // What this very run reads is not due again.
+    const untilMs = startedMs - (isAsked ? 1 : Math.max(1, Math.floor(withinMs / 2)));
     const known = (limit: number, after?: DueContent) =>
       readings.listDamaged(limit, after).filter(({ readAtMs }) => readAtMs < startedMs);
     const due = (limit: number, after?: DueContent) => readings.listDue(untilMs, limit, after);

@@ -92,13 +92,17 @@ export class Integrity {
     return added;
   }
 
-  /** Takes what a look through the database's structure gave. Durable on return. */
+  /** Takes what a look through the database's structure gave. Durable on return, where such a database can be written. */
   async noteDatabase(problems: readonly string[]): Promise<void> {
     const { writer, clock, log } = this.#options;
     if (problems.length > 0) {
       log.error("The database is damaged. Stop the server, and run: larder verify", { problems });
-      await writer.run(() => this.#findings.note("database", undefined, problems.join("; "), clock.nowMs()));
-      this.#tellSoon();
+      try {
+        await writer.run(() => this.#findings.note("database", undefined, problems.join("; "), clock.nowMs()));
+        this.#tellSoon();
+      } catch (error) {
+        log.error("The damage could not be noted in the database itself.", { error });
+      }
     } else if (this.#findings.countOpen().database > 0) {
       await writer.run(() => this.#findings.resolveDatabase(clock.nowMs()));
       log.info("The database was found whole again.");
@@ -138,6 +142,8 @@ export class Integrity {
     const row = rows.find(digest);
     // Removed since, or just being stored anew.
     if (row === undefined || blobs.isArriving(digest)) return false;
+    // Put back since, or kept in a bucket.
+    if (fault.kind === "missing" && blobs.stat(digest)?.sizeBytes === row.sizeBytes) return false;
     if (!row.isDamaged) rows.markDamaged(digest, nowMs);
     const isNew = this.#findings.note(fault.kind, { digest, sizeBytes: row.sizeBytes }, fault.detail, nowMs);
     if (isNew) {
@@ -182,7 +188,12 @@ export class Integrity {
     const doubtful = [...first.keys()].flatMap((index) => contents[index] ?? []);
     const second = doubtful.length === 0 ? new Map() : await once(doubtful);
     const certain = new Map([...second].map(([index, fault]) => [doubtful[index]?.digest, fault]));
-    return contents.map(({ digest }) => ({ digest, fault: certain.get(digest) ?? null }));
+    return contents.flatMap(({ digest, sizeBytes }) => {
+      const fault = certain.get(digest) ?? null;
+      // What is not on this disk because it lies in a bucket was not read, and nothing is said of it.
+      const isElsewhere = fault?.kind === "missing" && this.#options.blobs.stat(digest)?.sizeBytes === sizeBytes;
+      return isElsewhere ? [] : [{ digest, fault }];
+    });
   }
 
   #forgetSuspects(nowMs: number): void {

@@ -9,6 +9,7 @@ import { type Digest, digestFromBytes, digestToBytes } from "../../blobs/digest.
 import { Layout } from "../../blobs/layout.ts";
 import { openReadOnly } from "../../db/open.ts";
 import { Reader } from "../../db/reader.ts";
+import { isDamage } from "../../db/transaction.ts";
 import type { Log } from "../../lib/log.ts";
 import { recountAccount, recountBlobs } from "../tree/recount.ts";
 import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
@@ -27,7 +28,9 @@ export interface VerifyOptions {
   readonly log: Log;
   readonly onProgress: (progress: VerifyProgress) => void;
   /** Told of each batch of contents that was read whole, and of those that were not. */
-  readonly onRead?: (read: readonly { readonly digest: Digest; readonly fault: ContentFault | null }[]) => Promise<void>;
+  readonly onRead?: (
+    read: readonly { readonly digest: Digest; readonly fault: ContentFault | null }[],
+  ) => Promise<void>;
 }
 
 /** How far it has come. */
@@ -85,10 +88,24 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   const startedMs = performance.now();
   const db = openReadOnly(options.databasePath);
   try {
-    const problems = await findProblems(db.sqlite, options);
-    const read = await new ContentVerifier(db.sqlite, options).run();
-    const lying = await countUnlisted(db.sqlite, options.root);
-    return { ...read, problems, ...lying, seconds: (performance.now() - startedMs) / 1_000 };
+    const problems: string[] = [];
+    // What can't be looked at in a damaged database is one more problem, and keeps nobody from looking at the rest.
+    const tolerant = async (what: string, look: () => Promise<void>) => {
+      try {
+        await look();
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        problems.push(`${what} could not be verified: ${String(error)}`);
+      }
+    };
+    const contents = new ContentVerifier(db.sqlite, options);
+    let lying: Awaited<ReturnType<typeof countUnlisted>> = { unlisted: { contents: 0, bytes: 0 }, foreign: 0 };
+    await tolerant("rows", async () => void problems.push(...(await findProblems(db.sqlite, options))));
+    await tolerant("all contents", () => contents.run());
+    await tolerant("what lies in the store unused", async () => {
+      lying = await countUnlisted(db.sqlite, options.root);
+    });
+    return { ...contents.result(), problems, ...lying, seconds: (performance.now() - startedMs) / 1_000 };
   } finally {
     db.close();
   }
@@ -104,7 +121,8 @@ async function findProblems(sqlite: Database, { databasePath, log }: VerifyOptio
     const accounts = sqlite.query<{ id: number }, []>("SELECT id FROM accounts WHERE root_id > 0").all();
     for (const { id } of accounts) drifts.push(...(await recountAccount(reader, id)));
     const counted = drifts.map(
-      (drift) => `the counter ${drift.counter} of ${drift.of} says ${drift.stored}, and counting gives ${drift.counted}`,
+      (drift) =>
+        `the counter ${drift.counter} of ${drift.of} says ${drift.stored}, and counting gives ${drift.counted}`,
     );
     return [...findBrokenRules(sqlite), ...counted];
   } finally {
@@ -131,7 +149,10 @@ class ContentVerifier {
     this.#options = options;
     this.#layout = new Layout(options.root);
     this.#uses = new ContentUses(sqlite);
-    this.#list = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number; isElsewhere: number }, [number, number]>(
+    this.#list = sqlite.query<
+      { id: number; digest: Uint8Array; sizeBytes: number; isElsewhere: number },
+      [number, number]
+    >(
       `SELECT id, digest, size_bytes AS sizeBytes,
          EXISTS (SELECT 1 FROM remote_blobs r WHERE r.digest = blobs.digest) AS isElsewhere
        FROM blobs WHERE refs > 0 AND id > ?1 ORDER BY id LIMIT ?2`,
@@ -142,7 +163,14 @@ class ContentVerifier {
     );
   }
 
-  async run(): Promise<Pick<Verification, "contents" | "bytes" | "faults" | "faultsTotal" | "elsewhere">> {
+  /** What was found so far. */
+  result(): Pick<Verification, "contents" | "bytes" | "faults" | "faultsTotal" | "elsewhere"> {
+    const faults = this.#faults.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
+    const [contents, bytes, faultsTotal, elsewhere] = [this.#contents, this.#bytes, this.#faultsTotal, this.#elsewhere];
+    return { contents, bytes, faults, faultsTotal, elsewhere };
+  }
+
+  async run(): Promise<void> {
     const total = this.#sum.get() ?? { contents: 0, bytes: 0 };
     const readers = Array.from({ length: THREADS }, () => new HashReader({ isQuick: this.#options.isQuick }));
     try {
@@ -150,9 +178,6 @@ class ContentVerifier {
     } finally {
       for (const reader of readers) reader.close();
     }
-    const faults = this.#faults.toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
-    const [contents, bytes, faultsTotal, elsewhere] = [this.#contents, this.#bytes, this.#faultsTotal, this.#elsewhere];
-    return { contents, bytes, faults, faultsTotal, elsewhere };
   }
 
   async #readWith(reader: HashReader, total: { contents: number; bytes: number }): Promise<void> {

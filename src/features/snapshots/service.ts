@@ -49,6 +49,7 @@ export class Snapshots {
   readonly #dataVersion;
   /** What the writer and the database said when the newest snapshot was begun; undefined before the first of this run. */
   #seen: { changes: number; version: number } | undefined;
+  #taking: Promise<Snapshot> | undefined;
   #working: Promise<unknown> = Promise.resolve();
 
   constructor(options: SnapshotsOptions) {
@@ -71,8 +72,9 @@ export class Snapshots {
     return this.#alone(async () => (this.isDue() ? this.#take("scheduled") : undefined));
   }
 
-  /** Whether something has changed since the newest and it is time for another, or there is none. */
+  /** Whether something has changed since the newest and it is time for another, or there is none; none is being taken. */
   isDue(): boolean {
+    if (this.#taking !== undefined) return false;
     const [newest] = this.list();
     return newest === undefined || (this.#hasChanged() && this.#isTime(newest));
   }
@@ -92,6 +94,13 @@ export class Snapshots {
     const [, ...older] = this.list();
     for (const snapshot of older) removeSnapshot(snapshot);
     return older.length;
+  }
+
+  /** As {@link openKept}, with the one that is being taken now, if any: it names what is let go meanwhile. */
+  async openKeptSoon(): Promise<KeptContents> {
+    // Whether it fails is told to whoever takes it.
+    await Promise.allSettled([this.#taking]);
+    return this.openKept();
   }
 
   /** Opens the kept snapshots for the collector. One that can't be read counts as naming everything. */
@@ -127,7 +136,8 @@ export class Snapshots {
     const seen = this.#now();
     // Their order is that of their names, whatever the clock does: the newest is what a copy begins from.
     const nowMs = Math.max(clock.nowMs(), (this.list()[0]?.takenAtMs ?? 0) + 1);
-    const snapshot = await takeSnapshotAside({ database: databasePath, folder, label, nowMs });
+    this.#taking = takeSnapshotAside({ database: databasePath, folder, label, nowMs });
+    const snapshot = await this.#taking.finally(() => (this.#taking = undefined));
     this.#seen = seen;
     this.#thin();
     log.debug("The database was copied.", { path: snapshot.path, bytes: snapshot.sizeBytes });

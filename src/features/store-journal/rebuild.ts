@@ -6,10 +6,11 @@
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
 import * as fs from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { type Digest, digestFromBytes } from "../../blobs/digest.ts";
 import { Layout } from "../../blobs/layout.ts";
 import { migrate } from "../../db/migrate.ts";
+import { AppError } from "../../errors.ts";
 import { silentLog } from "../../lib/log.ts";
 import { emailKey } from "../users/email.ts";
 import { nameKey } from "../users/service.ts";
@@ -17,9 +18,10 @@ import { chooseObjects, listObjects, namesIn, readObjects } from "./object-file.
 import { journalRoot } from "./open.ts";
 import { parseAccountRecord } from "./parse-record.ts";
 import { TreeBuilder, type RebuiltTree } from "./rebuilt-tree.ts";
-import type { AccountRecord } from "./records.ts";
+import type { AccountRecord, FileRecord } from "./records.ts";
 import { ACCOUNTS_FOLDER, accountPath, NEWER_FOLDER } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
+import { describeUnnamed, findUnnamed } from "./unnamed.ts";
 
 /** What {@link rebuildDatabase} works with. */
 export interface RebuildOptions {
@@ -32,6 +34,8 @@ export interface RebuildOptions {
   /** A hash that no password has: accounts are open again once they are given one. */
   readonly passwordHash: string;
   readonly nowMs: number;
+  /** E-mail of the account that gets the contents which nothing names, in a folder of their own; undefined for nobody. */
+  readonly recoverFor?: string | undefined;
   /** Told now and then how many lines were read. */
   readonly onProgress?: (records: number) => void;
 }
@@ -72,7 +76,7 @@ const PROGRESS_RECORDS = 10_000;
 /**
  * Makes the database. Nothing but `target` is written, but for contents in quarantine that are named again, which return to
  * their places.
- * @throws Error of the system or of SQLite: the target is of no use then
+ * @throws AppError not_found where `recoverFor` names nobody; errors of the system and of SQLite: the target is of no use then
  */
 export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildReport> {
   const { dataDirectory, target, nowMs } = options;
@@ -89,25 +93,47 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
     const people = await readAccounts(root, nowMs, damaged);
     const ids = new Map(people.map((person) => [person.account, insertAccount(sqlite, person, options)]));
     const builder = new TreeBuilder(sqlite, nowMs, (publicId) => ids.get(publicId) ?? null);
+    const layout = new Layout(dataDirectory);
+    const finder = findRecipient(people, options.recoverFor);
     const accounts: RebuiltAccount[] = [];
     let records = 0;
-    for (const person of people) {
+    // Who gets what nothing names comes last: what the others have is named then.
+    for (const person of people.toSorted((a, b) => Number(a === finder) - Number(b === finder))) {
       const accountId = ids.get(person.account) ?? 0;
       const read = await stageAccount(join(root, person.account), staged, damaged, () => {
         if (++records % PROGRESS_RECORDS === 0) options.onProgress?.(records);
       });
-      const tree = builder.build(accountId, staged, read.seq);
+      const tree = await builder.build(accountId, staged, read.seq, async () =>
+        person === finder ? describeAllUnnamed(sqlite, layout, person.account) : [],
+      );
       notePosition(sqlite, accountId, person.account, read.number);
       accounts.push({ ...tree, id: person.account, email: emailOf(sqlite, accountId), role: person.role });
       staged.clear();
     }
     sqlite.run("DELETE FROM store_journal_again");
     sqlite.run("COMMIT");
-    return { accounts, damaged, ...(await compareContents(sqlite, new Layout(dataDirectory))) };
+    return { accounts, damaged, ...(await compareContents(sqlite, layout)) };
   } finally {
     staged.close();
     sqlite.close();
   }
+}
+
+/** @throws AppError not_found */
+function findRecipient(people: readonly AccountRecord[], email: string | undefined): AccountRecord | undefined {
+  if (email === undefined) return undefined;
+  const found = people.find((person) => emailKey(person.email) === emailKey(email));
+  if (found !== undefined) return found;
+  throw new AppError("not_found", `The store tells of no account with the e-mail ${email}.`);
+}
+
+async function describeAllUnnamed(sqlite: Database, layout: Layout, by: string): Promise<FileRecord[]> {
+  const found: FileRecord[] = [];
+  for await (const digest of findUnnamed(sqlite, layout)) {
+    const record = await describeUnnamed(layout, digest, by);
+    if (record !== undefined) found.push(record);
+  }
+  return found;
 }
 
 function noteOrigin(sqlite: Database, { storeId, nowMs }: RebuildOptions): void {
@@ -219,19 +245,11 @@ type Compared = Pick<RebuildReport, "contents" | "missing" | "missingSome" | "re
 
 async function compareContents(sqlite: Database, layout: Layout): Promise<Compared> {
   const named = findNamed(sqlite, layout);
-  const known = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
   let count = 0;
   let bytes = 0;
-  const folder = dirname(layout.firstByteFolder("00"));
-  for (const first of await namesIn(folder)) {
-    for (const second of await namesIn(join(folder, first))) {
-      for (const name of await namesIn(join(folder, first, second))) {
-        const digest = Layout.digestOf(name);
-        if (digest === undefined || known.get(Buffer.from(digest, "hex")) !== null) continue;
-        count++;
-        bytes += fs.statSync(layout.blob(digest)).size;
-      }
-    }
+  for await (const digest of findUnnamed(sqlite, layout)) {
+    count++;
+    bytes += fs.statSync(layout.blob(digest)).size;
   }
   return { ...named, unnamed: { count, bytes } };
 }

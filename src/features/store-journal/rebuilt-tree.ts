@@ -24,6 +24,9 @@ import type { StagedRecords } from "./staged-records.ts";
 /** The folder, below the root, for what was in a folder that nothing is known of. */
 export const LOST_FOLDER = "lost+found";
 
+/** The folder, below the root, for contents that no file names any more. */
+export const RECOVERED_FOLDER = "recovered";
+
 /** What became of an account's tree. */
 export interface RebuiltTree {
   /** Without what is in the trash. */
@@ -33,6 +36,8 @@ export interface RebuiltTree {
   readonly trashed: number;
   /** Put into {@link LOST_FOLDER}. */
   readonly lost: number;
+  /** Put into {@link RECOVERED_FOLDER}. */
+  readonly recovered: number;
 }
 
 type Value = string | number | null | Uint8Array;
@@ -50,7 +55,6 @@ export class TreeBuilder {
   readonly #userIdOf: (publicId: string) => number | null;
   readonly #insert;
   readonly #insertFolder;
-  readonly #insertName;
   readonly #insertVersion;
   readonly #insertJournal;
   readonly #insertTrash;
@@ -73,7 +77,6 @@ export class TreeBuilder {
     this.#insertFolder = sqlite.prepare<undefined, [number, number]>(
       "INSERT INTO folders (node_id, path_seq) VALUES (?1, ?2)",
     );
-    this.#insertName = sqlite.prepare<undefined, [number, string]>("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)");
     this.#insertVersion = sqlite.prepare<undefined, Value[]>(
       `INSERT OR IGNORE INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by, replaced_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
@@ -103,8 +106,14 @@ export class TreeBuilder {
   /**
    * Makes all rows of an account whose own row is there.
    * @param seq the journal goes on behind this number
+   * @param findMore asked once all of its own are there: further files for it, which go into {@link RECOVERED_FOLDER}
    */
-  build(accountId: number, staged: StagedRecords, seq: number): RebuiltTree {
+  async build(
+    accountId: number,
+    staged: StagedRecords,
+    seq: number,
+    findMore: () => Promise<readonly FileRecord[]> = async () => [],
+  ): Promise<RebuiltTree> {
     const building = new Building(accountId, staged, seq, this.#lastNodeId());
     const trashed: { id: number; record: FileRecord | FolderRecord; trash: TrashRecord; seq: number }[] = [];
     for (const { number, record } of staged.all()) {
@@ -123,9 +132,13 @@ export class TreeBuilder {
     const rootId = building.rootId ?? this.#makeFolder(building, null, ROOT);
     const lost = this.#shelter(building, rootId);
     this.#dropUnreachable(accountId, rootId);
+    const recovered = await findMore();
+    this.#addRecovered(building, rootId, recovered);
+    this.#nameAll(building.base, rootId);
     this.#countChildren(building.base);
     for (const { id, record, trash, seq: at } of trashed) this.#describeTrash(building, id, record, trash, at);
-    return { ...this.#sum(accountId, rootId, building.seq), trashed: trashed.length, lost };
+    const sums = this.#sum(accountId, rootId, building.seq);
+    return { ...sums, trashed: trashed.length, lost, recovered: recovered.length };
   }
 
   /** @returns undefined for what went with its folder; null is said of roots alone, and of what is to be sheltered */
@@ -179,7 +192,6 @@ export class TreeBuilder {
     );
     this.#insertJournal.run(accountId, seq, id, this.#nowMs);
     if (content === undefined) this.#insertFolder.run(id, seq);
-    if (record.name !== ROOT) this.#insertName.run(id, sortKey);
     for (const share of record.shares ?? []) this.#addShare(accountId, id, share);
     if (!("file" in record)) return;
     this.#tags.add(accountId, id, record.tags ?? []);
@@ -246,6 +258,14 @@ export class TreeBuilder {
     return lost.length;
   }
 
+  #addRecovered(building: Building, rootId: number, records: readonly FileRecord[]): void {
+    if (records.length === 0) return;
+    const parentId = this.#makeFolder(building, rootId, RECOVERED_FOLDER);
+    for (const record of records) {
+      this.#insertNode(building, { id: this.#lastNodeId() + 1, parentId, seq: ++building.seq, record });
+    }
+  }
+
   #makeFolder(building: Building, parentId: number | null, name: string): number {
     const nowMs = this.#nowMs;
     const id = this.#lastNodeId() + 1;
@@ -260,15 +280,12 @@ export class TreeBuilder {
     const reachable = `WITH RECURSIVE s(id) AS (SELECT ?2 UNION ALL SELECT id FROM nodes WHERE account_id = ?1 AND parent_id = -id
       UNION ALL SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = ${FOLDER})`;
     const gone = sqlite
-      .query<
-        { id: number; kind: number; blobId: number | null; sortKey: string; tags: string | null },
-        [number, number]
-      >(
-        `${reachable} SELECT id, kind, blob_id AS blobId, sort_key AS sortKey, tags FROM nodes
+      .query<{ id: number; blobId: number | null; tags: string | null }, [number, number]>(
+        `${reachable} SELECT id, blob_id AS blobId, tags FROM nodes
          WHERE account_id = ?1 AND id <> ?2 AND parent_id <> -id AND parent_id NOT IN (SELECT id FROM s)`,
       )
       .all(accountId, rootId);
-    for (const { id, blobId, sortKey, tags } of gone) {
+    for (const { id, blobId, tags } of gone) {
       const versions = sqlite.query<{ blobId: number }, [number]>(
         "SELECT blob_id AS blobId FROM versions WHERE node_id = ?1",
       );
@@ -277,11 +294,18 @@ export class TreeBuilder {
       this.#tags.remove(accountId, id, parseTags(tags));
       sqlite.run("DELETE FROM versions WHERE node_id = ?1", [id]);
       sqlite.run("DELETE FROM shares WHERE node_id = ?1", [id]);
-      sqlite.run("INSERT INTO node_names (node_names, rowid, t) VALUES ('delete', ?1, ?2)", [id, sortKey]);
       sqlite.run("DELETE FROM journal WHERE account_id = ?1 AND node_id = ?2", [accountId, id]);
       sqlite.run("DELETE FROM folders WHERE node_id = ?1", [id]);
       sqlite.run("DELETE FROM nodes WHERE id = ?1", [id]);
     }
+  }
+
+  /** All at once: the index of names writes out what it has gathered whenever other tables are written in between. */
+  #nameAll(afterId: number, rootId: number): void {
+    this.#sqlite.run(
+      "INSERT INTO node_names (rowid, t) SELECT id, sort_key FROM nodes WHERE id > ?1 AND id <> ?2 ORDER BY id",
+      [afterId, rootId],
+    );
   }
 
   #countChildren(afterId: number): void {
@@ -369,7 +393,7 @@ export class TreeBuilder {
   }
 
   /** Writes the account's sums. What is in the trash counts for media types and labels, as it does while it is there. */
-  #sum(accountId: number, rootId: number, seq: number): Omit<RebuiltTree, "trashed" | "lost"> {
+  #sum(accountId: number, rootId: number, seq: number): Pick<RebuiltTree, "files" | "folders" | "versions"> {
     const sqlite = this.#sqlite;
     const files = this.#one(`${SUBTREE} SELECT count(*) AS value ${FILES_BELOW}`, rootId);
     const folders = this.#one(`${SUBTREE} SELECT count(*) - 1 AS value FROM s`, rootId);

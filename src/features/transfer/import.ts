@@ -17,6 +17,7 @@ import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
+import { carryOut } from "./deeds.ts";
 import { type Labels, readManifest } from "./manifest.ts";
 import { type Found, type FoundFile, type FoundFolder, walkSource } from "./source-walk.ts";
 import { TransferPool } from "./transfer-pool.ts";
@@ -40,23 +41,12 @@ export interface ImporterOptions {
 const BATCH_FILES = 64;
 const BATCH_BYTES = 8 * 1024 * 1024;
 /** Made durable, and given rows, together. */
-const GROUP_FILES = 1_000;
-const GROUP_BYTES = 256 * 1024 * 1024;
-/** How long a deed goes on with files: short where a server waits for its turn. */
-const DEED_MS_BESIDE = 6;
-const DEED_MS_ALONE = 150;
+const GROUP_FILES = 4_000;
+const GROUP_BYTES = 512 * 1024 * 1024;
 /** Problems that are told one by one. */
 const PROBLEMS_TOLD_MAX = 10_000;
 const POLL_MS = 2;
-/** Errors that end the import: everything after them would fail, too. */
-const FATAL = new Set([
-  "disk_full",
-  "storage_error",
-  "store_missing",
-  "database_busy",
-  "database_error",
-  "revoked_token",
-]);
+const STRETCH_MS_MAX = 20;
 
 /** A file whose content lies in the store. */
 interface Arrival {
@@ -117,6 +107,7 @@ class Run {
   readonly #limits: StorageLimits;
   readonly #labels: Labels | undefined;
   readonly #startedMs = performance.now();
+  #restedMs = performance.now();
   readonly #counts = {
     seen: 0,
     imported: 0,
@@ -169,6 +160,7 @@ class Run {
       if (this.#stopped !== undefined || this.#failure !== undefined) break;
       await this.#meet(found);
       onProgress(this.#counts);
+      await this.#rest();
     }
     await this.#finish();
     onProgress(this.#counts);
@@ -179,6 +171,13 @@ class Run {
       stopped: this.#stopped,
       durationMs: Math.round(performance.now() - this.#startedMs),
     };
+  }
+
+  /** Lets signals and answers of threads through: a walk past what is there already waits for nothing. */
+  async #rest(): Promise<void> {
+    if (performance.now() - this.#restedMs < STRETCH_MS_MAX) return;
+    await new Promise(setImmediate);
+    this.#restedMs = performance.now();
   }
 
   async #meet(found: Found): Promise<void> {
@@ -278,11 +277,11 @@ class Run {
   /** Room on the disk; what is being written counts twice for a moment, so it is waited for before giving up. */
   async #reserve(bytes: number): Promise<(() => void) | undefined> {
     // Contents that are shared with the source, or have their second name, take none.
-    if (this.#request.isLinking || this.#counts.cloned > 0) return () => {};
+    const neededBytes = this.#request.isLinking || this.#counts.cloned > 0 ? 0 : bytes;
     for (;;) {
       const isAlone = this.#reading === 0;
       try {
-        return this.#options.reservations.reserve(bytes);
+        return this.#options.reservations.reserve(neededBytes);
       } catch (error) {
         if (isAlone) {
           this.#failure ??= error;
@@ -355,8 +354,10 @@ class Run {
       while (this.#reading > 0 || this.#keeping !== undefined) await Bun.sleep(POLL_MS);
       const { arrivals, folders } = this.#group;
       if (arrivals.length + folders.length === 0 || this.#pool === undefined) break;
-      if (this.#failure !== undefined) break;
+      // What was complete before a failure is kept all the same: else it would only fill the disk.
+      const hasFailed = this.#failure !== undefined;
       await this.#keepGroup();
+      if (hasFailed) break;
     }
     if (this.#failure !== undefined) throw this.#failure;
     await this.#lookAgain();
@@ -404,47 +405,21 @@ class Run {
     );
   }
 
-  /** Carries out a deed for each, many in one commit; where one is refused, the others are not. */
-  async #inDeeds<T>(
+  /** A deed for each, many in one commit; see `deeds.ts`. */
+  #inDeeds<T>(
     items: readonly T[],
     deed: (tx: Transaction, item: T) => () => void,
     onRefused: (item: T, error: AppError) => void,
   ): Promise<void> {
-    const { writer } = this.#options;
-    const budgetMs = this.#request.hasServer ? DEED_MS_BESIDE : DEED_MS_ALONE;
-    let end = items.length;
-    for (let from = 0; from < items.length && this.#stopped !== "quota_exceeded"; ) {
-      let at = from;
-      const beganMs = performance.now();
-      try {
-        const effects = await writer.run((tx) => {
-          this.#noticeOthers();
-          const done: (() => void)[] = [];
-          const startedMs = performance.now();
-          for (at = from; at < end && (at === from || performance.now() - startedMs < budgetMs); at++) {
-            const item = items[at];
-            if (item !== undefined) done.push(deed(tx, item));
-          }
-          return done;
-        });
-        for (const effect of effects) effect();
-        from = at;
-        if (from >= end) end = items.length;
-      } catch (error) {
-        if (!(error instanceof AppError) || FATAL.has(error.reason)) throw error;
-        const item = items[at];
-        if (at > from || item === undefined) {
-          end = at; // those before it by themselves, then it alone
-          continue;
-        }
-        onRefused(item, error);
-        from = at + 1;
-        end = items.length;
-      }
-      // The server's requests have waited for as long: now it is their turn.
-      if (this.#request.hasServer) await Bun.sleep(performance.now() - beganMs);
-      this.#request.onProgress(this.#counts);
-    }
+    const { hasServer, onProgress } = this.#request;
+    return carryOut(this.#options.writer, items, {
+      hasServer,
+      deed,
+      onRefused,
+      onBegin: () => this.#noticeOthers(),
+      onCommitted: () => onProgress(this.#counts),
+      isStopped: () => this.#stopped === "quota_exceeded",
+    });
   }
 
   /** Another process may have written since: what is remembered of the tree is void then. */

@@ -70,6 +70,7 @@ export async function sweepErased(options: Pick<EraseOptions, "db" | "writer">):
         "notifications",
         "mails",
         "webhooks",
+        "store_journal_again",
       ]) {
         db.sqlite.query(`DELETE FROM ${table} WHERE account_id = ?1`).run(id);
       }

@@ -57,7 +57,7 @@ describe("the defaults", () => {
       tokenLifetimeMs: 86_400_000,
       gcGraceMs: 604_800_000,
       minFreeSpaceBytes: null,
-      log: "pretty",
+      log: "auto",
     });
   });
 

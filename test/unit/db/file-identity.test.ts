@@ -71,6 +71,7 @@ test.skipIf(mountingFails !== undefined)(
       fs.writeFileSync(old, "one");
       const first = identity(old);
       expect(first.bornNs).toBeNull();
+      expect(first.device).toMatch(/^\/dev\/loop\d+$/);
       fs.utimesSync(old, new Date(0), new Date(0));
       fs.appendFileSync(old, "two");
       expect(isSameFile(first, identity(old))).toBe(true);

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { ClientAddresses, isForwarded, isLocalRequest, rateLimitKey } from "../../../src/http/client-address.ts";
+import {
+  ClientAddresses,
+  LOCAL_PEER,
+  isForwarded,
+  isLocalRequest,
+  rateLimitKey,
+} from "../../../src/http/client-address.ts";
 import { CidrList, normalizeAddress } from "../../../src/lib/cidr.ts";
 import { type Log, silentLog } from "../../../src/lib/log.ts";
 
@@ -162,4 +168,16 @@ describe("address blocks", () => {
     expect(normalizeAddress("1.2.3.04")).toBeUndefined();
     expect(normalizeAddress("1.2.3.256")).toBeUndefined();
   });
+});
+
+test("behind a Unix socket alone, whoever is at its other end is believed; behind a port nobody is by that name", () => {
+  const headers = new Headers({ "x-forwarded-for": "203.0.113.7, 10.0.0.1", "x-forwarded-proto": "https" });
+  const socket = new ClientAddresses(["10.0.0.0/8"], silentLog, true);
+  expect(socket.addressOf(LOCAL_PEER, headers)).toBe("203.0.113.7");
+  expect(socket.protocolOf(LOCAL_PEER, headers)).toBe("https");
+  expect(socket.isTrusting).toBe(true);
+  expect(socket.addressOf(LOCAL_PEER, new Headers())).toBe(LOCAL_PEER);
+  // A request whose connection is gone has no address either.
+  expect(trusted.addressOf(LOCAL_PEER, headers)).toBe(LOCAL_PEER);
+  expect(trusted.protocolOf(LOCAL_PEER, headers)).toBeUndefined();
 });

@@ -64,13 +64,13 @@ function closed(socket: Socket): Promise<boolean> {
 describe.skipIf(!isLinux)("where room is short", () => {
   test("what waits after an answer goes at once, half a request after seconds, what is under way never", async () => {
     const { server, guard, busy, pass } = guarded(1);
-    let answers = 0;
+    const answered = Promise.withResolvers<void>();
     const count = () => listConnections(new Set([server.port ?? 0])).length;
     const slow = await open(server.port, "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n", () => busy.size === 1);
     const half = await open(server.port, "GET /slow HT", () => count() === 2);
     const idle = await open(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\r\n", () => count() === 3);
-    idle.on("data", () => answers++);
-    while (answers === 0) await Bun.sleep(5);
+    idle.on("data", () => answered.resolve());
+    await answered.promise;
     expect(guard.look()).toBe(1);
     expect(await closed(idle)).toBe(true);
     pass(6_000);
@@ -93,33 +93,43 @@ test.skipIf(!isLinux)("where there is room, nothing is closed", async () => {
 });
 
 describe.skipIf(!isLinux)("a reader", () => {
-  test("that takes nothing for two minutes is ended; one that reads, however slowly, is not", async () => {
-    const { server, guard, pass } = guarded(100_000);
+  test.each([
+    ["ten minutes", 100_000, 600],
+    ["two minutes, where room is short,", 1, 120],
+  ])("that takes nothing for %s is ended; one that reads is not", async (_, descriptorsMax, secondsMax) => {
+    const { server, guard, pass } = guarded(descriptorsMax);
     const request = "GET /large HTTP/1.1\r\nHost: a\r\n\r\n";
     const sending = () => listConnections(new Set([server.port ?? 0])).filter(({ isSending }) => isSending);
     const stalled = await open(server.port, request, () => sending().length === 1);
     stalled.pause();
     const reading = await open(server.port, request, () => sending().length === 2);
-    let readBytes = 0;
-    reading.on("data", (bytes) => {
-      readBytes += bytes.length;
-      reading.pause();
-    });
+    reading.pause();
     /** Lets the one that reads take so much that the kernel tells the server of it. */
     const readOn = async () => {
-      const goal = readBytes + 8_000_000;
-      while (readBytes < goal) {
-        reading.resume();
-        await Bun.sleep(1);
-      }
+      const { promise, resolve } = Promise.withResolvers<void>();
+      let leftBytes = 2_000_000;
+      const take = (bytes: Buffer | string) => {
+        leftBytes -= bytes.length;
+        if (leftBytes > 0) return;
+        reading.off("data", take);
+        reading.pause();
+        resolve();
+      };
+      reading.on("data", take);
+      reading.resume();
+      await promise;
     };
-    let ended = 0;
-    for (let seconds = 0; seconds < 180; seconds += 31) {
+    // Short of room from the first look on, where it is.
+    guard.look();
+    let endedAfter = 0;
+    for (let seconds = 31; endedAfter === 0; seconds += 31) {
       pass(31_000);
-      ended += guard.look();
+      if (guard.look() > 0) endedAfter = seconds;
       await readOn();
     }
-    expect(ended).toBe(1);
+    // Known from the first look for such readers on.
+    expect(endedAfter - 31).toBeGreaterThanOrEqual(secondsMax);
+    expect(endedAfter - 31).toBeLessThan(secondsMax + 31);
     stalled.resume();
     expect(await closed(stalled)).toBe(true);
     expect(reading.destroyed).toBe(false);

@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
-import { type Db, openDatabase } from "../../../src/db/open.ts";
+import { type Db, openDatabase, openReadOnly } from "../../../src/db/open.ts";
 import { isWhole } from "../../../src/db/snapshot.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { examineSnapshots } from "../../../src/features/snapshots/examine.ts";
@@ -85,6 +85,15 @@ describe("a snapshot is due", () => {
     expect(snapshots.isDue()).toBe(false);
   });
 
+  test("not while one is being taken: it would be followed by another at once", async () => {
+    const taking = snapshots.take("scheduled");
+    await change();
+    nowMs += everyMs;
+    expect(snapshots.isDue()).toBe(false);
+    await taking;
+    expect(snapshots.isDue()).toBe(true);
+  });
+
   test("when the clock was set back, and is the newest by its name even then", async () => {
     const before = await snapshots.take("scheduled");
     await change();
@@ -118,11 +127,24 @@ test("many who ask at once get one each, one after the other", async () => {
 });
 
 describe("the collector is told", () => {
+  /** When a snapshot's file is there, it has begun to read. */
+  const begun = async (taking: Promise<unknown>) => {
+    const folder = join(root, "snapshots");
+    const done = new AbortController();
+    const end = () => done.abort();
+    void taking.then(end, end);
+    while (!done.signal.aborted && (!fs.existsSync(folder) || fs.readdirSync(folder).length === 0)) await Bun.sleep(1);
+  };
   const digest = (letter: string): Digest => toDigest(letter.repeat(64));
   const name = (letter: string, refs: number) =>
     void db.sqlite.run("INSERT OR REPLACE INTO blobs VALUES (?, ?)", [Buffer.from(digest(letter), "hex"), refs]);
-  const named = (...letters: string[]) => {
-    const kept = snapshots.openKept();
+  const fill = (count: number) =>
+    void db.sqlite.run(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+       INSERT INTO blobs SELECT randomblob(32), 1 FROM n`,
+    );
+  const named = async (...letters: string[]) => {
+    const kept = await snapshots.openKeptSoon();
     try {
       return letters.filter((letter) => kept.has(digest(letter)));
     } finally {
@@ -137,23 +159,38 @@ describe("the collector is told", () => {
     name("a", 0);
     name("c", 2);
     await snapshots.take("scheduled");
-    expect(named("a", "b", "c", "d")).toEqual(["a", "c"]);
+    expect(await named("a", "b", "c", "d")).toEqual(["a", "c"]);
     await snapshots.whileStill(async () => snapshots.removeOlder());
-    expect(named("a", "b", "c", "d")).toEqual(["c"]);
+    expect(await named("a", "b", "c", "d")).toEqual(["c"]);
     expect(errors).toEqual([]);
   });
 
+  test("of what a snapshot names that is being taken, also where it was let go since", async () => {
+    fill(20_000);
+    name("a", 1);
+    const taking = snapshots.take("scheduled");
+    await begun(taking);
+    name("a", 0);
+    const isNamed = (await named("a")).length > 0;
+    const { path } = await taking;
+    const copy = openReadOnly(path);
+    const row = copy.sqlite.query<{ refs: number }, [Uint8Array]>("SELECT refs FROM blobs WHERE digest = ?");
+    const isInCopy = row.get(Buffer.from(digest("a"), "hex"))?.refs === 1;
+    copy.close();
+    expect(isNamed).toBe(isInCopy);
+  });
+
   test("to keep everything while a snapshot can't be read, from its start or in the middle", async () => {
-    for (let row = 0; row < 500; row++) db.sqlite.run("INSERT INTO blobs VALUES (randomblob(32), 1)");
+    fill(500);
     const { path } = await snapshots.take("scheduled");
     const whole = fs.readFileSync(path);
-    expect(named("a")).toEqual([]);
+    expect(await named("a")).toEqual([]);
     const middle = Buffer.from(whole);
     middle.fill(0xff, 4096);
     for (const bytes of [Buffer.from("no database"), middle]) {
       errors = [];
       fs.writeFileSync(path, bytes);
-      expect(named("a", "b")).toEqual(["a", "b"]);
+      expect(await named("a", "b")).toEqual(["a", "b"]);
       expect(errors).toHaveLength(1);
     }
     expect(examineSnapshots(join(root, "snapshots")).state).toBe("wrong");

@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
+import { findBrokenRules, findStructuralProblems } from "../../../src/features/integrity/check-rows.ts";
 import { TreeReader } from "../../../src/features/tree/reader.ts";
 import { TreeStore } from "../../../src/features/tree/store.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
@@ -14,7 +15,7 @@ import { heldBy, journalOf, openJournal, rebuild } from "./support.ts";
 
 const SEEDS = Number(process.env["LARDER_TEST_SEEDS"] ?? 6);
 const STEPS = 120;
-const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "line\u2028end", '"quoted"\\', "📷"];
+const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "ünï code", "📷"];
 const TAGS = ["One", "two", "THREE"];
 const TYPES = ["text/plain", "image/png; x=y", "image/PNG"];
 
@@ -154,8 +155,8 @@ test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
         expect(await read.recount(id)).toEqual([]);
       }
       expect(await read.recountBlobs()).toEqual([]);
-      expect(db.sqlite.query("PRAGMA foreign_key_check").all()).toEqual([]);
-      expect(db.sqlite.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+      expect(findStructuralProblems(db.sqlite)).toEqual([]);
+      expect(findBrokenRules(db.sqlite)).toEqual([]);
     } finally {
       thread.close();
       db.close();
@@ -191,4 +192,4 @@ test("many small objects become few, and are replaced by one once they are twice
   expect(sizes?.full).toBeGreaterThan(20_000);
   expect(sizes?.later).toBeLessThan(400_000);
   expect((await rebuild(tree)).held).toEqual(heldBy(tree.db.sqlite));
-});
+}, 60_000);

@@ -14,7 +14,11 @@ const host = "https://examplebucket.s3.amazonaws.com";
 function signatureOf(
   method: string,
   path: string,
-  { query = {}, headers = {}, body }: { query?: Record<string, string>; headers?: Record<string, string>; body?: string },
+  {
+    query = {},
+    headers = {},
+    body,
+  }: { query?: Record<string, string>; headers?: Record<string, string>; body?: string },
 ): string {
   const url = new URL(host);
   url.pathname = escapePath(path);

@@ -1,0 +1,156 @@
+/*
+ * `scripts/release VERSION`: an archive for each target, with what belongs to it, checksums, and the list of what is inside.
+ * The same sources in the same directory give the same bytes: files carry the time of the commit, and no owner.
+ */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { version } from "../package.json" with { type: "json" };
+import { build, TARGETS } from "./build.ts";
+import { makeSbom } from "./sbom.ts";
+
+const ROOT = resolve(import.meta.dir, "..");
+const HELP = `Usage: scripts/release VERSION [options]
+
+Makes dist/release/larder-VERSION-TARGET.tar.gz for each target, each with the executable, LICENSE, NOTICES.md, README.md,
+CHANGELOG.md, larder.service and sbom.cdx.json, and SHA256SUMS over them all. VERSION must be what package.json says.
+linux-x64 runs on any x64 processor with SSE4.2 (x86-64-v2); linux-x64-modern needs AVX2.
+
+  --target T          only this target (may be given again): ${Object.keys(TARGETS).join(", ")}
+  --out DIR           where to (default dist/release)
+  --allow-modified    also where files differ from the commit
+  --help              this text
+
+The other processors' runtimes and libraries come from the package registry. A target whose parts can't be had is left
+out: the last lines name it, and the exit code is 1.
+`;
+
+/** What lies beside the executable. */
+const DOCUMENTS = ["LICENSE", "NOTICES.md", "README.md", "CHANGELOG.md"];
+
+interface Release {
+  readonly out: string;
+  readonly commit: string;
+  /** Seconds since 1970: of every file in the archives. */
+  readonly seconds: number;
+}
+
+/** One archive. @returns its name */
+async function makeArchive(target: string, release: Release): Promise<string> {
+  const name = `larder-${version}-${target}`;
+  const temporary = await mkdtemp(join(tmpdir(), "larder-release-"));
+  try {
+    const folder = join(temporary, name);
+    await mkdir(folder, { mode: 0o755 });
+    await build({ target, entry: join(ROOT, "src/main.ts"), outfile: join(folder, "larder") });
+    for (const document of DOCUMENTS) await copyFile(join(ROOT, document), join(folder, document));
+    await copyFile(join(ROOT, "scripts/larder.service"), join(folder, "larder.service"));
+    await writeFile(join(folder, "sbom.cdx.json"), `${JSON.stringify(sbomOf(target, release), undefined, 2)}\n`);
+    const files = ["larder", "larder.service", "sbom.cdx.json", ...DOCUMENTS].sort();
+    for (const file of files) await chmod(join(folder, file), file === "larder" ? 0o755 : 0o644);
+    const archive = join(release.out, `${name}.tar.gz`);
+    await pack(temporary, name, files, archive, release.seconds);
+    return basename(archive);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+function sbomOf(target: string, { commit, seconds }: Release) {
+  const sharp = TARGETS[target]?.sharp ?? "";
+  return makeSbom({
+    root: ROOT,
+    version,
+    commit,
+    timestamp: new Date(seconds * 1000).toISOString().replace(".000Z", "Z"),
+    bunVersion: Bun.version,
+    natives: [`@img/sharp-${sharp}`, `@img/sharp-libvips-${sharp}`],
+  });
+}
+
+/** By GNU tar and gzip, told to write down nothing of this machine and this moment. */
+async function pack(folder: string, name: string, files: string[], archive: string, seconds: number): Promise<void> {
+  const options = ["--format=ustar", "--owner=0", "--group=0", "--numeric-owner", `--mtime=@${seconds}`];
+  const paths = files.map((file) => `${name}/${file}`);
+  const script = 'set -o pipefail; archive=$1; shift; tar "$@" | gzip -n -9 >"$archive"';
+  const partial = `${archive}.partial`;
+  const words = ["bash", "-c", script, "pack", partial, "-C", folder, "-c", ...options, ...paths];
+  const result = Bun.spawnSync(words, { stdout: "inherit", stderr: "pipe" });
+  if (!result.success) throw new Error(`The archive could not be made: ${result.stderr.toString().trim()}`);
+  await rename(partial, archive);
+}
+
+async function digestOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const piece of createReadStream(path)) hash.update(piece);
+  return hash.digest("hex");
+}
+
+function git(...words: string[]): string {
+  const result = Bun.spawnSync(["git", ...words], { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
+  return result.success ? result.stdout.toString().trim() : "";
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      target: { type: "string", multiple: true },
+      out: { type: "string" },
+      "allow-modified": { type: "boolean" },
+      help: { type: "boolean" },
+    },
+  });
+  if (values.help === true) {
+    console.log(HELP);
+    return 0;
+  }
+  const [wanted, ...more] = positionals;
+  if (wanted === undefined || more.length > 0) throw new Error("Give one version: scripts/release VERSION");
+  if (wanted !== version) throw new Error(`package.json says ${version}, not ${wanted}. Change it there first.`);
+  const isModified = git("status", "--porcelain", "--untracked-files=no") !== "";
+  if (isModified && values["allow-modified"] !== true) {
+    throw new Error("Files differ from the commit. Commit them first, or give --allow-modified for a trial.");
+  }
+  const changes = await readFile(join(ROOT, "CHANGELOG.md"), "utf8");
+  if (!changes.includes(`## ${version}`)) console.error(`Note: CHANGELOG.md has no heading "## ${version}".`);
+  const release: Release = {
+    out: resolve(values.out ?? join(ROOT, "dist/release")),
+    commit: `${git("rev-parse", "HEAD") || "unknown"}${isModified ? "-modified" : ""}`,
+    seconds: Number(process.env["SOURCE_DATE_EPOCH"] ?? (git("log", "-1", "--format=%ct") || "0")),
+  };
+  await mkdir(release.out, { recursive: true });
+  return makeAll(values.target ?? Object.keys(TARGETS), release);
+}
+
+async function makeAll(targets: readonly string[], release: Release): Promise<number> {
+  const sums: string[] = [];
+  const missing: string[] = [];
+  for (const target of targets) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- each takes all the memory that there may be
+      const archive = await makeArchive(target, release);
+      const path = join(release.out, archive);
+      // oxlint-disable-next-line no-await-in-loop
+      const [digest, { size }] = await Promise.all([digestOf(path), stat(path)]);
+      sums.push(`${digest}  ${archive}\n`);
+      console.log(`${archive}  ${(size / 1e6).toFixed(1)} MB  ${digest}`);
+    } catch (error) {
+      const reasons = error instanceof AggregateError ? error.errors : [error];
+      missing.push(`${target}: ${reasons.map((one) => (one instanceof Error ? one.message : String(one))).join("; ")}`);
+    }
+  }
+  await writeFile(join(release.out, "SHA256SUMS"), sums.join(""));
+  for (const why of missing) console.error(`NOT MADE  ${why}`);
+  return missing.length === 0 ? 0 : 1;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 2;
+}

@@ -1,0 +1,120 @@
+/*
+ * What scripts/rounds/soak calls. Memory is compared between the end of a tenth of the work, when everything that is kept
+ * has been loaded, and the end, each after the server has had nothing to do for a while.
+ */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Account } from "../../test/support/client.ts";
+import { dispose, startServer, type TestServer } from "../../test/support/server.ts";
+
+const WORKERS = 8;
+const ACCOUNTS = 4;
+const REST_MS = 15_000;
+/** What may be kept more at the end than after a tenth: the allocator's and the collector's luck. */
+const GROWTH_BYTES_MAX = 24 * 1024 * 1024;
+const DESCRIPTORS_GROWTH_MAX = 10;
+const LOG_BYTES_MAX = 64 * 1024 * 1024;
+const PROGRESS_MS = 10_000;
+
+interface Look {
+  readonly requests: number;
+  readonly rssBytes: number;
+  readonly descriptors: number;
+  readonly logBytes: number;
+}
+
+/** One piece of a day: a file comes, is looked at, changed, fetched in part, shared, found, and deleted. */
+async function day({ client }: Account, number: number): Promise<number> {
+  const folder = `/soak-${number % 20}`;
+  const uploaded = await client.upload(`content ${number} ${"x".repeat(number % 5000)}`, {
+    name: `file ${number}.txt`,
+    fields: { folder, tags: `t${number % 50}` },
+  });
+  const id = uploaded.string("data.id");
+  await client.get(`/api/files?folder=${encodeURIComponent(folder)}&limit=20`);
+  await client.get(`/api/files/${id}`);
+  await client.request("PATCH", `/api/files/${id}`, { json: { description: `day ${number}` } });
+  await client.get(`/api/files/${id}/download`);
+  await client.request("GET", `/api/files/${id}/download`, { headers: { range: "bytes=0-9" } });
+  await client.get(`/api/files?search=file+${number}`);
+  await client.get("/api/users/me");
+  await client.get("/api/nothing-here");
+  await client.request("DELETE", `/api/files/${id}`);
+  return 10;
+}
+
+async function look(server: TestServer, requests: number): Promise<Look> {
+  await Bun.sleep(REST_MS);
+  const status = readFileSync(`/proc/${server.pid}/status`, "utf8");
+  return {
+    requests,
+    rssBytes: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024,
+    descriptors: readdirSync(`/proc/${server.pid}/fd`).length,
+    logBytes: statSync(join(server.dataDir, "larder.db-wal"), { throwIfNoEntry: false })?.size ?? 0,
+  };
+}
+
+function tell({ requests, rssBytes, descriptors, logBytes }: Look): void {
+  const megabytes = (bytes: number) => (bytes / 1048576).toFixed(1).padStart(7);
+  console.log(
+    `${String(requests).padStart(8)} requests: ${megabytes(rssBytes)} MiB resident, ${descriptors} open files, ` +
+      `${megabytes(logBytes)} MiB of log`,
+  );
+}
+
+/** Works until there have been so many requests, or until the instant; the first to come. */
+async function work(server: TestServer, accounts: readonly Account[], from: number, until: number, endMs: number) {
+  let requests = from;
+  let number = from;
+  let toldMs = performance.now();
+  const worker = async (own: Account) => {
+    while (requests < until && performance.now() < endMs) {
+      // oxlint-disable-next-line no-await-in-loop -- each worker does one thing after the other
+      requests += await day(own, number++);
+      // What the clients of the tests keep of each answer would be what grows here.
+      server.answers.length = 0;
+      if (performance.now() - toldMs > PROGRESS_MS && process.stderr.isTTY) {
+        toldMs = performance.now();
+        console.error(`${requests} requests`);
+      }
+    }
+  };
+  await Promise.all(
+    Array.from({ length: WORKERS }, (_, index) => accounts[index % accounts.length]).flatMap((one) =>
+      one === undefined ? [] : [worker(one)],
+    ),
+  );
+  return requests;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { requests: { type: "string" }, minutes: { type: "string" } } });
+  const minutes = values.minutes === undefined ? undefined : Number(values.minutes);
+  const wanted = minutes === undefined ? Number(values.requests ?? 100_000) : Number.POSITIVE_INFINITY;
+  const wholeMs = minutes === undefined ? Number.POSITIVE_INFINITY : minutes * 60_000;
+  if (!(wanted > 0) || !(wholeMs > 0)) throw new Error("Give a number: --requests N or --minutes M");
+  const server = await startServer();
+  try {
+    const accounts = await Promise.all(Array.from({ length: ACCOUNTS }, () => server.signUp()));
+    tell(await look(server, 0));
+    const startMs = performance.now();
+    const warm = await work(server, accounts, 0, wanted / 10, startMs + wholeMs / 10);
+    const early = await look(server, warm);
+    tell(early);
+    const total = await work(server, accounts, warm, wanted, startMs + wholeMs);
+    const late = await look(server, total);
+    tell(late);
+    const problems = [
+      late.rssBytes - early.rssBytes > GROWTH_BYTES_MAX && "its memory has grown",
+      late.descriptors - early.descriptors > DESCRIPTORS_GROWTH_MAX && "its open files have grown",
+      late.logBytes > LOG_BYTES_MAX && "the database's log is too long",
+    ].filter((one) => one !== false);
+    for (const problem of problems) console.error(`FAILED: ${problem}`);
+    return problems.length === 0 ? 0 : 1;
+  } finally {
+    await dispose(server);
+  }
+}
+
+process.exitCode = await main();

@@ -1,0 +1,104 @@
+// What `larder doctor` says of the address that people use (D36). Through real proxies: test/proxies.
+import { afterEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { repositoryRoot, type TestServer, withServer } from "../support/server.ts";
+
+const fixtures = join(repositoryRoot, "test/fixtures/tls");
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+interface Finding {
+  about: string;
+  state: string;
+  text: string;
+}
+
+async function findings(server: TestServer, publicUrl: string, about = "public address"): Promise<Finding[]> {
+  const env = { LARDER_PUBLIC_URL: publicUrl, LARDER_THUMBNAILS_ENABLED: "off" };
+  const { stdout, stderr } = await server.larder(["doctor", "--json"], { env });
+  if (stdout === "") throw new Error(stderr);
+  const told: { findings: Finding[] } = JSON.parse(stdout);
+  return told.findings.filter((finding) => finding.about === about);
+}
+
+/** Something else that answers at an address. */
+function stranger(answer: (url: URL) => Response): string {
+  const strange = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => answer(new URL(request.url)) });
+  closing.push(() => strange.stop(true));
+  return `http://127.0.0.1:${strange.port}`;
+}
+
+describe("at the public address", () => {
+  test("this server is recognised", async () => {
+    await withServer({}, async (server) => {
+      const [finding, ...more] = await findings(server, server.url);
+      expect(more).toEqual([]);
+      expect(finding).toMatchObject({ state: "ok", text: expect.stringContaining("This server answers") });
+    });
+  });
+
+  test("another server, another Larder and a loop are told apart", async () => {
+    await withServer({}, async (server) => {
+      const strange: [string, string][] = [
+        [stranger(() => new Response("It works!")), "something else answers (status 200)"],
+        [stranger(() => new Response("no", { status: 502 })), "something else answers (status 502)"],
+        [stranger(() => Response.json({ status: "live" })), "another Larder answers"],
+        [stranger(({ href }) => Response.redirect(href, 301)), "a loop"],
+        [stranger(() => new Response(null, { status: 302, headers: { location: "ftp://a/" } })), "no web address"],
+      ];
+      for (const [url, words] of strange) {
+        expect(await findings(server, url)).toEqual([
+          { about: "public address", state: "wrong", text: expect.stringContaining(words) },
+        ]);
+      }
+    });
+  });
+
+  test("a redirect is followed, and told of", async () => {
+    await withServer({}, async (server) => {
+      const url = stranger(({ pathname }) => Response.redirect(server.url + pathname, 308));
+      const seen = await findings(server, url);
+      expect(seen.map(({ state }) => state)).not.toContain("wrong");
+      expect(seen[0]).toMatchObject({ state: "note", text: expect.stringContaining("Set publicUrl to where it ends") });
+    });
+  });
+
+  test("nobody there is a note, since home routers often don't lead back in", async () => {
+    await withServer({}, async (server) => {
+      const [finding] = await findings(server, "http://127.0.0.1:1");
+      expect(finding).toMatchObject({ state: "note", text: expect.stringContaining("can't be reached") });
+    });
+  });
+
+  test("a certificate that clients refuse is wrong", async () => {
+    const env = {
+      LARDER_TLS_CERT_FILE: join(fixtures, "ended-certificate.pem"),
+      LARDER_TLS_KEY_FILE: join(fixtures, "ended-key.pem"),
+    };
+    await withServer({ env }, async (server) => {
+      const [finding] = await findings(server, server.url);
+      expect(finding).toMatchObject({ state: "wrong", text: expect.stringContaining("2020-02-01") });
+      const [own] = (await findings(server, server.url, "certificate")).filter(({ state }) => state === "note");
+      expect(own?.text).toContain("ended on 2020-02-01");
+    });
+  });
+
+  test("nothing is asked where no server runs", async () => {
+    await withServer({}, async (server) => {
+      await server.stop();
+      const [finding] = await findings(server, "http://127.0.0.1:1");
+      expect(finding).toMatchObject({ state: "note", text: expect.stringContaining("was not tried") });
+    });
+  });
+});
+
+test("only the doctor is told how a request reached the server", async () => {
+  await withServer({}, async (server) => {
+    for (const pass of ["", "1.x", `${Date.now()}.${"A".repeat(43)}`]) {
+      const answer = await server.visitor.request("GET", "/health/live", { headers: { "x-larder-doctor": pass } });
+      expect(answer.json).toEqual({ status: "live" });
+    }
+  });
+});

@@ -1,0 +1,276 @@
+import { describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { cp, readdir, readFile, stat, truncate, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { runJob } from "../support/jobs.ts";
+import { runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
+
+function blobPath(directory: string, content: Uint8Array): string {
+  const digest = digestOf(content);
+  return join(directory, "blobs/sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+}
+
+async function flipBit(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[100] = (bytes[100] ?? 0) ^ 1;
+  // The copy may have the same file under another name.
+  await unlink(path);
+  await writeFile(path, bytes);
+}
+
+/** What `larder verify --json` says. */
+interface Report {
+  ok: boolean;
+  contents: number;
+  bytes: number;
+  damaged: number;
+  missing: number;
+  snapshot: string | null;
+  unlisted: { contents: number; bytes: number };
+  foreign: number;
+  findings: {
+    kind: string;
+    checksum: string | null;
+    detail: string;
+    files: { account: string; path: string; as: string }[];
+  }[];
+}
+
+async function verify(args: string[]): Promise<{ code: number; report: Report }> {
+  const { code, stdout, stderr } = await runLarder(["verify", "--json", ...args]);
+  if (stdout === "") throw new Error(`verify said nothing: ${code} ${stderr}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a script would do
+  return { code, report: JSON.parse(stdout) as Report };
+}
+
+/** All names, sizes and times below a folder. */
+async function stateOf(folder: string): Promise<string[]> {
+  // A look whether a server runs takes away what a killed one left at its lock.
+  const names = (await readdir(folder, { recursive: true })).filter((name) => name !== "larder.lock-journal").sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const { size, mtimeMs, mode } = await stat(join(folder, name));
+      return `${name} ${size} ${mtimeMs} ${mode}`;
+    }),
+  );
+}
+
+async function withFiles(
+  use: (
+    server: TestServer,
+    client: Client,
+    contents: [present: Uint8Array, former: Uint8Array, trashed: Uint8Array],
+    email: string,
+  ) => Promise<void>,
+): Promise<void> {
+  await withServer({}, async (server) => {
+    const { client, email } = await server.signUp();
+    const [present, former, trashed] = [randomContent(300_000), randomContent(2_000), randomContent(1_000)];
+    await client.stored(present, { name: "present.bin", fields: { folder: "/deep/er" } });
+    const id = await client.storedId(former, { name: "changed.txt" });
+    expectStatus(await client.putContent(id, "the second content"), 200);
+    const trashId = await client.storedId(trashed, { name: "old.txt", fields: { folder: "/attic" } });
+    expectStatus(await client.post("/api/files/trash", { fileIds: [trashId] }), 200);
+    await use(server, client, [present, former, trashed], email);
+  });
+}
+
+describe("larder verify beside a running server", () => {
+  test("an intact directory: exit 0, and the readings are noted", async () => {
+    await withFiles(async (server, client) => {
+      const { code, report } = await verify(["--data", server.dataDir]);
+      expect({ code, report }).toMatchObject({
+        code: 0,
+        report: { ok: true, contents: 4, bytes: 303_018, findings: [], unlisted: { contents: 0 }, foreign: 0 },
+      });
+      expectStatus(await client.get("/api/files"), 200);
+      const text = await runLarder(["verify", "--data", server.dataDir]);
+      expect(text.code).toBe(0);
+      expect(text.stdout).toMatch(/4 contents.+verified by the database of the running server.+\n.+ is intact\.\n$/);
+    });
+  });
+
+  test("names each file of each fault, exit 1; from then on it is refused, and healed by the same bytes (D9, D10)", async () => {
+    await withFiles(async (server, client, [present, former, trashed], email) => {
+      await flipBit(blobPath(server.dataDir, present));
+      await truncate(blobPath(server.dataDir, former), 7);
+      await unlink(blobPath(server.dataDir, trashed));
+      const { code, report } = await verify(["--data", server.dataDir]);
+      expect({ code, ...report }).toMatchObject({ code: 1, ok: false, damaged: 2, missing: 1 });
+      const of = (content: Uint8Array) => report.findings.find(({ checksum }) => checksum === checksumOf(content));
+      expect(of(present)).toMatchObject({
+        kind: "damaged",
+        files: [{ account: email, path: "/deep/er/present.bin", as: "present" }],
+      });
+      expect(of(former)).toMatchObject({ kind: "damaged", files: [{ path: "/changed.txt", as: "earlier" }] });
+      expect(of(trashed)).toMatchObject({ kind: "missing", files: [{ as: "trash" }] });
+      const id = (await client.get("/api/files?folder=/deep/er")).string("data.files.0.id");
+      expectRefusal(await client.get(`/api/files/${id}/download`), 500, "content_damaged");
+      await client.stored(present, { name: "again" });
+      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(present));
+      const text = await runLarder(["verify", "--data", server.dataDir]);
+      expect(text.code).toBe(1);
+      expect(text.stdout).toContain(`${email}: /changed.txt`);
+      expect(text.stdout).toContain("larder heal --from");
+    });
+  });
+
+  test("--quick sees lengths alone, and neither it nor --read-only notes anything", async () => {
+    await withFiles(async (server, client, [present, former]) => {
+      await flipBit(blobPath(server.dataDir, present));
+      await truncate(blobPath(server.dataDir, former), 7);
+      const quick = await verify(["--quick", "--data", server.dataDir]);
+      expect({ code: quick.code, damaged: quick.report.damaged }).toEqual({ code: 1, damaged: 1 });
+      const whole = await verify(["--read-only", "--data", server.dataDir]);
+      expect({ code: whole.code, damaged: whole.report.damaged }).toEqual({ code: 1, damaged: 2 });
+      const id = (await client.get("/api/files?folder=/deep/er")).string("data.files.0.id");
+      expectStatus(await client.get(`/api/files/${id}/download`), 200);
+    });
+  });
+
+  test("under uploads, changes and deletions nothing is found that isn't there", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const end = new AbortController();
+      const work = (async () => {
+        for (let round = 0; !end.signal.aborted; round++) {
+          const id = await client.storedId(randomContent(20_000), { name: `${round}.bin` });
+          if (round % 2 === 0) await client.delete(`/api/files/${id}`);
+          else await client.putContent(id, randomContent(500));
+        }
+      })();
+      for (let round = 0; round < 4; round++) {
+        const { code, report } = await verify(["--data", server.dataDir]);
+        expect({ code, findings: report.findings }).toEqual({ code: 0, findings: [] });
+      }
+      end.abort();
+      await work;
+    });
+  });
+});
+
+describe("larder verify DIR", () => {
+  test("writes nothing into a stopped, a crashed or a copied directory", async () => {
+    await withFiles(async (server, client, [present]) => {
+      const admin = await server.addUser(["--admin"]);
+      await runJob(admin.client, "snapshot");
+      const copies = await temporaryDirectory();
+      const live = join(copies, "live");
+      await cp(server.dataDir, live, { recursive: true, preserveTimestamps: true });
+      await client.stored("after the copy", { name: "late" });
+      await server.kill9();
+      const crashed = join(copies, "crashed");
+      for (const directory of [live, server.dataDir]) {
+        const before = await stateOf(directory);
+        const { code, report } = await verify([directory]);
+        expect({ code, findings: report.findings }).toEqual({ code: 0, findings: [] });
+        expect(await stateOf(directory)).toEqual(before);
+        expect(report.snapshot === null).toBe(directory !== live);
+        expect(report.contents).toBe(directory === live ? 4 : 5);
+      }
+      await server.start();
+      await server.stop();
+      await cp(server.dataDir, crashed, { recursive: true, preserveTimestamps: true });
+      await flipBit(blobPath(crashed, present));
+      const before = await stateOf(crashed);
+      const { code, report } = await verify([crashed]);
+      expect({ code, damaged: report.damaged, contents: report.contents }).toEqual({
+        code: 1,
+        damaged: 1,
+        contents: 5,
+      });
+      expect(await stateOf(crashed)).toEqual(before);
+    });
+  }, 60_000);
+
+  test("of something that is no data directory, or has no whole database: exit 2 and why", async () => {
+    const empty = await temporaryDirectory();
+    const { code, stderr } = await runLarder(["verify", empty]);
+    expect(code).toBe(2);
+    expect(stderr).toContain(empty);
+    await withServer({}, async (server) => {
+      await server.stop();
+      for (const name of await readdir(join(server.dataDir, "snapshots"))) {
+        await unlink(join(server.dataDir, "snapshots", name));
+      }
+      await unlink(join(server.dataDir, "larder.db"));
+      const lost = await runLarder(["verify", server.dataDir]);
+      expect({ code: lost.code, says: lost.stderr.includes("There is no database") }).toEqual({ code: 2, says: true });
+      await writeFile(join(server.dataDir, "larder.db"), randomContent(9_000));
+      const none = await runLarder(["verify", server.dataDir]);
+      expect(none.code).toBe(2);
+      expect(none.stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+    });
+  });
+});
+
+describe("rows", () => {
+  const breakages: [what: string, sql: string, says: RegExp][] = [
+    ["a counter", "UPDATE accounts SET files = files + 1 WHERE files > 0", /counter accounts\.files/],
+    ["a reference count", "UPDATE blobs SET refs = refs + 1", /counter blobs\.refs/],
+    ["a folder's count", "UPDATE folders SET child_files = 9", /counter folders\.child_files/],
+    ["a size", "UPDATE nodes SET size_bytes = 1 WHERE name = 'present.bin'", /size is not that of their content/],
+    ["a name", "UPDATE nodes SET name = 'a/b' WHERE name = 'present.bin'", /names that no file may have: file_/],
+    ["a journal number", "UPDATE accounts SET seq = 1 WHERE seq > 1", /numbers that were never given/],
+    [
+      "a missing row",
+      "DELETE FROM folders WHERE node_id IN (SELECT id FROM nodes WHERE name = 'er')",
+      /without their counts/,
+    ],
+    ["a reference", "UPDATE versions SET blob_id = 999999", /refers to a row of blobs that is not there/],
+    [
+      "a circle",
+      "UPDATE nodes SET parent_id = (SELECT id FROM nodes WHERE name = 'er') WHERE name = 'deep'",
+      /going round in a circle/,
+    ],
+  ];
+
+  test("each broken rule is found and told by ids, without names", async () => {
+    await withFiles(async (server) => {
+      await server.stop();
+      const copies = await temporaryDirectory();
+      for (const [what, sql, says] of breakages) {
+        const broken = join(copies, what.replaceAll(/\W/g, "-"));
+        await cp(server.dataDir, broken, { recursive: true, preserveTimestamps: true });
+        // As it is itself, not a copy of it.
+        await unlink(join(broken, "larder.state"));
+        const sqlite = new Database(join(broken, "larder.db"));
+        sqlite.run("PRAGMA foreign_keys=OFF");
+        sqlite.run("PRAGMA writable_schema=ON");
+        sqlite.run(sql);
+        sqlite.close();
+        const { code, stdout, stderr } = await runLarder(["verify", "--json", broken]);
+        expect({ what, code: code === 0 ? 0 : "found" }).toEqual({ what, code: "found" });
+        expect({ what, says: stdout + stderr }).toEqual({ what, says: expect.stringMatching(says) });
+      }
+    });
+  }, 60_000);
+
+  test("a damaged page is found (D45)", async () => {
+    await withFiles(async (server) => {
+      await server.stop();
+      const path = join(server.dataDir, "larder.db");
+      const sqlite = new Database(path, { readonly: true });
+      const { page } = sqlite
+        .query<{ page: number }, []>("SELECT rootpage AS page FROM sqlite_schema WHERE name = 'nodes_modified'")
+        .get() ?? { page: 0 };
+      const { size } = sqlite.query<{ size: number }, []>("SELECT page_size AS size FROM pragma_page_size").get() ?? {
+        size: 0,
+      };
+      sqlite.close();
+      const bytes = await readFile(path);
+      bytes.fill(0xee, (page - 1) * size + 8, page * size);
+      await writeFile(path, bytes);
+      const { code, report } = await verify([server.dataDir]);
+      expect(code).toBe(1);
+      expect(report.findings[0]?.detail).toMatch(/nodes_modified|page|tree/i);
+      // Beside it the contents are read all the same.
+      expect({ contents: report.contents, damaged: report.damaged }).toEqual({ contents: 4, damaged: 0 });
+      const noted = await runLarder(["verify", "--data", server.dataDir]);
+      expect(noted.code).not.toBe(0);
+      expect(noted.stdout + noted.stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+    });
+  }, 60_000);
+});

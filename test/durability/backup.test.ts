@@ -1,0 +1,152 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { cp, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Client, checksumOf, randomContent } from "../support/client.ts";
+import { mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
+import { randomOf } from "../support/random.ts";
+import { repositoryRoot, runLarder, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
+
+// Each starts several processes.
+setDefaultTimeout(60_000);
+
+if (mountingFails !== undefined) console.warn(`skipped: tests on file systems of their own: ${mountingFails}`);
+
+/** That a backup, copied to where it can be written, opens and has these files. */
+async function expectOpens(dir: string, account: { email: string; password: string }, names: string[]): Promise<void> {
+  const base = await temporaryDirectory();
+  const copy = join(base, "copy");
+  try {
+    await cp(dir, copy, { recursive: true });
+    await rm(join(copy, "lost+found"), { recursive: true, force: true });
+    await withServer({ dataDir: copy }, async (opened) => {
+      const { email, password } = account;
+      const answer = await opened.visitor.post("/api/auth/signin", { email, password });
+      const client = new Client(opened, answer.string("token"));
+      expect((await client.names("/")).toSorted()).toEqual(names);
+      expect(opened.log).not.toContain("missing");
+    });
+  } finally {
+    await rm(base, { recursive: true });
+  }
+}
+
+test("a restore that is killed at any instant leaves a directory that opens to one whole state or the other", async () => {
+  await withServer({}, async (server) => {
+    const { client, email, password } = await server.signUp();
+    await client.storedId("first", { name: "first" });
+    const base = await temporaryDirectory();
+    try {
+      await runLarder(["backup", join(base, "backup"), "--data", server.dataDir]);
+      await client.storedId("second", { name: "second" });
+      await server.stop();
+      const taken = (await readdir(join(base, "backup", "snapshots"))).find((name) => name.endsWith(".db")) ?? "";
+      for (const suffix of ["", ".sha256"])
+        await cp(join(base, "backup", "snapshots", taken + suffix), join(server.dataDir, "snapshots", taken + suffix));
+      const random = randomOf(8);
+      for (let round = 0; round < 8; round++) {
+        const copy = join(base, `copy-${round}`);
+        // Of a stopped server: it opens as it is.
+        await cp(server.dataDir, copy, { recursive: true });
+        const words = [...testCommand(), "restore", "--snapshot", taken, "--data", copy];
+        const child = Bun.spawn(words, { cwd: repositoryRoot, stdout: "ignore", stderr: "ignore" });
+        const timer = setTimeout(() => child.kill("SIGKILL"), 40 + random.below(500));
+        await child.exited;
+        clearTimeout(timer);
+        await withServer({ dataDir: copy }, async (opened) => {
+          const answer = await opened.visitor.post("/api/auth/signin", { email, password });
+          const names = (await new Client(opened, answer.string("token")).names("/")).toSorted();
+          expect([["first"], ["first", "second"]]).toContainEqual(names);
+        });
+      }
+    } finally {
+      await rm(base, { recursive: true });
+    }
+  });
+}, 120_000);
+
+describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
+  test.each(["ext4", "tmpfs"])(
+    "of %s that fills up ends it with a clear message; the former backup opens, and with room it goes on",
+    async (kind) => {
+      const disk = kind === "ext4" ? await mountExt4(48) : await mountTmpfs(24);
+      try {
+        await withServer({}, async (server) => {
+          const account = await server.signUp();
+          const { client } = account;
+          await client.storedId("small", { name: "small" });
+          const dir = join(disk.path, "backup");
+          const backUp = () => runLarder(["backup", dir, "--data", server.dataDir]);
+          expect((await backUp()).code).toBe(0);
+          const ids: string[] = [];
+          for (let index = 0; index < 12; index++)
+            ids.push(await client.storedId(randomContent(4_000_000), { name: `large ${index}` }));
+          const full = await backUp();
+          expect(full.code).toBe(2);
+          expect(full.stderr).toContain("room");
+          expect(full.stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
+          await expectOpens(dir, account, ["small"]);
+          for (const id of ids.slice(2)) await client.delete(`/api/files/${id}`);
+          // Room: what was brought and is not needed goes with the states that name it, so none.
+          const blobs = join(dir, "blobs", "sha256");
+          for (const name of await readdir(blobs, { recursive: true, withFileTypes: true }))
+            if (name.isFile() && Bun.file(join(name.parentPath, name.name)).size === 4_000_000)
+              await rm(join(name.parentPath, name.name));
+          const again = await backUp();
+          expect([again.code, again.stderr]).toEqual([0, ""]);
+          await expectOpens(dir, account, ["large 0", "large 1", "small"]);
+        });
+      } finally {
+        await disk.unmount();
+      }
+    },
+    90_000,
+  );
+
+  test("that is mounted for reading only is told, and a restore from it works", async () => {
+    const disk = await mountExt4(32);
+    try {
+      await withServer({}, async (server) => {
+        const account = await server.signUp();
+        const content = randomContent(100_000);
+        const id = await account.client.storedId(content, { name: "one" });
+        const dir = join(disk.path, "backup");
+        expect((await runLarder(["backup", dir, "--data", server.dataDir])).code).toBe(0);
+        expect((await run(["mount", "-o", "remount,ro", disk.path])).code).toBe(0);
+        const refused = await runLarder(["backup", dir, "--data", server.dataDir]);
+        expect([refused.code, refused.stderr.includes("read-only")]).toEqual([2, true]);
+        const drill = await runLarder(["backup", "--drill", dir, "--data", server.dataDir]);
+        expect([drill.code, drill.stderr]).toEqual([0, ""]);
+        const base = await temporaryDirectory();
+        const target = join(base, "restored");
+        expect((await runLarder(["restore", dir, "--data", target])).code).toBe(0);
+        await withServer({ dataDir: target }, async (restored) => {
+          const { email, password } = account;
+          const answer = await restored.visitor.post("/api/auth/signin", { email, password });
+          const client = new Client(restored, answer.string("token"));
+          expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
+        });
+        await rm(base, { recursive: true });
+      });
+    } finally {
+      await disk.unmount();
+    }
+  });
+
+  test("that fills up under a restore leaves nothing that could be taken for a data directory", async () => {
+    const disk = await mountTmpfs(4);
+    try {
+      await withServer({}, async (server) => {
+        const { client } = await server.signUp();
+        for (let index = 0; index < 4; index++) await client.storedId(randomContent(2_000_000), { name: `f${index}` });
+        const target = join(disk.path, "restored");
+        const { code, stderr } = await runLarder(["restore", server.dataDir, "--data", target]);
+        expect([code, stderr.includes("room")]).toEqual([2, true]);
+        const names = await readdir(target);
+        expect(names).not.toContain("larder.db");
+        expect(names).not.toContain("larder.state");
+      });
+    } finally {
+      await disk.unmount();
+    }
+  });
+});

@@ -1,0 +1,87 @@
+// A storm of uploads on a machine, or in a unit, that gives little memory: issue "Unattended for years", faults.
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { type Client, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { makeMemoryGroup, type MemoryGroup } from "../support/memory-group.ts";
+import { withServer } from "../support/server.ts";
+
+const MIB = 1024 * 1024;
+const UPLOADS = 64;
+const UPLOAD_BYTES = 6 * MIB;
+
+/** What became of the storm: digests of what was acknowledged, by id; statuses of the rest; connections that broke. */
+interface Outcome {
+  acknowledged: Map<string, string>;
+  refused: number[];
+  broken: number;
+}
+
+async function storm(client: Client): Promise<Outcome> {
+  const outcome: Outcome = { acknowledged: new Map(), refused: [], broken: 0 };
+  const content = randomContent(UPLOAD_BYTES);
+  await Promise.all(
+    Array.from({ length: UPLOADS }, async (_, index) => {
+      const bytes = Uint8Array.from(content);
+      bytes[0] = index;
+      const digest = createHash("sha256").update(bytes).digest("hex");
+      const answer = await client.upload(bytes, { name: `${index}.bin` }).catch(() => undefined);
+      if (answer === undefined) outcome.broken++;
+      else if (answer.status === 201) outcome.acknowledged.set(answer.string("data.id"), digest);
+      else outcome.refused.push(answer.status);
+    }),
+  );
+  return outcome;
+}
+
+async function expectWhole(client: Client, { acknowledged }: Outcome): Promise<void> {
+  for (const [id, digest] of acknowledged) {
+    const answer = await client.get(`/api/files/${id}/download`);
+    expectStatus(answer, 200);
+    expect(createHash("sha256").update(answer.bytes).digest("hex")).toBe(digest);
+  }
+}
+
+/** Runs `use` with a group of so much memory. Where none can be made, the test says so and passes. */
+async function withMemory(mebibytes: number, use: (group: MemoryGroup) => Promise<void>): Promise<void> {
+  const group = makeMemoryGroup(mebibytes * MIB);
+  if (group === undefined) {
+    console.warn("SKIPPED: control groups can't be made here (no root, or a container without them)");
+    return;
+  }
+  try {
+    await use(group);
+  } finally {
+    group.remove();
+  }
+}
+
+test("64 uploads at once in 256 MiB are all taken, or put off", async () => {
+  await withMemory(256, async (group) => {
+    await withServer({ prefix: group.prefix }, async (server) => {
+      const { client } = await server.signUp();
+      const outcome = await storm(client);
+      expect(outcome.broken).toBe(0);
+      expect(outcome.refused.filter((status) => status !== 503)).toEqual([]);
+      expect(outcome.acknowledged.size).toBeGreaterThan(0);
+      await expectWhole(client, outcome);
+      expect(group.kills()).toBe(0);
+      expect(await server.stop()).toBe(0);
+    });
+  });
+}, 120_000);
+
+test("where the kernel ends the server for want of memory, nothing acknowledged is lost", async () => {
+  await withMemory(88, async (group) => {
+    await withServer({ prefix: group.prefix }, async (server) => {
+      const { client } = await server.signUp();
+      const first = await client.storedId("acknowledged before the storm");
+      const outcome = await storm(client);
+      // It may have survived, on another machine with other figures: what counts is what comes then.
+      await server.restart({ prefix: [] });
+      expect((await client.get(`/api/files/${first}/download`)).text).toBe("acknowledged before the storm");
+      await expectWhole(client, outcome);
+      expectStatus(await client.stored("after", { name: "after.txt" }), 201);
+    });
+  });
+}, 120_000);

@@ -1,0 +1,246 @@
+/** Data that earlier versions of the program left (test/fixtures/releases, made by scripts/fixtures.ts) opens in this one. */
+import { Database } from "bun:sqlite";
+import { describe, expect, test } from "bun:test";
+import { copyFile, mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { Client, digestOf } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { portraitOf } from "../support/portrait.ts";
+import { repositoryRoot, runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
+
+const RELEASES = join(repositoryRoot, "test/fixtures/releases");
+const NAMES = (await readdir(RELEASES))
+  .filter((name) => name.endsWith(".json"))
+  .map((name) => name.slice(0, -".json".length));
+
+/** What was put into a directory, as the script that made it noted it. */
+interface Left {
+  readonly email: string;
+  readonly otherEmail: string;
+  readonly password: string;
+  readonly files: readonly {
+    readonly path: string;
+    readonly sha256: string;
+    readonly size: number;
+    readonly tags: readonly string[];
+    readonly description: string;
+    readonly versions: readonly string[];
+  }[];
+  readonly folders: readonly string[];
+  readonly otherFiles: readonly string[];
+  readonly deviceId: string | null;
+  readonly trash: readonly string[];
+  readonly shareToken: string | null;
+  readonly apiKey: string | null;
+}
+
+async function readLeft(name: string): Promise<Left> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by the script beside it
+  return JSON.parse(await readFile(join(RELEASES, `${name}.json`), "utf8")) as Left;
+}
+
+/** The directory as that version left it, in a temporary place that is removed afterwards. */
+async function withLeft(name: string, use: (dataDir: string, left: Left) => Promise<void>): Promise<void> {
+  const dataDir = await temporaryDirectory();
+  try {
+    const unpacked = Bun.spawn(["tar", "--zstd", "-xf", join(RELEASES, `${name}.tar.zst`), "-C", dataDir]);
+    expect(await unpacked.exited).toBe(0);
+    await use(dataDir, await readLeft(name));
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function signIn(server: TestServer, email: string, password: string): Promise<Client> {
+  const answer = await server.visitor.post("/api/auth/signin", { email, password });
+  expectStatus(answer, 200);
+  return new Client(server, answer.string("token"));
+}
+
+/** Everything that was put into it is there, byte for byte. */
+async function expectAllThere(server: TestServer, left: Left): Promise<void> {
+  const client = await signIn(server, left.email, left.password);
+  const { entries, trash } = await portraitOf(client);
+  expect(Object.keys(entries).sort()).toEqual([...left.folders, ...left.files.map(({ path }) => path)].sort());
+  for (const { path, sha256, size, tags, description, versions } of left.files) {
+    const { item, info, read } = Object(entries[path]);
+    const { contents } = Object(read);
+    const found = [item.size, item.tags, item.checksum, item.version, info.metadata.description ?? "", read.digest];
+    const wanted = [size, tags, `sha256:${sha256}`, versions.length, description, sha256];
+    expect([path, ...found]).toEqual([path, ...wanted]);
+    expect(versions.map((_digest, index): unknown => contents[index + 1])).toEqual([...versions]);
+  }
+  expect(trash).toMatchObject(left.trash.map((name) => ({ name })));
+  const other = await signIn(server, left.otherEmail, left.password);
+  expect(Object.keys((await portraitOf(other)).entries)).toEqual([...left.otherFiles]);
+  if (left.deviceId !== null) {
+    const { email, password, deviceId } = left;
+    const device = await server.visitor.post("/api/mobile/auth", { email, password, deviceId });
+    expectStatus(device, 200);
+    expect(device.string("device.id")).toBe(deviceId);
+  }
+  if (left.shareToken !== null) expectStatus(await server.visitor.get(`/s/${left.shareToken}/download`), 200);
+  if (left.apiKey !== null) expectStatus(await new Client(server, left.apiKey).get("/api/files"), 200);
+}
+
+function databaseIn(dataDir: string): string {
+  return join(dataDir, "larder.db");
+}
+
+/** Steps that the database has seen. Leaves nothing beside it. */
+function stepsOf(dataDir: string): string[] {
+  const sqlite = new Database(databaseIn(dataDir));
+  try {
+    return sqlite
+      .query<{ id: string }, []>("SELECT id FROM migrations ORDER BY id")
+      .all()
+      .map(({ id }) => id);
+  } finally {
+    sqlite.close();
+  }
+}
+
+function change(dataDir: string, sql: string): void {
+  const sqlite = new Database(databaseIn(dataDir));
+  try {
+    sqlite.run("PRAGMA journal_mode=DELETE");
+    sqlite.run(sql);
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** What of the data could have been changed: names and digests of everything but the contents. */
+async function stateOf(dataDir: string): Promise<Record<string, string>> {
+  const names = (await readdir(dataDir)).filter((name) => /^larder\.(db|state)/.test(name)).sort();
+  const digests = await Promise.all(
+    names.map(async (name) => [name, digestOf(await readFile(join(dataDir, name)))] as const),
+  );
+  return Object.fromEntries(digests);
+}
+
+describe.each(NAMES)("data of %s", (name) => {
+  test("opens in one step, unattended; all of it is there, and so is the way back (D44)", async () => {
+    await withLeft(name, async (dataDir, left) => {
+      await withServer({ dataDir }, async (server) => {
+        const snapshot = await findCopy(dataDir);
+        expect(server.log).toContain("The database was brought up to date.");
+        expect(server.log).toMatch(/"rowsBefore":\{.*"nodes":3\d.*"rowsAfter":\{.*"nodes":3\d/);
+        expect(server.log).toContain(`larder restore --snapshot ${snapshot} --data ${dataDir}`);
+        await expectAllThere(server, left);
+        // And it goes on.
+        const client = await signIn(server, left.email, left.password);
+        await client.stored("new", { name: "new.txt" });
+        await server.restart();
+        expect(await client.names()).toContain("new.txt");
+      });
+    });
+  }, 120_000);
+
+  test("the state of before can be gone back to, and the earlier program's file is the copy", async () => {
+    await withLeft(name, async (dataDir, left) => {
+      const before = await expectSteps(dataDir);
+      await withServer({ dataDir }, async (server) => {
+        await (await signIn(server, left.email, left.password)).stored("new", { name: "new.txt" });
+        await server.stop();
+        const snapshot = await findCopy(dataDir);
+        const restored = await server.larder(["restore", "--snapshot", snapshot]);
+        expect([restored.code, restored.stderr]).toEqual([0, expect.not.stringContaining("missing")]);
+        await server.start();
+        await expectAllThere(server, left);
+        await server.stop();
+
+        // By hand, as the log says it, for the earlier program; which then works on, and knows nothing of larder.state.
+        const aside = join(dataDir, "set-aside", "by-hand");
+        await mkdir(aside, { recursive: true });
+        for (const one of await readdir(dataDir)) {
+          if (one.startsWith("larder.db")) await rename(join(dataDir, one), join(aside, one));
+        }
+        await copyFile(join(dataDir, "snapshots", snapshot), databaseIn(dataDir));
+        expect(stepsOf(dataDir)).toEqual(before);
+        change(dataDir, "UPDATE users SET name = 'by the earlier program'");
+        await server.start();
+        expect((await (await signIn(server, left.email, left.password)).get("/api/users/profile")).text).toContain(
+          "by the earlier program",
+        );
+        await expectAllThere(server, left);
+      });
+    });
+  }, 120_000);
+
+  test("a kill at any moment of the upgrade leaves a state that the next start upgrades (D6)", async () => {
+    await withLeft(name, async (dataDir, left) => {
+      const before = await expectSteps(dataDir);
+      for (let round = 0; round < 6; round++) {
+        const child = Bun.spawn([process.execPath, "src/main.ts", "serve", "--data", dataDir, "--port", "0"], {
+          cwd: repositoryRoot,
+          env: { PATH: process.env["PATH"] ?? "" },
+          stdout: "ignore",
+          stderr: "ignore",
+        });
+        // From before the database is opened to after it is changed.
+        await Bun.sleep(round * 120);
+        child.kill("SIGKILL");
+        await child.exited;
+        const steps = stepsOf(dataDir);
+        // All of the steps, or none.
+        if (!steps.includes("0016_store_journal")) expect(steps).toEqual(before);
+      }
+      await withServer({ dataDir }, async (server) => {
+        await expectAllThere(server, left);
+        expect(stepsOf(dataDir)).toContain("0016_store_journal");
+      });
+    });
+  }, 120_000);
+
+  test("a step that fails leaves the old state, and says so", async () => {
+    await withLeft(name, async (dataDir) => {
+      const before = await expectSteps(dataDir);
+      // A table in the way of one of the steps.
+      change(dataDir, "CREATE TABLE store_journal (x INTEGER) STRICT");
+      const { code, stderr } = await runLarder(["serve", "--data", dataDir, "--port", "0"]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("could not be brought up to date");
+      expect(stderr).toContain("0016_store_journal");
+      expect(stderr).toContain("It is as it was");
+      expect(stepsOf(dataDir)).toEqual(before);
+    });
+  }, 60_000);
+});
+
+test("a database of a newer version is refused, and not a byte of it is changed", async () => {
+  const name = NAMES.at(-1) ?? "";
+  await withLeft(name, async (dataDir, left) => {
+    await withServer({ dataDir }, async (server) => {
+      await server.stop();
+      change(dataDir, "INSERT INTO migrations (id, applied_at) VALUES ('9999_of_the_future', 1)");
+      const before = await stateOf(dataDir);
+      const snapshots = await readdir(join(dataDir, "snapshots"));
+      for (const args of [["serve", "--port", "0"], ["user", "list"], ["gc"]]) {
+        const { code, stdout, stderr } = await server.larder(args);
+        expect({ args, code, listens: stdout.includes("listening") }).toEqual({ args, code: 2, listens: false });
+        expect(stderr).toContain("written by a newer Larder (it has the steps 9999_of_the_future)");
+        expect(await stateOf(dataDir)).toEqual(before);
+      }
+      expect(await readdir(join(dataDir, "snapshots"))).toEqual(snapshots);
+      change(dataDir, "DELETE FROM migrations WHERE id LIKE '9999%'");
+      await server.start();
+      await expectAllThere(server, left);
+    });
+  });
+}, 60_000);
+
+/** Name of the copy that was made before the upgrade. */
+async function findCopy(dataDir: string): Promise<string> {
+  const names = await readdir(join(dataDir, "snapshots"));
+  const name = names.find((one) => one.endsWith("-before-migration.db"));
+  if (name === undefined) throw new Error(`no copy among ${names.join(", ")}`);
+  return name;
+}
+
+async function expectSteps(dataDir: string): Promise<string[]> {
+  const steps = stepsOf(dataDir);
+  expect(steps).not.toBeEmpty();
+  expect(steps).not.toContain("0016_store_journal");
+  return steps;
+}

@@ -1,0 +1,31 @@
+// A bound for the memory of a server under test, by a control group of the kernel: what it takes beyond is refused, or ends it.
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A control group, and the words that start a program in it. */
+export interface MemoryGroup {
+  readonly prefix: string[];
+  /** How often the kernel ended something in it for want of memory. */
+  kills(): number;
+  /** Takes it away; nothing may run in it any more. */
+  remove(): void;
+}
+
+/** A group of so many bytes, page cache included; undefined where this machine doesn't let us make one. */
+export function makeMemoryGroup(bytes: number): MemoryGroup | undefined {
+  const root = "/sys/fs/cgroup";
+  const isUnified = existsSync(join(root, "cgroup.controllers"));
+  const folder = join(root, isUnified ? "" : "memory", `larder-test-${process.pid}-${bytes}`);
+  try {
+    mkdirSync(folder);
+    writeFileSync(join(folder, isUnified ? "memory.max" : "memory.limit_in_bytes"), String(bytes));
+  } catch {
+    return undefined; // not ours to make: no root, or a container without
+  }
+  const events = join(folder, isUnified ? "memory.events" : "memory.oom_control");
+  return {
+    prefix: ["sh", "-c", `echo $$ > ${join(folder, "cgroup.procs")} && exec "$@"`, "sh"],
+    kills: () => Number(/^oom_kill (\d+)$/m.exec(readFileSync(events, "utf8"))?.[1] ?? 0),
+    remove: () => rmdirSync(folder),
+  };
+}

@@ -1,0 +1,122 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import {
+  ForeignDatabaseError,
+  isOlderThanMarks,
+  migrate,
+  MigrationError,
+  refuseForeign,
+} from "../../../src/db/migrate.ts";
+import { MIGRATIONS } from "../../../src/db/migrations.ts";
+import { openDatabase } from "../../../src/db/open.ts";
+import type { Log } from "../../../src/lib/log.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+
+let directory: string;
+let path: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "larder-migrate-"));
+  path = join(directory, "larder.db");
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const FIRST = MIGRATIONS.slice(0, 1);
+
+function make(known = MIGRATIONS, log: Log = silentLog): void {
+  const db = openDatabase(path);
+  migrate(db.sqlite, log, known);
+  db.close();
+}
+
+function contentOf(): { tables: unknown; steps: unknown } {
+  const sqlite = new Database(path);
+  const tables = sqlite.query("SELECT name, sql FROM sqlite_schema ORDER BY name").all();
+  const steps = sqlite.query("SELECT id FROM migrations ORDER BY id").values().flat();
+  sqlite.close();
+  return { tables, steps };
+}
+
+test("the rows of each table are told before and after", () => {
+  make(FIRST);
+  const told: unknown[] = [];
+  make(MIGRATIONS, { ...silentLog, info: (message, fields) => told.push(message, fields) });
+  expect(told).toEqual([
+    "The database was brought up to date.",
+    {
+      steps: MIGRATIONS.slice(1).map(({ id }) => id),
+      rowsBefore: expect.objectContaining({ nodes: 0, users: 0, meta: 0 }),
+      rowsAfter: expect.objectContaining({ nodes: 0, users: 0, trash: 0, meta: 1 }),
+    },
+  ]);
+});
+
+test("a step that fails undoes those before it, and is named", () => {
+  make(FIRST);
+  const before = contentOf();
+  const failing = [
+    ...MIGRATIONS.slice(0, 4),
+    { id: "9999_broken", sql: "CREATE TABLE a (x);--> statement-breakpoint\nNO SQL" },
+  ];
+  expect(() => make(failing)).toThrow(MigrationError);
+  expect(() => make(failing)).toThrow(/9999_broken .*near "NO"/);
+  expect(contentOf()).toEqual(before);
+  make();
+  expect(contentOf().steps).toEqual(MIGRATIONS.map(({ id }) => id));
+});
+
+test.each([1, 5, MIGRATIONS.length - 1])("a kill within step %i leaves the old state (D6)", async (at) => {
+  make(FIRST);
+  const before = contentOf();
+  const source = (file: string) => JSON.stringify(resolve(import.meta.dir, "../../../src", file));
+  const program = `
+    import { migrate } from ${source("db/migrate.ts")};
+    import { MIGRATIONS } from ${source("db/migrations.ts")};
+    import { openDatabase } from ${source("db/open.ts")};
+    import { silentLog } from ${source("lib/log.ts")};
+    const killing = MIGRATIONS.map((one, index) => index !== ${at} ? one : {
+      id: one.id,
+      get sql() { process.kill(process.pid, "SIGKILL"); return one.sql; },
+    });
+    migrate(openDatabase(${JSON.stringify(path)}).sqlite, silentLog, killing);`;
+  const child = Bun.spawn([process.execPath, "-e", program], { stderr: "inherit" });
+  await child.exited;
+  expect(child.signalCode).toBe("SIGKILL");
+  expect(contentOf()).toEqual(before);
+  make();
+  expect(contentOf().steps).toEqual(MIGRATIONS.map(({ id }) => id));
+});
+
+test.each(["closed in order", "left by a crash"])("a database of a newer program is only looked at (%s)", (how) => {
+  const db = openDatabase(path);
+  migrate(db.sqlite, silentLog);
+  db.sqlite.run("INSERT INTO migrations VALUES ('9999_of_the_future', 1)");
+  if (how === "closed in order") db.close();
+  const before = readFileSync(path);
+  const beside = readdirSync(directory);
+  expect(() => refuseForeign(path)).toThrow(ForeignDatabaseError);
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(readdirSync(directory)).toEqual(beside);
+  db.sqlite.close();
+});
+
+test("what is no database of this program is refused, and nothing is made where there is none", () => {
+  refuseForeign(path);
+  expect(existsSync(path)).toBe(false);
+  const sqlite = new Database(path);
+  sqlite.run("CREATE TABLE others (x)");
+  sqlite.close();
+  expect(() => refuseForeign(path)).toThrow(/not one of Larder's/);
+});
+
+test("a database that an earlier program wrote last is told from one that leaves marks", () => {
+  make(MIGRATIONS.slice(0, 3));
+  expect(isOlderThanMarks(path)).toBe(true);
+  make();
+  expect(isOlderThanMarks(path)).toBe(false);
+  rmSync(path);
+  expect(isOlderThanMarks(path)).toBe(false);
+});

@@ -1,0 +1,71 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { EXPIRY_WARNING_MS, expiryWarning, readTlsPair, stampOf } from "../../../src/server/tls.ts";
+
+const fixtures = join(import.meta.dir, "../../fixtures/tls");
+const directory = mkdtempSync(join(tmpdir(), "larder-test-tls-"));
+afterAll(() => rmSync(directory, { recursive: true }));
+
+/** A pair of the fixtures, in files of its own. */
+function place(name: string) {
+  const files = { certFile: join(directory, `${name}certificate.pem`), keyFile: join(directory, `${name}key.pem`) };
+  copyFileSync(join(fixtures, `${name}certificate.pem`), files.certFile);
+  copyFileSync(join(fixtures, `${name}key.pem`), files.keyFile);
+  chmodSync(files.keyFile, 0o600);
+  return files;
+}
+
+describe("a pair", () => {
+  test("is read with its names and its end", () => {
+    const pair = readTlsPair(place("ended-"));
+    expect(pair).toMatchObject({ expiresAtMs: Date.UTC(2020, 1, 1), warnings: [] });
+    expect(pair.names).toContain("DNS:localhost");
+  });
+
+  test("ends when the first certificate of its chain ends", () => {
+    const files = place("renewed-");
+    const both = [readTlsPair(files).cert, readTlsPair(place("ended-")).cert].join("\n");
+    writeFileSync(files.certFile, both);
+    expect(readTlsPair(files).expiresAtMs).toBe(Date.UTC(2020, 1, 1));
+  });
+
+  test("whose key everybody can read is warned of", () => {
+    const files = place("renewed-");
+    chmodSync(files.keyFile, 0o644);
+    expect(readTlsPair(files).warnings).toEqual([expect.stringContaining(`chmod 640 ${files.keyFile}`)]);
+    chmodSync(files.keyFile, 0o640);
+    expect(readTlsPair(files).warnings).toEqual([]);
+  });
+
+  test.each([
+    ["a certificate that is none", "certFile", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"],
+    ["an empty certificate", "certFile", ""],
+    ["a key that is none", "keyFile", "key"],
+  ] as const)("with %s is refused by the file's name", (_, file, text) => {
+    const files = place("renewed-");
+    writeFileSync(files[file], text);
+    expect(() => readTlsPair(files)).toThrow(files[file]);
+  });
+});
+
+test("the stamp changes when a link is led to other files, and is none while they are missing", () => {
+  const files = place("");
+  const link = { certFile: join(directory, "link.pem"), keyFile: files.keyFile };
+  symlinkSync(files.certFile, link.certFile);
+  const before = stampOf(link);
+  expect(stampOf(link)).toBe(before);
+  unlinkSync(link.certFile);
+  expect(stampOf(link)).toBeUndefined();
+  symlinkSync(place("renewed-").certFile, link.certFile);
+  expect(stampOf(link)).not.toBe(before);
+});
+
+test("the end of a certificate is told of two weeks before, and after", () => {
+  const pair = readTlsPair(place("ended-"));
+  const end = pair.expiresAtMs;
+  expect(expiryWarning(pair, end - EXPIRY_WARNING_MS - 1)).toBeUndefined();
+  expect(expiryWarning(pair, end - EXPIRY_WARNING_MS)).toContain("ends on 2020-02-01");
+  expect(expiryWarning(pair, end)).toContain("ended on 2020-02-01");
+});
