@@ -71,7 +71,8 @@ async function work(server: TestServer, accounts: readonly Account[], from: numb
   const worker = async (own: Account) => {
     while (requests < until && performance.now() < endMs) {
       // oxlint-disable-next-line no-await-in-loop -- each worker does one thing after the other
-      requests += await day(own, number++);
+      const done = await day(own, number++);
+      requests += done;
       // What the clients of the tests keep of each answer would be what grows here.
       server.answers.length = 0;
       if (performance.now() - toldMs > PROGRESS_MS && process.stderr.isTTY) {

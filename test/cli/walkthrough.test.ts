@@ -1,8 +1,8 @@
 // The README's walk-throughs are run as they stand, so that they stay true.
 import { expect, test } from "bun:test";
-import { readFile, rm } from "node:fs/promises";
+import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cleanEnv, repositoryRoot, temporaryDirectory, withServer } from "../support/server.ts";
+import { cleanEnv, repositoryRoot, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
 
 const tools = ["bash", "curl", "split", "sha256sum"];
 const missing = tools.filter((tool) => Bun.which(tool) === null);
@@ -15,6 +15,14 @@ async function shellBlocks(section: string): Promise<string[]> {
   return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
 }
 
+/** Puts the program under test into a folder as `larder`. */
+async function installLarder(folder: string): Promise<void> {
+  const path = join(folder, "larder");
+  const words = testCommand().map((word) => `'${word}'`);
+  await writeFile(path, `#!/bin/sh\ncd '${repositoryRoot}' && exec ${words.join(" ")} "$@"\n`);
+  await chmod(path, 0o755);
+}
+
 /** What a section must have printed, and the variables that it must have filled. */
 const sections: [section: string, printed: string[], filled: string[]][] = [
   [
@@ -23,6 +31,7 @@ const sections: [section: string, printed: string[], filled: string[]][] = [
     ["CURSOR", "FILE_ID", "TOKEN"],
   ],
   ["Sharing, going back, and scripts", ['"version":4', '"restored"', '"write"'], ["KEY", "ID", "GRANT", "BOX"]],
+  ["Backup, checks, and the way back", ["fetched", "intact", "before-restore"], ["BACKUP"]],
 ];
 
 test.skipIf(missing.length > 0).each(sections)(
@@ -34,6 +43,7 @@ test.skipIf(missing.length > 0).each(sections)(
       const { email, password } = { email: "anna@example.org", password: "correct horse battery" };
       await server.signUp({ email, password, name: "Anna" });
       const directory = await temporaryDirectory();
+      await installLarder(directory);
       try {
         // A refusal of the server stops it, as does a grep that finds nothing; curl by itself would go on.
         const script = [
@@ -44,11 +54,18 @@ test.skipIf(missing.length > 0).each(sections)(
         ].join("\n");
         const child = Bun.spawn(["bash", "-c", script], {
           cwd: directory,
-          env: cleanEnv({ BASE: server.url }),
+          env: cleanEnv({
+            BASE: server.url,
+            LARDER_DATA: server.dataDir,
+            BACKUP: join(directory, "backup"),
+            ELSEWHERE: join(directory, "elsewhere"),
+            PLAIN: join(directory, "plain"),
+            PATH: `${directory}:${process.env["PATH"] ?? ""}`,
+          }),
           stdin: "ignore",
           stdout: "pipe",
           stderr: "pipe",
-          timeout: 25_000,
+          timeout: 90_000,
         });
         const [stdout, stderr, code] = await Promise.all([
           new Response(child.stdout).text(),
@@ -63,4 +80,5 @@ test.skipIf(missing.length > 0).each(sections)(
       }
     });
   },
+  120_000,
 );
