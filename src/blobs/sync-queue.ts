@@ -6,6 +6,7 @@
 import * as fs from "node:fs";
 import type { Log } from "../lib/log.ts";
 import type { SyncReply, SyncRequest } from "./sync.worker.ts";
+import { syncsWhole } from "./syncfs.ts";
 
 /** A file whose content and folder entries are to reach the device. */
 export interface Unsynced {
@@ -131,7 +132,7 @@ class SyncThread {
       worker.onerror = (event) => reject(new Error(`The thread that syncs the disk did not start: ${event.message}`));
     });
     worker.unref();
-    const canSyncFileSystem = ready.kind === "ready" && ready.canSyncFileSystem;
+    const canSyncFileSystem = ready.kind === "ready" && ready.canSyncFileSystem && syncsWhole(root);
     return new SyncThread(
       worker,
       fs.openSync(root, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY),

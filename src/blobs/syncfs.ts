@@ -1,4 +1,5 @@
 import { dlopen } from "bun:ffi";
+import { statfsSync } from "node:fs";
 
 /** syncfs(2) of glibc or musl: 0 where all went well. Undefined where neither can be loaded; files are then synced one by one. */
 export function loadSyncfs(): ((fd: number) => number) | undefined {
@@ -11,4 +12,14 @@ export function loadSyncfs(): ((fd: number) => number) | undefined {
     }
   }
   return undefined;
+}
+
+const FUSE_SUPER_MAGIC = 0x65735546;
+
+/**
+ * Whether syncfs(2) brings everything as far as the disk where `path` lies. On FUSE (ntfs-3g, sshfs …) the kernel hands the
+ * bytes to the program that serves them and asks it for no sync; only fsync(2) of a file does.
+ */
+export function syncsWhole(path: string): boolean {
+  return statfsSync(path).type >>> 0 !== FUSE_SUPER_MAGIC;
 }

@@ -16,7 +16,7 @@ import type { BackupSummary, LostContent, Tally } from "../features/backup/types
 import { toTimestamp } from "../lib/clock.ts";
 import { createLog } from "../lib/log.ts";
 import { originOf } from "../server/backup-origin.ts";
-import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-directory.ts";
+import { type DataPaths, dataPaths, openDataDirectory, requireReadable } from "../server/data-directory.ts";
 import { openForCommand } from "../server/for-commands.ts";
 import { acquireServerLock, LockedError, type ServerLock } from "../server/lock.ts";
 import { markBackup } from "../server/run-mark.ts";
@@ -229,9 +229,10 @@ function takeFrom(source: DataPaths, target: DataPaths) {
   return { takeSnapshot: (folder: string) => origin.take(folder), isLive: origin.isLive };
 }
 
-function requireSource({ root }: DataPaths): void {
-  if (!fs.existsSync(root)) {
-    throw new StartupError(`There is no directory ${root}. Give the data directory by --data (LARDER_DATA).`);
+function requireSource(source: DataPaths): void {
+  requireReadable(source);
+  if (!fs.existsSync(source.root)) {
+    throw new StartupError(`There is no directory ${source.root}. Give the data directory by --data (LARDER_DATA).`);
   }
 }
 

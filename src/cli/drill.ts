@@ -7,11 +7,12 @@ import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { toTimestamp } from "../lib/clock.ts";
 import { createLog } from "../lib/log.ts";
-import { dataPaths } from "../server/data-directory.ts";
+import { dataPaths, requireReadable } from "../server/data-directory.ts";
 import { drill, type DrillReport } from "../server/drill.ts";
 import { type CommandContext, EXIT, type ExitCode, hasOption, optionText, UsageError } from "./command.ts";
 import { describeLost } from "./lost-contents.ts";
 import { toJson } from "./output.ts";
+import { untilSignal } from "./transfer.ts";
 import { describeSeconds } from "./transfer-progress.ts";
 
 /** Restores a backup aside, or the state of now where none is named, and tells whether files come back. */
@@ -23,18 +24,22 @@ export async function runDrill(
 ): Promise<ExitCode> {
   const { terminal, environment } = context;
   const source = dataPaths(dir === "" ? config.data : resolve(context.directory, dir));
+  requireReadable(source);
   if (!existsSync(source.root))
     throw new StartupError(`There is no directory ${source.root}. Give a backup, or --data.`);
   const sampleCount = Number(optionText(command, "sample"));
   if (!Number.isInteger(sampleCount) || sampleCount < 1) throw new UsageError("--sample must be a number from 1 on.");
-  const report = await drill({
-    source,
-    config,
-    sampleCount,
-    program: Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main],
-    environment,
-    log: createLog("pretty", "error", (line) => terminal.error(line)),
-  });
+  const report = await untilSignal((signal) =>
+    drill({
+      source,
+      config,
+      sampleCount,
+      program: Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main],
+      environment,
+      log: createLog("pretty", "error", (line) => terminal.error(line)),
+      signal,
+    }),
+  );
   terminal.out(hasOption(command, "json") ? toJson(presentDrill(report)) : describeDrill(report));
   return isPassed(report) ? EXIT.fine : EXIT.wrong;
 }

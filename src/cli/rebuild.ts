@@ -1,6 +1,7 @@
 import * as fs from "node:fs";
 import type { Command } from "commander";
 import { describeSize } from "../config/quantities.ts";
+import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { isWhole, listSnapshots } from "../db/snapshot.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
@@ -22,13 +23,21 @@ import {
   optionText,
   PLACE_SETTINGS,
   readConfig,
+  requireDatabase,
   runs,
   tellWarnings,
+  UsageError,
 } from "./command.ts";
 import { type Terminal, toJson, toTable } from "./output.ts";
+import { findInBucket } from "./rebuild-bucket.ts";
+import { rebuildNewer } from "./rebuild-newer.ts";
 
 const PROGRESS_MS = 1_000;
 const TOLD_MAX = 20;
+const NEWER_OPTIONS = [
+  ["user", "--user"],
+  ["dryRun", "--dry-run"],
+] as const;
 
 /** `larder rebuild`: makes the database of a data directory from its store alone. */
 export function define(command: Command, context: CommandContext): void {
@@ -39,21 +48,32 @@ export function define(command: Command, context: CommandContext): void {
         "larder restore knows more. The server must be stopped.\n\n" +
         "What is not written there is gone: passwords, sessions, API keys, second factors, devices, messages, webhooks, the " +
         "audit log, and shares with a password or a limit. Nobody can sign in until an account has a new password: " +
-        "larder user set EMAIL --password-stdin.",
+        "larder user set EMAIL --password-stdin.\n\n" +
+        "With --newer, after a database was put back to an earlier state (larder restore --snapshot): bring into it what " +
+        "came after that state, files, folders, versions and labels, as far as it was noted beside the contents. Nothing " +
+        "of the present is taken away: deletions, moves and renames are not carried out again, only counted. Quotas don't " +
+        "refuse it. Done again, it brings nothing.",
     )
     .option("--over", "also where there is a database or a whole snapshot; the database is kept in set-aside/")
     .option("--recover-unnamed <email>", "give this account what no file names, deleted files too, in /recovered")
+    .option("--newer", "bring what came after the state that the present database was put back to")
+    .option("--user <email>", "with --newer: only what belongs to this account")
+    .option("--dry-run", "with --newer: only say what would be brought")
     .option("--json", "print the result as JSON");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
-    "larder rebuild --data /srv/larder",
+    "larder rebuild --data /srv/larder\nlarder rebuild --newer --data /srv/larder",
     "the database was made, but contents are missing or something could not be read",
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
     if (!fs.existsSync(loaded.config.data)) throw new StartupError(`There is no directory ${loaded.config.data}.`);
+    if (hasOption(command, "newer")) return bringNewer(command, loaded.config, context);
+    for (const [name, option] of NEWER_OPTIONS) {
+      if (command.getOptionValue(name) !== undefined) throw new UsageError(`${option} goes with --newer.`);
+    }
     const paths = openDataDirectory(loaded.config.data);
     const lock = acquireServerLock(paths.lock);
     try {
@@ -61,11 +81,25 @@ export function define(command: Command, context: CommandContext): void {
       if (!hasOption(command, "over")) refuseOver(paths);
       const recoverFor = optionText(command, "recoverUnnamed");
       const { report, aside } = await rebuild(paths, { storeId, recoverFor }, context.terminal);
-      return tell(report, { paths, aside, isJson: hasOption(command, "json") }, context.terminal);
+      const found = await findInBucket(report, loaded.config, context.terminal);
+      return tell(found, { paths, aside, isJson: hasOption(command, "json") }, context.terminal);
     } finally {
       lock.release();
     }
   });
+}
+
+function bringNewer(command: Command, config: Config, { terminal }: CommandContext): Promise<ExitCode> {
+  if (hasOption(command, "over") || optionText(command, "recoverUnnamed") !== undefined) {
+    throw new UsageError("--newer goes without --over and --recover-unnamed.");
+  }
+  requireDatabase(config);
+  const run = {
+    email: optionText(command, "user"),
+    isDryRun: hasOption(command, "dryRun"),
+    isJson: hasOption(command, "json"),
+  };
+  return rebuildNewer(config, run, terminal);
 }
 
 async function rebuild(

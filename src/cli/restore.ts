@@ -17,7 +17,7 @@ import type { BackupSummary, DatabaseCounts } from "../features/backup/types.ts"
 import { toTimestamp } from "../lib/clock.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { findSnapshot, originOf } from "../server/backup-origin.ts";
-import { type DataPaths, dataPaths, openDataDirectory } from "../server/data-directory.ts";
+import { type DataPaths, dataPaths, openDataDirectory, requireReadable } from "../server/data-directory.ts";
 import { acquireServerLock } from "../server/lock.ts";
 import { reduceTo, type Reduced } from "../server/one-account.ts";
 import { putInPlace, type Restored, type RestoreFrom } from "../server/restoring.ts";
@@ -198,6 +198,7 @@ async function restoreFrom(
   if (options.database !== undefined) throw new UsageError("--database goes without a source.");
   if (given === "-") return restoreArchive(loaded.config, options, context);
   const source = dataPaths(resolve(context.directory, given));
+  requireReadable(source);
   if (!fs.existsSync(source.root)) throw new StartupError(`There is no directory ${source.root}.`);
   const paths = openDataDirectory(loaded.config.data);
   if (paths.root === source.root) throw new UsageError(`Source and --data are the same directory, ${paths.root}.`);
@@ -281,6 +282,7 @@ function notEmpty({ root }: DataPaths): StartupError {
 
 function requireDirectory(config: Config): DataPaths {
   const paths = dataPaths(config.data);
+  requireReadable(paths);
   if (fs.existsSync(paths.root)) return paths;
   throw new StartupError(`There is no directory ${paths.root}. Give the data directory by --data (LARDER_DATA).`);
 }
@@ -332,6 +334,7 @@ function present({ restored, paths, summary, reduced }: Outcome) {
     signedOut: restored.signedOut,
     keptAs: restored.keptAs ?? null,
     setAside: restored.aside ?? null,
+    hasNewer: restored.hasNewer,
     onlyUser: reduced === undefined ? null : { email: reduced.email, erased: reduced.erased, shares: reduced.shares },
   };
 }
@@ -361,6 +364,9 @@ function describe({ restored, paths, reduced }: Outcome): string {
   if (signedOut > 0) lines.push(`${signedOut} sessions and refresh tokens were ended.`);
   if (keptAs !== undefined) lines.push(`What was there before is the snapshot ${keptAs}.`);
   if (aside !== undefined) lines.push(`The former database lies in ${aside}. Remove it when all is well.`);
+  if (restored.hasNewer) {
+    lines.push(`What came after it, files and versions, can be brought: larder rebuild --newer --data ${paths.root}`);
+  }
   lines.push(`Now: larder serve --data ${paths.root}`);
   if (process.getuid?.() === 0) lines.push(`(as another user than root, first: chown -R USER: ${paths.root})`);
   return `${lines.join("\n")}\n`;

@@ -10,7 +10,7 @@ import { silentLog } from "../lib/log.ts";
 import type { DataPaths } from "../server/data-directory.ts";
 import { findRunningServer } from "../server/lock.ts";
 import { chooseSnapshot } from "../server/open-copy.ts";
-import { howLeft } from "../server/run-mark.ts";
+import { howLeft, isAltered } from "../server/run-mark.ts";
 
 /** What a directory is verified by. */
 export interface VerifySource {
@@ -21,6 +21,8 @@ export interface VerifySource {
   readonly snapshot: string | undefined;
   /** Whether it is the database that the server works with. */
   readonly isOwn: boolean;
+  /** Whether it has other bytes than when it was closed in order. */
+  readonly isAltered: boolean;
   /** Removes what was made for the reading. */
   close(): void;
 }
@@ -44,7 +46,8 @@ export function openVerifySource(paths: DataPaths): VerifySource {
       : hasLog
         ? "its database with what its log holds, as after a crash"
         : "its database";
-    return readable(paths, { databasePath: paths.database, described, snapshot: undefined, isOwn: true }, hasLog);
+    const found = { databasePath: paths.database, described, snapshot: undefined, isOwn: true };
+    return readable(paths, { ...found, isAltered: !isRunning && isAltered(paths) }, hasLog);
   }
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) {
@@ -57,7 +60,7 @@ export function openVerifySource(paths: DataPaths): VerifySource {
   const { path, name } = chosen.snapshot;
   return readable(
     paths,
-    { databasePath: path, described: `its snapshot ${name}`, snapshot: name, isOwn: false },
+    { databasePath: path, described: `its snapshot ${name}`, snapshot: name, isOwn: false, isAltered: false },
     false,
   );
 }

@@ -29,6 +29,10 @@ import { openVerifySource, type VerifySource } from "./verify-source.ts";
 /** Faulty contents that are told one by one to people; scripts get them all. */
 const TOLD_MAX = 50;
 const BYTES_PER_MB = 1_000_000;
+/** SQLite keeps no sums of its pages: of what it holds, nothing else would tell. */
+const ALTERED =
+  "its file is not what it was when it was closed: its disk, or a program other than larder, has changed it since. If that " +
+  "was you, start the server once, and it counts as it is";
 
 /** `larder verify [DIR]`: reads every content and looks at every row. */
 export function define(command: Command, context: CommandContext): void {
@@ -56,7 +60,9 @@ export function define(command: Command, context: CommandContext): void {
     const paths = dataPaths(isCopy ? resolve(context.directory, dir) : loaded.config.data);
     const source = openVerifySource(paths);
     try {
-      const mayNote = !isCopy && source.isOwn && !hasOption(command, "readOnly") && !hasOption(command, "quick");
+      // Opening an altered database would make it one that was closed in order.
+      const isOpenable = !isCopy && source.isOwn && !source.isAltered;
+      const mayNote = isOpenable && !hasOption(command, "readOnly") && !hasOption(command, "quick");
       const notes = mayNote ? await openNotes(loaded.config, context.terminal) : undefined;
       try {
         const found = await verify({
@@ -67,7 +73,8 @@ export function define(command: Command, context: CommandContext): void {
           onProgress: showProgress(context.terminal),
           ...(notes !== undefined && { onRead: notes.take }),
         });
-        return tell(found, source, paths.root, hasOption(command, "json"), context.terminal);
+        const problems = source.isAltered ? [...found.problems, ALTERED] : found.problems;
+        return tell({ ...found, problems }, source, paths.root, hasOption(command, "json"), context.terminal);
       } finally {
         await notes?.close();
       }

@@ -4,7 +4,8 @@
  */
 import { Database } from "bun:sqlite";
 import * as fs from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { giveToOwnerOf } from "./owner.ts";
 
 /** A copy of the database. */
 export interface Snapshot {
@@ -57,6 +58,7 @@ export function takeSnapshot(sqlite: Database, folder: string, label: string, no
   try {
     sqlite.query("VACUUM INTO ?1").run(partial);
     fs.chmodSync(partial, 0o600);
+    giveToOwnerOf(folder, partial);
     syncPath(partial);
     writeDigest(path, digestOf(partial));
     fs.renameSync(partial, path);
@@ -131,6 +133,7 @@ function readDigest(path: string): string | undefined {
 function writeDigest(path: string, digest: string): void {
   const partial = path + DIGEST_SUFFIX + PARTIAL_SUFFIX;
   fs.writeFileSync(partial, `${digest}  ${basename(path)}\n`, { mode: 0o600, flush: true });
+  giveToOwnerOf(dirname(path), partial);
   fs.renameSync(partial, path + DIGEST_SUFFIX);
 }
 

@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { StartupError } from "../config/startup-error.ts";
 import { listSnapshots, type Snapshot, takeSnapshotOf } from "../db/snapshot.ts";
+import { isDamage } from "../db/transaction.ts";
 import type { DataPaths } from "./data-directory.ts";
 import { chooseSnapshot } from "./open-copy.ts";
 import { howLeft } from "./run-mark.ts";
@@ -33,7 +34,7 @@ export function originOf(paths: DataPaths, after: number, wanted?: string): Orig
       isLive: true,
       take: (folder) => {
         lastMs = Math.max(Date.now(), lastMs + 1);
-        return takeFrom(paths.database, folder, lastMs);
+        return takeFrom(paths, folder, lastMs);
       },
     };
   }
@@ -72,10 +73,18 @@ function fixed(snapshot: Snapshot): Origin {
   };
 }
 
-function takeFrom(database: string, folder: string, nowMs: number): Snapshot {
+function takeFrom({ root, database }: DataPaths, folder: string, nowMs: number): Snapshot {
   try {
     return takeSnapshotOf(database, folder, LABEL, nowMs);
   } catch (error) {
+    const isUnreadable = error instanceof SQLiteError && /^SQLITE_IOERR_(SHORT_)?READ/.test(error.code ?? "");
+    if (isUnreadable || isDamage(error)) {
+      throw new StartupError(
+        `${database} is damaged, or its disk fails (${String(error)}). It was not copied; copies and backups of before are ` +
+          `as they were.\nWhich states it can go back to: larder restore --data ${root}`,
+        error,
+      );
+    }
     if (!(error instanceof SQLiteError && /^SQLITE_(CANTOPEN|READONLY)/.test(error.code ?? ""))) throw error;
     // The log of a crash can't be read where nothing may be written beside it, as on a disk mounted for reading.
     const aside = join(folder, "larder.db");

@@ -54,15 +54,21 @@ export function descriptorsMax(maxConnections: number): number {
   return Math.min(maxConnections, Math.floor((readDescriptorLimit() ?? Number.MAX_SAFE_INTEGER) * FULL_SHARE));
 }
 
+/** How much the other end of a connection had taken, and since when it has been so much. */
+interface Taken {
+  readonly takenBytes: bigint;
+  readonly sinceMs: number;
+}
+
 /** See the head of this file. */
 export class ConnectionGuard {
   readonly #options: ConnectionGuardOptions;
   readonly #now: () => number;
   readonly #timer: ReturnType<typeof setInterval>;
-  /** Connections without a request, by descriptor and port at the other end, and since when they are known. */
-  #waiting = new Map<string, number>();
-  /** Connections that are being sent something: how much they had taken, and since when it has been so much. */
-  #readers = new Map<string, { takenBytes: bigint; sinceMs: number }>();
+  /** Connections without a request that seem to be sent nothing, by descriptor and port at the other end. */
+  #waiting = new Map<string, Taken>();
+  /** Connections that are being sent something. */
+  #readers = new Map<string, Taken>();
   #lookedForStalledMs: number;
   #isShort = false;
 
@@ -116,9 +122,10 @@ export class ConnectionGuard {
     for (const connection of listConnections(listener.ports)) {
       if (connection.isSending || busy.has(connection.peerPort)) continue;
       const key = keyOf(connection);
-      const sinceMs = known.get(key) ?? nowMs;
+      // An answer that is made slowly has nothing on its way now and then, but goes on.
+      const sinceMs = sinceUnchanged(known.get(key), connection, nowMs);
       if (nowMs - sinceMs < PATIENCE_MS) {
-        this.#waiting.set(key, sinceMs);
+        this.#waiting.set(key, { takenBytes: connection.takenBytes, sinceMs });
       } else {
         endConnection(connection);
         ended++;
@@ -140,8 +147,7 @@ export class ConnectionGuard {
     for (const connection of listConnections(listener.ports)) {
       if (!connection.isSending) continue;
       const { takenBytes } = connection;
-      const before = known.get(keyOf(connection));
-      const sinceMs = before?.takenBytes === takenBytes ? before.sinceMs : nowMs;
+      const sinceMs = sinceUnchanged(known.get(keyOf(connection)), connection, nowMs);
       if (nowMs - sinceMs < (this.#isShort ? STALLED_SHORT_MS : STALLED_MS)) {
         this.#readers.set(keyOf(connection), { takenBytes, sinceMs });
       } else {
@@ -152,6 +158,10 @@ export class ConnectionGuard {
     if (ended > 0) log.debug("Ended connections whose clients had stopped reading.", { connections: ended });
     return ended;
   }
+}
+
+function sinceUnchanged(before: Taken | undefined, { takenBytes }: TcpConnection, nowMs: number): number {
+  return before?.takenBytes === takenBytes ? before.sinceMs : nowMs;
 }
 
 function keyOf({ fd, peerPort }: TcpConnection): string {

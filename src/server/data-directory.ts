@@ -61,10 +61,39 @@ export function openDataDirectory(data: string): DataPaths {
   for (const path of [paths.blobs, paths.uploads, paths.thumbs, paths.snapshots, paths.secrets]) {
     if (isThere(path)) requireAccess(path, "directory");
   }
-  for (const path of [paths.database, `${paths.database}-wal`, `${paths.database}-shm`, paths.lock]) {
+  for (const path of [paths.database, `${paths.database}-wal`, `${paths.database}-shm`, paths.lock, paths.state]) {
     if (isThere(path)) requireAccess(path, "file");
   }
   return paths;
+}
+
+/**
+ * Makes sure that a directory that is only read, as a backup does with the original, is this user's to read.
+ * @throws StartupError with path, owner, own user and the command that helps
+ */
+export function requireReadable(paths: DataPaths): void {
+  const { root, blobs, snapshots, secrets, storeMarker, state, database } = paths;
+  for (const path of [root, blobs, snapshots, secrets, storeMarker, state, database]) {
+    try {
+      const mode = statSync(path).isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK;
+      accessSync(path, mode);
+    } catch (error) {
+      if (!isCode(error, "EACCES")) continue; // what is not there, or broken, is told by who needs it
+      throw notReadable(path, error);
+    }
+  }
+}
+
+function notReadable(path: string, error: unknown): StartupError {
+  const there = nearestThere(path);
+  const { uid, gid, mode } = statSync(there);
+  return new StartupError(
+    `${path} can't be read.\n` +
+      `  ${there} belongs to ${uid}:${gid}, mode ${(mode & 0o7777).toString(8)}\n` +
+      `  this program runs as  ${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}\n` +
+      `Run it as the owner: sudo -u '#${uid}' larder …, or as root.`,
+    error,
+  );
 }
 
 /** Makes the working folders that may be missing or were deleted: uploads, thumbs, snapshots. @throws StartupError */

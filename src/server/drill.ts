@@ -37,6 +37,8 @@ export interface DrillOptions {
   readonly program: readonly string[];
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** Ends it early. */
+  readonly signal: AbortSignal;
 }
 
 /** A file that did not come back. */
@@ -65,7 +67,10 @@ const FETCH_MS_MAX = 10 * 60_000;
 /** A drill on an old state must find what was in it: nothing is cleared away. */
 const NEVER = "3650d";
 
-/** See the head of this file. Everything that was made for it is removed. @throws StartupError where it can't begin */
+/**
+ * See the head of this file. Everything that was made for it is removed, however it ends.
+ * @throws StartupError where it can't begin, or was ended early
+ */
 export async function drill(options: DrillOptions): Promise<DrillReport> {
   const { source } = options;
   const startedMs = performance.now();
@@ -158,13 +163,18 @@ async function fetchAll(paths: DataPaths, samples: readonly Sample[], options: D
   try {
     const results: Fetched[] = [];
     for (const sample of samples) {
-      const why = await fetchOne(server.url, sample, tokens.get(sample.accountId) ?? "");
+      const why = await fetchOne(server.url, sample, tokens.get(sample.accountId) ?? "", options.signal);
+      refuseEnded(options.signal);
       results.push({ sample, why });
     }
     return results;
   } finally {
     await server.stop();
   }
+}
+
+function refuseEnded(signal: AbortSignal): void {
+  if (signal.aborted) throw new StartupError("The drill was ended before it was done. What it made was removed.");
 }
 
 async function issueTokens(
@@ -185,11 +195,16 @@ async function issueTokens(
   }
 }
 
-async function fetchOne(url: string, sample: Sample, token: string): Promise<string | undefined> {
+async function fetchOne(
+  url: string,
+  sample: Sample,
+  token: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   try {
     const answer = await fetch(`${url}/api/files/${sample.fileId}/download`, {
       headers: { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(FETCH_MS_MAX),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS_MAX)]),
     });
     if (answer.status !== 200) return `status ${answer.status}: ${(await answer.text()).slice(0, 300)}`;
     const hasher = new Bun.CryptoHasher("sha256");
@@ -222,8 +237,9 @@ function bucketEnvironment({ s3 }: DrillOptions["config"]): Record<string, strin
 /** The real server in a process of its own, under settings that change and send nothing. */
 async function startServer(
   paths: DataPaths,
-  { program, environment, config }: DrillOptions,
+  { program, environment, config, signal }: DrillOptions,
 ): Promise<{ url: string; stop: () => Promise<void> }> {
+  refuseEnded(signal);
   const kept = ["PATH", "HOME", "TMPDIR", "LANG", "LARDER_NATIVE_DIR", "LARDER_LIBVIPS"];
   const child = Bun.spawn([...program, "serve", "--data", paths.root, "--host", "127.0.0.1", "--port", "0"], {
     env: {
@@ -248,11 +264,14 @@ async function startServer(
     clearTimeout(timer);
   };
   const timer = setTimeout(() => child.kill("SIGKILL"), START_MS_MAX);
+  const onEnd = () => child.kill("SIGTERM");
+  signal.addEventListener("abort", onEnd);
   const reader = child.stdout.getReader();
   const decoder = new TextDecoder();
   try {
     for (let text = ""; ; ) {
       const { done, value } = await reader.read();
+      if (done) refuseEnded(signal);
       if (done) throw new StartupError(`The restored server did not start:\n${await said}`);
       text += decoder.decode(value, { stream: true });
       const url = /listening on (http:\/\/\S+)/.exec(text)?.[1];
@@ -263,6 +282,7 @@ async function startServer(
     throw error;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", onEnd);
     reader.releaseLock();
   }
 }

@@ -31,6 +31,7 @@ export interface CommandServices
     | "limitsOf"
     | "history"
     | "integrity"
+    | "storeJournal"
     | "close"
   > {
   /** Runs a job of the timetable by name, at once. @returns its result in words */

@@ -15,6 +15,8 @@ export interface Sums {
   readonly counted: Counted;
   /** Contents whose media information waits to be read; counted to a hundred thousand. */
   readonly media: number;
+  /** Contents that wait for the bucket; undefined where none is set. */
+  readonly bucket: number | undefined;
   /** Changes that the index of words has not followed yet. */
   readonly searchLag: number;
   /** What is damaged or missing and not put right, by kind. */
@@ -31,11 +33,11 @@ const PATIENCE_MS = 10;
 
 /** Sums of the database that make nobody wait: what takes long is told from the time before. */
 export class SumsReader {
-  readonly #services: Pick<Services, "statistics" | "reader">;
+  readonly #services: Pick<Services, "statistics" | "reader" | "blobPlaces">;
   #last: Sums | undefined;
   #reading: Promise<Sums> | undefined;
 
-  constructor(services: Pick<Services, "statistics" | "reader">) {
+  constructor(services: Pick<Services, "statistics" | "reader" | "blobPlaces">) {
     this.#services = services;
   }
 
@@ -54,8 +56,9 @@ export class SumsReader {
   }
 
   async #readAnew(): Promise<Sums> {
-    const { statistics, reader } = this.#services;
+    const { statistics, reader, blobPlaces } = this.#services;
     const counted = await statistics.count();
+    const bucket = await blobPlaces?.countWaiting();
     const [media, lag, findings, oldest] = await reader.read([
       rows<{ waiting: number }>(`SELECT count(*) AS waiting FROM (SELECT 1 FROM media_queue LIMIT ${COUNTED_MAX})`),
       rows<{ lag: number }>(
@@ -73,6 +76,7 @@ export class SumsReader {
     this.#last = {
       counted,
       media: media[0]?.waiting ?? 0,
+      bucket,
       searchLag: lag[0]?.lag ?? 0,
       findings,
       oldestReadAtMs: oldest[0]?.at ?? null,
@@ -162,6 +166,7 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
       ...Object.entries(counted.queues),
       ["thumbnails", thumbnails.waiting],
       ["media", sums.media],
+      ...(sums.bucket === undefined ? [] : [["bucket", sums.bucket] as const]),
       ["search", sums.searchLag],
       ["commits", writer.waiting],
     ]),

@@ -33,7 +33,8 @@ export type ObserveRequest = (
 /** See the head of this file. An answer counts when it begins: what sending its body takes is the receiver's affair. */
 export function observeRequests({ log, logRequests, isDebugging, statistics }: ObserveOptions): ObserveRequest {
   const note = (request: Request, status: number) => {
-    const { path, startedMs, requestId, clientAddress } = exchangeOf(request);
+    const exchange = exchangeOf(request);
+    const { path, startedMs, requestId } = exchange;
     const ms = performance.now() - startedMs;
     statistics.note(request.method, path, status, ms);
     const isBad = logRequests !== "off" && (isOurFault(request, status) || (ms > SLOW_MS && !isLarge(request)));
@@ -44,7 +45,8 @@ export function observeRequests({ log, logRequests, isDebugging, statistics }: O
       path: withoutTokens(path),
       status,
       ms: Math.round(ms),
-      client: clientAddress,
+      // Asks the system for it: only for a line that is written.
+      client: exchange.clientAddress,
     };
     if (isBad) log.warn(status >= 500 ? "A request was answered with a failure." : "A request was slow.", fields);
     else if (logRequests === "all") log.info("request", fields);

@@ -178,6 +178,14 @@ export function readEpoch(sqlite: Database): string {
   return sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?1").get(EPOCH_KEY)?.value ?? "";
 }
 
+/** When a database last went on from a snapshot; undefined for one that never did. */
+export function readPutBackAt(sqlite: Database): number | undefined {
+  const row = sqlite
+    .query<{ at: number | null }, [string]>("SELECT value ->> '$.at' AS at FROM meta WHERE key = ?1")
+    .get(OPENED_KEY);
+  return row?.at ?? undefined;
+}
+
 /**
  * Makes a database that was just taken from a snapshot fit to go on, after it was brought up to date: sync tokens that
  * were given out since the snapshot mean nothing here, and what arrived of unfinished uploads must be sent again, because

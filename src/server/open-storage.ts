@@ -21,6 +21,8 @@ import { Collector } from "../features/integrity/gc.ts";
 import { Scrub, storedBytes } from "../features/integrity/scrub.ts";
 import { Integrity } from "../features/integrity/service.ts";
 import { Snapshots } from "../features/snapshots/service.ts";
+import { bothKept, NewerContents } from "../features/store-journal/newer-objects.ts";
+import { journalRoot } from "../features/store-journal/open.ts";
 import { openTree } from "../features/tree/tree.ts";
 import { CidrList } from "../lib/cidr.ts";
 import type { Clock } from "../lib/clock.ts";
@@ -124,6 +126,13 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     keepMs: config.snapshots.keepMs,
     availableBytes: () => availableBytes(paths.root),
   });
+  const newerContents = new NewerContents({
+    sqlite: db.sqlite,
+    root: journalRoot(paths.blobs),
+    epoch: () => readEpoch(db.sqlite),
+    log,
+  });
+  const openKept = async () => bothKept(await snapshots.openKeptSoon(), await newerContents.openKept());
   const reader = new Reader(paths.database, log);
   const arrivals = new Arrivals();
   const blobPlaces =
@@ -134,7 +143,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       reader,
       owner: () => ({ store: storeId, epoch: readEpoch(db.sqlite) }),
       isBusy: () => arrivals.isAny,
-      openKept: () => snapshots.openKeptSoon(),
+      openKept,
       shortageBytes: () => Math.max(0, SPARE_FLOORS * reservations.floorBytes - availableBytes(paths.blobs)),
       snapshotAtMs: () => snapshots.list()[0]?.takenAtMs ?? 0,
       onDamaged: (digest) => writer.run(() => blobRows.markDamaged(digest, clock.nowMs())),
@@ -179,7 +188,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       clock,
       log,
       graceMs: config.gcGraceMs,
-      openKept: () => snapshots.openKeptSoon(),
+      openKept,
     }),
     reservations,
     arrivals,

@@ -14,10 +14,12 @@ import { findAbsent } from "../features/backup/contents.ts";
 import { countDatabase } from "../features/backup/counts.ts";
 import { forgetBucket, type GivenUp, giveUpOutboxes, isStale, signOutAll } from "../features/backup/settle.ts";
 import type { DatabaseCounts, LostContent } from "../features/backup/types.ts";
+import { hasNewerObjects } from "../features/store-journal/newer-objects.ts";
+import { journalRoot } from "../features/store-journal/open.ts";
 import type { Log } from "../lib/log.ts";
 import { toTimestamp } from "../lib/clock.ts";
 import type { DataPaths } from "./data-directory.ts";
-import { bringBack, installSnapshot, settleRestored } from "./open-copy.ts";
+import { bringBack, installSnapshot, readEpoch, settleRestored } from "./open-copy.ts";
 import { howLeft, markOpen } from "./run-mark.ts";
 import { checkStore } from "./store-identity.ts";
 
@@ -53,6 +55,8 @@ export interface Restored {
   readonly keptAs: string | undefined;
   /** Where the former database's own files lie; undefined where there was none. */
   readonly aside: string | undefined;
+  /** Whether something that came after the state is noted beside the contents: `larder rebuild --newer` brings it. */
+  readonly hasNewer: boolean;
 }
 
 /** How many missing contents are told by name. */
@@ -80,7 +84,9 @@ export function putInPlace(paths: DataPaths, from: RestoreFrom, options: Restore
     const db = openReadOnly(paths.database);
     try {
       const missing = findAbsent(db.sqlite, new Layout(paths.root), MISSING_MAX);
-      return { snapshot: from.name, counts: countDatabase(db.sqlite), missing, givenUp, signedOut, keptAs, aside };
+      const counts = countDatabase(db.sqlite);
+      const hasNewer = hasNewerObjects(db.sqlite, journalRoot(paths.blobs), readEpoch(db.sqlite));
+      return { snapshot: from.name, counts, missing, givenUp, signedOut, keptAs, aside, hasNewer };
     } finally {
       db.close();
     }

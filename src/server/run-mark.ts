@@ -7,6 +7,7 @@
 import * as fs from "node:fs";
 import { type FileIdentity, identifyFile, isSameFile } from "../db/file-identity.ts";
 import { isOlderThanMarks } from "../db/migrate.ts";
+import { giveToOwnerOf } from "../db/owner.ts";
 import { digestOf } from "../db/snapshot.ts";
 import { type DataPaths, syncDirectory } from "./data-directory.ts";
 
@@ -41,6 +42,18 @@ export function howLeft(paths: Pick<DataPaths, "database" | "state">, mayTouch =
   if (mark.state === "closed" && !hasLog(paths.database) && digestOf(paths.database) === mark.digest) return "whole";
   // Somebody went back to an earlier program, which leaves no marks: this one is about the database of before.
   return isOlderThanMarks(paths.database) ? "whole" : "copied";
+}
+
+/**
+ * Whether a database that was closed in order has other bytes now: its disk, or a program that is not ours, changed them.
+ * False where that can't be told, as of one that is open or was left by a crash. Reads it whole, changes nothing.
+ */
+export function isAltered(paths: Pick<DataPaths, "database" | "state">): boolean {
+  const mark = readMark(paths.state);
+  if (mark?.state !== "closed" || hasLog(paths.database) || isOlderThanMarks(paths.database)) return false;
+  if (digestOf(paths.database) === mark.digest) return false;
+  // Opened meanwhile.
+  return !hasLog(paths.database) && JSON.stringify(readMark(paths.state)) === JSON.stringify(mark);
 }
 
 /** A log beside a copy of a closed database is of a server that was started while the copying ran. */
@@ -117,6 +130,7 @@ function parseIdentity(given: unknown): FileIdentity | undefined {
 function writeMark(paths: Pick<DataPaths, "root" | "state">, mark: Mark): void {
   const temporary = `${paths.state}.${process.pid}.tmp`;
   fs.writeFileSync(temporary, `${JSON.stringify(mark)}\n`, { mode: 0o600, flush: true });
+  giveToOwnerOf(paths.root, temporary);
   fs.renameSync(temporary, paths.state);
   syncDirectory(paths.root);
 }

@@ -4,6 +4,8 @@ import { rows } from "../db/reader.ts";
 import { isDamage } from "../db/transaction.ts";
 import { PLACES_JOB, readPlacesRequest } from "../features/blob-places/service.ts";
 import { reachOf } from "../features/history/service.ts";
+import { journalRoot } from "../features/store-journal/open.ts";
+import { forgetNewer } from "../features/store-journal/newer-objects.ts";
 import { UNDO_MS } from "../features/tree/undo.ts";
 import { sweepErased } from "../features/users/erase-account.ts";
 import { readSettings } from "../features/users/settings.ts";
@@ -15,6 +17,8 @@ const REAP_REST_MS = 5;
 /** A device that was away for longer begins anew (contract, section 7). */
 const JOURNAL_AGE_MS = 90 * 24 * 60 * 60 * 1000;
 const FIRST_BYTES = 256;
+/** How long what is newer than a database that was put back can still be brought into it. */
+const NEWER_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 /** Folders of the store looked through per run for files without a row; the whole store in a week of nights. */
 const FOLDERS_PER_RUN = 37;
 
@@ -121,6 +125,14 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       description: "Deletes for good what has been in the trash for its time.",
       deletesByAge: true,
       run: async ({ signal }) => `${await services.trash.sweep(signal)} files and folders deleted`,
+    },
+    {
+      name: "newer-notes",
+      schedule: "53 3 * * *",
+      description: "Forgets what was noted after the state that a database was put back to, a month later.",
+      deletesByAge: true,
+      run: async () =>
+        `${await forgetNewer(journalRoot(services.paths.blobs), clock.nowMs() - NEWER_AGE_MS)} forgotten`,
     },
     {
       name: "old-versions",

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -304,6 +304,69 @@ test("what lies in a bucket alone is brought along, so that the backup opens wit
   }
 });
 
+describe("a backup whose own disk lost something", () => {
+  test("gets contents again that are there by name, and cut short", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const content = randomContent(50_000);
+      await client.storedId(content, { name: "cut.bin" });
+      const dir = join(await folder(), "backup");
+      for (const flags of [["--copy"], []]) {
+        await backUp(server.dataDir, dir, flags);
+        // As fsck leaves it; a new file, so that no other name of it is cut too.
+        await rm(blobPath(dir, content));
+        await writeFile(blobPath(dir, content), content.subarray(0, 10_000));
+        const { code, summary } = await backUp(server.dataDir, dir, flags);
+        expect([code, summary.already, summary.new, summary.lost]).toEqual([0, 0, 1, []]);
+        expect(checksumOf(await readFile(blobPath(dir, content)))).toBe(checksumOf(content));
+      }
+      await rm(blobPath(dir, content));
+      await writeFile(blobPath(dir, content), "cut");
+      await rm(blobPath(server.dataDir, content));
+      const { code, summary } = await backUp(server.dataDir, dir);
+      expect([code, summary.lost.map(({ why }) => why)]).toEqual([1, ["missing"]]);
+    });
+  });
+
+  test("gets the state again whose digest is gone or another, though the database is as before", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("one", { name: "one" });
+      await server.stop();
+      const dir = join(await folder(), "backup");
+      for (const spoil of [rm, async (path: string) => writeFile(path, "")]) {
+        const { summary } = await backUp(server.dataDir, dir);
+        await spoil(join(dir, "snapshots", `${summary.snapshot}.sha256`));
+        const again = await backUp(server.dataDir, dir);
+        expect(existsSync(join(dir, "snapshots", `${again.summary.snapshot}.sha256`))).toBe(true);
+        const { stdout } = await runLarder(["restore", "--json", "--data", dir]);
+        expect(JSON.parse(stdout).snapshots[0]).toMatchObject({ name: again.summary.snapshot, whole: true });
+      }
+    });
+  });
+
+  test("is told which state is damaged where contents are to be removed, and keeps them", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("one", { name: "one" });
+      const dir = join(await folder(), "backup");
+      const first = await backUp(server.dataDir, dir);
+      await client.storedId("two", { name: "two" });
+      await backUp(server.dataDir, dir);
+      const old = join(dir, "snapshots", first.summary.snapshot);
+      const bytes = await readFile(old);
+      await writeFile(old, bytes.fill(0x5a, 8_192));
+      await writeFile(join(dir, "blobs", "sha256", "stray"), "foreign");
+      const { code, stdout, stderr } = await runLarder(["backup", dir, "--prune", "--data", server.dataDir]);
+      expect({ code, stdout, stderr }).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(first.summary.snapshot),
+      });
+      expect(existsSync(blobPath(dir, "one"))).toBe(true);
+    });
+  });
+});
+
 describe("--drill", () => {
   test("restores a backup aside, fetches files by the API, and leaves everything as it was", async () => {
     await withServer({}, async (server) => {
@@ -343,6 +406,32 @@ describe("--drill", () => {
       expect(stdout).toContain("flipped.bin");
       expect(stdout).toContain("gone.txt");
       expect(stdout).not.toContain("good.txt");
+    });
+  });
+
+  test("told to end, leaves neither keys and contents nor a server behind", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      await client.storedId("one", { name: "one" });
+      const base = await folder();
+      const dir = join(base, "backup");
+      await backUp(server.dataDir, dir, ["--copy"]);
+      // While it prepares, and once the server has taken its lock.
+      for (const sign of ["larder.state", "larder.lock"]) {
+        const words = [...testCommand(), "backup", "--drill", dir, "--data", server.dataDir];
+        const child = Bun.spawn(words, { cwd: repositoryRoot, stdout: "ignore", stderr: "pipe" });
+        const isThere = async () =>
+          (await readdir(base)).some((name) => name.includes("-drill-") && existsSync(join(base, name, sign)));
+        while (child.exitCode === null && !(await isThere())) await Bun.sleep(1);
+        child.kill("SIGTERM");
+        expect([await child.exited, await new Response(child.stderr).text()]).toEqual([
+          2,
+          expect.stringContaining("ended"),
+        ]);
+        expect(await readdir(base)).toEqual(["backup"]);
+        const { stdout } = Bun.spawnSync(["sh", "-c", "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' '"]);
+        expect(stdout.toString()).not.toContain(`${dir}-drill-`);
+      }
     });
   });
 });
@@ -390,6 +479,25 @@ describe("a backup is refused", () => {
       const { code, stderr } = await runLarder(["backup", dir, "--data", server.dataDir]);
       lock.close();
       expect([code, stderr.includes("at work")]).toEqual([2, true]);
+    });
+  });
+
+  test("of a damaged database; the former backup stays as it is, and the way back is told", async () => {
+    await withServer({}, async (server) => {
+      await server.signUp();
+      const dir = join(await folder(), "backup");
+      await backUp(server.dataDir, dir);
+      await server.stop();
+      const database = await open(join(server.dataDir, "larder.db"), "r+");
+      await database.write(Buffer.alloc(300_000, 0x5a), 0, 300_000, 40_960);
+      await database.close();
+      for (const target of [[dir], ["-"], ["--drill"]]) {
+        const { code, stderr } = await runLarder(["backup", ...target, "--data", server.dataDir]);
+        expect(code).toBe(2);
+        expect(stderr).toMatch(/larder\.db is damaged.*larder restore --data/s);
+        expect(stderr).not.toContain("should not have happened");
+      }
+      await withServer({ dataDir: dir }, async (copy) => expect(copy.log).toContain("What it holds"));
     });
   });
 

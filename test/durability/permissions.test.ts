@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { chmod, chown, mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { run } from "../support/mounts.ts";
 import { runLarder, startServer, temporaryDirectory } from "../support/server.ts";
@@ -67,6 +67,59 @@ test.skipIf(cannotChangeUser)(
       expect(database.mode & 0o007).toBe(0);
     } finally {
       await server.kill9();
+      await rm(folder, { recursive: true });
+    }
+  },
+);
+
+test.skipIf(cannotChangeUser)("starts again as another user after an administrator's commands as root", async () => {
+  const folder = await temporaryDirectory();
+  await chmod(folder, 0o755);
+  const dataDir = join(folder, "data");
+  await mkdir(dataDir);
+  await chown(dataDir, nobody, nobody);
+  const asUser = { dataDir, prefix: asNobody, env: { HOME: "/" } };
+  try {
+    await (await startServer(asUser)).stop();
+    const added = await runLarder(["user", "add", "a@example.org", "--password-stdin", "--data", dataDir], {
+      stdin: "a long enough password",
+    });
+    expect(added.code).toBe(0);
+    expect((await runLarder(["gc", "--now", "--data", dataDir])).code).toBe(0);
+    for (const name of await readdir(dataDir, { recursive: true }))
+      expect([name, (await stat(join(dataDir, name))).uid]).toEqual([name, nobody]);
+    await (await startServer(asUser)).stop();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test.skipIf(cannotChangeUser)(
+  "commands that read another user's directory say whose it is, and how to go on (D40)",
+  async () => {
+    const folder = await temporaryDirectory();
+    await chmod(folder, 0o755);
+    const dataDir = join(folder, "data");
+    const mine = join(folder, "mine");
+    await mkdir(mine);
+    await chown(mine, nobody, nobody);
+    try {
+      await (await startServer({ dataDir })).stop();
+      await chmod(dataDir, 0o755);
+      for (const words of [
+        ["backup", join(mine, "backup")],
+        ["backup", "-"],
+        ["backup", "--drill"],
+        ["restore"],
+        ["restore", dataDir, "--data", join(mine, "restored")],
+      ]) {
+        const where = words.includes("--data") ? [] : ["--data", dataDir];
+        const { code, stderr } = await runLarder([...words, ...where], { prefix: asNobody, env: { HOME: "/" } });
+        expect(code).toBe(2);
+        expect(stderr).toMatch(/can't be read.*belongs to 0:0.*sudo -u/s);
+        expect(stderr).not.toContain("should not have happened");
+      }
+    } finally {
       await rm(folder, { recursive: true });
     }
   },

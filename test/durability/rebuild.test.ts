@@ -1,10 +1,12 @@
 /** A store whose database and snapshots are lost: `larder rebuild` makes a database from it that tells the same. */
 import { expect, test } from "bun:test";
-import { copyFile, readdir, rename, rm, truncate } from "node:fs/promises";
+import { copyFile, open, readdir, readFile, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
+import { createZstdDecompress } from "node:zlib";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
-import { portraitOf } from "../support/portrait.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { runJob } from "../support/jobs.ts";
+import { type Portrait, portraitOf } from "../support/portrait.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
 const NEW_PASSWORD = "another horse battery";
@@ -176,3 +178,95 @@ test("what can't be read or is missing is told, and the rest is made", async () 
     expect((await finder.get(`/api/files/${id}/download`)).text).toBe("later");
   });
 }, 60_000);
+
+/** Everything that the notes beside the contents say of an account, whatever is in flight. */
+async function notesOf({ dataDir }: TestServer, { id }: Account): Promise<string> {
+  const folder = join(dataDir, "blobs/journal", id);
+  let notes = "";
+  for (const name of await readdir(folder).catch(() => [])) {
+    // Some are joined, or just being written.
+    const packed = await readFile(join(folder, name)).catch(() => undefined);
+    if (packed === undefined || !name.endsWith(".zst")) continue;
+    const unpacked = createZstdDecompress();
+    unpacked.end(packed);
+    for await (const piece of unpacked) notes += String(piece);
+  }
+  return notes;
+}
+
+/** Waits until a file that is made now is noted: everything before it is noted, too. */
+async function awaitNotes(server: TestServer, account: Account, name: string): Promise<void> {
+  await account.client.stored(name, { name });
+  await eventually(`${name} is noted`, async () => (await notesOf(server, account)).includes(`"${name}"`));
+}
+
+/** Without when something last changed, which is now, without what is not brought: links, and how a label is written. */
+function lasting({ trash, tags, ...portrait }: Portrait): unknown {
+  const dropped = new Set(["modifiedAt", "updatedAt", "deletedAt", "expiresAt", "isPublic", "shareLink"]);
+  const settle = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value, (key, inner: unknown) => (dropped.has(key) ? undefined : inner)));
+  const inTrash = trash.map((entry) => JSON.stringify(settle(entry))).sort();
+  return { ...Object(settle(portrait)), tags: JSON.stringify(tags).toLowerCase(), trash: inTrash };
+}
+
+async function damageDatabase({ dataDir }: TestServer): Promise<void> {
+  const file = await open(join(dataDir, "larder.db"), "r+");
+  await file.write(randomContent(20_000), 0, 20_000, 0);
+  await file.close();
+}
+
+interface Told {
+  readonly accounts: readonly Record<string, unknown>[];
+}
+
+async function bringNewer(server: TestServer, ...flags: string[]): Promise<Told> {
+  const { code, stdout, stderr } = await server.larder(["rebuild", "--newer", "--json", ...flags]);
+  expect([code, stderr]).toEqual([0, ""]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the command promises
+  return JSON.parse(stdout) as Told;
+}
+
+test("a database that was damaged goes back to a snapshot, and all that was acknowledged since comes back with rebuild --newer", async () => {
+  await withServer({}, async (server) => {
+    const admin = await server.addUser(["--admin"]);
+    const anna = await server.signUp();
+    const { client } = anna;
+    const letter = await client.storedId("dear anna", { name: "letter.txt", fields: { folder: "/Ablage" } });
+    const kept = await client.storedId("kept", { name: "kept.txt" });
+    const folder = await client.folderId("described", "/Ablage");
+    await runJob(admin.client, "snapshot");
+    const [snapshot = ""] = (await readdir(join(server.dataDir, "snapshots")))
+      .filter((name) => name.endsWith(".db"))
+      .sort()
+      .reverse();
+
+    await fill(anna);
+    for (const text of ["again", "at last", "again"]) expectStatus(await client.putContent(letter, text), 200);
+    expectStatus(await client.put(`/api/files/${kept}`, { tags: ["post", "new"], description: "of late" }), 200);
+    expectStatus(await client.put(`/api/files/folders/${folder}`, { description: "too" }), 200);
+    const bert = await server.signUp();
+    await bert.client.stored("of a new account", { name: "b.txt", fields: { folder: "/b/c" } });
+    await awaitNotes(server, anna, "last.txt");
+    await awaitNotes(server, bert, "last of bert.txt");
+    const before = [lasting(await portraitOf(client)), lasting(await portraitOf(bert.client))];
+    await server.kill9();
+    await damageDatabase(server);
+
+    const restored = await server.larder(["restore", "--snapshot", snapshot]);
+    expect([restored.code, restored.stdout]).toEqual([0, expect.stringContaining("larder rebuild --newer")]);
+    const planned = await bringNewer(server, "--dry-run");
+    const brought = await bringNewer(server);
+    expect({ ...brought, dryRun: true }).toMatchObject({ ...planned });
+    const ofEach = [anna, bert].map(({ email }) => brought.accounts.find((account) => account["email"] === email));
+    expect(ofEach).toMatchObject([
+      { isNew: false, versions: 3, labels: 2, beside: 0 },
+      { isNew: true, files: 2, folders: 2, names: ["/b", "/b/c", "/b/c/b.txt", "/last of bert.txt"] },
+    ]);
+    expect(await bringNewer(server)).toMatchObject({ accounts: [] });
+
+    await server.start();
+    const bertAgain = await signInAgain(server, bert);
+    expect([lasting(await portraitOf(client)), lasting(await portraitOf(bertAgain))]).toEqual(before);
+    expect((await server.larder(["verify"])).code).toBe(0);
+  });
+}, 120_000);

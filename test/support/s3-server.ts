@@ -1,12 +1,24 @@
-// An S3 service as a server of its own (s3rver), and before it a door that tests can close, slow down or make lie. The door
-// also looks at what s3rver doesn't: whether every body is the one whose digest was signed.
+// An S3 service as a server of its own (s3rver), and before it a door that tests can close, slow down or make lie.
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import S3rver from "s3rver";
 import { temporaryDirectory } from "./server.ts";
 
-/** How the service behaves. `hanging`: it takes requests and never answers. */
-export type Mood = "well" | "failing" | "hanging" | "lying";
+/**
+ * How the service behaves. `hanging`: it takes requests and never answers; `hanging-amid`, `short`: it is silent, or at
+ * its end, amid what it sends; `whole`: it sends whole objects where parts are asked for; `lying`: it sends other bytes than it
+ * has; `mangling`: it keeps other bytes than were sent; `sealing`: its ETags are no sums.
+ */
+export type Mood =
+  | "well"
+  | "failing"
+  | "hanging"
+  | "hanging-amid"
+  | "short"
+  | "whole"
+  | "lying"
+  | "mangling"
+  | "sealing";
 
 const BUCKET = "larder";
 const KEY = "S3RVER";
@@ -16,8 +28,6 @@ export class TestS3 {
   mood: Mood = "well";
   /** Requests that arrived, as `METHOD path`. */
   readonly requests: string[] = [];
-  /** Bodies that were not what their signed digest says. */
-  readonly wrongBodies: string[] = [];
 
   private answersLeft = Number.POSITIVE_INFINITY;
 
@@ -103,23 +113,43 @@ export class TestS3 {
 
   private async answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
-    this.requests.push(`${request.method} ${pathname}`);
+    this.requests.push(`${request.method} ${pathname}${search}`);
     if (this.mood === "failing" || --this.answersLeft < 0)
       return new Response("<Error><Code>ServiceUnavailable</Code></Error>", { status: 503 });
     if (this.mood === "hanging") return new Promise(() => {});
     const body = new Uint8Array(await request.arrayBuffer());
-    const digest = createHash("sha256").update(body).digest("hex");
-    if (request.headers.get("x-amz-content-sha256") !== digest) this.wrongBodies.push(`${request.method} ${pathname}`);
+    if (this.mood === "mangling" && request.method === "PUT") body[0] = (body[0] ?? 0) ^ 1;
     const headers = new Headers(request.headers);
     headers.delete("host");
+    if (this.mood === "whole") headers.delete("range");
     const response = await fetch(`http://127.0.0.1:${this.servicePort}${pathname}${search}`, {
       method: request.method,
       headers,
       ...(body.length > 0 && { body }),
     });
-    if (this.mood !== "lying" || request.method !== "GET" || !pathname.includes("/sha256/")) return response;
+    if (this.mood === "sealing" && request.method === "HEAD") {
+      const sealed = new Headers(response.headers);
+      sealed.set("etag", '"0123456789abcdef0123456789abcdef"');
+      return new Response(null, { status: response.status, headers: sealed });
+    }
+    if (request.method !== "GET" || !pathname.includes("/sha256/") || !response.ok) return response;
+    return this.spoilt(response);
+  }
+
+  /** What is sent of a content, as the mood is. */
+  private async spoilt(response: Response): Promise<Response> {
+    if (!["lying", "hanging-amid", "short"].includes(this.mood)) return response;
     const bytes = new Uint8Array(await response.arrayBuffer());
-    bytes[0] = (bytes[0] ?? 0) ^ 1;
-    return new Response(bytes, { status: response.status, headers: response.headers });
+    const { status, headers } = response;
+    if (this.mood === "lying") {
+      bytes[0] = (bytes[0] ?? 0) ^ 1;
+      return new Response(bytes, { status, headers });
+    }
+    const isHanging = this.mood === "hanging-amid";
+    async function* half() {
+      yield bytes.subarray(0, bytes.length / 2);
+      if (isHanging) await new Promise(() => {});
+    }
+    return new Response(half(), { status });
   }
 }

@@ -1,16 +1,20 @@
 /**
- * A client for one bucket of an S3-compatible service: what the store needs of it and no more. Bun's own S3 client can't
- * say what a body's digest must be, nor read a part with a bound on its silence; here the service itself refuses a body
- * that arrived otherwise than it left, because its sha256 is signed along.
+ * One bucket of an S3-compatible service: what the store needs of it and no more, by Bun's own client. What that leaves
+ * open is closed here: nothing is waited for without end, nothing that was sent is believed before the service was asked
+ * what it has, and nothing that comes is longer or shorter than what was asked for.
+ *
+ * Of an error Bun tells the service's code, never the status: what is no success without a code is an outage.
  */
 import { createHash } from "node:crypto";
-import { EMPTY_DIGEST, escapePath, escapeQuery, type SigningKey, signRequest } from "./sign.ts";
 
 /** Where the bucket is, and who asks. */
-export interface S3Options extends SigningKey {
+export interface S3Options {
   /** Base address of the service, without a path: `https://s3.example.org`. */
   readonly endpoint: string;
+  readonly region: string;
   readonly bucket: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
   /** Whether the bucket is named in the path (MinIO, Ceph, Garage) rather than in the host name (AWS). */
   readonly isPathStyle: boolean;
   /** How long the service may be silent; default 20 s. */
@@ -56,20 +60,27 @@ export interface S3Body {
   readonly md5: string;
 }
 
+/** Bytes to be sent that are too many for the memory. */
+export interface S3Source {
+  readonly sizeBytes: number;
+  /** Their sum in hex. */
+  readonly sha256: string;
+  /** Begins to read them; again where sending failed. What it throws ends the upload, of which nothing stays. */
+  readonly read: () => AsyncIterable<Uint8Array<ArrayBuffer>>;
+}
+
 /** A body and its sums. For what is small: all of it is gone through at once. */
 export function toBody(bytes: Uint8Array<ArrayBuffer>): S3Body {
   const sum = (kind: string) => createHash(kind).update(bytes).digest("hex");
   return { bytes, sha256: sum("sha256"), md5: sum("md5") };
 }
 
-interface Call {
-  readonly method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  readonly key: string;
-  readonly query?: Readonly<Record<string, string>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: S3Body;
-}
+/** Up to this size an object is sent at once; a larger one in parts of at least so much. */
+export const PART_BYTES = 8 * 1024 * 1024;
 
+/** So many parts an object has at most (API, "Multipart upload limits"). */
+const PARTS_MAX = 10_000;
+const TYPE = "application/octet-stream";
 const SILENCE_MS = 20_000;
 /** A body may take as long as this many bytes take per millisecond, on top: slow lines are no failures. */
 const SLOWEST_BYTES_PER_MS = 32;
@@ -77,29 +88,34 @@ const SLOWEST_BYTES_PER_MS = 32;
 const ATTEMPTS = 3;
 const REST_MS = 200;
 const MESSAGE_MAX = 300;
+const LIST_MAX = 1000;
+/** Code of errors of our own: the service was waited for long enough. */
+const SILENT = "Silent";
 
 /** See the head of this file. Every call throws {@link S3Error}. */
 export class S3Client {
   readonly #options: S3Options;
   readonly #silenceMs: number;
-  readonly #base: URL;
+  readonly #bucket: Bun.S3Client;
 
   constructor(options: S3Options) {
+    const { endpoint, region, bucket, accessKeyId, secretAccessKey, isPathStyle } = options;
     this.#options = options;
     this.#silenceMs = options.silenceMs ?? SILENCE_MS;
-    this.#base = new URL(options.endpoint);
-    if (!options.isPathStyle) this.#base.hostname = `${options.bucket}.${this.#base.hostname}`;
+    this.#bucket = new Bun.S3Client({
+      endpoint: isPathStyle ? endpoint : inHostName(endpoint, bucket),
+      region,
+      bucket,
+      accessKeyId,
+      secretAccessKey,
+      virtualHostedStyle: !isPathStyle,
+    });
   }
 
   /** Size of an object; undefined where there is none. */
   async head(key: string): Promise<{ sizeBytes: number } | undefined> {
-    try {
-      const { headers } = await this.#call({ method: "HEAD", key });
-      return { sizeBytes: Number(headers.get("content-length")) };
-    } catch (error) {
-      if (error instanceof S3Error && error.problem === "absent") return undefined;
-      throw error;
-    }
+    const found = await this.#stat(key);
+    return found === undefined ? undefined : { sizeBytes: found.size };
   }
 
   /**
@@ -108,239 +124,307 @@ export class S3Client {
    */
   async get(key: string, offset: number, lengthBytes: number): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
     if (lengthBytes === 0) return nothing();
-    const abort = new AbortController();
-    const range = `bytes=${offset}-${offset + lengthBytes - 1}`;
-    const response = await this.#call({ method: "GET", key, headers: { range } }, abort);
-    const isWhole = offset === 0 && response.headers.get("content-length") === String(lengthBytes);
-    if (response.status !== 206 && !isWhole) {
-      abort.abort();
-      throw new S3Error("unreachable", "The service sent the whole object where a part of it was asked for.");
-    }
-    return this.#pieces(response, lengthBytes, abort);
+    // Whether there is such an object is told with its first bytes, and by no answer before them.
+    const { reader, first } = await this.#tryAgain(async () => {
+      const part = this.#bucket.file(key).slice(offset, offset + lengthBytes);
+      const opened: Pieces = part.stream().getReader();
+      return { reader: opened, first: await this.#next(opened) };
+    });
+    return this.#pieces(reader, first, lengthBytes);
   }
 
   /** A small object whole; undefined where there is none. */
   async getSmall(key: string): Promise<Uint8Array | undefined> {
     try {
-      const response = await this.#call({ method: "GET", key });
-      return new Uint8Array(await response.arrayBuffer());
+      return await this.#call(async () => new Uint8Array(await this.#bucket.file(key).arrayBuffer()));
     } catch (error) {
-      if (error instanceof S3Error && error.problem === "absent") return undefined;
+      if (isAbsent(error)) return undefined;
       throw error;
     }
   }
 
-  /** Writes an object of at most 5 GB at once; durable with the service on return, and whole. */
+  /** Writes an object of at most {@link PART_BYTES} at once; durable with the service on return, and whole. */
   async put(key: string, body: S3Body): Promise<void> {
-    const { headers } = await this.#call({ method: "PUT", key, body });
-    checkTag(headers, headers.get("etag"), body.md5);
+    const { bytes, sha256, md5 } = body;
+    await this.#call(() => this.#bucket.file(key).write(bytes, { type: TYPE }), bytes.length);
+    await this.#confirm(key, { sizeBytes: bytes.length, sha256, tag: md5 });
   }
 
   /**
-   * Writes a large object from its parts, each at least 5 MiB but the last, at most 10,000. Nothing of it is to be seen
-   * before all of it is there; on any error it is given up.
+   * Writes a large object; durable with the service on return, and whole. Nothing of it is to be seen before all of it is
+   * there. Two parts of it are in memory at a time. @throws also what reading the source throws
    */
-  async putParts(key: string, parts: AsyncIterable<S3Body>): Promise<void> {
-    const begun = await this.#call({ method: "POST", key, query: { uploads: "" } });
-    const uploadId = tagOf(await begun.text(), "UploadId");
-    if (uploadId === undefined) throw new S3Error("refused", "The service did not begin a multipart upload.");
-    try {
-      await this.#sendParts(key, uploadId, parts);
-    } catch (error) {
-      await this.#giveUp(key, uploadId);
-      throw error;
-    }
+  async putLarge(key: string, source: S3Source): Promise<void> {
+    const { sizeBytes, sha256 } = source;
+    const partBytes = Math.max(PART_BYTES, Math.ceil(sizeBytes / PARTS_MAX));
+    const tag = await this.#tryAgain(() => this.#sendParts(key, source, partBytes));
+    await this.#confirm(key, { sizeBytes, sha256, tag });
   }
 
   /** Removes an object. Nothing happens where there is none. */
   async remove(key: string): Promise<void> {
     try {
-      await this.#call({ method: "DELETE", key });
+      await this.#call(() => this.#bucket.file(key).delete());
     } catch (error) {
-      if (!(error instanceof S3Error) || error.problem !== "absent") throw error;
+      if (!isAbsent(error)) throw error;
     }
   }
 
   /** The next objects whose key begins with `prefix`, by key, at most a thousand. @param after the last of those before */
   async list(prefix: string, after: string): Promise<S3Object[]> {
-    const query = { "list-type": "2", prefix, ...(after !== "" && { "start-after": after }) };
-    const text = await (await this.#call({ method: "GET", key: "", query })).text();
-    return [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, entry = ""]) => ({
-      key: plainText(tagOf(entry, "Key") ?? ""),
-      sizeBytes: Number(tagOf(entry, "Size")),
-      modifiedAtMs: Date.parse(tagOf(entry, "LastModified") ?? ""),
+    const query = { prefix, maxKeys: LIST_MAX, ...(after !== "" && { startAfter: after }) };
+    const { contents = [] } = await this.#call(() => this.#bucket.list(query));
+    return contents.map(({ key, size, lastModified }) => ({
+      key,
+      sizeBytes: size ?? Number.NaN,
+      modifiedAtMs: Date.parse(String(lastModified)),
     }));
   }
 
-  async #sendParts(key: string, uploadId: string, parts: AsyncIterable<S3Body>): Promise<void> {
-    const tags: string[] = [];
-    const sums = createHash("md5");
-    for await (const body of parts) {
-      const query = { partNumber: String(tags.length + 1), uploadId };
-      const { headers } = await this.#call({ method: "PUT", key, query, body });
-      checkTag(headers, headers.get("etag"), body.md5);
-      sums.update(body.md5, "hex");
-      tags.push(headers.get("etag") ?? "");
-    }
-    const list = tags.map((tag, index) => `<Part><PartNumber>${index + 1}</PartNumber><ETag>${tag}</ETag></Part>`);
-    const bytes = new TextEncoder().encode(`<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`);
-    const done = await this.#call({ method: "POST", key, query: { uploadId }, body: toBody(bytes) });
-    // Such an answer begins before its end is known: it may say 200, and then tell of an error (API, CompleteMultipartUpload).
-    const text = await done.text();
-    const code = tagOf(text, "Code");
-    if (code !== undefined) throw new S3Error("unreachable", `The parts could not be put together: ${code}.`, { code });
-    checkTag(done.headers, plainText(tagOf(text, "ETag") ?? ""), `${sums.digest("hex")}-${tags.length}`);
-  }
-
-  /** Parts of an upload that is not ended are paid for until somebody removes them. */
-  async #giveUp(key: string, uploadId: string): Promise<void> {
-    try {
-      await this.#call({ method: "DELETE", key, query: { uploadId } });
-    } catch (error) {
-      // The error that led here says more; what stays is removed by the bucket's own rule for unfinished uploads.
-      if (!(error instanceof S3Error)) throw error;
-    }
-  }
-
-  async *#pieces(response: Response, lengthBytes: number, abort: AbortController) {
-    let got = 0;
-    const watch = new SilenceWatch(abort, this.#silenceMs);
-    try {
-      for await (const piece of response.body ?? []) {
-        // While the reader is slow the service is not to blame.
-        watch.stop();
-        got += piece.length;
-        yield piece;
-        watch.start();
+  /**
+   * What the service has under a key. A HEAD is refused without a word, and Bun takes every 404 for a missing object, also
+   * of a bucket that isn't there: so whatever is no success is asked for once more in a way that is answered in words.
+   */
+  async #stat(key: string): Promise<{ size: number; etag: string } | undefined> {
+    return this.#tryAgain(async () => {
+      const file = this.#bucket.file(key);
+      try {
+        return await this.#inTime(file.stat());
+      } catch (error) {
+        if (!(error instanceof S3Error) || error.code === SILENT) throw error;
       }
-    } catch (error) {
-      throw new S3Error("unreachable", "The transfer from the service broke off.", { cause: error });
-    } finally {
-      watch.stop();
-      // Ends the transfer where the reader has gone before its end.
-      abort.abort();
+      try {
+        await this.#inTime(file.slice(0, 1).arrayBuffer());
+      } catch (error) {
+        if (isAbsent(error)) return undefined;
+        throw error;
+      }
+      throw this.#outage("can't say what it has");
+    });
+  }
+
+  /**
+   * Sends an object in parts. By a stream, not by `writer()`: that one's `end(error)` puts the parts together, and makes an
+   * object of what is broken, while a stream that fails takes back what was sent. The stream waits for the parts.
+   * @returns the ETag that it should have: the MD5 of its parts' MD5s, and how many they are
+   */
+  async #sendParts(key: string, source: S3Source, partBytes: number): Promise<string> {
+    const silence = new Silence(this.#silenceMs + (2 * partBytes) / SLOWEST_BYTES_PER_MS);
+    const sums = new PartSums(partBytes);
+    async function* read() {
+      for await (const piece of source.read()) {
+        silence.heard();
+        sums.update(piece);
+        yield piece;
+      }
     }
-    if (got !== lengthBytes) {
-      throw new S3Error("unreachable", `The service sent ${got} bytes where ${lengthBytes} were asked for.`);
+    const options = { type: TYPE, partSize: partBytes, queueSize: 1, retry: ATTEMPTS - 1 };
+    try {
+      await silence.bound(this.#bucket.file(key).write(new Response(read()), options));
+    } catch (error) {
+      throw this.#translate(error);
+    }
+    return sums.digest();
+  }
+
+  /**
+   * Whether the service has what was sent. An ETag that is the sum of the bytes proves it; where it is none, because the
+   * service encrypts or has another way of making them, all bytes are read again. What is wrong doesn't stay.
+   */
+  async #confirm(key: string, sent: { sizeBytes: number; sha256: string; tag: string }): Promise<void> {
+    const found = await this.#stat(key);
+    if (found?.size === sent.sizeBytes) {
+      if (found.etag.replaceAll('"', "") === sent.tag) return;
+      if ((await this.#hash(key, sent.sizeBytes)) === sent.sha256) return;
+    }
+    if (found !== undefined) await this.remove(key);
+    throw new S3Error("damaged", `The service at ${this.#options.endpoint} has other bytes than were sent.`);
+  }
+
+  async #hash(key: string, sizeBytes: number): Promise<string> {
+    const sum = createHash("sha256");
+    for await (const piece of await this.get(key, 0, sizeBytes)) sum.update(piece);
+    return sum.digest("hex");
+  }
+
+  /**
+   * The last piece is held back until the end is known to be one: a service that sends all of an object where a part was
+   * asked for is found out before its reader has as many bytes as it wanted.
+   */
+  async *#pieces(reader: Pieces, first: Uint8Array | undefined, lengthBytes: number) {
+    let got = first?.length ?? 0;
+    let held = first;
+    try {
+      while (held !== undefined && got <= lengthBytes) {
+        const next = await this.#next(reader);
+        if (next === undefined) break;
+        got += next.length;
+        if (got > lengthBytes) break;
+        yield held;
+        held = next;
+      }
+      if (got !== lengthBytes) throw this.#outage(`sent ${got} bytes where ${lengthBytes} were asked for`);
+      if (held !== undefined) yield held;
+    } finally {
+      letGo(reader);
     }
   }
 
-  async #call(call: Call, abort = new AbortController()): Promise<Response> {
+  /** The next piece; undefined at the end. */
+  async #next(reader: Pieces): Promise<Uint8Array | undefined> {
+    try {
+      const { done, value } = await this.#inTime(reader.read());
+      return done ? undefined : value;
+    } catch (error) {
+      letGo(reader);
+      throw error;
+    }
+  }
+
+  #call<T>(deed: () => Promise<T>, bodyBytes = 0): Promise<T> {
+    return this.#tryAgain(() => this.#inTime(deed(), bodyBytes));
+  }
+
+  async #tryAgain<T>(deed: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#attempt(call, abort);
+        return await deed();
       } catch (error) {
-        const isPassing = error instanceof S3Error && error.problem === "unreachable";
-        if (!isPassing || attempt === ATTEMPTS || abort.signal.aborted) throw error;
+        const isPassing = error instanceof S3Error && error.problem === "unreachable" && error.code !== SILENT;
+        if (!isPassing || attempt === ATTEMPTS) throw error;
         await Bun.sleep(REST_MS * attempt);
       }
     }
   }
 
-  async #attempt({ method, key, query = {}, headers = {}, body }: Call, abort: AbortController): Promise<Response> {
-    const url = this.#urlOf(key, query);
-    const signed = signRequest(
-      { method, url, headers, bodyDigest: body?.sha256 ?? EMPTY_DIGEST },
-      this.#options,
-      new Date(),
-    );
-    const watch = new SilenceWatch(abort, this.#silenceMs + (body?.bytes.length ?? 0) / SLOWEST_BYTES_PER_MS);
-    let response: Response;
+  async #inTime<T>(answer: Promise<T>, bodyBytes = 0): Promise<T> {
     try {
-      response = await fetch(url, {
-        method,
-        headers: signed,
-        signal: abort.signal,
-        redirect: "manual",
-        ...(body !== undefined && { body: body.bytes }),
-      });
-      if (response.ok) return response;
-      const text = method === "HEAD" ? "" : await response.text();
-      throw refusal(response.status, text, this.#options);
+      return await new Silence(this.#silenceMs + bodyBytes / SLOWEST_BYTES_PER_MS).bound(answer);
     } catch (error) {
-      if (error instanceof S3Error) throw error;
-      const why = abort.signal.aborted ? "did not answer in time" : "can't be reached";
-      throw new S3Error("unreachable", `The service at ${this.#options.endpoint} ${why}.`, { cause: error });
-    } finally {
-      watch.stop();
+      throw this.#translate(error);
     }
   }
 
-  #urlOf(key: string, query: Readonly<Record<string, string>>): URL {
-    const { bucket, isPathStyle } = this.#options;
-    const url = new URL(this.#base);
-    url.pathname = escapePath(isPathStyle ? `/${bucket}/${key}` : `/${key}`);
-    url.search = escapeQuery(query);
-    return url;
+  /** What an error of Bun's client means; others are what they are. */
+  #translate(error: unknown): unknown {
+    if (error instanceof SilenceError) return this.#outage("did not answer in time", SILENT);
+    if (!(error instanceof Error) || error.name !== "S3Error" || error instanceof S3Error) return error;
+    const { endpoint, bucket } = this.#options;
+    const code = "code" in error ? String(error.code) : undefined;
+    // Where the service gave a code without a sentence, Bun gives all of the answer.
+    const said = /^\s*<|^$/.test(error.message) ? "" : ` (${error.message.slice(0, MESSAGE_MAX)})`;
+    const more = { code, cause: error };
+    if (code === "NoSuchBucket") return new S3Error("refused", `There is no bucket "${bucket}" at ${endpoint}.`, more);
+    if (code === "NoSuchKey") return new S3Error("absent", "There is no such object.", more);
+    if (error.message === UNSAID) {
+      return new S3Error("unreachable", `The service at ${endpoint} can't be reached: ${code}.`, more);
+    }
+    if (code === undefined || PASSING.test(code)) {
+      return new S3Error("unreachable", `The service at ${endpoint} can't serve now: ${code}${said}.`, more);
+    }
+    return new S3Error("refused", `The service at ${endpoint} refuses: ${code}${said}.`, more);
+  }
+
+  #outage(what: string, code?: string): S3Error {
+    return new S3Error("unreachable", `The service at ${this.#options.endpoint} ${what}.`, { code });
   }
 }
 
-/** Ends a call when nothing was heard for so long. */
-class SilenceWatch {
-  readonly #abort: AbortController;
+/** What reads a transfer; less than that of the web's own type, which Bun declares twice. */
+interface Pieces {
+  read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** What Bun says where the service said nothing: the line is broken, or the answer has no body. */
+const UNSAID = "an unexpected error has occurred";
+
+/** Codes of services that can't serve for the moment (of Amazon, MinIO, Ceph), and of Bun for answers that are no S3's. */
+const PASSING =
+  /^(SlowDown|Internal|InvalidResponse|UnknownError|NoSuchUpload|OperationAborted)|Unavailable|Time(d)?Out|TooMany|Throttl|NotInitialized|Quorum|StorageFull/i;
+
+/** What was waited for didn't come. */
+class SilenceError extends Error {}
+
+/** Ends the wait for an answer when nothing was heard for so long. Bun's client can't be told to give up: it does so later. */
+class Silence {
   readonly #ms: number;
+  readonly #over = Promise.withResolvers<never>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
 
-  constructor(abort: AbortController, ms: number) {
-    this.#abort = abort;
+  constructor(ms: number) {
     this.#ms = ms;
-    this.start();
   }
 
-  start(): void {
-    this.#timer = setTimeout(() => this.#abort.abort(), this.#ms);
-    this.#timer.unref();
-  }
-
-  stop(): void {
+  /** Something moves: waits from now on. @throws SilenceError where nobody waits any more */
+  heard(): void {
+    if (this.#isOver) throw new SilenceError("Nobody waits any more.");
     clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#over.reject(new SilenceError("Nothing was heard.")), this.#ms);
+  }
+
+  /** The answer, whatever it is. One that comes after the end of the wait interests nobody, be it an error. */
+  async bound<T>(answer: Promise<T>): Promise<T> {
+    this.heard();
+    try {
+      return await Promise.race([answer, this.#over.promise]);
+    } finally {
+      this.#isOver = true;
+      clearTimeout(this.#timer);
+    }
+  }
+}
+
+/** The ETag of an object of several parts, as Amazon makes it. Pieces may end anywhere. */
+class PartSums {
+  readonly #partBytes: number;
+  readonly #parts = createHash("md5");
+  #part = createHash("md5");
+  #inPart = 0;
+  #count = 0;
+
+  constructor(partBytes: number) {
+    this.#partBytes = partBytes;
+  }
+
+  update(piece: Uint8Array): void {
+    for (let at = 0; at < piece.length; ) {
+      const taken = piece.subarray(at, at + this.#partBytes - this.#inPart);
+      this.#part.update(taken);
+      this.#inPart += taken.length;
+      at += taken.length;
+      if (this.#inPart === this.#partBytes) this.#close();
+    }
+  }
+
+  digest(): string {
+    if (this.#inPart > 0) this.#close();
+    return `${this.#parts.digest("hex")}-${this.#count}`;
+  }
+
+  #close(): void {
+    this.#parts.update(this.#part.digest());
+    this.#part = createHash("md5");
+    this.#inPart = 0;
+    this.#count++;
   }
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}
 
-/** What an answer that is no success means. */
-function refusal(status: number, text: string, { bucket, endpoint }: S3Options): S3Error {
-  const code = tagOf(text, "Code");
-  const said = plainText(tagOf(text, "Message") ?? "").slice(0, MESSAGE_MAX);
-  const what = `${code ?? `status ${status}`}${said === "" ? "" : ` (${said})`}`;
-  if (code === "NoSuchBucket") {
-    return new S3Error("refused", `There is no bucket "${bucket}" at ${endpoint}.`, { code });
-  }
-  if (status === 404) return new S3Error("absent", "There is no such object.", { code });
-  if (status >= 500 || status === 429 || code === "RequestTimeout" || code === "SlowDown") {
-    return new S3Error("unreachable", `The service at ${endpoint} can't serve now: ${what}.`, { code });
-  }
-  if (code === "BadDigest" || code === "XAmzContentSHA256Mismatch") {
-    return new S3Error("damaged", `The bytes changed on their way to the service: ${what}.`, { code });
-  }
-  return new S3Error("refused", `The service at ${endpoint} refuses: ${what}.`, { code });
+/** Ends a transfer that nobody reads any more. */
+function letGo(reader: Pieces): void {
+  // That it failed was told to whoever read it.
+  reader.cancel().catch(() => undefined);
 }
 
-/**
- * Compares what the service says it has with what was sent. An ETag is the MD5 of the bytes, or of the parts' sums, unless
- * the service encrypts with keys of its own: then it says nothing.
- */
-function checkTag(headers: Headers, tag: string | null, wanted: string): void {
-  const encryption = headers.get("x-amz-server-side-encryption");
-  const isOfBytes = encryption === null || encryption === "AES256";
-  const plain = tag?.replaceAll('"', "") ?? "";
-  // Some services give large objects another kind of ETag than Amazon does; each of their parts was compared already.
-  const form = wanted.includes("-") ? /^[0-9a-f]{32}-\d+$/ : /^[0-9a-f]{32}$/;
-  const isSum = isOfBytes && form.test(plain);
-  if (isSum && plain !== wanted) throw new S3Error("damaged", "The service has other bytes than were sent.");
+function isAbsent(error: unknown): boolean {
+  return error instanceof S3Error && error.problem === "absent";
 }
 
-function tagOf(xml: string, name: string): string | undefined {
-  return new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-
-/** The text of XML, in which characters may stand by name or by number. */
-function plainText(xml: string): string {
-  return xml.replaceAll(/&(?:#(\d+)|#x([0-9a-f]+)|(\w+));/gi, (whole, decimal?: string, hex?: string, name = "") => {
-    const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);
-    return Number.isNaN(code) ? (ENTITIES[name] ?? whole) : String.fromCodePoint(code);
-  });
+function inHostName(endpoint: string, bucket: string): string {
+  const url = new URL(endpoint);
+  url.hostname = `${bucket}.${url.hostname}`;
+  return url.origin;
 }

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import * as fs from "node:fs";
 import type { Digest } from "../../blobs/digest.ts";
 import type { Layout } from "../../blobs/layout.ts";
 import { countNamed, FIRST_BYTES, isInBucket, listNamed, listStored, namesOf } from "./contents.ts";
@@ -20,7 +21,8 @@ export interface BringOptions {
 
 /**
  * Brings everything that a database names and the target has not from the source. What the target has is left as it is,
- * and found by its name alone: nothing gets its name there before it is whole and on the disk. Durable on return.
+ * and found by name and length: nothing gets its name there before it is whole and on the disk. What its disk has cut
+ * short since is set aside and brought again. Durable on return.
  * @throws the system's error where the target fails; what was brought until then stays
  */
 export async function bringContents(options: BringOptions): Promise<Tally> {
@@ -41,7 +43,7 @@ export async function bringContents(options: BringOptions): Promise<Tally> {
       if (named.length === 0) continue;
       const stored = listStored(target, firstByte);
       for (const content of named) {
-        if (stored.has(content.digest)) {
+        if (stored.has(content.digest) && hasLength(content, target)) {
           tally.already++;
           at.bytes += content.sizeBytes;
         } else await bringOne(content, placer, options, tally);
@@ -55,6 +57,15 @@ export async function bringContents(options: BringOptions): Promise<Tally> {
     placer.abandon();
     throw error;
   }
+}
+
+/** Whether a content that lies in a store has all its bytes. One that has not is set aside. */
+function hasLength({ digest, sizeBytes }: Content, store: Layout): boolean {
+  const path = store.blob(digest);
+  const found = fs.lstatSync(path);
+  if (found.isFile() && found.size === sizeBytes) return true;
+  fs.renameSync(path, store.damaged(digest));
+  return false;
 }
 
 const NOTHING = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, newBytes: 0 };

@@ -7,7 +7,7 @@ import * as fs from "node:fs";
 import { type Digest, toDigest } from "../../blobs/digest.ts";
 import { errorCode } from "../../blobs/disk.ts";
 import type { Layout } from "../../blobs/layout.ts";
-import { loadSyncfs } from "../../blobs/syncfs.ts";
+import { loadSyncfs, syncsWhole } from "../../blobs/syncfs.ts";
 import type { Content, LostContent } from "./types.ts";
 
 /** What {@link ContentPlacer} works with. */
@@ -37,6 +37,11 @@ const PIECE_BYTES = 1024 * 1024;
 const NOT_HERE = new Set(["EXDEV", "EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS", "ENOTTY", "EINVAL"]);
 /** What is the source's fault. */
 const UNREADABLE = new Set(["EIO", "EACCES", "EPERM", "ELOOP", "EISDIR", "ESTALE"]);
+
+/** Whether an error says that a file is there, and that its disk doesn't give it. */
+export function isUnreadable(error: unknown): boolean {
+  return UNREADABLE.has(errorCode(error) ?? "");
+}
 
 /** See the head of this file. For a process of its own: it blocks while it works. */
 export class ContentPlacer {
@@ -105,7 +110,7 @@ export class ContentPlacer {
   /** {@link flush}, and makes the names durable too. To be called before a database that names them is put beside them. */
   finish(): void {
     this.flush();
-    if (this.#unsynced.size === 0) return;
+    // In any case: what was brought by a run that was killed is there by name, and perhaps not on the disk yet.
     if (!syncFileSystem(this.#options.target.root)) for (const folder of this.#unsynced) syncFolder(folder);
     this.#unsynced.clear();
   }
@@ -130,7 +135,7 @@ export class ContentPlacer {
       const found = fs.lstatSync(path, { throwIfNoEntry: false });
       return found?.isFile() ? found : "missing";
     } catch (error) {
-      if (UNREADABLE.has(errorCode(error) ?? "")) return "unreadable";
+      if (isUnreadable(error)) return "unreadable";
       throw error;
     }
   }
@@ -175,9 +180,8 @@ export class ContentPlacer {
     try {
       source = fs.openSync(from, O_RDONLY | O_NOFOLLOW);
     } catch (error) {
-      const code = errorCode(error) ?? "";
-      if (code === "ENOENT") return "missing";
-      if (UNREADABLE.has(code)) return "unreadable";
+      if (errorCode(error) === "ENOENT") return "missing";
+      if (isUnreadable(error)) return "unreadable";
       throw error;
     }
     try {
@@ -212,7 +216,7 @@ export class ContentPlacer {
       try {
         got = fs.readSync(fd, this.#piece);
       } catch (error) {
-        if (UNREADABLE.has(errorCode(error) ?? "")) return "unreadable";
+        if (isUnreadable(error)) return "unreadable";
         throw error;
       }
       if (got === 0) return toDigest(hasher.digest("hex"));
@@ -242,12 +246,14 @@ export class ContentPlacer {
 
 const syncfs = loadSyncfs();
 
-/** Whether {@link syncFileSystem} can be had on this machine. */
-export const canSyncFileSystem = syncfs !== undefined;
+/** Whether {@link syncFileSystem} can be had for a path. */
+export function canSyncFileSystem(path: string): boolean {
+  return syncfs !== undefined && syncsWhole(path);
+}
 
 /** Makes everything durable that was written to the file system of a path. @returns false where that can't be told */
 export function syncFileSystem(path: string): boolean {
-  if (syncfs === undefined) return false;
+  if (syncfs === undefined || !syncsWhole(path)) return false;
   const fd = fs.openSync(path, "r");
   try {
     return syncfs(fd) === 0;

@@ -3,14 +3,14 @@
  * of its own. First everything that a new snapshot names is brought, then the snapshot gets its place: one that is broken
  * off leaves the former backup as it was, and the next goes on where it ended.
  */
-import type { Database } from "bun:sqlite";
+import { type Database, SQLiteError } from "bun:sqlite";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import type { Digest } from "../../blobs/digest.ts";
 import { Layout } from "../../blobs/layout.ts";
 import { StartupError } from "../../config/startup-error.ts";
-import { openReadOnly } from "../../db/open.ts";
-import { digestOf, listSnapshots, removeSnapshot, type Snapshot } from "../../db/snapshot.ts";
+import { type Db, openReadOnly } from "../../db/open.ts";
+import { digestOf, isWhole, listSnapshots, removeSnapshot, type Snapshot } from "../../db/snapshot.ts";
 import { chooseSuperfluous } from "../snapshots/thinning.ts";
 import { bringContents } from "./bring.ts";
 import { FIRST_BYTES, isNamed, listStored } from "./contents.ts";
@@ -68,7 +68,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
     fs.rmSync(incoming, { recursive: true, force: true });
     const { superfluous, rest } = thin(target.snapshots, options);
     for (const old of superfluous) removeSnapshot(old);
-    const pruned = options.prune ? prune(target, rest) : 0;
+    const { pruned, refused } = options.prune ? prune(target, rest) : { pruned: 0, refused: [] };
     const summary: BackupSummary = {
       target: target.root,
       snapshot: kept.name,
@@ -78,7 +78,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
       snapshots: rest.length,
       pruned,
       durationMs: performance.now() - startedMs,
-      warnings,
+      warnings: [...warnings, ...refused],
     };
     writeManifest(target, summary);
     options.markBackup();
@@ -209,7 +209,8 @@ function copyKeys(source: Place, target: Place): string[] {
  */
 function putInPlace(snapshot: Snapshot, folder: string): Snapshot {
   const [newest] = listSnapshots(folder);
-  if (newest?.sizeBytes === snapshot.sizeBytes && digestOf(newest.path) === digestOf(snapshot.path)) return newest;
+  const isSame = newest?.sizeBytes === snapshot.sizeBytes && digestOf(newest.path) === digestOf(snapshot.path);
+  if (isSame && isWhole(newest.path)) return newest;
   const path = join(folder, snapshot.name);
   fs.renameSync(`${snapshot.path}.sha256`, `${path}.sha256`);
   fs.renameSync(snapshot.path, path);
@@ -224,22 +225,39 @@ function thin(folder: string, { keep, nowMs }: BackupOptions): { superfluous: Sn
   return { superfluous, rest: all.filter((one) => !superfluous.includes(one)) };
 }
 
-/** Removes contents of the target that none of its snapshots names. @returns how many */
-function prune(target: Place, snapshots: readonly Snapshot[]): number {
+/**
+ * Removes contents of the target that none of its snapshots names; none any more from where one can't be read.
+ * @returns how many, and what the operator should know
+ */
+function prune(target: Place, snapshots: readonly Snapshot[]): { pruned: number; refused: string[] } {
   const layout = new Layout(target.root);
-  const opened = snapshots.map(({ path }) => openReadOnly(path));
-  let removed = 0;
+  const opened: { path: string; db: Db }[] = [];
+  let pruned = 0;
+  let asked = "";
+  const names = (digest: Digest) =>
+    opened.some(({ path, db }) => {
+      asked = path;
+      return isNamed(db.sqlite, digest);
+    });
   try {
+    for (const { path } of snapshots) {
+      asked = path;
+      opened.push({ path, db: openReadOnly(path) });
+    }
     for (const firstByte of FIRST_BYTES) {
       for (const digest of listStored(layout, firstByte)) {
-        if (opened.some(({ sqlite }) => isNamed(sqlite, digest))) continue;
+        if (names(digest)) continue;
         fs.unlinkSync(layout.blob(digest));
-        removed++;
+        pruned++;
       }
     }
-    return removed;
+    return { pruned, refused: [] };
+  } catch (error) {
+    if (!(error instanceof SQLiteError)) throw error;
+    const refused = `The state ${asked} can't be read (${error.message}), so no more contents were removed. Move it away.`;
+    return { pruned, refused: [refused] };
   } finally {
-    for (const db of opened) db.close();
+    for (const { db } of opened) db.close();
   }
 }
 

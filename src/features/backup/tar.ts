@@ -5,14 +5,15 @@
 import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
-import type { Digest } from "../../blobs/digest.ts";
+import { type Digest, toDigest } from "../../blobs/digest.ts";
+import { errorCode } from "../../blobs/disk.ts";
 import { Layout } from "../../blobs/layout.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { type Db, openReadOnly } from "../../db/open.ts";
-import type { Snapshot } from "../../db/snapshot.ts";
+import { digestOf, type Snapshot } from "../../db/snapshot.ts";
 import { countNamed, FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf } from "./contents.ts";
 import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
-import { canSyncFileSystem, syncFileSystem } from "./placer.ts";
+import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./placer.ts";
 import type { Content, LostContent, Place, Progress, Tally } from "./types.ts";
 
 /** What {@link writeTar} works with. */
@@ -56,8 +57,8 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
         isWritten = (digest) => before(digest) || (!lost.has(digest) && isNamed(db.sqlite, digest));
         continue;
       }
-      writer.large(`snapshots/${snapshot.name}.sha256`, `${snapshot.path}.sha256`);
-      writer.large(`snapshots/${snapshot.name}`, snapshot.path);
+      writer.bytes(`snapshots/${snapshot.name}.sha256`, fs.readFileSync(`${snapshot.path}.sha256`));
+      requireWritten(writer.large(`snapshots/${snapshot.name}`, snapshot.path), snapshot);
       writer.bytes(STATE, Buffer.from(MARK));
       options.write(TAR_END);
       return { snapshot, tally };
@@ -65,6 +66,12 @@ export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: S
   } finally {
     for (const db of opened) db.close();
   }
+}
+
+/** The state is what nothing can stand in for. @throws StartupError */
+function requireWritten(written: Written, { path }: Snapshot): void {
+  if ("digest" in written && written.digest === digestOf(path)) return;
+  throw new StartupError(`${path} could not be read: it is no whole backup. Check its disk, and run it again.`);
 }
 
 function isNever(_digest: Digest): boolean {
@@ -124,7 +131,9 @@ function writeContent(
     if (!found?.isFile()) continue;
     if (found.size !== sizeBytes) return "damaged";
     const name = `blobs/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
-    return writer.large(name, path) === digest ? undefined : "damaged";
+    const written = writer.large(name, path);
+    if ("why" in written) return written.why;
+    return written.digest === digest ? undefined : "damaged";
   }
   return "missing";
 }
@@ -136,6 +145,9 @@ function listSecrets({ secrets }: Place): string[] {
     .filter((name) => name.endsWith(".json"))
     .map((name) => `secrets/${name}`);
 }
+
+/** The sha256 of the bytes that were written, or why the file, or its end, could not be had. */
+type Written = { readonly digest: Digest } | { readonly why: LostContent["why"] };
 
 class TarWriter {
   readonly #write: (bytes: Uint8Array) => void;
@@ -161,25 +173,50 @@ class TarWriter {
     this.#write(new Uint8Array(paddingOf(bytes.byteLength)));
   }
 
-  /** @returns the sha256 of what was written, which is as long as the file was when it was opened */
-  large(name: string, path: string): string {
-    const fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+  /**
+   * Writes a file as long as it is when it is opened. Where the disk stops giving it, zeros stand for the rest.
+   */
+  large(name: string, path: string): Written {
+    let fd: number;
+    try {
+      fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return { why: "missing" };
+      if (isUnreadable(error)) return { why: "unreadable" };
+      throw error;
+    }
     try {
       const { size } = fs.fstatSync(fd);
       this.#write(writeHeader({ name, sizeBytes: size, kind: "file" }, this.#nowMs));
       const hasher = new Bun.CryptoHasher("sha256");
+      let why: "damaged" | "unreadable" | undefined;
       for (let left = size; left > 0; ) {
-        const got = fs.readSync(fd, this.#piece, 0, Math.min(left, PIECE_BYTES), null);
-        if (got === 0) throw new Error(`${path} became shorter while it was read.`);
+        const length = Math.min(left, PIECE_BYTES);
+        const got = why === undefined ? this.#read(fd, length) : length;
+        if (typeof got === "string") {
+          why = got;
+          this.#piece.fill(0);
+          continue;
+        }
         const bytes = this.#piece.subarray(0, got);
         hasher.update(bytes);
         this.#write(bytes);
         left -= got;
       }
       this.#write(new Uint8Array(paddingOf(size)));
-      return hasher.digest("hex");
+      return why === undefined ? { digest: toDigest(hasher.digest("hex")) } : { why };
     } finally {
       fs.closeSync(fd);
+    }
+  }
+
+  /** @returns how many bytes, at least one; or why there are none, where it became shorter or the disk fails */
+  #read(fd: number, length: number): number | "damaged" | "unreadable" {
+    try {
+      return fs.readSync(fd, this.#piece, 0, length, null) || "damaged";
+    } catch (error) {
+      if (isUnreadable(error)) return "unreadable";
+      throw error;
     }
   }
 }
@@ -196,6 +233,7 @@ const MEMBER =
  */
 export async function readTar(input: AsyncIterable<Uint8Array>, root: string): Promise<{ damaged: number }> {
   const reader = new TarReader(input);
+  const isSyncingEach = !canSyncFileSystem(root);
   let damaged = 0;
   let isWhole = false;
   try {
@@ -213,7 +251,8 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
       isWhole ||= name === STATE;
       if (header.kind === "folder") continue;
       if (!MEMBER.test(name)) throw new TarError(`The archive has a member that a backup doesn't have: ${name}`);
-      if (!(await unpack(reader, name === STATE ? undefined : join(root, name), name, sizeBytes))) damaged++;
+      const place = { path: name === STATE ? undefined : join(root, name), isSyncingEach };
+      if (!(await unpack(reader, place, name, sizeBytes))) damaged++;
       await reader.take(paddingOf(sizeBytes));
     }
   } catch (error) {
@@ -226,7 +265,12 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
 }
 
 /** @returns false where it is a content with other bytes than its name says; it is removed then */
-async function unpack(reader: TarReader, path: string | undefined, name: string, sizeBytes: number): Promise<boolean> {
+async function unpack(
+  reader: TarReader,
+  { path, isSyncingEach }: { path: string | undefined; isSyncingEach: boolean },
+  name: string,
+  sizeBytes: number,
+): Promise<boolean> {
   if (path === undefined) {
     await reader.take(sizeBytes);
     return true;
@@ -241,7 +285,7 @@ async function unpack(reader: TarReader, path: string | undefined, name: string,
       for (let written = 0; written < bytes.byteLength; ) written += fs.writeSync(fd, bytes, written);
       left -= bytes.byteLength;
     }
-    if (!canSyncFileSystem) fs.fdatasyncSync(fd);
+    if (isSyncingEach) fs.fdatasyncSync(fd);
   } finally {
     fs.closeSync(fd);
   }

@@ -16,7 +16,7 @@ import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { claim, claimIfFree, foreignBucket, type Owner, type Ownership } from "./owner.ts";
-import { AWAY, CACHED, DAMAGED, REMOTE, type RemoteRows, UNMOVED, UNNAMED } from "./queries.ts";
+import { AWAY, CACHED, DAMAGED, REMOTE, type RemoteRows, UNMOVED, UNMOVED_COUNT, UNNAMED } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import { DamagedHereError, sendContent } from "./send-content.ts";
 import type { PlaceCounts, PlacedContent } from "./types.ts";
@@ -63,6 +63,7 @@ export interface Moved {
 /** Of copies that were used within so long none is let go. */
 const IN_USE_MS = 10 * 60 * 1000;
 const BATCH = 200;
+const COUNTED_MAX = 100_000;
 /** An object that nothing names may be of a database that is about to be put back. */
 const UNNAMED_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 /** Small contents cost the way there and back more than their bytes. */
@@ -130,6 +131,14 @@ export class BlobMover {
       if (!signal.aborted) this.#afterId = batch.at(-1)?.id ?? this.#afterId;
     }
     return tally;
+  }
+
+  /** How many contents wait for the bucket; counted to a hundred thousand. Looks at those only that were not gone through. */
+  async countWaiting(): Promise<number> {
+    const [found] = await this.#options.reader.read([
+      rowsOf<{ contents: number }>(UNMOVED_COUNT, [this.#afterId, COUNTED_MAX]),
+    ]);
+    return found[0]?.contents ?? 0;
   }
 
   /** Brings contents to this disk that are in the bucket alone. @throws AppError provider_unavailable | disk_full */

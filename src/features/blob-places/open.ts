@@ -68,6 +68,7 @@ export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "
   if (secretAccessKey === null || secretAccessKey === "") {
     throw new StartupError("s3.secretAccessKey is not set. Set it, or s3.secretAccessKeyFile, to use the bucket.");
   }
+  refuseForeignToken();
   const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
   const client = new S3Client({ endpoint, region, bucket: name, accessKeyId, secretAccessKey, isPathStyle });
   return { client, name, prefix };
@@ -101,6 +102,15 @@ export function openBlobPlaces(
     cacheBytes: config.s3.cacheBytes,
   });
   return new BlobPlaces({ mover, remote, reader, rows, log, isStore: config.blobs.store === "s3" });
+}
+
+/** Bun's client adds such a token to every request, whatever keys it was given, and no option keeps it from that. */
+function refuseForeignToken(): void {
+  const name = ["S3_SESSION_TOKEN", "AWS_SESSION_TOKEN"].find((one) => (process.env[one] ?? "") !== "");
+  if (name === undefined) return;
+  throw new StartupError(
+    `${name} is set in the environment: it would be sent along with the keys of s3.*, to which it doesn't belong. Start larder without it.`,
+  );
 }
 
 function refuseWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {

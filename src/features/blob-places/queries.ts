@@ -143,6 +143,9 @@ export const UNMOVED = `SELECT b.id, b.digest, b.size_bytes AS sizeBytes FROM bl
     AND NOT EXISTS (SELECT 1 FROM remote_blobs r WHERE r.digest = b.digest AND r.leaving_at IS NULL)
   ORDER BY b.id LIMIT ?2`;
 
+/** How many of them there are, at most so many; parameters: after which id, and that limit. For a reader's thread. */
+export const UNMOVED_COUNT = `SELECT count(*) AS contents FROM (${UNMOVED})`;
+
 /** Contents that are in the bucket alone, by digest; parameters: after which digest (in hex), and how many. For a reader's thread. */
 export const AWAY = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
   WHERE r.digest > unhex(?1) AND r.used_at IS NULL AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)

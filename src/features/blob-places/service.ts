@@ -22,6 +22,9 @@ export interface BlobPlacesOptions {
 /** Name of the job that moves contents. */
 export const PLACES_JOB = "blob-places";
 
+/** Name of the job that compares the bucket with what is known of it. */
+export const STOCK_JOB = "bucket-stock";
+
 /** How long a start waits for the service. */
 const START_MS_MAX = 5_000;
 
@@ -130,6 +133,11 @@ export class BlobPlaces {
     const { reader, remote } = this.#options;
     await remote.flush();
     return { ...(await readStatus(reader)), problem: remote.problem ?? null };
+  }
+
+  /** How many contents wait for the bucket; counted to a hundred thousand. */
+  async countWaiting(): Promise<number> {
+    return this.#options.isStore ? this.#options.mover.countWaiting() : 0;
   }
 
   /** Writes what waits in memory. */

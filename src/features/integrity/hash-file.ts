@@ -54,10 +54,24 @@ export function readContent(wanted: WantedContent, options: ReadingOptions): Con
   } catch (error) {
     return faultOf(error);
   }
+  let fault: ContentFault | undefined;
+  let isReplaced: boolean;
   try {
-    return compare(fd, wanted, options);
+    fault = compare(fd, wanted, options);
+    isReplaced = fault !== undefined && wasReplaced(fd, wanted.path);
   } finally {
     fs.closeSync(fd);
+  }
+  return isReplaced ? readContent(wanted, options) : fault;
+}
+
+/** Whether another file lies in the place of an open one now: a good copy was put there meanwhile. */
+function wasReplaced(fd: number, path: string): boolean {
+  try {
+    return fs.fstatSync(fd).ino !== fs.lstatSync(path).ino;
+  } catch (error) {
+    if (errorCode(error) === undefined) throw error;
+    return false;
   }
 }
 

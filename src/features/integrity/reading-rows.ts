@@ -44,6 +44,12 @@ export class ReadingRows {
     return this.#due.all(after?.readAtMs ?? 0, after?.id ?? 0, untilMs, limit).map(toContent);
   }
 
+  /** Contents whose last reading is dated after `sinceMs`. @param after the last one of those before */
+  listAhead(sinceMs: number, limit: number, after?: DueContent): DueContent[] {
+    const [last, end] = [after ?? { readAtMs: sinceMs, id: Number.MAX_SAFE_INTEGER }, Number.MAX_SAFE_INTEGER];
+    return this.#due.all(last.readAtMs, last.id, end, limit).map(toContent);
+  }
+
   /** Contents that their last reading found damaged or missing. @param after the last one of those before */
   listDamaged(limit: number, after?: DueContent): DueContent[] {
     return this.#damaged.all(after?.readAtMs ?? 0, after?.id ?? 0, limit).map(toContent);

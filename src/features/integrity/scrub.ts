@@ -45,6 +45,8 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const BATCH_CONTENTS = 200;
 const BATCH_BYTES = 64 * 1024 * 1024;
 const LOOK_MS = 100;
+/** A reading that lies further ahead was dated by a clock that was wrong. */
+const AHEAD_MS = DAY_MS;
 /** Above what is needed, because nights are missed and runs cut off. */
 const MARGIN = 1.2;
 
@@ -107,11 +109,11 @@ export class Scrub {
     // Half of the time lies between two readings: nights are missed, and the store grows.
     // What this very run reads is not due again.
     const untilMs = startedMs - (isAsked ? 1 : Math.max(1, Math.floor(withinMs / 2)));
-    const known = (limit: number, after?: DueContent) =>
-      readings.listDamaged(limit, after).filter(({ readAtMs }) => readAtMs < startedMs);
+    const known = (limit: number, after?: DueContent) => readings.listDamaged(limit, after);
+    const ahead = (limit: number, after?: DueContent) => readings.listAhead(startedMs + AHEAD_MS, limit, after);
     const due = (limit: number, after?: DueContent) => readings.listDue(untilMs, limit, after);
     const sum = { contents: 0, bytes: 0, found: 0 };
-    for (const list of [known, due]) {
+    for (const list of [known, ahead, due]) {
       let last: DueContent | undefined;
       for (;;) {
         const batch = takeBatch(list(BATCH_CONTENTS, last));

@@ -49,6 +49,8 @@ export class Snapshots {
   readonly #dataVersion;
   /** What the writer and the database said when the newest snapshot was begun; undefined before the first of this run. */
   #seen: { changes: number; version: number } | undefined;
+  /** What the clock said then. */
+  #begunAtMs = Number.POSITIVE_INFINITY;
   #taking: Promise<Snapshot> | undefined;
   #working: Promise<unknown> = Promise.resolve();
 
@@ -121,9 +123,10 @@ export class Snapshots {
 
   #isTime({ takenAtMs, sizeBytes }: Snapshot): boolean {
     const { clock, everyMs } = this.#options;
-    const sinceMs = clock.nowMs() - takenAtMs;
+    const nowMs = clock.nowMs();
     const restMs = Math.min(everyMs, Math.max(MINUTE_MS, sizeBytes / BYTES_PER_MS));
-    // A clock that was set back must not put it off.
+    // A clock that was set back must neither put it off until it gets there again, nor have one taken each time.
+    const sinceMs = nowMs - (takenAtMs <= nowMs ? takenAtMs : this.#begunAtMs);
     return sinceMs < 0 || sinceMs >= restMs;
   }
 
@@ -135,10 +138,12 @@ export class Snapshots {
     this.#requireRoom();
     const seen = this.#now();
     // Their order is that of their names, whatever the clock does: the newest is what a copy begins from.
-    const nowMs = Math.max(clock.nowMs(), (this.list()[0]?.takenAtMs ?? 0) + 1);
+    const begunAtMs = clock.nowMs();
+    const nowMs = Math.max(begunAtMs, (this.list()[0]?.takenAtMs ?? 0) + 1);
     this.#taking = takeSnapshotAside({ database: databasePath, folder, label, nowMs });
     const snapshot = await this.#taking.finally(() => (this.#taking = undefined));
     this.#seen = seen;
+    this.#begunAtMs = begunAtMs;
     this.#thin();
     log.debug("The database was copied.", { path: snapshot.path, bytes: snapshot.sizeBytes });
     return snapshot;

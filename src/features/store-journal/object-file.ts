@@ -41,6 +41,11 @@ export function objectName(first: number, last: number, isFull: boolean): string
   return `${padded(first)}-${padded(last)}${isFull ? ".full" : ""}.jsonl.zst`;
 }
 
+/** The number of the last object in a file, by its name; 0 for a name that is no object's. */
+export function lastOf(name: string): number {
+  return Number(NAME.exec(name)?.[2] ?? 0);
+}
+
 /** The whole objects in a folder, in order; none where there is no such folder. */
 export async function listObjects(folder: string): Promise<ObjectFile[]> {
   const found: ObjectFile[] = [];

@@ -155,7 +155,12 @@ export class StoreJournalTables {
 
   /** All accounts of which something was written. */
   positions(): Position[] {
-    return this.#sqlite
+    return StoreJournalTables.readPositions(this.#sqlite);
+  }
+
+  /** The same of any database. */
+  static readPositions(sqlite: Database): Position[] {
+    return sqlite
       .query<Position, []>(
         `SELECT account_id AS accountId, public_id AS publicId, number, seq, full_bytes AS fullBytes,
            later_bytes AS laterBytes, epoch FROM store_journal`,

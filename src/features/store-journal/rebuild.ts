@@ -179,7 +179,12 @@ function lostEmail(account: string): string {
   return `${account.toLowerCase()}@lost.invalid`;
 }
 
-function insertAccount(sqlite: Database, person: AccountRecord, { passwordHash }: RebuildOptions): number {
+/** Makes the rows of an account that nobody can sign in to yet; its tree is still to come. @returns its row id */
+export function insertAccount(
+  sqlite: Database,
+  person: AccountRecord,
+  { passwordHash }: Pick<RebuildOptions, "passwordHash">,
+): number {
   const isTaken = sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(person.email)) !== null;
   const email = isTaken ? lostEmail(person.account) : person.email;
   const row = sqlite

@@ -48,6 +48,9 @@ export interface StoreJournalOptions {
 export const ACCOUNTS_FOLDER = "accounts";
 export const NEWER_FOLDER = "newer";
 
+/** Ends the name of what was brought into the database since (`larder rebuild --newer`). */
+export const DONE = ".done";
+
 const TICK_MS = 2_000;
 /** After a failure, a full disk for instance. */
 const FAILURE_REST_MS = 30_000;
@@ -104,6 +107,19 @@ export class StoreJournal {
   async flush(): Promise<void> {
     while (this.#working !== undefined) await this.#working;
     await this.#begin(() => this.#work());
+  }
+
+  /**
+   * Sets aside what knows of more than the database, as the first work after a start does.
+   * @throws the system's error; AppError store_missing
+   */
+  async settle(): Promise<void> {
+    while (this.#working !== undefined) await this.#working;
+    await this.#begin(async () => {
+      this.#options.checkStore();
+      if (!this.#isSettled) await this.#settle();
+      this.#isSettled = true;
+    });
   }
 
   #tick(): void {
@@ -284,6 +300,9 @@ export class StoreJournal {
     const { root, tables, writer } = this.#options;
     await rm(this.#accountPath(publicId), { force: true });
     await rm(this.#folderOf(publicId), { recursive: true, force: true });
+    for (const stamp of await namesIn(join(root, NEWER_FOLDER))) {
+      await rm(join(root, NEWER_FOLDER, stamp, publicId), { recursive: true, force: true });
+    }
     await syncFolder(root);
     await writer.run(() => tables.forget(accountId), { isQuiet: true });
   }
@@ -355,7 +374,7 @@ export class StoreJournal {
     for (const folder of [aside, dirname(aside), root]) await syncFolder(folder);
     log.warn(
       "The database is older than what was noted beside the contents: it was put back to an earlier time. " +
-        "The newer notes are kept.",
+        "The newer notes are kept for a month. Stop the server to bring back what they tell: larder rebuild --newer",
       { account: publicId, changes: records, path: join(aside, publicId) },
     );
   }

@@ -16,6 +16,7 @@ export class StagedRecords {
   readonly #sqlite: Database;
   readonly #put;
   readonly #find;
+  readonly #get;
 
   /** @param path of the file to be made; one that is there is replaced */
   constructor(path: string) {
@@ -35,6 +36,9 @@ export class StagedRecords {
     this.#find = this.#sqlite.prepare<{ number: number; isGone: number }, [string]>(
       "SELECT number, is_gone AS isGone FROM records WHERE id = ?1",
     );
+    this.#get = this.#sqlite.prepare<{ line: string }, [string]>(
+      "SELECT line FROM records WHERE id = ?1 AND is_gone = 0",
+    );
     this.#sqlite.run("BEGIN");
   }
 
@@ -49,6 +53,21 @@ export class StagedRecords {
   find(id: string): { readonly number: number; readonly isGone: boolean } | undefined {
     const row = this.#find.get(id);
     return row === null ? undefined : { number: row.number, isGone: row.isGone === 1 };
+  }
+
+  /** What is told of a node; undefined where it is gone or was never heard of. */
+  get(id: string): FileRecord | FolderRecord | undefined {
+    const row = this.#get.get(id);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked when it was put here
+    return row === null ? undefined : (JSON.parse(row.line) as FileRecord | FolderRecord);
+  }
+
+  /** Ids of all that are known to be gone. */
+  gone(): string[] {
+    return this.#sqlite
+      .query<{ id: string }, []>("SELECT id FROM records WHERE is_gone = 1")
+      .all()
+      .map(({ id }) => id);
   }
 
   /** All that are there, in the order in which they were first heard of. */

@@ -1,4 +1,12 @@
 import type { Transaction, Writer } from "../../db/transaction.ts";
+import {
+  bringContent,
+  bringFile,
+  bringFolder,
+  type BroughtFile,
+  type BroughtFolder,
+  type FollowingContent,
+} from "./bring-back.ts";
 import { sweepJournal } from "./changes.ts";
 import { copy, copyLarge } from "./copy.ts";
 import { createFile, createFolder } from "./create.ts";
@@ -110,6 +118,25 @@ export class TreeWriter {
   /** Makes a deleted folder again; where one is at its path already, that is taken. @throws AppError not_a_folder */
   remakeFolder(tx: Transaction, lost: LostFolder): FolderNode {
     return remakeFolder(this.#store, tx, lost);
+  }
+
+  /**
+   * Makes a file that another state of this tree tells of, with its id, its times and its versions; a taken name is
+   * numbered. However full the account is.
+   * @throws AppError not_found where the folder is gone
+   */
+  bringFile(tx: Transaction, brought: BroughtFile): FileNode {
+    return bringFile(this.#store, tx, brought);
+  }
+
+  /** The same for a folder. @throws AppError not_found where the folder that it goes into is gone */
+  bringFolder(tx: Transaction, brought: BroughtFolder): FolderNode {
+    return bringFolder(this.#store, tx, brought);
+  }
+
+  /** Gives a file its next content, of the time of that, however full the account is. @throws AppError not_found */
+  bringContent(tx: Transaction, file: NodeRef, content: FollowingContent): FileNode {
+    return bringContent(this.#store, tx, file, content);
   }
 
   /** Forgets what devices did before the time: up to `limit` rows of each device of an account. @returns how many */

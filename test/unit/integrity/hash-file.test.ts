@@ -63,6 +63,17 @@ test("a flipped bit, another length, nothing, a folder, a link: each is told as 
   expect(readContent({ ...content, path: join(folder, "link") }, quietly)).toMatchObject({ kind: "missing" });
 });
 
+test("a content that is replaced by a good copy while it is read is whole", () => {
+  // The bytes that had been opened were taken for those that lie there now: what was just healed was damaged again.
+  const bytes = Buffer.alloc(2 * PIECE_BYTES, 7);
+  const rotten = stored("replaced", Buffer.alloc(2 * PIECE_BYTES, 8));
+  const good = stored("good", bytes);
+  const replace = () => {
+    if (fs.existsSync(good.path)) fs.renameSync(good.path, rotten.path);
+  };
+  expect(readContent({ ...rotten, digest: good.digest }, { ...quietly, onPiece: replace })).toBeUndefined();
+});
+
 test("a quick look reads no content", () => {
   const content = stored("quick", Buffer.alloc(1_000));
   expect(readContent({ ...content, digest: "0".repeat(64) }, { ...quietly, isQuick: true })).toBeUndefined();

@@ -131,6 +131,17 @@ describe("what is read", () => {
     expect(await run(newScrub())).toMatchObject({ contents: 0, isDone: true });
   });
 
+  test("what was read or found damaged by a clock that ran ahead is read again, not when that day comes", async () => {
+    // A clock ten years ahead during one night kept a content from being read for ten years.
+    const [ahead, damaged] = [store("ahead", 40), store("damaged", 40)];
+    rows.markVerified(ahead, NOW_MS + 3_650 * DAY_MS);
+    rows.markDamaged(damaged, NOW_MS + 3_650 * DAY_MS);
+    expect(await run(newScrub())).toMatchObject({ contents: 2, found: 0, isDone: true });
+    expect(rows.findHealth(ahead)?.verifiedAtMs).toBe(NOW_MS);
+    expect(rows.findHealth(damaged)).toEqual({ verifiedAtMs: NOW_MS, damagedAtMs: null });
+    expect(await run(newScrub())).toMatchObject({ contents: 0 });
+  });
+
   test("nothing where it is switched off", async () => {
     store("old", 20);
     expect(await run(newScrub({ rateBytes: 0 }))).toBeUndefined();

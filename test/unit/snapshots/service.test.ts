@@ -101,10 +101,25 @@ describe("a snapshot is due", () => {
     const after = await snapshots.takeWhenDue();
     expect(after?.takenAtMs).toBe(before.takenAtMs + 1);
     await change();
+    expect(snapshots.isDue()).toBe(false);
+    nowMs += minuteMs;
     const third = await snapshots.takeWhenDue();
     expect(snapshots.list().map(({ name }) => name)).toEqual(
       [third, after, before].map((snapshot) => snapshot?.name ?? "none"),
     );
+  });
+
+  test("as seldom as ever for a large database whose snapshots the clock, set back, has yet to reach", async () => {
+    db.sqlite.run("INSERT INTO t VALUES (zeroblob(40000000))");
+    await snapshots.take("scheduled");
+    nowMs -= 365 * 24 * 60 * minuteMs;
+    let count = 0;
+    for (let minute = 0; minute < 30; minute++) {
+      await change();
+      if ((await snapshots.takeWhenDue()) !== undefined) count++;
+      nowMs += minuteMs;
+    }
+    expect(count).toBeLessThanOrEqual(6);
   });
 });
 

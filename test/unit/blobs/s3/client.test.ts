@@ -1,5 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { S3Client, S3Error, type S3Options, toBody } from "../../../../src/blobs/s3/client.ts";
+import {
+  PART_BYTES,
+  S3Client,
+  S3Error,
+  type S3Options,
+  type S3Source,
+  toBody,
+} from "../../../../src/blobs/s3/client.ts";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { TestS3 } from "../../../support/s3-server.ts";
 
 let s3: TestS3;
@@ -26,6 +36,7 @@ afterEach(() => {
 afterAll(() => s3.stop());
 
 const text = new TextEncoder().encode("hello world");
+const PIECE_BYTES = 1_000_000;
 
 async function joined(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const all: Uint8Array[] = [];
@@ -36,6 +47,15 @@ async function joined(pieces: AsyncIterable<Uint8Array>): Promise<string> {
 async function problemOf(deed: Promise<unknown>): Promise<string | undefined> {
   const error: unknown = await deed.catch((thrown: unknown) => thrown);
   return error instanceof S3Error ? error.problem : undefined;
+}
+
+async function messageOf(deed: Promise<unknown>): Promise<string | undefined> {
+  const error: unknown = await deed.catch((thrown: unknown) => thrown);
+  return error instanceof Error ? error.message : undefined;
+}
+
+async function readAll(key: string, offset: number, lengthBytes: number): Promise<string> {
+  return joined(await client.get(key, offset, lengthBytes));
 }
 
 test("keeps, reads, lists and removes an object whose key needs escaping", async () => {
@@ -56,32 +76,151 @@ test("an empty object is one", async () => {
   expect(await joined(await client.get("empty", 0, 0))).toBe("");
 });
 
-describe("an object of several parts", () => {
-  test("is there as one", async () => {
-    const first = new Uint8Array(5 * 1024 * 1024).fill(7);
-    async function* parts() {
-      yield toBody(first);
-      yield toBody(text);
+/** Bytes that differ from each other, and how they are read piece by piece; `failsAt`: which piece can't be. */
+function largeSource(sizeBytes: number, failsAt = Number.POSITIVE_INFINITY): S3Source & { bytes: Uint8Array } {
+  const bytes = new Uint8Array(sizeBytes);
+  for (let at = 0; at < sizeBytes; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+  async function* read() {
+    for (let at = 0, index = 0; at < sizeBytes; at += PIECE_BYTES, index++) {
+      if (index === failsAt) throw new Error("the disk");
+      yield bytes.slice(at, at + PIECE_BYTES);
     }
-    await client.putParts("large", parts());
-    expect(await client.head("large")).toEqual({ sizeBytes: first.length + text.length });
-    expect(await joined(await client.get("large", first.length, 11))).toBe("hello world");
-    expect(s3.wrongBodies).toEqual([]);
+  }
+  return { bytes, sizeBytes, sha256: toBody(bytes).sha256, read };
+}
+
+describe("an object of several parts", () => {
+  test.each([
+    ["ends amid a part", 2 * PART_BYTES + 11, 3],
+    ["ends with a part", 2 * PART_BYTES, 2],
+  ])(
+    "is there as one: %s",
+    async (_name, sizeBytes, parts) => {
+      const source = largeSource(sizeBytes);
+      const before = s3.requests.length;
+      await client.putLarge("large", source);
+      const asked = s3.requests.slice(before);
+      expect(asked.filter((request) => request.includes("partNumber="))).toHaveLength(parts);
+      expect(await client.head("large")).toEqual({ sizeBytes });
+      expect(await joined(await client.get("large", PART_BYTES - 5, 10))).toBe(
+        Buffer.from(source.bytes.subarray(PART_BYTES - 5, PART_BYTES + 5)).toString(),
+      );
+    },
+    20_000,
+  );
+
+  test("is known by the ETag that Amazon makes of its parts, and not read again", async () => {
+    const source = largeSource(PART_BYTES + 11);
+    const sums = [source.bytes.subarray(0, PART_BYTES), source.bytes.subarray(PART_BYTES)].map((part) =>
+      createHash("md5").update(part).digest(),
+    );
+    const tag = `"${createHash("md5").update(Buffer.concat(sums)).digest("hex")}-2"`;
+    const asked: string[] = [];
+    using amazon = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch({ method, url }) {
+        asked.push(method);
+        if (method === "HEAD") return new Response(source.bytes, { headers: { etag: tag } });
+        const isBegun = url.endsWith("?uploads=");
+        return new Response(
+          isBegun
+            ? "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>"
+            : `<CompleteMultipartUploadResult><ETag>${tag}</ETag></CompleteMultipartUploadResult>`,
+          { headers: { etag: '"0"' } },
+        );
+      },
+    });
+    await new S3Client({ ...options, endpoint: amazon.url.origin }).putLarge("large", source);
+    expect(asked).toEqual(["POST", "PUT", "PUT", "POST", "HEAD"]);
   });
 
-  test("is not there at all where one of them can't be read", async () => {
-    async function* parts() {
-      yield toBody(text);
-      throw new Error("the disk");
-    }
-    expect(client.putParts("broken", parts())).rejects.toThrow("the disk");
+  test.each([0, 3, 20])("is not there at all, nor any part of it, where piece %d can't be read", async (failsAt) => {
+    const before = s3.requests.length;
+    expect(await messageOf(client.putLarge("broken", largeSource(3 * PART_BYTES, failsAt)))).toBe("the disk");
     expect(await client.head("broken")).toBeUndefined();
+    const asked = s3.requests.slice(before);
+    const begun = asked.filter((request) => request.endsWith("?uploads="));
+    expect(new Set(asked.filter((request) => request.startsWith("DELETE"))).size).toBe(begun.length);
+  });
+
+  test("is sent anew where the service fails, and given up", async () => {
+    s3.failAfter(3);
+    try {
+      expect(await problemOf(client.putLarge("large", largeSource(3 * PART_BYTES)))).toBe("unreachable");
+    } finally {
+      s3.failAfter(undefined);
+    }
+  }, 20_000);
+});
+
+describe("what was sent is asked for", () => {
+  test("other bytes don't stay", async () => {
+    s3.mood = "mangling";
+    expect(await problemOf(client.put("wrong", toBody(text)))).toBe("damaged");
+    expect(await problemOf(client.putLarge("wrong-too", largeSource(PART_BYTES + 1)))).toBe("damaged");
+    s3.mood = "well";
+    expect(await client.head("wrong")).toBeUndefined();
+    expect(await client.head("wrong-too")).toBeUndefined();
+  }, 20_000);
+
+  test("and read where the ETag is no sum of it", async () => {
+    s3.mood = "sealing";
+    const before = s3.requests.length;
+    await client.put("sealed", toBody(text));
+    expect(s3.requests.slice(before).map((request) => request.split(" ")[0])).toEqual(["PUT", "HEAD", "GET"]);
   });
 });
 
-test("a body that is not what was signed is not kept as if it were", async () => {
-  const wrong = { ...toBody(text), md5: "0".repeat(32) };
-  expect(await problemOf(client.put("wrong", wrong))).toBe("damaged");
+describe("a transfer", () => {
+  const key = "x/sha256/transfer";
+  const bytes = new Uint8Array(200_000).fill(1);
+
+  test.each([
+    ["that is silent amid its bytes", "hanging-amid"],
+    ["that ends before its end", "short"],
+  ] as const)("%s ends in an error", async (_name, mood) => {
+    await client.put(key, toBody(bytes));
+    s3.mood = mood;
+    expect(await problemOf(readAll(key, 0, bytes.length))).toBe("unreachable");
+  });
+
+  test("of which the line breaks ends in an error", async () => {
+    const dying = createServer((socket) => {
+      socket.once("data", () => socket.write("HTTP/1.1 206 Partial Content\r\ncontent-length: 20\r\n\r\n0123456789"));
+      setTimeout(() => socket.destroy(), 50);
+    });
+    await once(dying.listen(0, "127.0.0.1"), "listening");
+    try {
+      const address = dying.address();
+      const port = typeof address === "object" ? address?.port : undefined;
+      const cut = new S3Client({ ...options, endpoint: `http://127.0.0.1:${port}` });
+      expect(await problemOf(cut.get("x", 0, 20).then(joined))).toBe("unreachable");
+      expect(await problemOf(cut.getSmall("x"))).toBe("unreachable");
+      expect(await problemOf(cut.put("x", toBody(text)))).toBe("unreachable");
+    } finally {
+      dying.close();
+    }
+  }, 20_000);
+
+  test("of a whole object where a part was asked for is not taken for the part", async () => {
+    await client.put(key, toBody(bytes));
+    s3.mood = "whole";
+    let got = 0;
+    const reading = async () => {
+      for await (const piece of await client.get(key, 50_000, 100_000)) got += piece.length;
+    };
+    expect(await problemOf(reading())).toBe("unreachable");
+    expect(got).toBeLessThan(100_000);
+  });
+
+  test("may be ended before its end", async () => {
+    await client.put(key, toBody(bytes));
+    for await (const piece of await client.get(key, 0, bytes.length)) {
+      expect(piece.length).toBeGreaterThan(0);
+      break;
+    }
+  });
 });
 
 describe("what is wrong is told apart", () => {
@@ -103,6 +242,18 @@ describe("what is wrong is told apart", () => {
   test("one that says nothing is not waited for without end", async () => {
     s3.mood = "hanging";
     expect(await problemOf(client.getSmall("x"))).toBe("unreachable");
+    expect(await problemOf(client.head("x"))).toBe("unreachable");
+    expect(await problemOf(client.get("x", 0, 1))).toBe("unreachable");
+    expect(await problemOf(client.put("x", toBody(text)))).toBe("unreachable");
+    expect(await problemOf(client.list("x", ""))).toBe("unreachable");
+    expect(await problemOf(client.remove("x"))).toBe("unreachable");
+  }, 20_000);
+
+  test("a bucket that is not there is no missing object", async () => {
+    const nowhere = new S3Client({ ...options, bucket: "nowhere" });
+    expect(await problemOf(nowhere.head("x"))).toBe("refused");
+    expect(await problemOf(nowhere.remove("x"))).toBe("refused");
+    expect(await problemOf(nowhere.get("x", 0, 1))).toBe("refused");
   });
 
   test("an object that is not there", async () => {

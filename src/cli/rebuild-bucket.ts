@@ -1,0 +1,39 @@
+import { createLog } from "../lib/log.ts";
+import type { Config } from "../config/settings.ts";
+import { isInBucket } from "../features/backup/contents.ts";
+import { readStatus, STOCK_JOB } from "../features/blob-places/service.ts";
+import type { RebuildReport } from "../features/store-journal/rebuild.ts";
+import { Reader } from "../db/reader.ts";
+import { dataPaths } from "../server/data-directory.ts";
+import { openForCommand } from "../server/for-commands.ts";
+import type { Terminal } from "./output.ts";
+
+/**
+ * Tells a database that was made again what lies in the bucket of the settings, where one is set: nothing beside the
+ * contents on this disk says so. The server's lock is held by the caller.
+ * @returns the report without what is there; as it was where the bucket can't be asked, which is told
+ */
+export async function findInBucket(report: RebuildReport, config: Config, terminal: Terminal): Promise<RebuildReport> {
+  if (config.s3.bucket === null) return report;
+  const log = createLog("pretty", "warn", (line) => terminal.error(line));
+  const services = await openForCommand(config, log, true);
+  const reader = new Reader(dataPaths(config.data).database, log);
+  try {
+    await services.runJob(STOCK_JOB, undefined);
+    const { away } = await readStatus(reader);
+    return {
+      ...report,
+      missing: Math.max(0, report.missing - away.contents),
+      missingSome: report.missingSome.filter(({ digest }) => !isInBucket(services.db.sqlite, digest)),
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    terminal.error(
+      `${why}\nWhat lies in the bucket alone is counted as missing here; the server looks for it there.\n`,
+    );
+    return report;
+  } finally {
+    reader.close();
+    await services.close();
+  }
+}

@@ -1,0 +1,423 @@
+/** One account: what its newer objects tell, held against what it has. */
+import type { Database } from "bun:sqlite";
+import { toDigest } from "../../blobs/digest.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { joinPath, ROOT_PATH } from "../../lib/path.ts";
+import type { BroughtContent } from "../tree/bring-back.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { FileNode, FolderNode, NodeRef, TreeNode } from "../tree/types.ts";
+import type { TreeWriter } from "../tree/writer.ts";
+import type { ContentFinder } from "./content-finder.ts";
+import { type ContentRecord, type FileRecord, type FolderRecord, ROOT } from "./records.ts";
+import { LOST_FOLDER } from "./rebuilt-tree.ts";
+import type { StagedRecords } from "./staged-records.ts";
+
+/** What {@link BroughtAccount} works with. */
+export interface BroughtAccountOptions {
+  readonly sqlite: Database;
+  readonly writer: Pick<Writer, "run">;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly staged: StagedRecords;
+  readonly finder: ContentFinder;
+  /** Zero for one that is not there yet, of which nothing is changed. */
+  readonly accountId: number;
+  /** What was changed after this was changed in the present, not in the time that the objects tell of. */
+  readonly unchangedSinceMs: number;
+  readonly isDryRun: boolean;
+}
+
+/** What was brought. */
+export interface Brought {
+  /** Made. */
+  readonly files: number;
+  readonly folders: number;
+  /** Contents that follow those of files which are there. */
+  readonly versions: number;
+  /** Files and folders that got labels, a description or metadata. */
+  readonly labels: number;
+  /** Of the files made: those beside one whose content was replaced in the present as well. */
+  readonly beside: number;
+  /** Files and folders made that went into the trash, as they were. */
+  readonly trashed: number;
+  /** Not carried out: files and folders that were deleted or put into the trash, */
+  readonly deletions: number;
+  /** moved or renamed, */
+  readonly moves: number;
+  /** and that had links or shares which they have not. */
+  readonly shares: number;
+  /** Paths of what was made or got a content, the first thousand. */
+  readonly names: readonly string[];
+}
+
+type Counts = { -readonly [Field in Exclude<keyof Brought, "names">]: number };
+/** A change that was decided, to be made inside a deed. */
+type Change = (tx: Transaction) => void;
+
+const NAMES_MAX = 1_000;
+/** Changes made in one deed. */
+const BATCH = 50;
+const DEPTH_MAX = 10_000;
+
+/** See the head of this file. */
+export class BroughtAccount {
+  readonly #options: BroughtAccountOptions;
+  readonly #counts: Counts = {
+    files: 0,
+    folders: 0,
+    versions: 0,
+    labels: 0,
+    beside: 0,
+    trashed: 0,
+    deletions: 0,
+    moves: 0,
+    shares: 0,
+  };
+  readonly #names: string[] = [];
+  /** Folders as the objects name them, and as they are in the present. */
+  readonly #folders = new Map<string, NodeRef>();
+  readonly #isGoneBelow = new Map<string, boolean>();
+  readonly #isTrashedBelow = new Map<string, boolean>();
+  /** Folders that are put into the trash once all is in them. */
+  readonly #toTrash: NodeRef[] = [];
+  readonly #row;
+  readonly #wasDeleted;
+  readonly #isHeld;
+  readonly #userId;
+  readonly #hasShare;
+  #waiting: Change[] = [];
+
+  constructor(options: BroughtAccountOptions) {
+    this.#options = options;
+    const { sqlite } = options;
+    this.#row = sqlite.prepare<{ accountId: number }, [string]>(
+      "SELECT account_id AS accountId FROM nodes WHERE public_id = ?1",
+    );
+    this.#wasDeleted = sqlite.prepare<{ one: 1 }, [string]>(
+      "SELECT 1 AS one FROM tombstones WHERE public_id = ?1 LIMIT 1",
+    );
+    this.#isHeld = sqlite.prepare<{ one: 1 }, [string, number]>(
+      `SELECT 1 AS one FROM blobs b WHERE b.digest = unhex(?1) AND (
+         EXISTS (SELECT 1 FROM nodes n WHERE n.blob_id = b.id AND n.account_id = ?2)
+         OR EXISTS (SELECT 1 FROM versions v JOIN nodes n ON n.id = v.node_id WHERE v.blob_id = b.id AND n.account_id = ?2))`,
+    );
+    this.#userId = sqlite.prepare<{ id: number }, [string]>("SELECT id FROM users WHERE public_id = ?1");
+    this.#hasShare = sqlite.prepare<{ one: 1 }, [string]>("SELECT 1 AS one FROM shares WHERE public_id = ?1");
+  }
+
+  /** Goes through everything that is told; last through what belongs into the trash, which takes no name from the rest. */
+  async bring(): Promise<Brought> {
+    const { staged, tree, treeWriter, accountId } = this.#options;
+    for (const isTrashed of [false, true]) {
+      for (const { record } of staged.all()) {
+        if ("file" in record || this.#isTrashed(record) !== isTrashed) continue;
+        this.#folder(record);
+        await this.#carryOut(BATCH);
+      }
+      await this.#carryOut(1);
+      for (const { record } of staged.all()) {
+        if (!("file" in record) || this.#isTrashed(record) !== isTrashed) continue;
+        await this.#file(record);
+        await this.#carryOut(BATCH);
+      }
+      await this.#carryOut(1);
+    }
+    for (const ref of this.#toTrash) this.#waiting.push((tx) => void treeWriter.trash(tx, ref));
+    await this.#carryOut(1);
+    for (const id of staged.gone()) {
+      if (tree.findNode(accountId, id) !== undefined) this.#counts.deletions++;
+    }
+    return { ...this.#counts, names: this.#names };
+  }
+
+  /** Makes what was decided, in one deed, where there is enough of it. */
+  async #carryOut(atLeast: number): Promise<void> {
+    if (this.#waiting.length < atLeast) return;
+    const changes = this.#waiting;
+    this.#waiting = [];
+    if (this.#options.isDryRun) return;
+    await this.#options.writer.run(
+      (tx) => {
+        for (const change of changes) change(tx);
+      },
+      // Folders that it makes are remembered.
+      { isRepeatable: false },
+    );
+  }
+
+  #folder(record: FolderRecord): void {
+    const { tree, accountId, staged } = this.#options;
+    const { folder: id } = record;
+    const there = tree.findFolder(accountId, id);
+    if (there !== undefined) {
+      this.#compareNode(there, record);
+      this.#labelFolder(there, record);
+      return;
+    }
+    if (record.name === ROOT || this.#row.get(id) !== null || this.#wasDeleted.get(id) !== null) return;
+    if (this.#isGone(record)) return;
+    if (this.#place(id) !== undefined) return;
+    this.#countMade(record, "folders");
+    this.#waiting.push((tx) => void this.#ensureFolder(tx, id, staged.get(id), 0));
+  }
+
+  async #file(record: FileRecord): Promise<void> {
+    const { tree, accountId } = this.#options;
+    const there = tree.findFile(accountId, record.file);
+    if (there !== undefined) {
+      this.#compareNode(there, record);
+      await this.#continue(there, record);
+      return;
+    }
+    if (this.#isGone(record)) return;
+    const isFree = this.#row.get(record.file) === null;
+    // Whoever deleted it since knew what went.
+    if (isFree && this.#wasDeleted.get(record.file) !== null) return;
+    const told = contentsOf(record);
+    const wanted = isFree ? told : this.#unheld(told);
+    if (wanted.length === 0 || this.#cameAgain(record)) return;
+    await this.#make(record, wanted, isFree ? record.file : undefined);
+  }
+
+  /** Whether the same file was sent anew under its name, as devices do that miss it, and nothing else would be lost. */
+  #cameAgain(record: FileRecord): boolean {
+    const folder = record.in === undefined ? undefined : this.#place(record.in);
+    const holder = folder && this.#options.tree.findNodeIn(folder.id, record.name);
+    return (
+      holder?.kind === "file" &&
+      holder.digest === record.content.sha256 &&
+      this.#unheld(record.versions ?? []).length === 0
+    );
+  }
+
+  /** A file that is there: what follows its content, or, where that was replaced in the present, a file beside it. */
+  async #continue(there: FileNode, record: FileRecord): Promise<void> {
+    const { unchangedSinceMs, treeWriter } = this.#options;
+    const told = contentsOf(record);
+    const same = told.find(({ version }) => version === there.version);
+    const isContinued =
+      same === undefined
+        ? there.contentAtMs <= unchangedSinceMs && record.content.at > there.contentAtMs
+        : same.sha256 === there.digest;
+    if (!isContinued) {
+      const lacking = this.#unheld(told);
+      if (lacking.length > 0 && (await this.#make(record, lacking, undefined))) this.#counts.beside++;
+      return;
+    }
+    const later = await this.#available(
+      told.filter(({ version }) => version > there.version),
+      record,
+    );
+    const { fileModifiedAt, capturedAt } = record;
+    if (later.length > 0) this.#tellName(record);
+    for (const content of later) {
+      this.#counts.versions++;
+      const brought = { ...this.#toBrought(content), fileModifiedAt, capturedAt };
+      this.#waiting.push((tx) => void treeWriter.bringContent(tx, there, brought));
+    }
+    if (!this.#isOlder(there, record)) return;
+    const tags = [...new Set([...there.tags, ...(record.tags ?? [])])];
+    const metadata = changedMetadata(there, record);
+    if (tags.length === there.tags.length && metadata === undefined) return;
+    this.#counts.labels++;
+    this.#waiting.push((tx) => void treeWriter.updateFile(tx, there, { tags, ...(metadata && { metadata }) }));
+  }
+
+  #labelFolder(there: FolderNode, record: FolderRecord): void {
+    const metadata = changedMetadata(there, record);
+    if (metadata === undefined || !this.#isOlder(there, record)) return;
+    this.#counts.labels++;
+    this.#waiting.push((tx) => void this.#options.treeWriter.updateFolder(tx, there, { metadata }));
+  }
+
+  /** Whether a node is as it was when the database was put back, and the objects tell of a later change. */
+  #isOlder(there: TreeNode, record: FileRecord | FolderRecord): boolean {
+    return there.modifiedAtMs <= this.#options.unchangedSinceMs && record.modified > there.modifiedAtMs;
+  }
+
+  /** Counts what is told of a node and is not carried out. */
+  #compareNode(there: TreeNode, record: FileRecord | FolderRecord): void {
+    const isRoot = there.kind === "folder" && there.parentId === null;
+    if (record.trash !== undefined) this.#counts.deletions++;
+    else if (!isRoot && (there.name !== record.name || this.#parentOf(there) !== record.in)) this.#counts.moves++;
+    this.#countShares(record);
+  }
+
+  #countShares({ shares = [] }: FileRecord | FolderRecord): void {
+    if (shares.some(({ id }) => this.#hasShare.get(id) === null)) this.#counts.shares++;
+  }
+
+  #parentOf({ parentId }: TreeNode): string | undefined {
+    return parentId === null ? undefined : this.#options.tree.findById(parentId)?.publicId;
+  }
+
+  /** Decides on a new file. @returns whether there is anything to make it of */
+  async #make(record: FileRecord, wanted: readonly ContentRecord[], publicId: string | undefined): Promise<boolean> {
+    const { treeWriter, accountId } = this.#options;
+    const contents = (await this.#available(wanted, record)).map((content) => this.#toBrought(content));
+    if (contents.length === 0) return false;
+    this.#countMade(record, "files");
+    this.#waiting.push((tx) => {
+      const folder = this.#folderOf(tx, record, 0);
+      const { name, originalName, fileModifiedAt, capturedAt, tags = [], metadata = {} } = record;
+      const made = treeWriter.bringFile(tx, {
+        folder,
+        publicId,
+        name,
+        contents,
+        createdAtMs: record.created,
+        modifiedAtMs: record.modified,
+        originalName,
+        fileModifiedAt,
+        capturedAt,
+        tags,
+        metadata,
+      });
+      if (record.trash !== undefined) treeWriter.trash(tx, { accountId, publicId: made.publicId });
+    });
+    return true;
+  }
+
+  #countMade(record: FileRecord | FolderRecord, kind: "files" | "folders"): void {
+    this.#counts[kind]++;
+    if (record.trash !== undefined) this.#counts.trashed++;
+    this.#countShares(record);
+    this.#tellName(record);
+  }
+
+  #tellName(record: FileRecord | FolderRecord): void {
+    if (this.#names.length < NAMES_MAX) this.#names.push(this.#pathOf(record));
+  }
+
+  async #available(contents: readonly ContentRecord[], record: FileRecord): Promise<ContentRecord[]> {
+    const found: ContentRecord[] = [];
+    for (const content of contents) {
+      if (await this.#options.finder.isThere(content, this.#pathOf(record))) found.push(content);
+    }
+    return found;
+  }
+
+  /** Those that the account has in no file and no version. */
+  #unheld(contents: readonly ContentRecord[]): ContentRecord[] {
+    return contents.filter(({ sha256 }) => this.#isHeld.get(sha256, this.#options.accountId) === null);
+  }
+
+  #toBrought({ version, sha256, size, crc32, type, at, by }: ContentRecord): BroughtContent {
+    return {
+      version,
+      blob: { digest: toDigest(sha256), sizeBytes: size, crc32 },
+      mediaType: type,
+      createdAtMs: at,
+      createdBy: by === undefined ? null : (this.#userId.get(by)?.id ?? null),
+    };
+  }
+
+  /** The folder that a node goes into, made where it is missing. */
+  #folderOf(tx: Transaction, record: FileRecord | FolderRecord, depth: number): NodeRef {
+    const id = record.trash === undefined ? record.in : record.trash.in;
+    const { staged, accountId } = this.#options;
+    if (id !== undefined) {
+      const told = staged.get(id);
+      if (told !== undefined || this.#present(id) !== undefined) return this.#ensureFolder(tx, id, told, depth + 1);
+    }
+    if (record.trash !== undefined) return this.#options.treeWriter.ensureFolder(tx, accountId, record.trash.path);
+    return this.#options.treeWriter.ensureFolder(tx, accountId, joinPath(ROOT_PATH, LOST_FOLDER));
+  }
+
+  #ensureFolder(tx: Transaction, id: string, record: FileRecord | FolderRecord | undefined, depth: number): NodeRef {
+    const known = this.#folders.get(id) ?? this.#present(id);
+    if (known !== undefined) return known;
+    const ref = this.#makeFolder(tx, id, record, depth);
+    this.#folders.set(id, ref);
+    return ref;
+  }
+
+  #makeFolder(tx: Transaction, id: string, record: FileRecord | FolderRecord | undefined, depth: number): NodeRef {
+    const { tree, treeWriter, accountId } = this.#options;
+    const isRoot = record?.name === ROOT && record.trash === undefined;
+    if (record === undefined || "file" in record || isRoot || depth > DEPTH_MAX) return tree.getRoot(accountId);
+    const folder = this.#folderOf(tx, record, depth);
+    const named = record.trash === undefined ? this.#findNamed(folder, record.name) : undefined;
+    if (named !== undefined) return named;
+    const isFree = this.#row.get(id) === null && this.#wasDeleted.get(id) === null;
+    const made = treeWriter.bringFolder(tx, {
+      folder,
+      publicId: isFree ? id : undefined,
+      name: record.name,
+      createdAtMs: record.created,
+      modifiedAtMs: record.modified,
+      metadata: record.metadata ?? {},
+    });
+    if (record.trash !== undefined) this.#toTrash.push({ accountId, publicId: made.publicId });
+    return { accountId, publicId: made.publicId };
+  }
+
+  #findNamed({ accountId, publicId }: NodeRef, name: string): FolderNode | undefined {
+    const { tree } = this.#options;
+    const folder = tree.findFolder(accountId, publicId);
+    const holder = folder && tree.findNodeIn(folder.id, name);
+    if (holder?.kind !== "folder" || this.#toTrash.some((ref) => ref.publicId === holder.publicId)) return undefined;
+    return holder;
+  }
+
+  /** The folder in the present, under its id or, as it was made anew, under its name; undefined where it is to be made. */
+  #place(id: string, depth = 0): FolderNode | undefined {
+    const there = this.#present(id);
+    if (there !== undefined) return there;
+    const told = this.#options.staged.get(id);
+    if (told?.in === undefined || told.trash !== undefined || depth > DEPTH_MAX) return undefined;
+    const parent = this.#place(told.in, depth + 1);
+    return parent && this.#findNamed(parent, told.name);
+  }
+
+  /** The folder in the present, as far as it is there under its id. */
+  #present(id: string): FolderNode | undefined {
+    return this.#options.tree.findFolder(this.#options.accountId, id);
+  }
+
+  /** Whether a node went with a folder above it. */
+  #isGone(record: FileRecord | FolderRecord, depth = 0): boolean {
+    const { staged } = this.#options;
+    const id = record.in;
+    if (id === undefined || record.trash !== undefined || depth > DEPTH_MAX) return false;
+    const known = this.#isGoneBelow.get(id);
+    if (known !== undefined) return known;
+    const above = staged.get(id);
+    const isGone = above === undefined ? staged.find(id)?.isGone === true : this.#isGone(above, depth + 1);
+    this.#isGoneBelow.set(id, isGone);
+    return isGone;
+  }
+
+  /** Whether a node is in the trash, by itself or with a folder above it. */
+  #isTrashed(record: FileRecord | FolderRecord, depth = 0): boolean {
+    if (record.trash !== undefined) return true;
+    if (record.in === undefined || depth > DEPTH_MAX) return false;
+    const known = this.#isTrashedBelow.get(record.in);
+    if (known !== undefined) return known;
+    const above = this.#options.staged.get(record.in);
+    const isTrashed = above !== undefined && this.#isTrashed(above, depth + 1);
+    this.#isTrashedBelow.set(record.in, isTrashed);
+    return isTrashed;
+  }
+
+  #pathOf(record: FileRecord | FolderRecord, depth = 0): string {
+    if (record.trash !== undefined) return joinPath(record.trash.path, record.name);
+    const above = record.in === undefined || depth > DEPTH_MAX ? undefined : this.#options.staged.get(record.in);
+    const isBelowRoot = above === undefined || (above.in === undefined && above.trash === undefined);
+    return joinPath(isBelowRoot ? ROOT_PATH : this.#pathOf(above, depth + 1), record.name);
+  }
+}
+
+/** All contents of a file, oldest first. */
+function contentsOf({ versions = [], content }: FileRecord): ContentRecord[] {
+  return [...versions, content].toSorted((a, b) => a.version - b.version);
+}
+
+/** Keys that the record has and the node has not, or otherwise; undefined for none. */
+function changedMetadata(
+  { metadata }: TreeNode,
+  { metadata: told = {} }: FileRecord | FolderRecord,
+): Record<string, string> | undefined {
+  const changed = Object.entries(told).filter(([key, value]) => metadata[key] !== value);
+  return changed.length === 0 ? undefined : Object.fromEntries(changed);
+}

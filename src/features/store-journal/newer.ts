@@ -1,0 +1,217 @@
+/**
+ * Brings into the present database what newer objects tell and it has not: a database was put back to an earlier time, and
+ * what came after it was noted beside the contents. Nothing of the present is taken away: what was deleted, moved or renamed
+ * in the time between is counted alone. Done again, it brings nothing.
+ */
+import type { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { Digest } from "../../blobs/digest.ts";
+import type { Layout } from "../../blobs/layout.ts";
+import type { Writer } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { TreeWriter } from "../tree/writer.ts";
+import { emailKey } from "../users/email.ts";
+import { type Brought, BroughtAccount } from "./brought-account.ts";
+import { ContentFinder } from "./content-finder.ts";
+import { findNewer, markBrought, type NewerObjects } from "./newer-objects.ts";
+import { chooseObjects, listObjects, readObjects } from "./object-file.ts";
+import { parseAccountRecord } from "./parse-record.ts";
+import { insertAccount } from "./rebuild.ts";
+import type { AccountRecord } from "./records.ts";
+import { accountPath, type StoreJournal } from "./service.ts";
+import { StagedRecords } from "./staged-records.ts";
+
+/** What {@link bringNewer} works with. */
+export interface NewerOptions {
+  readonly sqlite: Database;
+  readonly writer: Pick<Writer, "run">;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly blobs: Pick<BlobStore, "stat">;
+  readonly layout: Layout;
+  readonly storeJournal: Pick<StoreJournal, "settle">;
+  /** `blobs/journal/` */
+  readonly root: string;
+  readonly epoch: string;
+  /** When the database was last put back; undefined where nobody noted it. */
+  readonly putBackAtMs: number | undefined;
+  /** A working file that nobody else has. */
+  readonly workingFile: string;
+  /** Only this account's; undefined for all. */
+  readonly email: string | undefined;
+  /** Whether to look only. */
+  readonly isDryRun: boolean;
+  /** A hash that no password has: an account that is made again is open once it is given one. */
+  readonly passwordHash: string;
+  readonly nowMs: number;
+  /** Told now and then how many lines were gone through. */
+  readonly onProgress?: (records: number) => void;
+}
+
+/** What was brought to one account. */
+export interface NewerAccount extends Brought {
+  readonly id: string;
+  readonly email: string;
+  /** Whether it was not in the database: it has no password. */
+  readonly isNew: boolean;
+}
+
+/** A content that is named by newer objects and is not in the store. */
+export interface NewerMissing {
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  readonly names: readonly string[];
+}
+
+/** What {@link bringNewer} did, or would do. */
+export interface NewerReport {
+  readonly accounts: readonly NewerAccount[];
+  /** Objects of which not everything could be read, with the reason. They stay to be brought. */
+  readonly damaged: readonly { readonly path: string; readonly fault: string }[];
+  readonly missing: readonly NewerMissing[];
+  /** Contents that were set aside for removal and are back in their places. */
+  readonly returned: number;
+}
+
+/** Where nobody noted when the database was put back: the objects are set aside some seconds later. */
+const NOTICED_MS = 10_000;
+const PROGRESS_RECORDS = 10_000;
+
+/**
+ * See the head of this file. No server may run. Every step may be ended at any point and done again.
+ * @throws AppError not_found where newer objects tell of no account with the e-mail; errors of the system and of SQLite
+ */
+export async function bringNewer(options: NewerOptions): Promise<NewerReport> {
+  const { sqlite, root, epoch, isDryRun } = options;
+  if (!isDryRun) await options.storeJournal.settle();
+  const finder = new ContentFinder(options.blobs, options.layout, isDryRun);
+  const damaged: { path: string; fault: string }[] = [];
+  const accounts = new Map<string, NewerAccount>();
+  const staged = new StagedRecords(options.workingFile);
+  try {
+    const wanted = await chooseAccounts(await findNewer(sqlite, root, epoch), options, damaged);
+    for (const { objects, person } of wanted) {
+      const faultsBefore = damaged.length;
+      const missingBefore = finder.missing.size;
+      await stage(objects, staged, damaged, options);
+      const brought = await bringAccount(objects, person, { ...options, staged, finder });
+      accounts.set(person.account, addUp(accounts.get(person.account), brought));
+      staged.clear();
+      const isAll = damaged.length === faultsBefore && finder.missing.size === missingBefore;
+      if (!isDryRun && isAll) await markBrought(objects);
+    }
+  } finally {
+    staged.close();
+  }
+  const missing = [...finder.missing.entries()].map(([digest, content]) => ({ digest, ...content }));
+  return { accounts: [...accounts.values()], damaged, missing, returned: finder.returned };
+}
+
+/** Whose objects they are; without those of others than the wanted. */
+async function chooseAccounts(
+  found: readonly NewerObjects[],
+  { sqlite, root, email }: NewerOptions,
+  damaged: { path: string; fault: string }[],
+): Promise<{ objects: NewerObjects; person: AccountRecord }[]> {
+  const known = sqlite.query<{ email: string }, [string]>("SELECT email FROM users WHERE public_id = ?1");
+  const chosen: { objects: NewerObjects; person: AccountRecord }[] = [];
+  for (const objects of found) {
+    const { account } = objects;
+    const there = known.get(account);
+    const person = there === null ? await readPerson(root, account, damaged) : bare(account, there.email);
+    if (person === undefined) {
+      damaged.push({ path: objects.path, fault: "nothing is known of the account that it belongs to" });
+    } else if (email === undefined || emailKey(person.email) === emailKey(email)) chosen.push({ objects, person });
+  }
+  if (email === undefined || chosen.length > 0) return chosen;
+  if (sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(email)) !== null) return [];
+  throw new AppError("not_found", `There is no account with the e-mail ${email}.`);
+}
+
+function bare(account: string, email: string): AccountRecord {
+  return { account, email, name: "", role: "user", plan: "free", created: 0, settings: {} };
+}
+
+async function readPerson(
+  root: string,
+  account: string,
+  damaged: { path: string; fault: string }[],
+): Promise<AccountRecord | undefined> {
+  let person: AccountRecord | undefined;
+  const path = accountPath(root, account);
+  const { fault } = await readObjects(path, (line) => {
+    person = parseAccountRecord(line) ?? person;
+  });
+  if (fault !== undefined) damaged.push({ path, fault });
+  return person;
+}
+
+async function stage(
+  { path }: NewerObjects,
+  staged: StagedRecords,
+  damaged: { path: string; fault: string }[],
+  { onProgress }: NewerOptions,
+): Promise<void> {
+  let records = 0;
+  for (const object of chooseObjects(await listObjects(path))) {
+    const { fault } = await readObjects(object.path, (line) => {
+      staged.put(line);
+      if (++records % PROGRESS_RECORDS === 0) onProgress?.(records);
+    });
+    if (fault !== undefined) damaged.push({ path: object.path, fault });
+  }
+}
+
+async function bringAccount(
+  objects: NewerObjects,
+  person: AccountRecord,
+  options: NewerOptions & { readonly staged: StagedRecords; readonly finder: ContentFinder },
+): Promise<NewerAccount> {
+  const { sqlite, isDryRun, putBackAtMs } = options;
+  const users = sqlite.query<{ id: number }, [string, string]>(
+    "SELECT id FROM users WHERE public_id = ?1 OR email_key = ?2 ORDER BY public_id = ?1 DESC LIMIT 1",
+  );
+  const known = users.get(person.account, emailKey(person.email))?.id;
+  const accountId = known ?? (isDryRun ? 0 : await makeAccount(person, options));
+  const latest = objects.asideAtMs ?? options.nowMs;
+  const unchangedSinceMs = putBackAtMs === undefined ? latest - NOTICED_MS : Math.min(latest, putBackAtMs);
+  const brought = await new BroughtAccount({ ...options, accountId, unchangedSinceMs }).bring();
+  return { id: person.account, email: person.email, isNew: known === undefined, ...brought };
+}
+
+function makeAccount(
+  person: AccountRecord,
+  { sqlite, writer, treeWriter, passwordHash }: NewerOptions,
+): Promise<number> {
+  return writer.run((tx) => {
+    const id = insertAccount(sqlite, person, { passwordHash });
+    treeWriter.createAccountRoot(tx, id);
+    return id;
+  });
+}
+
+function addUp(before: NewerAccount | undefined, after: NewerAccount): NewerAccount {
+  if (before === undefined) return after;
+  const sum = (field: Exclude<keyof Brought, "names">) => before[field] + after[field];
+  return {
+    ...after,
+    isNew: before.isNew,
+    files: sum("files"),
+    folders: sum("folders"),
+    versions: sum("versions"),
+    labels: sum("labels"),
+    beside: sum("beside"),
+    trashed: sum("trashed"),
+    deletions: sum("deletions"),
+    moves: sum("moves"),
+    shares: sum("shares"),
+    names: [...before.names, ...after.names],
+  };
+}
+
+/** A file for the work of {@link bringNewer}. @param dataDirectory the data directory */
+export function newerWorkingFile(dataDirectory: string): string {
+  return join(dataDirectory, "larder.newer-records");
+}
