@@ -37,6 +37,7 @@ import {
 import { runDrill } from "./drill.ts";
 import { describeLost } from "./lost-contents.ts";
 import { type Terminal, toJson } from "./output.ts";
+import { refuseOwnData } from "./transfer.ts";
 import { describeSeconds, progressLine } from "./transfer-progress.ts";
 
 const KEEP = 30;
@@ -56,7 +57,7 @@ export function define(command: Command, context: CommandContext): void {
         "The backup holds the server's keys (secrets/): whoever can read it can sign in as anybody. Keep it like a key.",
     )
     .option("--copy", "copy contents on the same file system too, instead of hard-linking them")
-    .option("--keep <count>", "how many earlier states the directory keeps, the older the fewer", String(KEEP))
+    .option("--keep <count>", "how many states the directory keeps, 3 or more; the older, the fewer", String(KEEP))
     .option("--prune", "remove the contents that none of the kept states needs any more")
     .option(
       "--drill",
@@ -83,6 +84,7 @@ export function define(command: Command, context: CommandContext): void {
       return withRemote(loaded.config, context.terminal, (fetchContent) =>
         writeArchive(source, isJson, context.terminal, fetchContent),
       );
+    refuseOwnData(loaded.config, resolve(context.directory, dir));
     const target = openTarget(resolve(context.directory, dir), source);
     requireOwnTarget(target, readMarker(source.storeMarker));
     const lock = tryLock(target, context.terminal);

@@ -233,7 +233,7 @@ function examineRoom(config: Config, paths: DataPaths): Finding {
 
 /** The database of a copy is not the one that the next start opens, and may well look damaged. */
 function examineLeft(paths: DataPaths): Finding[] {
-  const left = howLeft(paths);
+  const left = howLeft(paths, false);
   if (left === "whole") return examineDatabase(paths);
   if (left === "absent") return [];
   const what = left === "backup" ? "a backup" : "a copy that was taken while a server ran";

@@ -51,6 +51,8 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
           nextWordMs = performance.now() + PROGRESS_MS;
         },
       });
+      // What was brought is noted beside the contents as well, like everything else.
+      if (!run.isDryRun && report.accounts.length > 0) await services.storeJournal.flush();
       const overQuota = report.accounts.filter(({ email }) => {
         const user = services.users.findByEmail(email);
         if (user === undefined) return false;

@@ -53,7 +53,10 @@ export function define(command: Command, context: CommandContext): void {
     )
     .option("--snapshot <name>", "the state to go back to, as listed; or newest")
     .option("--database <file>", "take the database from this file, after a look through it")
-    .option("--user <email>", "take only this account, its files and versions; it becomes an administrator")
+    .option(
+      "--user <email>",
+      "take only this account, its files and versions; it becomes an administrator; the server's keys and larder.toml stay behind, so its public links get other addresses",
+    )
     .option("--sign-out", "end all sessions, so that everybody signs in again")
     .option("--json", "print the result as JSON");
   addSettings(command, PLACE_SETTINGS);
@@ -222,6 +225,7 @@ async function restoreFrom(
       mayLink: false,
       keep: Number.MAX_SAFE_INTEGER,
       prune: false,
+      isOneAccount: options.user !== undefined,
       markBackup: () => {},
       onProgress: progressLine(context.terminal, process.stderr.isTTY),
       nowMs: Date.now(),

@@ -27,7 +27,8 @@ const LABEL = "backup";
  */
 export function originOf(paths: DataPaths, after: number, wanted?: string): Origin {
   if (wanted !== undefined && wanted !== "newest") return fixed(findSnapshot(paths, wanted));
-  const left = howLeft(paths);
+  // The original is only read, and may be mounted so.
+  const left = howLeft(paths, false);
   if (left === "whole") {
     let lastMs = after;
     return {

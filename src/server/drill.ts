@@ -195,12 +195,7 @@ async function issueTokens(
   }
 }
 
-async function fetchOne(
-  url: string,
-  sample: Sample,
-  token: string,
-  signal: AbortSignal,
-): Promise<string | undefined> {
+async function fetchOne(url: string, sample: Sample, token: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const answer = await fetch(`${url}/api/files/${sample.fileId}/download`, {
       headers: { authorization: `Bearer ${token}` },

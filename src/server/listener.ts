@@ -56,6 +56,8 @@ export class Listener {
   #redirect: BunServer | undefined;
   #pair: TlsPair | undefined;
   #stamp: string | undefined;
+  /** Why the files can't be used as they are now: told once. */
+  #refusal: string | undefined;
   #warnedMs = Number.NEGATIVE_INFINITY;
   readonly #looking: ReturnType<typeof setInterval> | undefined;
   readonly #onHangUp = () => this.readCertificateAgain(true);
@@ -171,24 +173,31 @@ export class Listener {
     const { log } = this.#options;
     if (this.#files === undefined) return;
     this.#warnOfExpiry();
-    const stamp = stampOf(this.#files);
-    // Missing for a moment, while they are being replaced.
-    if (stamp === undefined || (stamp === this.#stamp && !isForced)) return;
-    this.#stamp = stamp;
     try {
+      const stamp = stampOf(this.#files);
+      // Missing for a moment, while they are being replaced.
+      if (stamp === undefined || (stamp === this.#stamp && !isForced)) return;
       const pair = readTlsPair(this.#files);
-      if (pair.cert === this.#pair?.cert && pair.key === this.#pair.key) return;
-      this.#replace(pair);
+      if (pair.cert !== this.#pair?.cert || pair.key !== this.#pair.key) this.#replace(pair);
+      // Only now: what mends a pair that can't be used, such as another right, need not change the files.
+      this.#stamp = stamp;
+      this.#refusal = undefined;
     } catch (error) {
-      log.error("The new certificate can't be used; the old one stays in use.", { error });
+      const refusal = String(error);
+      if (refusal !== this.#refusal || isForced) {
+        log.error("The new certificate can't be used; the old one stays in use.", { error });
+      }
+      this.#refusal = refusal;
     }
   }
 
-  #track(request: Request): Response | Promise<Response> {
+  #track(request: Request, server: BunServer): Response | Promise<Response> {
     const answer = this.#options.fetch(request);
-    if (!(answer instanceof Promise)) return answer;
+    const isLast = this.#leaving.has(server);
+    if (!(answer instanceof Promise)) return isLast ? asLast(answer) : answer;
     this.#underWay.add(request);
-    return answer.finally(() => this.#underWay.delete(request));
+    const answered = answer.finally(() => this.#underWay.delete(request));
+    return isLast ? answered.then(asLast) : answered;
   }
 
   #replace(pair: TlsPair): void {
@@ -237,7 +246,7 @@ export class Listener {
   /** @param isSuccessor whether a server of ours listens on that port already */
   #listen(port: number, isSuccessor: boolean): BunServer {
     const { config, error } = this.#options;
-    const fetch = (request: Request) => this.#track(request);
+    const fetch = (request: Request, server: BunServer) => this.#track(request, server);
     const common = {
       development: false,
       // Every reader of a body has a bound of its own, and answers in the envelope; the server's own 413 has no words.
@@ -298,6 +307,12 @@ export class Listener {
     clearInterval(this.#looking);
     process.off("SIGHUP", this.#onHangUp);
   }
+}
+
+/** An answer that ends its connection: the next request comes on a new one, and is not lost when the server stops. */
+function asLast(response: Response): Response {
+  response.headers.set("connection", "close");
+  return response;
 }
 
 /** Where HTTPS answers for whoever asked by HTTP: the public address, or the same host. */

@@ -1,6 +1,6 @@
 /** The certificate of the server and its key, as they lie in two PEM files that some other program renews. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { StartupError } from "../config/startup-error.ts";
 
 /** How long before its end a certificate is worth a warning: what renews it has had two weeks for it by then. */
@@ -52,9 +52,12 @@ export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
   };
 }
 
-/** What changes when either file is written or replaced, also through links; undefined while one of them is missing. */
+/**
+ * What changes when either file is written or replaced, also through links; undefined while one of them is missing.
+ * @throws StartupError that names the file that can't be looked at
+ */
 export function stampOf({ certFile, keyFile }: TlsFiles): string | undefined {
-  const stats = [certFile, keyFile].map((path) => statSync(path, { throwIfNoEntry: false }));
+  const stats = [statOf(certFile, "tls.certFile"), statOf(keyFile, "tls.keyFile")];
   if (stats.some((stat) => stat === undefined)) return undefined;
   return stats.map((stat) => `${stat?.ino}:${stat?.mtimeMs}:${stat?.size}`).join(" ");
 }
@@ -72,8 +75,20 @@ function readPem(path: string, setting: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new StartupError(`${path} (${setting}) can't be read: ${messageOf(error)}.`, error);
+    throw unreadable(path, setting, error);
   }
+}
+
+function statOf(path: string, setting: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unreadable(path, setting, error);
+  }
+}
+
+function unreadable(path: string, setting: string, error: unknown): StartupError {
+  return new StartupError(`${path} (${setting}) can't be read: ${messageOf(error)}.`, error);
 }
 
 function readChain(pem: string, path: string): X509Certificate[] {

@@ -291,6 +291,10 @@ test("a server without the settings doesn't begin where contents lie in the buck
   await server.start();
   const dataDir = await temporaryDirectory();
   const env = { ...s3.settings, LARDER_S3_ACCESS_KEY_ID: "nobody", LARDER_DATA: dataDir };
+  const foreign = { ...env, AWS_SESSION_TOKEN: "of-other-keys" };
+  const token = await runLarder(["serve", "--port", "0"], { env: foreign });
+  expect(token.code).toBe(2);
+  expect(token.stderr).toContain("AWS_SESSION_TOKEN");
   const wrong = await runLarder(["serve", "--port", "0"], { env });
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain("InvalidAccessKeyId");

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { cp, open, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, open, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -465,7 +465,10 @@ describe("a backup is refused", () => {
       const inside = await runLarder(["backup", join(server.dataDir, "b"), "--data", server.dataDir]);
       const same = await runLarder(["backup", server.dataDir, "--data", server.dataDir]);
       const none = await runLarder(["backup", "--data", server.dataDir]);
-      expect([inside.code, same.code, none.code]).toEqual([2, 2, 2]);
+      const link = join(await folder(), "link");
+      await symlink(server.dataDir, link);
+      const linked = await runLarder(["backup", join(link, "b"), "--data", server.dataDir]);
+      expect([inside.code, same.code, none.code, linked.code]).toEqual([2, 2, 2, 2]);
       expect(existsSync(join(server.dataDir, "b"))).toBe(false);
     });
   });

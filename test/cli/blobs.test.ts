@@ -160,7 +160,7 @@ test("a copy of the data directory reads the bucket, and removes nothing there b
     expect(copy.log).toContain("larder blobs claim");
     expect(await s3.has(digestOf(content))).toBe(true);
     const claimed = await copy.larder(["blobs", "claim"]);
-    expect(claimed.code).toBe(0);
+    expect({ code: claimed.code, stderr: claimed.stderr }).toEqual({ code: 0, stderr: "" });
     await copy.visitor.request("POST", "/api/admin/jobs/blob-places/run", { headers });
     expect(await s3.has(digestOf(content))).toBe(false);
   } finally {
@@ -168,3 +168,50 @@ test("a copy of the data directory reads the bucket, and removes nothing there b
     await rm(dataDir, { recursive: true, force: true });
   }
 }, 60_000);
+
+test("a backup takes along what lies in the bucket alone, and its drill is good", async () => {
+  const contents = [randomContent(10_000), randomContent(9 * 1024 * 1024)];
+  for (const content of contents) await admin.client.stored(content);
+  await server.stop();
+  expect((await server.larder(["blobs", "move", "--to", "s3"], { env: s3.settings })).code).toBe(0);
+  await letGo();
+  expect(await countHere()).toBe(0);
+  const directory = join(await temporaryDirectory(), "backup");
+  try {
+    const backup = await server.larder(["backup", directory], { env: s3.settings });
+    expect({ code: backup.code, stderr: backup.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(await countHere()).toBe(2);
+    const drill = await server.larder(["backup", "--drill", directory]);
+    expect({ code: drill.code, stderr: drill.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(drill.stdout).toContain("2 files");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}, 120_000);
+
+test("a database made again learns what lies in the bucket alone, and a missing content is told as one", async () => {
+  const [content, lost] = [randomContent(10_000), randomContent(20_000)];
+  for (const one of [content, lost]) await admin.client.stored(one);
+  await server.stop();
+  expect((await server.larder(["blobs", "move", "--to", "s3"], { env: s3.settings })).code).toBe(0);
+  await letGo();
+  for (const name of ["larder.db", "larder.db-wal", "larder.db-shm", "snapshots"])
+    await rm(join(server.dataDir, name), { recursive: true, force: true });
+  await s3.lose(digestOf(lost));
+  const rebuilt = await server.larder(["rebuild", "--json"], { env: s3.settings });
+  expect(rebuilt.code).toBe(1);
+  expect(JSON.parse(rebuilt.stdout)).toMatchObject({ missing: 1, missingSome: [{ size: 20_000 }] });
+  const set = await server.larder(["user", "set", admin.email, "--password-stdin"], { stdin: `${admin.password}\n` });
+  expect(set.code).toBe(0);
+  await server.restart({ env: s3.settings });
+  const session = await server.visitor.post("/api/auth/signin", { email: admin.email, password: admin.password });
+  const headers = { authorization: `Bearer ${session.string("token")}` };
+  const listed = await server.visitor.get("/api/files", headers);
+  const digests: string[] = [];
+  for (const index of listed.list("data.files").keys()) {
+    const id = listed.string(`data.files.${index}.id`);
+    const read = await server.visitor.get(`/api/files/${id}/download`, headers);
+    if (read.status === 200) digests.push(digestOf(read.bytes));
+  }
+  expect(digests).toEqual([digestOf(content)]);
+}, 120_000);

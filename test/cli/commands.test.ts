@@ -7,7 +7,21 @@ import { runLarder, sharedServer, temporaryDirectory, withServer } from "../supp
 
 const server = sharedServer();
 
-const commands = ["serve", "user", "backup", "restore", "verify", "heal", "gc", "import", "export", "config", "healthcheck", "openapi", "version"];
+const commands = [
+  "serve",
+  "user",
+  "backup",
+  "restore",
+  "verify",
+  "heal",
+  "gc",
+  "import",
+  "export",
+  "config",
+  "healthcheck",
+  "openapi",
+  "version",
+];
 
 describe("--help", () => {
   test("lists the commands and exits 0", async () => {

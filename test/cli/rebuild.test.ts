@@ -34,6 +34,24 @@ test("rebuild refuses a running server, a database that is there, and a snapshot
   });
 }, 60_000);
 
+test("rebuild --newer refuses a running server and options that don't go with it, and says where there is nothing", async () => {
+  await withServer({}, async (server) => {
+    const anna = await server.addUser(["--admin"]);
+    await anna.client.stored("1");
+    const running = await server.larder(["rebuild", "--newer"]);
+    expect([running.code, running.stderr]).toEqual([2, expect.stringContaining("already running")]);
+    await server.stop();
+    for (const flags of [["--newer", "--over"], ["--user", anna.email], ["--dry-run"]]) {
+      const refused = await server.larder(["rebuild", ...flags]);
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--newer")]);
+    }
+    const nobody = await server.larder(["rebuild", "--newer", "--user", "nobody@example.org"]);
+    expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("nobody@example.org")]);
+    const nothing = await server.larder(["rebuild", "--newer", "--user", anna.email]);
+    expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([0, expect.stringContaining("nothing newer"), ""]);
+  });
+}, 60_000);
+
 test("rebuild makes nothing where there is no store, or one that tells nothing", async () => {
   const directory = await temporaryDirectory();
   try {

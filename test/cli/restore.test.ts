@@ -306,6 +306,7 @@ describe("from a source", () => {
       await anna.client.storedId("of both", { name: "both.txt" });
       await bert.client.storedId("of both", { name: "both.txt" });
       const dir = join(await folder(), "backup");
+      await writeFile(join(server.dataDir, "larder.toml"), `logLevel = "info"\n`, { mode: 0o600 });
       await runLarder(["backup", dir, "--data", server.dataDir]);
       const target = join(await folder(), "restored");
       const { code, result } = await restore([dir, "--user", anna.email, "--data", target]);
@@ -316,6 +317,10 @@ describe("from a source", () => {
       const database = await readFile(join(target, "larder.db"));
       expect(database.includes("bert.txt")).toBe(false);
       expect(database.includes(bert.email)).toBe(false);
+      // Nor what its holder could act with as anybody on the original, or with others in its name.
+      for (const key of ["jwt", "link", "vapid"])
+        expect([key, existsSync(join(target, "secrets", `${key}.json`))]).toEqual([key, false]);
+      expect(existsSync(join(target, "larder.toml"))).toBe(false);
       await withServer({ dataDir: target }, async (restored) => {
         const same = await signIn(restored, anna.email, anna.password);
         expect((await same.names("/")).toSorted()).toEqual(["anna.txt", "both.txt"]);

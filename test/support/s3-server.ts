@@ -78,6 +78,12 @@ export class TestS3 {
     return [...(await response.text()).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key = ""]) => key);
   }
 
+  /** Removes a content from the bucket behind everybody's back. */
+  async lose(digest: string): Promise<void> {
+    const key = `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
+    await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`, { method: "DELETE" });
+  }
+
   /** Whether a content is in the bucket, and its bytes are what its key says. */
   async has(digest: string): Promise<boolean> {
     const key = `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;

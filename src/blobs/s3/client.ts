@@ -3,7 +3,8 @@
  * open is closed here: nothing is waited for without end, nothing that was sent is believed before the service was asked
  * what it has, and nothing that comes is longer or shorter than what was asked for.
  *
- * Of an error Bun tells the service's code, never the status: what is no success without a code is an outage.
+ * Bun signs no sum of a body (UNSIGNED-PAYLOAD), so a service can't refuse one that changed on its way: what it has is
+ * compared afterwards. Of an error Bun tells the service's code, never the status: no success without a code is an outage.
  */
 import { createHash } from "node:crypto";
 

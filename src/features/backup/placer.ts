@@ -115,11 +115,16 @@ export class ContentPlacer {
     this.#unsynced.clear();
   }
 
-  /** Lets go of what is not whole. Harmless at any time. */
+  /** Lets go of what is not whole. Harmless at any time, also where the target is not there any more. */
   abandon(): void {
-    for (const { fd } of this.#parts) fs.closeSync(fd);
+    const parts = this.#parts;
     this.#parts = [];
-    this.sweep();
+    try {
+      for (const { fd } of parts) fs.closeSync(fd);
+      this.sweep();
+    } catch {
+      // The disk was taken away, and why this ends is known already: the next run removes what is left.
+    }
   }
 
   /** Removes what an earlier run left that was ended. */
@@ -159,9 +164,8 @@ export class ContentPlacer {
     try {
       fs.copyFileSync(from, path, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
     } catch (error) {
-      const code = errorCode(error) ?? "";
+      if (!NOT_HERE.has(errorCode(error) ?? "")) throw error;
       fs.rmSync(path, { force: true });
-      if (!NOT_HERE.has(code)) throw error;
       this.#mayClone = false;
       return undefined;
     }

@@ -35,6 +35,11 @@ export interface BackupOptions {
   readonly keep: number;
   /** Whether contents go that none of them names. */
   readonly prune: boolean;
+  /**
+   * Whether the target is for one account alone: the keys and settings by which its holder could act as anybody on the
+   * original stay behind.
+   */
+  readonly isOneAccount?: boolean;
   /** Marks the target as a backup: the last step. */
   readonly markBackup: () => void;
   readonly onProgress: (progress: Progress) => void;
@@ -63,7 +68,7 @@ export async function backUp(options: BackupOptions): Promise<BackupSummary> {
     const incoming = join(target.snapshots, INCOMING);
     fs.mkdirSync(target.snapshots, { recursive: true, mode: 0o700 });
     const { snapshot, tally, store } = await gather(options, incoming);
-    const warnings = copyKeys(source, target);
+    const warnings = options.isOneAccount === true ? copyFactors(source, target) : copyKeys(source, target);
     const kept = putInPlace(snapshot, target.snapshots);
     fs.rmSync(incoming, { recursive: true, force: true });
     const { superfluous, rest } = thin(target.snapshots, options);
@@ -201,6 +206,15 @@ function copyKeys(source: Place, target: Place): string[] {
   if (fs.existsSync(config)) copyPrivateFile(config, join(target.root, CONFIG_FILE));
   else fs.rmSync(join(target.root, CONFIG_FILE), { force: true });
   return copySecrets(source.secrets, target.secrets);
+}
+
+/** The key without which nobody with an authenticator app could sign in; it opens what lies in the database alone. */
+function copyFactors(source: Place, target: Place): string[] {
+  const key = join(source.secrets, "factors.json");
+  fs.mkdirSync(target.secrets, { recursive: true, mode: 0o700 });
+  if (fs.existsSync(key)) copyPrivateFile(key, join(target.secrets, "factors.json"));
+  syncFolder(target.secrets);
+  return [];
 }
 
 /**

@@ -221,6 +221,9 @@ class TarWriter {
   }
 }
 
+/** Of an extended header, which is read as a whole: a name and a size have room many times over. */
+const EXTENDED_BYTES_MAX = 1024 * 1024;
+
 /** The only members that are taken out of an archive (D48): nothing in it chooses another place. */
 const MEMBER =
   /^(larder\.toml|larder\.state|larder-backup\.json|secrets\/[a-z]+\.json|snapshots\/larder-[0-9TZ-]+-[a-z-]+\.db(\.sha256)?|blobs\/\.larder-store|blobs\/sha256\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
@@ -241,6 +244,8 @@ export async function readTar(input: AsyncIterable<Uint8Array>, root: string): P
       const header = readHeader(await reader.take(BLOCK_BYTES));
       if (header.kind === "end") break;
       if (header.kind === "extended") {
+        if (header.sizeBytes > EXTENDED_BYTES_MAX)
+          throw new TarError("The archive has an extended header without end.");
         pax = readPax(await reader.take(header.sizeBytes));
         await reader.take(paddingOf(header.sizeBytes));
         continue;

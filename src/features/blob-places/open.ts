@@ -5,6 +5,7 @@ import type { DiskBlobStore } from "../../blobs/disk-blob-store.ts";
 import type { Digest } from "../../blobs/digest.ts";
 import { S3Client } from "../../blobs/s3/client.ts";
 import { readPasswordFile } from "../../config/secrets.ts";
+import { findSessionToken } from "../../config/session-token.ts";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import type { Reader } from "../../db/reader.ts";
@@ -104,9 +105,8 @@ export function openBlobPlaces(
   return new BlobPlaces({ mover, remote, reader, rows, log, isStore: config.blobs.store === "s3" });
 }
 
-/** Bun's client adds such a token to every request, whatever keys it was given, and no option keeps it from that. */
 function refuseForeignToken(): void {
-  const name = ["S3_SESSION_TOKEN", "AWS_SESSION_TOKEN"].find((one) => (process.env[one] ?? "") !== "");
+  const name = findSessionToken();
   if (name === undefined) return;
   throw new StartupError(
     `${name} is set in the environment: it would be sent along with the keys of s3.*, to which it doesn't belong. Start larder without it.`,

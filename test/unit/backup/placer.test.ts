@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
 import { Layout } from "../../../src/blobs/layout.ts";
+import { bringContents } from "../../../src/features/backup/bring.ts";
 import { ContentPlacer } from "../../../src/features/backup/placer.ts";
 
 let root: string;
@@ -96,4 +98,30 @@ test("a target that fails is told, and what was brought before stays", () => {
   fs.rmSync(target.staging, { recursive: true });
   expect(() => placer.place(second)).toThrow("ENOENT");
   expect(fs.existsSync(target.blob(first.digest))).toBe(true);
+});
+
+test("a target that is taken away is told in its own words, not in those of the clearing away", async () => {
+  const content = put("one");
+  const sqlite = new Database(":memory:");
+  sqlite.run("CREATE TABLE blobs (digest BLOB, size_bytes INTEGER, damaged_at INTEGER, refs INTEGER)");
+  sqlite.run("INSERT INTO blobs VALUES (?, 3, NULL, 1)", [Buffer.from(content.digest, "hex")]);
+  const fail = (code: string) => () => {
+    throw Object.assign(new Error(code), { code });
+  };
+  for (const call of ["writeSync", "copyFileSync"] as const) {
+    const broken = spyOn(fs, call).mockImplementation(fail("EIO"));
+    const { rmSync } = fs;
+    const clearing = spyOn(fs, "rmSync").mockImplementation((path, options) =>
+      broken.mock.calls.length > 0 ? fail("EFAULT")() : rmSync(path, options),
+    );
+    try {
+      const bringing = bringContents({ sqlite, source, target, mayLink: false, onProgress: () => {} });
+      await expect(bringing).rejects.toThrow("EIO");
+    } finally {
+      broken.mockRestore();
+      clearing.mockRestore();
+    }
+    new ContentPlacer({ source, target, mayLink: false }).abandon();
+  }
+  sqlite.close();
 });

@@ -1,87 +1,58 @@
-import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, expect, spyOn, test } from "bun:test";
-import * as fs from "node:fs";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
-import { Layout } from "../../../src/blobs/layout.ts";
-import { takeSnapshot } from "../../../src/db/snapshot.ts";
-import { readTar, writeTar } from "../../../src/features/backup/tar.ts";
-import { dataPaths } from "../../../src/server/data-directory.ts";
+import { join } from "node:path";
+import { StartupError } from "../../../src/config/startup-error.ts";
+import { readTar } from "../../../src/features/backup/tar.ts";
+import { writeHeader } from "../../../src/features/backup/tar-format.ts";
 
-let root: string;
-let layout: Layout;
-let sqlite: Database;
-
-beforeEach(() => {
-  root = fs.mkdtempSync(join(tmpdir(), "larder-tar-"));
-  layout = new Layout(join(root, "data"));
-  sqlite = new Database(":memory:");
-  sqlite.run("CREATE TABLE blobs (id INTEGER PRIMARY KEY, digest BLOB, size_bytes INTEGER, damaged_at INTEGER, refs INTEGER)");
-  sqlite.run("CREATE TABLE nodes (id INTEGER, blob_id INTEGER, name TEXT)");
-  sqlite.run("CREATE TABLE versions (node_id INTEGER, blob_id INTEGER)");
+let root = "";
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "larder-tar-"));
 });
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-afterEach(() => {
-  sqlite.close();
-  fs.rmSync(root, { recursive: true });
-});
-
-function put(content: Buffer): Digest {
-  const digest = toDigest(new Bun.CryptoHasher("sha256").update(content).digest("hex"));
-  fs.mkdirSync(dirname(layout.blob(digest)), { recursive: true });
-  fs.writeFileSync(layout.blob(digest), content);
-  const insert = "INSERT INTO blobs (digest, size_bytes, refs) VALUES (?, ?, 1)";
-  sqlite.run(insert, [Buffer.from(digest, "hex"), content.byteLength]);
-  return digest;
+/** Sets the kind and the size of a header, and its checksum anew. */
+function changed(header: Uint8Array, kind: string, octalSize: string): Buffer {
+  const block = Buffer.from(header);
+  block.write(octalSize, 124);
+  block.write(kind, 156);
+  block.fill(0x20, 148, 156);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return block;
 }
 
-test("a content that the disk doesn't give, from its start or in the middle, is told; the archive has all the others", async () => {
-  const failing = put(Buffer.alloc(3_000_000, "a"));
-  const closed = put(Buffer.from("closed"));
-  const short = put(Buffer.from("became shorter"));
-  const good = [put(Buffer.from("one")), put(Buffer.alloc(2_000_001, "b"))];
-  const { openSync, readSync } = fs;
-  const paths = new Map<number, string>();
-  const fail = (code: string) => {
-    throw Object.assign(new Error(code), { code });
-  };
-  const opening = spyOn(fs, "openSync").mockImplementation((path, ...rest) => {
-    if (String(path).endsWith(closed)) fail("EIO");
-    const fd = openSync(path, ...rest);
-    paths.set(fd, String(path));
-    return fd;
-  });
-  const reading = spyOn(fs, "readSync").mockImplementation(((fd: number, ...rest: [Buffer]) => {
-    if (paths.get(fd)?.endsWith(short) === true) return 0;
-    const got = readSync(fd, ...rest);
-    return paths.get(fd)?.endsWith(failing) === true && got < 1024 * 1024 ? fail("EIO") : got;
-  }) as typeof readSync);
-  const pieces: Buffer[] = [];
-  const write = (bytes: Uint8Array) => void pieces.push(Buffer.from(bytes));
-  try {
-    const { tally } = await writeTar({
-      source: dataPaths(join(root, "data")),
-      takeSnapshot: () => takeSnapshot(sqlite, join(root, "taken"), "backup"),
-      isLive: false,
-      write,
-      onProgress: () => {},
-    });
-    expect(Object.fromEntries(tally.lost.map(({ digest, why }) => [digest, why]))).toEqual({
-      [failing]: "unreadable",
-      [closed]: "unreadable",
-      [short]: "damaged",
-    });
-  } finally {
-    opening.mockRestore();
-    reading.mockRestore();
+async function* piecesOf(head: Uint8Array, count: number, onPiece: () => void): AsyncGenerator<Uint8Array> {
+  yield head;
+  for (let piece = 0; piece < count; piece++) {
+    onPiece();
+    yield new Uint8Array(64 * 1024);
   }
-  async function* archive() {
-    yield* pieces;
-  }
-  fs.mkdirSync(join(root, "restored"));
-  expect(await readTar(archive(), join(root, "restored"))).toEqual({ damaged: 2 });
-  const restored = new Layout(join(root, "restored"));
-  expect(good.map((digest) => fs.existsSync(restored.blob(digest)))).toEqual([true, true]);
-  expect([failing, closed, short].some((digest) => fs.existsSync(restored.blob(digest)))).toBe(false);
+}
+
+test("an extended header of many GiB is refused before any of it is read", async () => {
+  const head = changed(writeHeader({ name: "larder.toml", sizeBytes: 0, kind: "file" }, 0), "x", "70000000000\0");
+  let pieces = 0;
+  const reading = readTar(
+    piecesOf(head, 100, () => pieces++),
+    root,
+  );
+  await expect(reading).rejects.toThrow(StartupError);
+  await expect(reading).rejects.toThrow("extended header");
+  expect(pieces).toBe(0);
 });
+
+test.each(["../larder.toml", "/etc/larder.toml", "secrets/../../x", "larder.db", "blobs/sha256/aa/bb/cc"])(
+  "a member can't choose the place %p",
+  async (name) => {
+    const head = writeHeader({ name, sizeBytes: 0, kind: "file" }, 0);
+    await expect(
+      readTar(
+        piecesOf(head, 1, () => {}),
+        root,
+      ),
+    ).rejects.toThrow("a member that a backup doesn't have");
+    expect(readdirSync(root)).toEqual([]);
+  },
+);

@@ -98,23 +98,26 @@ describe.skipIf(!isLinux)("where room is short", () => {
   });
 });
 
-test.skipIf(!isLinux)("where room is short, an answer that is made slowly is not cut between two of its parts", async () => {
-  // An archive whose next file took a moment was taken for a connection without a request: nothing was on its way just then.
-  const { server, guard, send, pass } = guarded(1);
-  let got = "";
-  const request = "GET /parts HTTP/1.1\r\nHost: a\r\n\r\n";
-  const socket = await open(server.port, request, () => server.pendingRequests === 1);
-  socket.on("data", (bytes) => (got += bytes.toString()));
-  const isIdle = () => listConnections(new Set([server.port ?? 0])).every(({ isSending }) => !isSending);
-  for (let part = 0; part < 5; part++) {
-    void send(`part ${part}.`);
-    while (!got.includes(`part ${part}.`) || !isIdle()) await Bun.sleep(5);
-    guard.look();
-    pass(4_000);
-  }
-  expect(guard.look()).toBe(0);
-  expect(socket.destroyed).toBe(false);
-});
+test.skipIf(!isLinux)(
+  "where room is short, an answer that is made slowly is not cut between two of its parts",
+  async () => {
+    // An archive whose next file took a moment was taken for a connection without a request: nothing was on its way just then.
+    const { server, guard, send, pass } = guarded(1);
+    let got = "";
+    const request = "GET /parts HTTP/1.1\r\nHost: a\r\n\r\n";
+    const socket = await open(server.port, request, () => server.pendingRequests === 1);
+    socket.on("data", (bytes) => (got += bytes.toString()));
+    const isIdle = () => listConnections(new Set([server.port ?? 0])).every(({ isSending }) => !isSending);
+    for (let part = 0; part < 5; part++) {
+      void send(`part ${part}.`);
+      while (!got.includes(`part ${part}.`) || !isIdle()) await Bun.sleep(5);
+      guard.look();
+      pass(4_000);
+    }
+    expect(guard.look()).toBe(0);
+    expect(socket.destroyed).toBe(false);
+  },
+);
 
 test.skipIf(!isLinux)("where there is room, nothing is closed", async () => {
   const { server, guard, pass } = guarded(100_000);

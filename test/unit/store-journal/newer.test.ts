@@ -1,7 +1,17 @@
 /** A database that was put back to an earlier time gets what came after it from the objects beside the contents. */
 import { afterEach, expect, test } from "bun:test";
-import { copyFileSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { toDigest } from "../../../src/blobs/digest.ts";
 import { Layout } from "../../../src/blobs/layout.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
@@ -257,7 +267,7 @@ test("a content that is missing is told by name, and brought once it is there", 
   );
   const missing = digestsOf("made 2", "lost");
   const report = await bring(false, missing);
-  expect(report.missing.map(({ names }) => names).sort()).toEqual([["/lost"], ["/made"]]);
+  expect(report.missing.flatMap(({ names }) => names).sort()).toEqual(["/lost", "/made"]);
   expect(await contentsOf(accountId)).toEqual({ "/there": digestsOf("there"), "/made": digestsOf("made") });
   expect(await bring()).toMatchObject({ accounts: [{ files: 1, versions: 1 }], missing: [] });
   expect(await contentsOf(accountId)).toMatchObject({
@@ -299,17 +309,28 @@ test("the collector leaves what newer objects name, before the next start too, u
   expect([await has("made"), await has("made 2")]).toEqual([false, false]);
 });
 
-test("a content that waits for its removal is back in its place", async () => {
+test("a content that waits for its removal is back in its place, where its bytes are those of its name", async () => {
+  const whole = toDigest(new Bun.CryptoHasher("sha256").update("whole").digest("hex"));
   await live(
     (id) => void add(id, "/", "there", "there"),
-    (id) => void add(id, "/", "aside", "aside"),
+    (id) => {
+      tree.addFile(id, "/", "whole", { blob: { digest: whole, sizeBytes: 5, crc32: 0 } });
+      add(id, "/", "other", "other");
+    },
   );
   const layout = new Layout(tree.directory);
+  const [other = ""] = digestsOf("other");
   mkdirSync(layout.quarantine, { recursive: true });
-  // Its name is the digest of other bytes: it is not taken.
-  const [digest = ""] = digestsOf("aside");
-  writeFileSync(join(layout.quarantine, digest), "aside");
-  expect(await bring(false, [digest])).toMatchObject({ returned: 0, missing: [{ digest, names: ["/aside"] }] });
+  writeFileSync(layout.quarantined(whole), "whole");
+  writeFileSync(join(layout.quarantine, other), "wrong");
+  expect(await bring(true, [other])).toMatchObject({ returned: 0, missing: [{ digest: other }] });
+  expect(existsSync(layout.blob(whole))).toBe(false);
+  expect(await bring(false, [other])).toMatchObject({
+    accounts: [{ files: 1 }],
+    returned: 1,
+    missing: [{ digest: other, names: ["/other"] }],
+  });
+  expect(readFileSync(layout.blob(whole), "utf8")).toBe("whole");
 });
 
 test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
@@ -374,7 +395,12 @@ test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
       if (wasDeleted.get(publicId) !== null) continue;
       expect(contents.filter((digest) => !digests.has(digest))).toEqual([]);
       if (isQuietPresent) {
-        const row = tree.db.sqlite.query("SELECT 1 FROM nodes WHERE public_id = ?1").get(publicId);
+        // Or another one of the same content, in a folder that has the name of its own.
+        const row = tree.db.sqlite
+          .query(
+            "SELECT 1 FROM nodes n JOIN blobs b ON b.id = n.blob_id WHERE n.public_id = ?1 OR b.digest = unhex(?2)",
+          )
+          .get(publicId, contents[0] ?? "");
         expect([publicId, row]).toEqual([publicId, expect.anything()]);
       }
     }

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { ClientAddresses } from "../../../src/http/client-address.ts";
+import { beginExchange } from "../../../src/http/exchange.ts";
+import { silentLog } from "../../../src/lib/log.ts";
+import { observeRequests } from "../../../src/server/observe.ts";
+
+test("a request that is no line of the log is not asked for its client's address", () => {
+  // It cost every download a call of the system, and a tenth of its time.
+  let asked = 0;
+  const lines: unknown[] = [];
+  const answer = (logRequests: "errors" | "all") => {
+    const request = new Request("http://larder.test/api/files/file_1");
+    beginExchange(request, {
+      addresses: new ClientAddresses([], silentLog),
+      publicUrl: undefined,
+      basePath: "",
+      isTls: false,
+      peerOf: () => `192.0.2.${++asked}`,
+      keepOpen: () => {},
+    });
+    const log = { ...silentLog, info: (_message: string, fields?: object) => void lines.push(fields) };
+    const observe = observeRequests({ log, logRequests, isDebugging: false, statistics: { note: () => {} } });
+    return observe(request, () => new Response());
+  };
+  void answer("errors");
+  expect({ asked, lines }).toEqual({ asked: 0, lines: [] });
+  void answer("all");
+  expect({ asked, lines }).toMatchObject({ asked: 1, lines: [{ client: "192.0.2.1", status: 200 }] });
+});
