@@ -56,6 +56,8 @@ export class Integrity {
   #toldMs = Number.NEGATIVE_INFINITY;
   #telling: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  /** Reads a suspect just now. */
+  #reader: HashReader | undefined;
 
   constructor(options: IntegrityOptions) {
     this.#options = options;
@@ -128,6 +130,7 @@ export class Integrity {
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#telling);
+    this.#reader?.close();
     await this.#working;
   }
 
@@ -161,11 +164,12 @@ export class Integrity {
     if (this.#isClosed) return;
     const { rows, log } = this.#options;
     const reader = new HashReader();
+    this.#reader = reader;
     try {
       const row = rows.find(digest);
       if (row !== undefined) await this.note(await this.readAgain(reader, [{ digest, sizeBytes: row.sizeBytes }]));
     } catch (error) {
-      log.warn("A content that could not be sent could not be read again either.", { error });
+      if (!this.#isClosed) log.warn("A content that could not be sent could not be read again either.", { error });
     } finally {
       reader.close();
     }

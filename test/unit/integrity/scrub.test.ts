@@ -200,6 +200,18 @@ describe("what is found", () => {
     expect(integrity.list({ state: "all", offset: 0, limit: 10 }).total).toBe(0);
   });
 
+  test("the end of the server doesn't wait for a large content that is read because it could not be sent", async () => {
+    // A stop waited until all of it was read, and was killed on the way.
+    const digest = store("large", 20);
+    const sizeBytes = 200 * 1024 ** 3;
+    fs.truncateSync(pathOf(digest), sizeBytes);
+    sqlite.run("UPDATE blobs SET size_bytes = ?1", [sizeBytes]);
+    integrity.suspect(digest);
+    await Bun.sleep(200);
+    await integrity.close();
+    expect(rows.findHealth(digest)).toEqual({ verifiedAtMs: null, damagedAtMs: null });
+  });
+
   test("a store that has gone is not taken for lost contents (D7)", async () => {
     const digest = store("content", 20);
     fs.rmSync(pathOf(digest));
