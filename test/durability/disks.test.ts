@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { copyFile, mkdir, readdir, rm, stat, statfs } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { checksumOf, randomContent } from "../support/client.ts";
+import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
+import { makeExt4Image, mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
 import { runLarder, startServer, temporaryDirectory } from "../support/server.ts";
 
 if (mountingFails !== undefined) console.warn(`skipped: tests on file systems of their own: ${mountingFails}`);
@@ -160,6 +160,47 @@ describe.skipIf(mountingFails !== undefined)("blobs/ on a file system of its own
     }
   });
 });
+
+test.skipIf(mountingFails !== undefined)(
+  "after a power cut all is there that an import had reported, with blobs/ on a disk of its own (D1)",
+  async () => {
+    // Only the disk of the data directory was synced, which the contents did not lie on.
+    const folder = await temporaryDirectory();
+    const dataDir = join(folder, "data");
+    const source = join(folder, "source");
+    await mkdir(source);
+    const contents = new Map<string, string>();
+    for (let index = 0; index < 40; index++) {
+      const content = randomContent(20_000 + index * 997);
+      contents.set(`${index}`, checksumOf(content));
+      await writeFile(join(source, `${index}`), content);
+    }
+    const image = await makeExt4Image(64, folder);
+    const disk = await mountExt4(0, image, join(dataDir, "blobs"));
+    const server = await startServer({ dataDir });
+    const account = await server.signUp();
+    expect(await server.stop()).toBe(0);
+    expect((await runLarder(["import", source, "--user", account.email, "--data", dataDir])).code).toBe(0);
+    const cut = join(folder, "cut.img");
+    await copyFile(image, cut);
+    await disk.unmount();
+    const after = await mountExt4(0, cut, join(dataDir, "blobs"));
+    try {
+      await server.start();
+      const client = new Client(server, account.token);
+      const listed = await client.get("/api/files?limit=100");
+      expect(listed.list("data.files")).toHaveLength(contents.size);
+      for (const [index, id] of listed.strings("data.files", "id").entries()) {
+        const got = await client.get(`/api/files/${id}/download`);
+        expect(checksumOf(got.bytes)).toBe(contents.get(listed.strings("data.files", "name")[index] ?? "") ?? "");
+      }
+    } finally {
+      await server.kill9();
+      await after.unmount();
+      await rm(folder, { recursive: true });
+    }
+  },
+);
 
 describe.skipIf(mountingFails !== undefined)("a read-only disk (D40)", () => {
   test("of the data stops the start with a message", async () => {

@@ -67,7 +67,7 @@ export class Exporter {
   async run(user: User, request: ExportRequest): Promise<ExportReport> {
     fs.mkdirSync(request.target, { recursive: true });
     dropUnfinished(request.target);
-    const pool = new TransferPool(this.#options.dataDir);
+    const pool = new TransferPool(this.#options.dataDir, request.target);
     try {
       return await new Run(this.#options, user, request, pool).all();
     } finally {
@@ -112,7 +112,7 @@ class Run {
       if (this.#request.atMs === undefined) await this.#planPresent();
       else await this.#planPast(this.#request.atMs);
       await this.#writeAll();
-      await this.#pool.sync(this.#request.target);
+      await this.#pool.sync();
     } catch (error) {
       this.#manifest?.discard();
       throw error;

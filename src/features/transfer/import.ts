@@ -20,6 +20,7 @@ import type { User } from "../users/types.ts";
 import { carryOut } from "./deeds.ts";
 import { type Labels, readManifest } from "./manifest.ts";
 import { type Found, type FoundFile, type FoundFolder, walkSource } from "./source-walk.ts";
+import { Layout } from "../../blobs/layout.ts";
 import { TransferPool } from "./transfer-pool.ts";
 import type { ImportReport, ImportRequest, TakeJob, TakeResult, TransferProblem, TransferReason } from "./types.ts";
 
@@ -90,7 +91,8 @@ export class Importer {
     if (fs.statSync(request.source, { throwIfNoEntry: false })?.isDirectory() !== true) {
       throw new AppError("not_found", `There is no folder ${request.source}. Give the one that is to be imported.`);
     }
-    const pool = request.isDryRun ? undefined : new TransferPool(this.#options.dataDir);
+    const { dataDir } = this.#options;
+    const pool = request.isDryRun ? undefined : new TransferPool(dataDir, new Layout(dataDir).root);
     try {
       return await new Run(this.#options, user, request, pool).all();
     } finally {
@@ -366,7 +368,7 @@ class Run {
   async #keep({ folders, arrivals }: Group): Promise<void> {
     this.#options.storeGuard.check();
     const trusted = this.#sortOut(arrivals);
-    await this.#pool?.sync(this.#options.dataDir);
+    await this.#pool?.sync();
     await this.#inDeeds(
       folders,
       (tx, folder) => this.#keepFolder(tx, folder),
@@ -515,7 +517,7 @@ class Run {
     const results = await pool.take(
       gone.map(({ file }) => ({ path: file.path, name: file.name, how: "copy", isForced: true })),
     );
-    await pool.sync(this.#options.dataDir);
+    await pool.sync();
     for (const [index, arrival] of gone.entries()) {
       const result = results[index];
       const isBack = result !== undefined && "digest" in result && result.digest === arrival.taken.digest;

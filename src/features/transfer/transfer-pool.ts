@@ -14,11 +14,17 @@ export class TransferPool {
   readonly #carriers: Thread[];
   readonly #syncer: Thread;
 
-  /** @param dataDir the data directory; its `blobs/` holds the contents */
-  constructor(dataDir: string) {
+  /**
+   * @param dataDir the data directory; its `blobs/` holds the contents
+   * @param target the folder that contents are written to, which exists: its file system is what is made durable
+   */
+  constructor(dataDir: string, target: string) {
     const count = Math.min(THREADS_MAX, Math.max(THREADS_MIN, availableParallelism()));
-    this.#carriers = Array.from({ length: count }, (_, index) => new Thread(dataDir, `${process.pid}-${index}`));
-    this.#syncer = new Thread(dataDir, `${process.pid}-sync`);
+    this.#carriers = Array.from(
+      { length: count },
+      (_, index) => new Thread({ dataDir, target, label: `${process.pid}-${index}` }),
+    );
+    this.#syncer = new Thread({ dataDir, target, label: `${process.pid}-sync` });
   }
 
   /** Whether another request would find a thread soon. */
@@ -38,9 +44,9 @@ export class TransferPool {
     return reply.kind === "written" ? reply.results : [];
   }
 
-  /** Makes durable all that lies on the file system of a folder. @throws AppError storage_error | disk_full */
-  async sync(folder: string): Promise<void> {
-    await this.#syncer.request({ kind: "sync", folder });
+  /** Makes durable all that was written. @throws AppError storage_error | disk_full */
+  async sync(): Promise<void> {
+    await this.#syncer.request({ kind: "sync" });
   }
 
   close(): void {
@@ -63,12 +69,12 @@ class Thread {
   readonly #pending: Pending[] = [];
   #death: AppError | undefined;
 
-  constructor(dataDir: string, label: string) {
+  constructor(work: { dataDir: string; target: string; label: string }) {
     this.#worker = new Worker(new URL("./transfer.worker.ts", import.meta.url).href);
     this.#worker.onmessage = (event: MessageEvent<TransferReply>) => this.#settle(event.data);
     this.#worker.onerror = (event) => this.#fail(new Error(`A thread of the transfer died: ${event.message}`));
     // Where this fails every later request does, and tells it.
-    this.request({ kind: "open", dataDir, label }).catch(() => {});
+    this.request({ kind: "open", ...work }).catch(() => {});
   }
 
   get waiting(): number {

@@ -2,18 +2,18 @@
 import * as fs from "node:fs";
 import { errorCode } from "../../blobs/disk.ts";
 import { Layout } from "../../blobs/layout.ts";
-import { loadSyncfs } from "../../blobs/syncfs.ts";
+import { loadSyncfs, syncsWhole } from "../../blobs/syncfs.ts";
 import { ContentTaker } from "./content-taker.ts";
 import { ContentWriter } from "./content-writer.ts";
 import type { TakeJob, TakeResult, WriteJob, WriteResult } from "./types.ts";
 
 /** What the thread is asked for; `open` comes once, before all others. */
 export type TransferRequest =
-  | { readonly kind: "open"; readonly dataDir: string; readonly label: string }
+  | { readonly kind: "open"; readonly dataDir: string; readonly target: string; readonly label: string }
   | { readonly kind: "take"; readonly jobs: readonly TakeJob[] }
   | { readonly kind: "write"; readonly jobs: readonly WriteJob[] }
-  /** Everything on the file system of a folder. */
-  | { readonly kind: "sync"; readonly folder: string };
+  /** Everything on the file system of the target. */
+  | { readonly kind: "sync" };
 
 /** One answer to each request, in their order. */
 export type TransferReply =
@@ -27,16 +27,20 @@ declare const self: Worker;
 const syncfs = loadSyncfs();
 let taker: ContentTaker | undefined;
 let writer: ContentWriter | undefined;
+/** What to sync all at once; undefined where each content is synced as it comes. */
+let together: string | undefined;
 
 async function answer(request: TransferRequest): Promise<TransferReply> {
   if (request.kind === "open") {
     const layout = new Layout(request.dataDir);
-    taker = new ContentTaker({ layout, label: request.label, isSyncingEach: syncfs === undefined });
-    writer = new ContentWriter({ label: request.label, isSyncingEach: syncfs === undefined });
+    together = syncfs !== undefined && syncsWhole(request.target) ? request.target : undefined;
+    const isSyncingEach = together === undefined;
+    taker = new ContentTaker({ layout, label: request.label, isSyncingEach });
+    writer = new ContentWriter({ label: request.label, isSyncingEach });
     return { kind: "done" };
   }
   if (request.kind === "sync") {
-    syncAll(request.folder);
+    syncAll();
     return { kind: "done" };
   }
   const [reader, exporter] = [taker, writer];
@@ -47,10 +51,9 @@ async function answer(request: TransferRequest): Promise<TransferReply> {
   return { kind: "taken", results };
 }
 
-/** Without syncfs(2) each content was synced as it came. */
-function syncAll(folder: string): void {
-  if (syncfs === undefined) return;
-  const fd = fs.openSync(folder, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
+function syncAll(): void {
+  if (syncfs === undefined || together === undefined) return;
+  const fd = fs.openSync(together, fs.constants.O_RDONLY | fs.constants.O_DIRECTORY);
   try {
     if (syncfs(fd) !== 0) throw Object.assign(new Error("syncfs failed"), { code: "EIO" });
   } finally {
