@@ -351,7 +351,7 @@ export const SETTINGS = {
   logRequests: choice(
     ["off", "errors", "all"],
     "errors",
-    "Which requests are lines of the log: none, those that failed in the server or took over 10 s, or all.",
+    "Which requests are lines of the log: none, those that failed in the server or took over 10 s, or all; then what is written for one carries its id.",
   ),
   logLevel: choice(["debug", "info", "warn", "error"], "info", "Lines below this level are not written."),
 };

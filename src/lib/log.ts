@@ -37,8 +37,9 @@ export function logForm(setting: "auto" | LogForm, isTerminal: boolean): LogForm
  * A log of lines on standard error (standard output belongs to commands and to the "listening on" line).
  * `json` writes one object a line, `pretty` is for a person at a terminal; both escape control characters.
  *
- * A line that is written for a request carries its id. Of warnings and errors that repeat themselves the first twenty a
- * minute are written, and then how many more there were: a fault that everybody meets must not fill the disk as well.
+ * A line that is written for a request carries its id, where requests are followed (`server/observe.ts`). Of warnings and
+ * errors that repeat themselves the first twenty a minute are written, and then how many more there were: a fault that
+ * everybody meets must not fill the disk as well.
  */
 export function createLog(format: LogForm, level: LogLevel, write = writeToStandardError): Log {
   const writeLine = (at: LogLevel, message: string, fields: LogFields) => {

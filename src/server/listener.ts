@@ -196,8 +196,10 @@ export class Listener {
     const isLast = this.#leaving.has(server);
     if (!(answer instanceof Promise)) return isLast ? asLast(answer) : answer;
     this.#underWay.add(request);
-    const answered = answer.finally(() => this.#underWay.delete(request));
-    return isLast ? answered.then(asLast) : answered;
+    const done = () => void this.#underWay.delete(request);
+    // Beside the answer's own way, which it makes no longer.
+    answer.then(done).catch(done);
+    return isLast ? answer.then(asLast) : answer;
   }
 
   #replace(pair: TlsPair): void {
