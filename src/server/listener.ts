@@ -196,9 +196,9 @@ export class Listener {
     const isLast = this.#leaving.has(server);
     if (!(answer instanceof Promise)) return isLast ? asLast(answer) : answer;
     this.#underWay.add(request);
-    const done = () => void this.#underWay.delete(request);
+    const forget = () => void this.#underWay.delete(request);
     // Beside the answer's own way, which it makes no longer.
-    answer.then(done).catch(done);
+    answer.then(forget, forget);
     return isLast ? answer.then(asLast) : answer;
   }
 
