@@ -10,7 +10,7 @@ export interface SnapshotRequest {
 }
 
 /** The copy, or in words why there is none. */
-export type SnapshotReply = { readonly snapshot: Snapshot } | { readonly error: string };
+export type SnapshotReply = { readonly snapshot: Snapshot } | { readonly error: string; readonly code: string };
 
 declare const self: Worker;
 
@@ -19,6 +19,7 @@ self.onmessage = (event: MessageEvent<SnapshotRequest>) => {
   try {
     self.postMessage({ snapshot: takeSnapshotOf(database, folder, label, nowMs) } satisfies SnapshotReply);
   } catch (error) {
-    self.postMessage({ error: String(error) } satisfies SnapshotReply);
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    self.postMessage({ error: String(error), code } satisfies SnapshotReply);
   }
 };

@@ -55,6 +55,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       description: "Frees the bytes that nothing refers to any more, after their grace period.",
       deletesByAge: true,
       async run({ signal, arguments: given }) {
+        refuseDamaged(writer);
         const isNow = typeof given === "object" && given !== null && "now" in given && given.now === true;
         if (!isNow) return JSON.stringify(await collector.run(signal));
         await snapshotBeforeCollecting(services);
@@ -78,6 +79,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       schedule: "47 3 * * *",
       description: "Sets aside contents that a crash left without a record.",
       async run({ signal, cursor, setCursor }) {
+        refuseDamaged(writer);
         let next = Number(cursor ?? 0);
         let found = 0;
         for (let count = 0; count < FOLDERS_PER_RUN && !signal.aborted; count++) {
@@ -404,11 +406,21 @@ async function quickCheck({
   }
 }
 
+/** On the word of a damaged database nothing may go: its good copies name contents that it may have forgotten. */
+function refuseDamaged({ isDamaged }: Pick<Services["writer"], "isDamaged">): void {
+  if (isDamaged) throw new Error("The database is damaged. Nothing is removed from the store until it was restored.");
+}
+
 /** What is about to go is named by older copies only: a new one takes their place. On a full disk there is no room for it. */
-async function snapshotBeforeCollecting({ snapshots, log }: Pick<Services, "snapshots" | "log">): Promise<void> {
+async function snapshotBeforeCollecting({
+  snapshots,
+  writer,
+  log,
+}: Pick<Services, "snapshots" | "writer" | "log">): Promise<void> {
   try {
     await snapshots.take("before-collection");
   } catch (error) {
+    refuseDamaged(writer);
     log.warn("The database could not be copied before the collection; it goes on.", { error });
   }
 }

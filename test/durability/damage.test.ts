@@ -82,6 +82,14 @@ test("a damaged page of the database stops the start or is told, never crashes t
           told.byTheCheck += 1;
           expect(ready.string("reason")).toContain("larder restore --snapshot newest");
           expect(damaged.log).toContain("The database is damaged");
+          // Nothing is removed on its word, and no copy of it takes the place of a good one (D8).
+          const before = await readdir(join(dataDir, "snapshots"));
+          for (const job of ["snapshot", "gc", "leftovers"]) {
+            const ran = await client.post(`/api/admin/jobs/${job}/run`);
+            expect([job, ran.at("data.lastError")]).toEqual([job, expect.stringContaining("is damaged")]);
+          }
+          expect((await damaged.larder(["gc", "--now"])).code).not.toBe(0);
+          expect(await readdir(join(dataDir, "snapshots"))).toEqual(before);
         } else {
           // A page that nothing lies in.
           told.notAtAll += 1;

@@ -9,7 +9,7 @@ import { digestToBytes } from "../../blobs/digest.ts";
 import { openReadOnly } from "../../db/open.ts";
 import { listSnapshots, removeSnapshot, type Snapshot, sweepPartials } from "../../db/snapshot.ts";
 import { takeSnapshotAside } from "../../db/snapshot-taker.ts";
-import type { Writer } from "../../db/transaction.ts";
+import { isDamage, type Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { KeptContents } from "../integrity/gc.ts";
@@ -20,7 +20,7 @@ export interface SnapshotsOptions {
   readonly sqlite: Database;
   readonly databasePath: string;
   readonly folder: string;
-  readonly writer: Pick<Writer, "changes" | "isDamaged">;
+  readonly writer: Pick<Writer, "changes" | "isDamaged" | "noteDamage">;
   readonly clock: Clock;
   readonly log: Log;
   /** How long after a change one is taken at the latest. */
@@ -141,7 +141,13 @@ export class Snapshots {
     const begunAtMs = clock.nowMs();
     const nowMs = Math.max(begunAtMs, (this.list()[0]?.takenAtMs ?? 0) + 1);
     this.#taking = takeSnapshotAside({ database: databasePath, folder, label, nowMs });
-    const snapshot = await this.#taking.finally(() => (this.#taking = undefined));
+    const snapshot = await this.#taking
+      .catch((error: unknown) => {
+        // Every table is read for it, so it is here that damage may show first.
+        if (isDamage(error)) writer.noteDamage(String(error));
+        throw error;
+      })
+      .finally(() => (this.#taking = undefined));
     this.#seen = seen;
     this.#begunAtMs = begunAtMs;
     this.#thin();

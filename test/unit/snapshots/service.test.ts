@@ -217,3 +217,19 @@ describe("the collector is told", () => {
 test("an operator is told that there is none yet", () => {
   expect(examineSnapshots(join(root, "snapshots")).state).toBe("note");
 });
+
+test("a copy that can't be taken for damage tells of it, and none is taken or thinned out from then on (D8)", async () => {
+  await change();
+  const kept = await snapshots.take("scheduled");
+  for (let row = 0; row < 2_000; row++) db.sqlite.run("INSERT INTO t VALUES (?)", ["x".repeat(200)]);
+  db.sqlite.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const path = join(root, "larder.db");
+  const file = fs.openSync(path, "r+");
+  fs.writeSync(file, Buffer.alloc(4096, 0xff), 0, 4096, fs.fstatSync(file).size - 4096 * 10);
+  fs.closeSync(file);
+  await expect(snapshots.take("scheduled")).rejects.toThrow();
+  expect(writer.isDamaged).toBe(true);
+  nowMs += 365 * 24 * 60 * minuteMs;
+  await expect(snapshots.take("scheduled")).rejects.toThrow("is damaged");
+  expect(snapshots.list().map(({ name }) => name)).toEqual([kept.name]);
+});
