@@ -21,6 +21,8 @@ export interface VerifySource {
   readonly snapshot: string | undefined;
   /** Whether it is the database that the server works with. */
   readonly isOwn: boolean;
+  /** Whether a server works with it just now. */
+  readonly isServed: boolean;
   /** Whether it has other bytes than when it was closed in order. */
   readonly isAltered: boolean;
   /** Removes what was made for the reading. */
@@ -46,7 +48,7 @@ export function openVerifySource(paths: DataPaths): VerifySource {
       : hasLog
         ? "its database with what its log holds, as after a crash"
         : "its database";
-    const found = { databasePath: paths.database, described, snapshot: undefined, isOwn: true };
+    const found = { databasePath: paths.database, described, snapshot: undefined, isOwn: true, isServed: isRunning };
     return readable(paths, { ...found, isAltered: !isRunning && isAltered(paths) }, hasLog);
   }
   const chosen = chooseSnapshot(paths);
@@ -60,7 +62,14 @@ export function openVerifySource(paths: DataPaths): VerifySource {
   const { path, name } = chosen.snapshot;
   return readable(
     paths,
-    { databasePath: path, described: `its snapshot ${name}`, snapshot: name, isOwn: false, isAltered: false },
+    {
+      databasePath: path,
+      described: `its snapshot ${name}`,
+      snapshot: name,
+      isOwn: false,
+      isServed: false,
+      isAltered: false,
+    },
     false,
   );
 }

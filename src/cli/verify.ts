@@ -69,6 +69,7 @@ export function define(command: Command, context: CommandContext): void {
           databasePath: source.databasePath,
           root: paths.root,
           isQuick: hasOption(command, "quick"),
+          isModest: source.isServed,
           log: createLog("pretty", "error", (line) => context.terminal.error(line)),
           onProgress: showProgress(context.terminal),
           ...(notes !== undefined && { onRead: notes.take }),

@@ -153,7 +153,7 @@ test.each([1, 2, 3, 4])(
     expect(failures.slice(0, 5)).toEqual([]);
     expectStatus(await server().visitor.get("/health/live"), 200);
   },
-  60_000,
+  300_000,
 );
 
 testAllAnswers(server);

@@ -99,7 +99,7 @@ describe("POST /api/files/copy", () => {
     const { client } = await server().signUp();
     const content = randomContent(10_000);
     const source = await client.storedId(content, { name: "a.bin", fields: { tags: "t", description: "d" } });
-    const blobs = async () => (await readdir(join(server().dataDir, "blobs"), { recursive: true })).length;
+    const blobs = async () => (await readdir(join(server().dataDir, "blobs", "sha256"), { recursive: true })).length;
     const before = await blobs();
     const answer = await client.post("/api/files/copy", { fileIds: [source], destinationFolder: "/copies" });
     expectStatus(answer, 201);

@@ -134,6 +134,7 @@ describe("the limit", () => {
     }
     const before = Date.now() / 1000;
     const refused = await client.upload("x");
+    const after = Date.now() / 1000;
     expectRefusal(refused, 429);
     const retryAfter = Number(refused.header("retry-after"));
     expect(refused.at("error.code")).toBe("RATE_LIMIT_EXCEEDED");
@@ -141,7 +142,9 @@ describe("the limit", () => {
     expect(seen(refused)).toEqual({ resource: "uploads", limit: 10, remaining: 0, window: 3600 });
     expect(retryAfter).toBeGreaterThanOrEqual(1);
     expect(retryAfter).toBeLessThanOrEqual(3600);
-    expect(Math.abs(Number(refused.header("x-ratelimit-reset")) - before - retryAfter)).toBeLessThanOrEqual(2);
+    const answeredAt = Number(refused.header("x-ratelimit-reset")) - retryAfter;
+    expect(answeredAt).toBeGreaterThanOrEqual(before - 2);
+    expect(answeredAt).toBeLessThanOrEqual(after + 2);
     expectStatus(await client.get("/api/files"), 200);
     expect(await client.names()).toHaveLength(10);
   });
@@ -363,7 +366,7 @@ describe("sign-in", () => {
         expectStatus(await own.visitor.post("/api/auth/signin", { email, password }), 200);
       });
     },
-    90_000,
+    120_000,
   );
 });
 

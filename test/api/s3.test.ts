@@ -19,7 +19,7 @@ beforeAll(async () => {
   s3 = await TestS3.start();
   server = await startServer({ env: s3.settings });
   admin = await server.addUser(["--admin"]);
-}, 60_000);
+}, 120_000);
 
 afterAll(async () => {
   await dispose(server);
@@ -76,7 +76,7 @@ test("an upload is acknowledged on this disk, and then goes to the bucket", asyn
   const before = s3.requests.length;
   await move();
   expect(s3.requests.slice(before).filter((request) => request.startsWith("PUT"))).toEqual([]);
-}, 60_000);
+}, 120_000);
 
 describe("a file that is in the bucket alone", () => {
   test("is downloaded as any other, and is on this disk then", async () => {
@@ -89,7 +89,7 @@ describe("a file that is in the bucket alone", () => {
     expect(whole.header("content-length")).toBe("300000");
     expect(digestOf(whole.bytes)).toBe(digestOf(content));
     expect(existsSync(pathOf(content))).toBe(true);
-  }, 60_000);
+  }, 120_000);
 
   test("is downloaded in ranges", async () => {
     const content = randomContent(300_000);
@@ -98,7 +98,7 @@ describe("a file that is in the bucket alone", () => {
     expectStatus(part, 206);
     expect(part.header("content-range")).toBe("bytes 1000-1999/300000");
     expect(Buffer.from(part.bytes).equals(Buffer.from(content.subarray(1000, 2000)))).toBe(true);
-  }, 60_000);
+  }, 120_000);
 
   test("comes as a stream where it is large, and is kept when all of it came", async () => {
     const content = randomContent(65 * 1024 * 1024);
@@ -152,7 +152,7 @@ describe("a file that is in the bucket alone", () => {
     await storedAway(randomContent(5_000));
     await runJob(admin.client, "scrub");
     expect((await admin.client.get("/api/admin/findings")).list("data.findings")).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 
   test("need not be sent again by who has it, and may be", async () => {
     const content = randomContent(70_000);
@@ -160,7 +160,7 @@ describe("a file that is in the bucket alone", () => {
     const again = await admin.client.stored(content, { name: "again.bin" });
     expect(again.string("data.checksum")).toBe(checksumOf(content));
     expect(existsSync(pathOf(content))).toBe(true);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("while the service is away", () => {
@@ -179,7 +179,7 @@ describe("while the service is away", () => {
     } finally {
       s3.mood = "well";
     }
-  }, 60_000);
+  }, 120_000);
 
   test("what lies there alone is answered 503, and comes again with it", async () => {
     const content = randomContent(50_000);
@@ -194,7 +194,7 @@ describe("while the service is away", () => {
     }
     await move();
     expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
-  }, 60_000);
+  }, 120_000);
 
   test("the server starts all the same where contents are there already", async () => {
     s3.mood = "failing";
@@ -206,7 +206,7 @@ describe("while the service is away", () => {
       s3.mood = "well";
       await server.restart();
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 test("bytes that are not what their digest says are not served, nor kept (D9)", async () => {
@@ -220,7 +220,7 @@ test("bytes that are not what their digest says are not served, nor kept (D9)", 
     s3.mood = "well";
   }
   expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
-}, 60_000);
+}, 120_000);
 
 test("a copy here that was found damaged is replaced by the good bytes of the bucket (D9)", async () => {
   const content = randomContent(50_000);
@@ -233,7 +233,7 @@ test("a copy here that was found damaged is replaced by the good bytes of the bu
   const whole = await admin.client.get(`/api/files/${id}/download`);
   expectStatus(whole, 200);
   expect(digestOf(whole.bytes)).toBe(digestOf(content));
-}, 60_000);
+}, 120_000);
 
 test("a copy here is not let go where the bucket lost the object: it is sent again", async () => {
   const content = randomContent(40_000);
@@ -248,7 +248,7 @@ test("a copy here is not let go where the bucket lost the object: it is sent aga
   await evict();
   expect(await s3.has(digest)).toBe(true);
   expect(existsSync(pathOf(content))).toBe(true);
-}, 60_000);
+}, 120_000);
 
 test("nothing is let go here before a copy of the database knows that it is in the bucket (D43)", async () => {
   const content = randomContent(40_000);
@@ -267,7 +267,7 @@ test("nothing is let go here before a copy of the database knows that it is in t
   await move();
   expect(existsSync(pathOf(content))).toBe(false);
   await server.restart({ env: { LARDER_S3_CACHE: "10GB" } });
-}, 60_000);
+}, 120_000);
 
 test("what the collector removes goes from the bucket too, and not before", async () => {
   const content = randomContent(40_000);
@@ -279,7 +279,7 @@ test("what the collector removes goes from the bucket too, and not before", asyn
   expect(collected.code).toBe(0);
   await move();
   expect(await s3.has(digestOf(content))).toBe(false);
-}, 60_000);
+}, 120_000);
 
 test("a server without the settings doesn't begin where contents lie in the bucket alone; wrong keys are told", async () => {
   await storedAway(randomContent(10_000));
@@ -298,13 +298,13 @@ test("a server without the settings doesn't begin where contents lie in the buck
   const wrong = await runLarder(["serve", "--port", "0"], { env });
   expect(wrong.code).toBe(2);
   expect(wrong.stderr).toContain("InvalidAccessKeyId");
-}, 60_000);
+}, 120_000);
 
 test("another Larder doesn't take the same place in the bucket", async () => {
   const dataDir = await temporaryDirectory();
   const other = await runLarder(["serve", "--port", "0"], { env: { ...s3.settings, LARDER_DATA: dataDir } });
   expect(other.code).toBe(2);
   expect(other.stderr).toContain("another Larder");
-}, 60_000);
+}, 120_000);
 
 testAllAnswers(() => server, { mayFail: [500] });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
-import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { awayFromMidnight, expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -130,6 +130,7 @@ describe("GET /api/files/search: filters", () => {
   });
 
   test("dates: of the change, of the upload, of the picture", async () => {
+    await awayFromMidnight();
     const { client } = await server().signUp();
     await store(client, "old.txt", { capturedAt: "2019-12-31T23:30:00+02:00" });
     await store(client, "new.txt", { capturedAt: "2020-01-01T00:00:00Z" });

@@ -375,7 +375,7 @@ describe("resetRequired", () => {
       await rm(copy, { recursive: true });
       server().answers.push(...own.answers);
     });
-  }, 60_000);
+  }, 120_000);
 });
 
 async function expectReset(device: TestDevice, syncToken: string): Promise<void> {

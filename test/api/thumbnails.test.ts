@@ -229,7 +229,7 @@ describe("SVG", () => {
       expect([200, 503]).toContain((await thumbnail(client, id)).status);
     }
     expectStatus(await client.get("/api/auth/session"), 200);
-  }, 60_000);
+  }, 120_000);
 });
 
 const folder = join(import.meta.dir, "../fixtures/images");
@@ -263,7 +263,7 @@ describe("real pictures", () => {
       const answer = await thumbnail(client, id);
       expect({ name, type: answer.header("content-type") }).toEqual({ name, type: "image/webp" });
     }
-  }, 60_000);
+  }, 120_000);
 });
 
 testAllAnswers(server);

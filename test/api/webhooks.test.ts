@@ -246,7 +246,7 @@ describe("deliveries", () => {
       expect(types).toEqual(types.toSorted());
     }
     answers.delete(path);
-  }, 90_000);
+  }, 120_000);
 
   test("what is tried again keeps its id; the log tells the attempts and the last status", async () => {
     const { path, answer } = await create(["file.created"]);
@@ -275,7 +275,7 @@ describe("deliveries", () => {
       return seen.number("data.pagination.total") === 1 ? seen : undefined;
     });
     expect(done.at("data.deliveries.0")).toMatchObject({ attempts: 2, responseStatus: 204, error: null });
-  }, 60_000);
+  }, 120_000);
 
   test("redirects are not followed", async () => {
     const { path, answer } = await create(["file.created"]);
@@ -339,7 +339,7 @@ describe("deliveries", () => {
     answers.delete(path);
     const again = await arrived(path, 2, 60_000);
     expect(again.at(-1)?.headers.get("webhook-id")).toBe(before?.headers.get("webhook-id") ?? "");
-  }, 90_000);
+  }, 120_000);
 
   test("a disabled account's go on when it is enabled, though nothing else happens", async () => {
     // They lay there until the next event of anybody, or a restart.

@@ -255,7 +255,7 @@ describe("a backup", () => {
       over.abort();
       await Promise.all(load);
     });
-  }, 90_000);
+  }, 120_000);
 
   test("carries the keys for its user alone, and the configuration", async () => {
     await withServer({ toml: 'signup = "open"\n' }, async (server) => {

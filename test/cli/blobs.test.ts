@@ -24,7 +24,7 @@ beforeEach(async () => {
   await s3.clear();
   server = await startServer({ env: onDisk() });
   admin = await server.addUser(["--admin"]);
-}, 60_000);
+}, 120_000);
 afterEach(() => dispose(server));
 
 /** How many contents lie on the server's disk. */
@@ -75,7 +75,7 @@ describe("larder blobs move", () => {
       const answer = await admin.client.get(`/api/files/${id}/download`);
       expect(digestOf(answer.bytes)).toBe(digestOf(contents[index] ?? ""));
     }
-  }, 60_000);
+  }, 120_000);
 
   test("beside a running server is done by it", async () => {
     const content = randomContent(50_000);
@@ -88,7 +88,7 @@ describe("larder blobs move", () => {
     const back = await server.larder(["blobs", "move", "--to", "disk", "--empty", "--json"]);
     expect(JSON.parse(back.stdout)).toMatchObject({ ok: true, result: { failed: 0, removed: 1 } });
     expectStatus(await admin.client.get(`/api/files/${id}/download`), 200);
-  }, 60_000);
+  }, 120_000);
 
   test("broken off goes on where it was", async () => {
     const contents = Array.from({ length: 30 }, () => randomContent(20_000));
@@ -105,7 +105,7 @@ describe("larder blobs move", () => {
     const second = await server.larder(["blobs", "move", "--to", "s3", "--json"], { env: s3.settings });
     expect(second.code).toBe(0);
     for (const content of contents) expect(await s3.has(digestOf(content))).toBe(true);
-  }, 60_000);
+  }, 120_000);
 
   test("goes no way that the settings would turn round, and asks where to", async () => {
     const against = await server.larder(["blobs", "move", "--to", "s3"]);
@@ -167,7 +167,7 @@ test("a copy of the data directory reads the bucket, and removes nothing there b
     await copy.kill9();
     await rm(dataDir, { recursive: true, force: true });
   }
-}, 60_000);
+}, 120_000);
 
 test("a backup takes along what lies in the bucket alone, and its drill is good", async () => {
   const contents = [randomContent(10_000), randomContent(9 * 1024 * 1024)];

@@ -65,7 +65,7 @@ describe("larder heal", () => {
       const again = await heal(server, "--from", copy);
       expect({ code: again.code, says: again.stdout.includes("No content is known") }).toEqual({ code: 0, says: true });
     });
-  }, 60_000);
+  }, 120_000);
 
   test("of a stopped server, from a folder of plain files, whatever they are called", async () => {
     await withDamage(async (server, client, contents, ids) => {
@@ -85,7 +85,7 @@ describe("larder heal", () => {
       await server.start();
       await expectWhole(client, contents, ids);
     });
-  }, 60_000);
+  }, 120_000);
 
   test("a bad copy is never put in place: the next directory is asked, and what is missing is named", async () => {
     await withDamage(async (server, client, contents, ids, copy) => {
@@ -111,7 +111,7 @@ describe("larder heal", () => {
       expectRefusal(await client.get(`/api/files/${ids[1]}/download`), 500, "content_damaged");
       expectRefusal(await client.get(`/api/files/${ids[2]}/download`), 500, "content_missing");
     });
-  }, 60_000);
+  }, 120_000);
 
   test("without a directory, or one that is not there: exit 2", async () => {
     await withServer({}, async (server) => {

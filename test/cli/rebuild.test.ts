@@ -32,7 +32,7 @@ test("rebuild refuses a running server, a database that is there, and a snapshot
     const snapshot = await server.larder(["rebuild"]);
     expect([snapshot.code, snapshot.stderr]).toEqual([2, expect.stringContaining("larder restore --snapshot ")]);
   });
-}, 60_000);
+}, 120_000);
 
 test("rebuild --newer refuses a running server and options that don't go with it, and says where there is nothing", async () => {
   await withServer({}, async (server) => {
@@ -50,7 +50,7 @@ test("rebuild --newer refuses a running server and options that don't go with it
     const nothing = await server.larder(["rebuild", "--newer", "--user", anna.email]);
     expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([0, expect.stringContaining("nothing newer"), ""]);
   });
-}, 60_000);
+}, 120_000);
 
 test("rebuild makes nothing where there is no store, or one that tells nothing", async () => {
   const directory = await temporaryDirectory();
@@ -67,4 +67,4 @@ test("rebuild makes nothing where there is no store, or one that tells nothing",
   } finally {
     await rm(directory, { recursive: true });
   }
-}, 30_000);
+}, 120_000);

@@ -183,7 +183,7 @@ describe("larder verify DIR", () => {
       });
       expect(await stateOf(crashed)).toEqual(before);
     });
-  }, 60_000);
+  }, 120_000);
 
   test("of something that is no data directory, or has no whole database: exit 2 and why", async () => {
     const empty = await temporaryDirectory();
@@ -246,7 +246,7 @@ describe("rows", () => {
         expect({ what, says: stdout + stderr }).toEqual({ what, says: expect.stringMatching(says) });
       }
     });
-  }, 60_000);
+  }, 120_000);
 
   test("a flipped bit that breaks no rule is found in a database that was closed in order", async () => {
     // SQLite has no sums of its pages: another name in a row was "intact".
@@ -293,5 +293,5 @@ describe("rows", () => {
       expect(noted.code).not.toBe(0);
       expect(noted.stdout + noted.stderr).not.toMatch(/\n\s+at .+:\d+:\d+/);
     });
-  }, 60_000);
+  }, 120_000);
 });

@@ -99,7 +99,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
         await disk.unmount();
       }
     },
-    90_000,
+    120_000,
   );
 
   test("that is mounted for reading only is told, and a restore from it works", async () => {

@@ -72,7 +72,7 @@ test.skipIf(!isLinux).each(beginnings)(
       expect(await server.stop()).toBe(0);
     });
   },
-  90_000,
+  120_000,
 );
 
 test.skipIf(!isLinux)(
@@ -101,13 +101,13 @@ test.skipIf(!isLinux)(
       await eventually(
         "room",
         async () => (await client.upload("later", { name: "later.txt" })).status === 201,
-        30_000,
+        120_000,
       );
       end(crowd);
       for (const connection of connections) connection.cut();
     });
   },
-  60_000,
+  120_000,
 );
 
 /** How many descriptors this process may have: the other ends of all connections are here. */
@@ -171,7 +171,7 @@ test.skipIf(!isLinux)(
       end(readers.map(({ socket }) => socket));
     });
   },
-  60_000,
+  120_000,
 );
 
 test("requests beyond maxRequests are turned away, and taken again when there is room", async () => {

@@ -10,13 +10,14 @@ import { sharedServer } from "../support/server.ts";
 const server = sharedServer();
 const content = randomContent(5_000_000);
 
-/** Every file below a folder of the data directory. */
+/** Every file below a folder of the data directory, but the notes on what was done before: they are written behind. */
 async function filesBelow(name: string): Promise<string[]> {
   const folder = join(server().dataDir, name);
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.includes("/blobs/journal/"))
     .sort();
 }
 
@@ -66,7 +67,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
       }
       expect((await client.get("/api/users/usage")).at("data.storage")).toEqual(usage);
     },
-    60_000,
+    120_000,
   );
 
   test("as a new version by upload, the old one stays whole", async () => {
@@ -92,7 +93,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
       await cutAfter(lines, body, bytes);
       expect(await look()).toEqual(before);
     }
-  }, 60_000);
+  }, 120_000);
 
   test("as new content by PUT, the old one stays whole", async () => {
     const { client, token } = await server().signUp();
@@ -116,7 +117,7 @@ describe("a cut upload leaves nothing behind (D2)", () => {
       expect((await client.get(`/api/files/${id}/download`)).text).toBe("old content");
       expect(await filesBelow("blobs")).toEqual(blobs);
     }
-  }, 60_000);
+  }, 120_000);
 
   test("by a wrong checksum, for new files and replacements (D3)", async () => {
     const { client } = await server().signUp();

@@ -132,7 +132,7 @@ test("a database that was put back makes no mixture of two pasts: what the objec
     await server.start();
     expect(await portraitOf(await signInAgain(server, anna))).toEqual(before);
   });
-}, 60_000);
+}, 120_000);
 
 test("what can't be read or is missing is told, and the rest is made", async () => {
   await withServer({}, async (server) => {
@@ -177,7 +177,7 @@ test("what can't be read or is missing is told, and the rest is made", async () 
     expect(found.string("data.files.0.name")).toBe(digestOf("later"));
     expect((await finder.get(`/api/files/${id}/download`)).text).toBe("later");
   });
-}, 60_000);
+}, 120_000);
 
 /** Everything that the notes beside the contents say of an account, whatever is in flight. */
 async function notesOf({ dataDir }: TestServer, { id }: Account): Promise<string> {

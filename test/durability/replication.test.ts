@@ -48,7 +48,7 @@ test("a reader that holds the log for long stops neither writing, nor snapshots,
     await server.start();
     expect((await admin.client.get("/api/files?limit=1")).number("data.pagination.total")).toBe(201);
   });
-}, 90_000);
+}, 120_000);
 
 test("the log is bounded again once the reader goes on", async () => {
   await withServer({}, async (server) => {
@@ -65,4 +65,4 @@ test("the log is bounded again once the reader goes on", async () => {
     // Folded in at the first commit that finds it long; from there on it is written anew in its own place.
     expect(statSync(wal).size).toBeLessThan(heldBytes + 2 * 1024 * 1024);
   });
-}, 90_000);
+}, 120_000);

@@ -205,7 +205,7 @@ describe.each(NAMES)("data of %s", (name) => {
       expect(stderr).toContain("It is as it was");
       expect(stepsOf(dataDir)).toEqual(before);
     });
-  }, 60_000);
+  }, 120_000);
 });
 
 test("a database of a newer version is refused, and not a byte of it is changed", async () => {
@@ -228,7 +228,7 @@ test("a database of a newer version is refused, and not a byte of it is changed"
       await expectAllThere(server, left);
     });
   });
-}, 60_000);
+}, 120_000);
 
 /** Name of the copy that was made before the upgrade. */
 async function findCopy(dataDir: string): Promise<string> {

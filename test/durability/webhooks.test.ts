@@ -54,7 +54,7 @@ test("kill -9 under load: each acknowledged change is told, in order per file (c
       await eventually(
         "everything is told",
         () => ids.every((id) => (told.get(id) ?? []).some((version) => version >= (acknowledged.get(id) ?? 0))),
-        60_000,
+        120_000,
       );
       for (const id of ids) {
         const versions = told.get(id) ?? [];

@@ -116,14 +116,14 @@ export class MailServer {
 
   /** Waits until so many mails were taken in all. */
   async took(count: number): Promise<TakenMail[]> {
-    await eventually(`${count} mails taken`, () => this.taken.length >= count, 20_000);
+    await eventually(`${count} mails taken`, () => this.taken.length >= count);
     return this.taken;
   }
 
   /** The last mail to an address, once it is there. */
   async mailTo(address: string, count = 1): Promise<TakenMail> {
     const found = () => this.taken.filter(({ to }) => to.includes(address));
-    await eventually(`${count} mails to ${address}`, () => found().length >= count, 20_000);
+    await eventually(`${count} mails to ${address}`, () => found().length >= count);
     const mail = found()[count - 1];
     if (mail === undefined) throw new Error("no mail");
     return mail;

@@ -1,6 +1,7 @@
 // File systems made for a test: what a full disk, a read-only one or a power cut does can only be seen on a real one.
-import { mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { eventually } from "./expect.ts";
 import { temporaryDirectory } from "./server.ts";
 
 /** Runs a system command. Returns its exit code and what it wrote. */
@@ -60,6 +61,17 @@ export async function makeReadOnly({ path }: Mounted): Promise<void> {
   await writeFile(`/sys/fs/ext4/${basename(device)}/trigger_fs_error`, "1");
 }
 
+/**
+ * Copies the image of a mounted file system as it is at one moment. The kernel writes to it whenever it likes; a copy
+ * that was made meanwhile, the beginning older than the end, is nothing that a power cut leaves, and is made anew.
+ */
+export async function copyOfOneMoment(image: string, copy: string): Promise<void> {
+  await eventually("nothing was written to the image while it was copied", async () => {
+    await copyFile(image, copy);
+    return (await run(["cmp", image, copy])).code === 0;
+  });
+}
+
 /** Looks through an unmounted ext4 and mends what can be mended by itself, as a machine does before it mounts one. */
 export async function repairExt4(image: string): Promise<void> {
   const { code, output } = await run(["e2fsck", "-p", "-f", image]);
@@ -84,7 +96,8 @@ async function mount(folder: string, image: string, words: string[], at?: string
     path,
     image,
     unmount: async () => {
-      await must(["umount", path]);
+      // Somebody may just be looking at it, as udev does at a device that was attached.
+      await eventually(`${path} is unmounted`, async () => (await run(["umount", path])).code === 0);
       await rm(folder, { recursive: true });
     },
   };

@@ -73,10 +73,10 @@ export class RawConnection {
   /**
    * The next whole answer; interim answers (1xx) are skipped.
    *
-   * @throws when the connection ends without one, or nothing whole comes within ten seconds
+   * @throws when the connection ends without one, or nothing whole comes within half a minute
    */
   async answer(method = "GET"): Promise<Answer> {
-    const end = Date.now() + 10_000;
+    const end = Date.now() + 30_000;
     for (;;) {
       const parsed = parseAnswer(this.received, method, this.isClosed);
       if (parsed !== undefined) {

@@ -10,7 +10,7 @@ export interface GivenShare {
 
 /** An end that a share may still be given, however slow the machine, and that is soon there. */
 export function soonExpiry(): string {
-  return new Date(Date.now() + 2_000).toISOString();
+  return new Date(Date.now() + 5_000).toISOString();
 }
 
 /** Resolves when that end has come. */

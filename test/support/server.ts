@@ -31,10 +31,13 @@ export interface ServerOptions {
 }
 
 /** How long a start may take before the test gives up, in milliseconds: generous, for a machine that does much else. */
-const startMsMax = 30_000;
+const startMsMax = 60_000;
+
+/** How long a command may take before the test gives up, in milliseconds. */
+const commandMsMax = 60_000;
 
 /** How long a test may take: many start processes, and five seconds are too few on a machine that does much else. */
-const testMsMax = 30_000;
+const testMsMax = 120_000;
 
 setDefaultTimeout(testMsMax);
 
@@ -42,6 +45,9 @@ const defaultEnv: Record<string, string> = {
   LARDER_RATE_LIMITS: "off",
   LARDER_DEFAULT_PLAN: "enterprise",
 };
+
+/** Put before a command, makes it write its log where it writes the rest: what came first is then read first. */
+const inOneStream = ["sh", "-c", 'exec "$@" 2>&1', "sh"];
 
 /** The words of the command under test, an absolute program first. */
 export function testCommand(): string[] {
@@ -65,7 +71,7 @@ export function cleanEnv(extra: Record<string, string> = {}): Record<string, str
 /**
  * Runs `larder ARGS` to its end.
  *
- * @throws when it runs longer than 15 seconds (it is killed then); the message carries what it wrote
+ * @throws when it runs longer than a minute (it is killed then); the message carries what it wrote
  */
 export async function runLarder(
   args: string[],
@@ -77,7 +83,7 @@ export async function runLarder(
     stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin]),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: 15_000,
+    timeout: commandMsMax,
     killSignal: "SIGKILL",
   });
   const [stdout, stderr, code] = await Promise.all([
@@ -93,8 +99,10 @@ export async function runLarder(
 export class TestServer {
   /** Every answer that a client of this server received, for the checks that hold for all of them. */
   readonly answers: RecordedAnswer[] = [];
-  private child: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
+  private child: Bun.Subprocess<"ignore", "pipe", "ignore"> | undefined;
   private written = "";
+  /** Resolves when all that the last one started had to say is in {@link written}. */
+  private collected = Promise.resolve();
   private origin = "";
   private waiters: (() => void)[] = [];
 
@@ -137,19 +145,16 @@ export class TestServer {
   async start(): Promise<void> {
     const { env = {}, args = [], prefix = [] } = this.options;
     const from = this.written.length;
-    const child = Bun.spawn(
-      [...prefix, ...testCommand(), "serve", "--data", this.dataDir, "--host", "127.0.0.1", "--port", "0", ...args],
-      {
-        cwd: repositoryRoot,
-        env: cleanEnv({ ...defaultEnv, ...env }),
-        stdin: "ignore",
-        stdout: "pipe",
-        stderr: "pipe",
-      },
-    );
+    const words = ["serve", "--data", this.dataDir, "--host", "127.0.0.1", "--port", "0", ...args];
+    const child = Bun.spawn([...inOneStream, ...prefix, ...testCommand(), ...words], {
+      cwd: repositoryRoot,
+      env: cleanEnv({ ...defaultEnv, ...env }),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+    });
     this.child = child;
-    void this.collect(child.stdout);
-    void this.collect(child.stderr);
+    this.collected = this.collect(child.stdout);
     const deadline = setTimeout(() => child.kill("SIGKILL"), startMsMax);
     try {
       for (;;) {
@@ -159,7 +164,9 @@ export class TestServer {
           return;
         }
         const ended = await Promise.race([child.exited.then(() => true), this.moreWritten().then(() => false)]);
-        if (ended) throw new Error(`the server ended with ${child.exitCode}:\n${this.written.slice(from)}`);
+        if (!ended) continue;
+        await this.lastWords();
+        throw new Error(`the server ended with ${child.exitCode}:\n${this.written.slice(from)}`);
       }
     } finally {
       clearTimeout(deadline);
@@ -239,8 +246,14 @@ export class TestServer {
     if (child === undefined) return 0;
     child.kill(signal);
     const code = await child.exited;
+    if (signal === "SIGTERM") await this.lastWords();
     this.child = undefined;
     return code;
+  }
+
+  /** Waits for what an ended server wrote last; not for ever, because a process that it began may still have its stream. */
+  private async lastWords(): Promise<void> {
+    await Promise.race([this.collected, Bun.sleep(1_000)]);
   }
 
   private async moreWritten(): Promise<void> {

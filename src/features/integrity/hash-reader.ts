@@ -1,5 +1,6 @@
 import { CONTROL, type WantedContent } from "./hash-file.ts";
 import type { FoundFault, HashReply, HashRequest } from "./hash.worker.ts";
+import type { Unlisted } from "./unlisted.ts";
 
 /** How {@link HashReader} reads. */
 export interface HashReaderOptions {
@@ -7,6 +8,8 @@ export interface HashReaderOptions {
   readonly isQuick?: boolean;
   /** Lets the system's cache go of what was read. */
   readonly isSparing?: boolean;
+  /** Lets other programs go first where there are too few processors for all. */
+  readonly isModest?: boolean;
 }
 
 /** What a row of contents gave: only what is wrong is told. */
@@ -52,17 +55,22 @@ export class HashReader {
    */
   async read(contents: readonly WantedContent[]): Promise<ReadContents> {
     const { isQuick = false, isSparing = false } = this.#options;
-    const reply = await this.#ask({ kind: "contents", contents, isQuick, isSparing, control: this.#control });
-    if (reply.kind !== "contents") throw new Error("The thread that reads contents answered something else.");
-    return reply;
+    return this.#ask({ kind: "contents", contents, isQuick, isSparing, control: this.#control }, "contents");
   }
 
   /** Looks through the whole structure of a database. @returns what is wrong, in words */
   async lookThrough(path: string): Promise<readonly string[]> {
-    const reply = await this.#ask({ kind: "database", path });
-    if (reply.kind !== "database")
-      throw new Error("The thread that looks through the database answered something else.");
-    return reply.problems;
+    return (await this.#ask({ kind: "structure", path }, "database")).problems;
+  }
+
+  /** Checks the rules of a database that no constraint keeps. @returns what is wrong, in words */
+  async checkRules(path: string): Promise<readonly string[]> {
+    return (await this.#ask({ kind: "rules", path }, "database")).problems;
+  }
+
+  /** Counts what lies in folders of the store, `firsts` below `top`, and has no row in the database. */
+  async countUnlisted(path: string, top: string, firsts: readonly string[]): Promise<Unlisted> {
+    return this.#ask({ kind: "unlisted", path, top, firsts }, "unlisted");
   }
 
   /** Ends the thread, also in the middle of a content; who waits is told. */
@@ -72,7 +80,10 @@ export class HashReader {
     this.#failAll("The reading was ended.");
   }
 
-  async #ask(request: HashRequest): Promise<HashReply> {
+  async #ask<Kind extends HashReply["kind"]>(
+    request: HashRequest,
+    kind: Kind,
+  ): Promise<Extract<HashReply, { kind: Kind }>> {
     const worker = (this.#worker ??= this.#start());
     // An idle thread must not keep a command from ending.
     worker.ref();
@@ -81,12 +92,15 @@ export class HashReader {
       worker.postMessage(request);
     });
     if (this.#waiting.length === 0) worker.unref();
-    if (reply.kind === "failed") throw new Error(reply.error);
-    return reply;
+    if (isOf(reply, kind)) return reply;
+    if (reply.kind !== "failed") throw new Error("The thread that reads contents answered something else.");
+    const { name, message, code } = reply;
+    throw Object.assign(new Error(message), { name }, code === undefined ? {} : { code });
   }
 
   #start(): Worker {
     const worker = new Worker(new URL("./hash.worker.ts", import.meta.url).href, { smol: true });
+    if (this.#options.isModest === true) worker.postMessage({ kind: "modest" } satisfies HashRequest);
     worker.onmessage = (event: MessageEvent<HashReply>) => this.#waiting.shift()?.resolve(event.data);
     const died = (why: string) => {
       if (this.#worker !== worker) return;
@@ -101,4 +115,11 @@ export class HashReader {
   #failAll(why: string): void {
     for (const { reject } of this.#waiting.splice(0)) reject(new Error(why));
   }
+}
+
+function isOf<Kind extends HashReply["kind"]>(
+  reply: HashReply,
+  kind: Kind,
+): reply is Extract<HashReply, { kind: Kind }> {
+  return reply.kind === kind;
 }

@@ -1,12 +1,18 @@
 /**
- * The thread that reads contents again, and looks through a database. It is slowed down through shared memory, so that a
- * long content gives way, too.
+ * The thread that reads contents again, and looks through a database and the store's folders. It is slowed down through
+ * shared memory, so that a long content gives way, too.
  */
+import type { Database } from "bun:sqlite";
+import * as os from "node:os";
 import { openReadOnly } from "../../db/open.ts";
-import { findStructuralProblems } from "./check-rows.ts";
+import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
 import { CONTROL, type ContentFault, readContent, type WantedContent } from "./hash-file.ts";
+import { countUnlisted, type Unlisted } from "./unlisted.ts";
 
-/** What the thread is asked. `contents`: they are read in their order. `database`: its whole structure is looked through. */
+/**
+ * What the thread is asked. `contents`: they are read in their order. `structure`, `rules`: a database is looked through.
+ * `unlisted`: folders of the store are compared with one. `modest`: other programs go first from now on; no answer.
+ */
 export type HashRequest =
   | {
       readonly kind: "contents";
@@ -15,18 +21,26 @@ export type HashRequest =
       readonly isSparing: boolean;
       readonly control: SharedArrayBuffer;
     }
-  | { readonly kind: "database"; readonly path: string };
+  | { readonly kind: "structure" | "rules"; readonly path: string }
+  | {
+      readonly kind: "unlisted";
+      readonly path: string;
+      readonly top: string;
+      readonly firsts: readonly string[];
+    }
+  | { readonly kind: "modest" };
 
 /** A fault, and the place of its content in the request. */
 export interface FoundFault extends ContentFault {
   readonly index: number;
 }
 
-/** The answers, in the order of the requests. */
+/** The answers, in the order of the requests. `failed`: what was thrown, with SQLite's or the system's code. */
 export type HashReply =
   | { readonly kind: "contents"; readonly faults: readonly FoundFault[]; readonly bytes: number }
   | { readonly kind: "database"; readonly problems: readonly string[] }
-  | { readonly kind: "failed"; readonly error: string };
+  | ({ readonly kind: "unlisted" } & Unlisted)
+  | { readonly kind: "failed"; readonly name: string; readonly message: string; readonly code: string | undefined };
 
 declare const self: Worker;
 
@@ -37,12 +51,36 @@ const PAUSE_MS_MIN = 5;
 
 self.onmessage = (event: MessageEvent<HashRequest>) => {
   const request = event.data;
+  if (request.kind === "modest") {
+    beModest();
+    return;
+  }
   try {
-    self.postMessage(request.kind === "contents" ? readAll(request) : lookThrough(request.path));
+    self.postMessage(answer(request));
   } catch (error) {
-    self.postMessage({ kind: "failed", error: String(error) } satisfies HashReply);
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
+    self.postMessage({ kind: "failed", name, message, code } satisfies HashReply);
   }
 };
+
+function answer(request: Exclude<HashRequest, { kind: "modest" }>): HashReply {
+  if (request.kind === "contents") return readAll(request);
+  return lookInto(request.path, (sqlite) => {
+    if (request.kind === "unlisted") return { kind: "unlisted", ...countUnlisted(sqlite, request.top, request.firsts) };
+    const look = request.kind === "rules" ? findBrokenRules : findStructuralProblems;
+    return { kind: "database", problems: look(sqlite) };
+  });
+}
+
+/** Of this thread alone: the one that writes must not hold the database for longer than need be. */
+function beModest(): void {
+  try {
+    os.setPriority(Math.max(os.getPriority(), os.constants.priority.PRIORITY_BELOW_NORMAL));
+  } catch {
+    // A wish: where it is not granted, the work is the same.
+  }
+}
 
 function readAll({ contents, isQuick, isSparing, control }: HashRequest & { kind: "contents" }): HashReply {
   const shared = new Int32Array(control);
@@ -76,10 +114,10 @@ function paceOf(shared: Int32Array): (bytes: number) => void {
   };
 }
 
-function lookThrough(path: string): HashReply {
+function lookInto(path: string, look: (sqlite: Database) => HashReply): HashReply {
   const db = openReadOnly(path);
   try {
-    return { kind: "database", problems: findStructuralProblems(db.sqlite) };
+    return look(db.sqlite);
   } finally {
     db.close();
   }

@@ -3,7 +3,6 @@
  * only reads, beside a running server too, and from a copy, a backup or a disk that can't be written.
  */
 import type { Database } from "bun:sqlite";
-import * as fs from "node:fs";
 import { join } from "node:path";
 import { type Digest, digestFromBytes, digestToBytes } from "../../blobs/digest.ts";
 import { Layout } from "../../blobs/layout.ts";
@@ -12,9 +11,9 @@ import { Reader } from "../../db/reader.ts";
 import { isDamage } from "../../db/transaction.ts";
 import type { Log } from "../../lib/log.ts";
 import { recountAccount, recountBlobs } from "../tree/recount.ts";
-import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
 import type { ContentFault } from "./hash-file.ts";
 import { HashReader } from "./hash-reader.ts";
+import { namesIn, type Unlisted } from "./unlisted.ts";
 import { ContentUses, type UsingFile } from "./uses.ts";
 
 /** What is verified, and how. */
@@ -25,6 +24,8 @@ export interface VerifyOptions {
   readonly root: string;
   /** Compares only the sizes of contents. */
   readonly isQuick: boolean;
+  /** Lets other programs go first: a server runs on the same data. */
+  readonly isModest: boolean;
   readonly log: Log;
   readonly onProgress: (progress: VerifyProgress) => void;
   /** Told of each batch of contents that was read whole, and of those that were not. */
@@ -80,39 +81,80 @@ interface ContentRow {
 const FILES_MAX = 10;
 const BATCH_CONTENTS = 200;
 const BATCH_BYTES = 64 * 1024 * 1024;
+/** Of 256: to open the database for each by itself would take longer than to look. */
+const BATCH_FOLDERS = 16;
 /** While one thread waits for the disk the other computes. */
 const THREADS = 2;
+/** Batches under way for each thread: one is read while the other is listed, or noted. */
+const BATCHES_PER_THREAD = 2;
 
 /** See the head of this file. @throws Error where nothing can be read at all; SQLiteError where the database can't be */
 export async function verify(options: VerifyOptions): Promise<Verification> {
   const startedMs = performance.now();
-  const db = openReadOnly(options.databasePath);
+  const { databasePath, isQuick, isModest } = options;
+  const db = openReadOnly(databasePath);
+  const readers = Array.from({ length: THREADS }, () => new HashReader({ isQuick, isModest }));
+  const looking = new HashReader({ isModest });
+  const close = () => {
+    for (const reader of [...readers, looking]) reader.close();
+  };
   try {
-    const problems: string[] = [];
-    // What can't be looked at in a damaged database is one more problem, and keeps nobody from looking at the rest.
-    const tolerant = async (what: string, look: () => Promise<void>) => {
-      try {
-        await look();
-      } catch (error) {
-        if (!isDamage(error)) throw error;
-        problems.push(`${what} could not be verified: ${String(error)}`);
-      }
-    };
     const contents = new ContentVerifier(db.sqlite, options);
-    let lying: Awaited<ReturnType<typeof countUnlisted>> = { unlisted: { contents: 0, bytes: 0 }, foreign: 0 };
-    await tolerant("rows", async () => void problems.push(...(await findProblems(db.sqlite, options))));
-    await tolerant("all contents", () => contents.run());
-    await tolerant("what lies in the store unused", async () => {
-      lying = await countUnlisted(db.sqlite, options.root);
+    let unlisted: Unlisted = { contents: 0, bytes: 0, foreign: 0 };
+    const found = await together(
+      [
+        tolerant("rows", () => findProblems(db.sqlite, looking, options)),
+        tolerant("all contents", () => contents.run(readers)),
+      ],
+      () => {
+        contents.end();
+        close();
+      },
+    );
+    // Afterwards: reading the contents has brought the folders into memory.
+    const afterwards = await tolerant("what lies in the store unused", async () => {
+      unlisted = await sumUnlisted(readers, options);
     });
-    return { ...contents.result(), problems, ...lying, seconds: (performance.now() - startedMs) / 1_000 };
+    const { foreign, ...lying } = unlisted;
+    const problems = [...found, afterwards].flat();
+    const seconds = (performance.now() - startedMs) / 1_000;
+    return { ...contents.result(), problems, unlisted: lying, foreign, seconds };
   } finally {
+    close();
     db.close();
   }
 }
 
-async function findProblems(sqlite: Database, { databasePath, log }: VerifyOptions): Promise<string[]> {
-  const structure = findStructuralProblems(sqlite);
+/**
+ * Looks at a part. What can't be looked at in a damaged database is one more problem, and keeps nobody from looking at
+ * the rest.
+ */
+async function tolerant(what: string, look: () => Promise<readonly string[] | void>): Promise<readonly string[]> {
+  try {
+    return (await look()) ?? [];
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return [`${what} could not be verified: ${String(error)}`];
+  }
+}
+
+/** Waits for all. When one fails, ends the others first, so that none goes on with what is closed then. */
+async function together<Result>(tasks: readonly Promise<Result>[], end: () => void): Promise<Result[]> {
+  try {
+    return await Promise.all(tasks);
+  } catch (error) {
+    end();
+    await Promise.allSettled(tasks);
+    throw error;
+  }
+}
+
+async function findProblems(
+  sqlite: Database,
+  looking: HashReader,
+  { databasePath, log }: VerifyOptions,
+): Promise<readonly string[]> {
+  const structure = await looking.lookThrough(databasePath);
   // Counting in a broken structure would only say the same in many words.
   if (structure.length > 0) return structure;
   const reader = new Reader(databasePath, log);
@@ -124,7 +166,7 @@ async function findProblems(sqlite: Database, { databasePath, log }: VerifyOptio
       (drift) =>
         `the counter ${drift.counter} of ${drift.of} says ${drift.stored}, and counting gives ${drift.counted}`,
     );
-    return [...findBrokenRules(sqlite), ...counted];
+    return [...(await looking.checkRules(databasePath)), ...counted];
   } finally {
     reader.close();
   }
@@ -141,6 +183,7 @@ class ContentVerifier {
   readonly #faults: FaultyContent[] = [];
   #faultsTotal = 0;
   #elsewhere = 0;
+  #isEnded = false;
   #lastId = 0;
   #contents = 0;
   #bytes = 0;
@@ -170,14 +213,18 @@ class ContentVerifier {
     return { contents, bytes, faults, faultsTotal, elsewhere };
   }
 
-  async run(): Promise<void> {
+  async run(readers: readonly HashReader[]): Promise<void> {
     const total = this.#sum.get() ?? { contents: 0, bytes: 0 };
-    const readers = Array.from({ length: THREADS }, () => new HashReader({ isQuick: this.#options.isQuick }));
-    try {
-      await Promise.all(readers.map((reader) => this.#readWith(reader, total)));
-    } finally {
-      for (const reader of readers) reader.close();
-    }
+    const lanes = Array.from({ length: BATCHES_PER_THREAD }, () => readers).flat();
+    await together(
+      lanes.map((reader) => this.#readWith(reader, total)),
+      () => this.end(),
+    );
+  }
+
+  /** Begins no other batch. */
+  end(): void {
+    this.#isEnded = true;
   }
 
   async #readWith(reader: HashReader, total: { contents: number; bytes: number }): Promise<void> {
@@ -197,6 +244,7 @@ class ContentVerifier {
 
   #next(): ContentRow[] {
     const rows: ContentRow[] = [];
+    if (this.#isEnded) return rows;
     let bytes = 0;
     for (const row of this.#list.iterate(this.#lastId, BATCH_CONTENTS)) {
       bytes += row.sizeBytes;
@@ -239,34 +287,18 @@ class ContentVerifier {
 }
 
 /** Looks at all that lies in the store. */
-async function countUnlisted(sqlite: Database, root: string): Promise<Pick<Verification, "unlisted" | "foreign">> {
-  const find = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
-  const top = join(root, "blobs", "sha256");
-  const unlisted = { contents: 0, bytes: 0 };
-  let foreign = 0;
-  for (const first of namesIn(top)) {
-    for (const second of namesIn(join(top, first))) {
-      for (const name of namesIn(join(top, first, second))) {
-        const digest = Layout.digestOf(name);
-        if (digest === undefined) foreign++;
-        else if (find.get(digestToBytes(digest)) === null) {
-          unlisted.contents++;
-          unlisted.bytes += fs.lstatSync(join(top, first, second, name), { throwIfNoEntry: false })?.size ?? 0;
-        }
-      }
+async function sumUnlisted(readers: readonly HashReader[], options: VerifyOptions): Promise<Unlisted> {
+  const top = join(options.root, "blobs", "sha256");
+  const names = namesIn(top);
+  const sum = { contents: 0, bytes: 0, foreign: 0 };
+  const lane = async (reader: HashReader) => {
+    while (names.length > 0) {
+      const found = await reader.countUnlisted(options.databasePath, top, names.splice(0, BATCH_FOLDERS));
+      sum.contents += found.contents;
+      sum.bytes += found.bytes;
+      sum.foreign += found.foreign;
     }
-    // Ctrl+C has its turn.
-    await new Promise(setImmediate);
-  }
-  return { unlisted, foreign };
-}
-
-/** Names in a folder; none where it is no folder or can't be read: its contents are told as missing then. */
-function namesIn(folder: string): string[] {
-  try {
-    return fs.readdirSync(folder);
-  } catch (error) {
-    if (error instanceof Error && "code" in error) return [];
-    throw error;
-  }
+  };
+  await Promise.all(readers.map(lane));
+  return sum;
 }

@@ -16,6 +16,8 @@ export interface StorageMarksOptions {
 /** See the head of the file. */
 export class StorageMarks {
   readonly #options: StorageMarksOptions;
+  /** Known in the deed that goes on: one may bring in a thousand files. */
+  #inDeed: { readonly tx: Transaction; readonly accountId: number; readonly quotaBytes: number | null } | undefined;
 
   constructor(options: StorageMarksOptions) {
     this.#options = options;
@@ -23,8 +25,8 @@ export class StorageMarks {
 
   /** The highest mark that this growth crossed; a mark is crossed anew after less was stored. Inside the deed. */
   storageGrown(tx: Transaction, { accountId, usedBeforeBytes, usedAfterBytes }: EventOf<"storage.grown">): void {
-    const { events, quotaOf } = this.#options;
-    const quotaBytes = quotaOf(accountId);
+    const { events } = this.#options;
+    const quotaBytes = this.#quotaIn(tx, accountId);
     if (quotaBytes === null) return;
     const percentage = STORAGE_MARKS.find((percent) => {
       const markBytes = (quotaBytes * percent) / 100;
@@ -32,5 +34,12 @@ export class StorageMarks {
     });
     if (percentage === undefined) return;
     events.emit(tx, "storage.warning", { accountId, percentage, usedBytes: usedAfterBytes, quotaBytes });
+  }
+
+  #quotaIn(tx: Transaction, accountId: number): number | null {
+    if (this.#inDeed?.tx !== tx || this.#inDeed.accountId !== accountId) {
+      this.#inDeed = { tx, accountId, quotaBytes: this.#options.quotaOf(accountId) };
+    }
+    return this.#inDeed.quotaBytes;
   }
 }

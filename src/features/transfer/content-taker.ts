@@ -86,7 +86,8 @@ export class ContentTaker {
     try {
       const before = ofSource(() => fs.fstatSync(fd));
       if (!before.isFile()) return { reason: "not_a_file", message: "It is no ordinary file." };
-      draft = before.size <= IN_MEMORY_BYTES_MAX ? this.#readSmall(fd, job) : this.#readLarge(fd, before, job);
+      draft =
+        before.size <= IN_MEMORY_BYTES_MAX ? this.#readSmall(fd, before.size, job) : this.#readLarge(fd, before, job);
       const after = ofSource(() => fs.fstatSync(fd));
       const isSame = after.size === before.size && after.mtimeMs === before.mtimeMs && after.ino === before.ino;
       if (!isSame || draft.sizeBytes !== before.size) return undefined;
@@ -100,11 +101,15 @@ export class ContentTaker {
     }
   }
 
-  #readSmall(fd: number, job: TakeJob): Draft {
+  /** @param size what the file holds by what the system says; whoever calls looks at that again afterwards */
+  #readSmall(fd: number, size: number, job: TakeJob): Draft {
     const buffer = this.#small;
     let length = 0;
-    for (let got = -1; got !== 0 && length < buffer.length; length += got) {
-      got = ofSource(() => fs.readSync(fd, buffer, length, buffer.length - length, null));
+    for (let got = -1; got !== 0; ) {
+      // One byte more: what holds more than it should, as files of /proc do, shows.
+      got = ofSource(() => fs.readSync(fd, buffer, length, size + 1 - length, null));
+      length += got;
+      if (length >= size) break;
     }
     const bytes = buffer.subarray(0, length);
     const digest = toDigest(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
@@ -114,7 +119,7 @@ export class ContentTaker {
       sizeBytes: length,
       crc32: crc32(bytes),
       // The buffer serves the next file, too.
-      head: Uint8Array.from(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)),
+      head: new Uint8Array(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES)),
       place: (isForced) => {
         if (job.how === "hash") return "hashed";
         if (!isForced && this.#isThere(digest, length)) return "there";
@@ -122,6 +127,7 @@ export class ContentTaker {
         const isLinked = job.how === "link" && this.#link(job.path, path, fd);
         if (!isLinked) this.#write(path, bytes, isForced);
         this.#rename(path, digest);
+        staged = undefined;
         return isLinked ? "linked" : "copied";
       },
       discard: () => dropStaged(staged),
@@ -179,7 +185,7 @@ export class ContentTaker {
       const got = ofSource(() => fs.readSync(fd, this.#piece, 0, PIECE_BYTES, sizeBytes));
       if (got === 0) break;
       const piece = this.#piece.subarray(0, got);
-      if (sizeBytes === 0) head = Uint8Array.from(piece.subarray(0, MEDIA_TYPE_HEAD_BYTES));
+      if (sizeBytes === 0) head = new Uint8Array(piece.subarray(0, MEDIA_TYPE_HEAD_BYTES));
       hasher.update(piece);
       sum = crc32(piece, sum);
       sizeBytes += got;

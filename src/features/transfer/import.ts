@@ -308,23 +308,24 @@ class Run {
     try {
       const jobs = batch.map(({ file: { path, name }, how, isForced }) => ({ path, name, how, isForced }));
       const results = (await this.#pool?.take(jobs)) ?? [];
+      const digests = results.map((result) => ("digest" in result ? result.digest : undefined));
+      const unreferenced = this.#options.tree.findUnreferenced(digests.filter((digest) => digest !== undefined));
       for (const [index, result] of results.entries()) {
         const wanted = batch[index];
-        if (wanted !== undefined) this.#arrived(wanted.file, result, wanted.isForced);
+        if (wanted !== undefined) this.#arrived(wanted, result, unreferenced);
       }
     } catch (error) {
       this.#failure ??= error;
     }
   }
 
-  #arrived(file: FoundFile, result: TakeResult, isAgain: boolean): void {
+  #arrived({ file, isForced }: Wanted, result: TakeResult, unreferenced: ReadonlySet<string>): void {
     if ("reason" in result) {
       this.#tell(file.path, result.reason, result.message);
       return;
     }
-    const arrival = { file, taken: result, isAgain };
-    const row = this.#options.tree.findBlob(result.digest);
-    if (row?.refs === 0) this.#atRisk.push(arrival);
+    const arrival = { file, taken: result, isAgain: isForced };
+    if (unreferenced.has(result.digest)) this.#atRisk.push(arrival);
     this.#group.arrivals.push(arrival);
     this.#group.bytes += result.placed === "there" ? 0 : result.sizeBytes;
   }
@@ -504,8 +505,9 @@ class Run {
       }
       if (taken.placed === "copied" || taken.placed === "cloned" || taken.placed === "linked")
         this.#counts[taken.placed]++;
-      // A collector that decided just before the commit takes it after: it is looked at once more at the end.
-      if (this.#options.blobs.stat(taken.digest) === undefined) this.#atRisk.push(arrival);
+      // A server's collector that decided just before the commit takes it after: it is looked at once more at the end.
+      const isGone = this.#request.hasServer && this.#options.blobs.stat(taken.digest) === undefined;
+      if (isGone) this.#atRisk.push(arrival);
     }
   }
 

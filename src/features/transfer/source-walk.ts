@@ -1,6 +1,6 @@
 /** Reads a folder on disk with all below it. Links are never followed: they count as absent, and are told of (D49). */
 import * as fs from "node:fs";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { errorCode } from "../../blobs/disk.ts";
 import { AppError } from "../../errors.ts";
 import { joinPath, normalizeName } from "../../lib/path.ts";
@@ -91,7 +91,7 @@ function* walkEntries(
   const given = new Set<string>();
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
-    const path = join(folder.path, entry.name);
+    const path = `${folder.path === "/" ? "" : folder.path}/${entry.name}`;
     if (folder.path === source && entry.name === MANIFEST_NAME && labelsOf !== undefined) continue;
     if (folder.path === source && entry.name === VERSIONS_NAME) {
       yield { kind: "problem", path, reason: "not_a_file", message: "It holds earlier versions, from an export." };

@@ -6,8 +6,11 @@ import type { TakeJob, TakeResult, WriteJob, WriteResult } from "./types.ts";
 
 const THREADS_MIN = 2;
 const THREADS_MAX = 4;
-/** Requests that may wait at one thread: it never stands idle, and memory stays bounded. */
-const AHEAD = 2;
+/**
+ * Requests that may wait at one thread, so that it never stands idle, not even while a deed of some tenths of a second
+ * keeps the main thread; and memory stays bounded.
+ */
+const AHEAD = 16;
 
 /** Threads that carry contents into the store or out of it, and one that syncs. */
 export class TransferPool {

@@ -40,6 +40,7 @@ export interface AccountsOptions {
 export class Accounts {
   readonly #options: AccountsOptions;
   readonly #take;
+  readonly #taken;
   readonly #reserve;
   readonly #usage;
   /** One small entry for each account that changed since the start. */
@@ -54,15 +55,18 @@ export class Accounts {
 
   constructor(sqlite: Database, options: AccountsOptions) {
     this.#options = options;
+    // No RETURNING where every upload passes: it makes a table of its own at each call.
     this.#take = sqlite.prepare<
-      { seq: number; used: number },
+      undefined,
       [number, number, number, number, number, number, number | null, number, number, number]
     >(
       // The time of the journal never goes back, whatever the clock does.
       `UPDATE accounts SET seq = seq + ?2, changed_at = max(changed_at, ?9), files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
          version_bytes = version_bytes + ?6, trash_bytes = trash_bytes + ?10
-       WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?8 <= ?7)
-       RETURNING seq, file_bytes + version_bytes + trash_bytes AS used`,
+       WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?8 <= ?7)`,
+    );
+    this.#taken = sqlite.prepare<{ seq: number; used: number }, [number]>(
+      "SELECT seq, file_bytes + version_bytes + trash_bytes AS used FROM accounts WHERE id = ?1",
     );
     this.#reserve = sqlite.prepare<{ id: number }, [number, number, number | null]>(
       `UPDATE accounts SET reserved_bytes = max(0, reserved_bytes + ?2)
@@ -111,7 +115,8 @@ export class Accounts {
     const limit = added > 0 ? quotaBytes : null;
     const nowMs = this.#options.clock.nowMs();
     const sums = [files, folders, fileBytes, versionBytes] as const;
-    const row = this.#take.get(accountId, numbers, ...sums, limit, added, nowMs, trashBytes);
+    const { changes } = this.#take.run(accountId, numbers, ...sums, limit, added, nowMs, trashBytes);
+    const row = changes === 0 ? null : this.#taken.get(accountId);
     if (row !== null) {
       if (tx !== undefined && added > 0) this.#options.onGrown(tx, accountId, row.used - added, row.used);
       return row.seq;

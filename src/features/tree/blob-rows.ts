@@ -23,13 +23,13 @@ export class BlobRows {
   readonly #acquire;
   readonly #change;
   readonly #find;
+  readonly #unreferenced;
 
   constructor(sqlite: Database) {
-    this.#acquire = sqlite.prepare<{ id: number; size_bytes: number }, [Uint8Array, number, number, number, number]>(
+    this.#acquire = sqlite.prepare<undefined, [Uint8Array, number, number, number, number]>(
       `INSERT INTO blobs (digest, size_bytes, crc32, refs, created_at, touched_at) VALUES (?1, ?2, ?3, 1, ?4, ?4)
        ON CONFLICT (digest) DO UPDATE SET refs = refs + 1, touched_at = excluded.touched_at,
-         damaged_at = CASE WHEN ?5 THEN NULL ELSE damaged_at END
-       RETURNING id, size_bytes`,
+         damaged_at = CASE WHEN ?5 THEN NULL ELSE damaged_at END`,
     );
     this.#change = sqlite.prepare<undefined, [number, number, number]>(
       "UPDATE blobs SET refs = refs + ?2, touched_at = ?3 WHERE id = ?1",
@@ -38,6 +38,10 @@ export class BlobRows {
       `SELECT id, size_bytes AS sizeBytes, crc32, refs, created_at AS createdAtMs, touched_at AS touchedAtMs,
          damaged_at AS damagedAtMs FROM blobs WHERE digest = ?1`,
     );
+    this.#unreferenced = sqlite.prepare<{ digest: string }, [string]>(
+      `SELECT j.value AS digest FROM json_each(?1) j CROSS JOIN blobs b INDEXED BY blobs_digest
+        ON b.digest = unhex(j.value) WHERE b.refs = 0`,
+    );
   }
 
   /** The committed row of a content; undefined where it has none, whatever lies on disk. */
@@ -45,11 +49,18 @@ export class BlobRows {
     return this.#find.get(digestToBytes(digest)) ?? undefined;
   }
 
+  /** Those of some contents that have a committed row which nothing refers to. One read for all of them. */
+  findUnreferenced(digests: readonly Digest[]): ReadonlySet<string> {
+    return new Set(this.#unreferenced.all(JSON.stringify(digests)).map(({ digest }) => digest));
+  }
+
   /** One more reference; the row is made where there is none. @returns its id */
   acquire(blob: StoredBlob, nowMs: number): number {
     const isWrittenAnew = blob.isNew === true ? 1 : 0;
-    const row = this.#acquire.get(digestToBytes(blob.digest), blob.sizeBytes, blob.crc32, nowMs, isWrittenAnew);
-    invariant(row !== null && row.size_bytes === blob.sizeBytes, "one digest has one size");
+    const digest = digestToBytes(blob.digest);
+    this.#acquire.run(digest, blob.sizeBytes, blob.crc32, nowMs, isWrittenAnew);
+    const row = this.#find.get(digest);
+    invariant(row !== null && row.sizeBytes === blob.sizeBytes, "one digest has one size");
     return row.id;
   }
 

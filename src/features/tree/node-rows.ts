@@ -86,12 +86,11 @@ export class NodeRows {
 
   constructor(sqlite: Database, anchors: Anchors) {
     this.#anchors = anchors;
-    this.#insert = sqlite.prepare<{ id: number }, Value[]>(
+    this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
          is_public, tags, metadata, content_device_id)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)
-       RETURNING id`,
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
     );
     this.#insertFolder = sqlite.prepare<undefined, [number, number]>(
       "INSERT INTO folders (node_id, path_seq) VALUES (?1, ?2)",
@@ -148,7 +147,7 @@ export class NodeRows {
   insertUncounted(node: NewNodeRow): number {
     const sortKey = fold(node.name);
     const isFile = node.kind === FILE;
-    const row = this.#insert.get(
+    const { lastInsertRowid } = this.#insert.run(
       node.publicId,
       node.accountId,
       node.parentId,
@@ -173,10 +172,10 @@ export class NodeRows {
       node.contentDeviceId,
       node.createdSeq ?? node.seq,
     );
-    invariant(row !== null, "an inserted node has an id");
-    if (!isFile) this.#insertFolder.run(row.id, node.seq);
-    this.#insertName.run(row.id, sortKey);
-    return row.id;
+    const id = Number(lastInsertRowid);
+    if (!isFile) this.#insertFolder.run(id, node.seq);
+    this.#insertName.run(id, sortKey);
+    return id;
   }
 
   /** Makes a node and counts it in its folder. @returns its id */

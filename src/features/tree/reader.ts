@@ -253,6 +253,11 @@ export class TreeReader {
     return this.#store.blobs.find(digest);
   }
 
+  /** Those of some contents that have a committed row which nothing refers to: a collector may be about to take them. */
+  findUnreferenced(digests: readonly Digest[]): ReadonlySet<string> {
+    return this.#store.blobs.findUnreferenced(digests);
+  }
+
   /** The last journal number of an account: unchanged, nothing changed. */
   headOf(accountId: number): number {
     return this.#store.accounts.headOf(accountId);

@@ -64,7 +64,9 @@ export class TreeStore {
   readonly underConstruction = new Set<number>();
   /** The device whose request is being carried out; null for all others. Set by {@link by} alone. */
   actorDeviceId: number | null = null;
-  readonly #known = new Map<string, { readonly generation: number; readonly node: TreeNode }>();
+  /** Of each account what was read since its tree last changed; what was read before is of no use any more. */
+  readonly #known = new Map<number, { generation: number; readonly nodes: Map<string, TreeNode> }>();
+  #knownCount = 0;
   readonly #byPublicId;
   readonly #byId;
   readonly #byIds;
@@ -105,12 +107,11 @@ export class TreeStore {
     // What a deed reads may be undone.
     if (this.sqlite.inTransaction) return this.#readNode(ref);
     const generation = this.accounts.generationOf(ref.accountId);
-    const known = this.#known.get(ref.publicId);
-    if (known?.generation === generation && known.node.accountId === ref.accountId) return known.node;
+    const own = this.#known.get(ref.accountId);
+    const known = own?.generation === generation ? own.nodes.get(ref.publicId) : undefined;
+    if (known !== undefined) return known;
     const node = this.#readNode(ref);
-    if (node === undefined || !isSmall(node)) return node;
-    if (this.#known.size >= KNOWN_NODES_MAX) this.#known.clear();
-    this.#known.set(ref.publicId, { generation, node });
+    if (node !== undefined && isSmall(node)) this.#remember(node, generation);
     return node;
   }
 
@@ -188,9 +189,30 @@ export class TreeStore {
 
   /** Forgets everything kept in memory: another process wrote. */
   dropCaches(): void {
-    this.#known.clear();
+    this.#forgetNodes();
     this.paths.drop();
     this.names.drop();
+  }
+
+  #remember(node: TreeNode, generation: number): void {
+    if (this.#knownCount >= KNOWN_NODES_MAX) this.#forgetNodes();
+    const own = this.#known.get(node.accountId);
+    if (own === undefined) {
+      this.#known.set(node.accountId, { generation, nodes: new Map([[node.publicId, node]]) });
+    } else {
+      if (own.generation !== generation) {
+        this.#knownCount -= own.nodes.size;
+        own.nodes.clear();
+        own.generation = generation;
+      }
+      own.nodes.set(node.publicId, node);
+    }
+    this.#knownCount++;
+  }
+
+  #forgetNodes(): void {
+    this.#known.clear();
+    this.#knownCount = 0;
   }
 
   #readNode(ref: NodeRef): TreeNode | undefined {

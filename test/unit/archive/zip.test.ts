@@ -132,7 +132,7 @@ describe("an archive", () => {
       if (last === undefined) throw new Error("no last entry");
       expect(await contentOf(zip, last)).toEqual(Buffer.of((count - 1) & 255));
     }
-  }, 60_000);
+  }, 120_000);
 
   test("breaks where a content is shorter or other than its row says, and is never silently short (D34)", async () => {
     const items = [

@@ -38,7 +38,7 @@ test("a content that ends, holds or swells the process is lost alone; the next o
     expect(await reading.read(harm, "")).toMatchObject({ isLost: true });
     expect(await reading.read("after", "")).toEqual({ info: { ...NO_MEDIA_INFO, title: "after" } });
   }
-}, 30_000);
+}, 120_000);
 
 test("a program that can't be started is told, not thrown", async () => {
   const none = new MediaProcess({

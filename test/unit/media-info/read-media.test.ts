@@ -78,7 +78,7 @@ describe("readMedia of films", () => {
       for (let index = 0; index < 6; index++) bytes[random.below(bytes.length)] = random.below(256);
       await readMedia(fileOf(bytes), "video/mp4").catch((error: unknown) => expect(error).toBeInstanceOf(Error));
     }
-  }, 30_000);
+  }, 120_000);
 });
 
 test("which types tell something", () => {

@@ -130,7 +130,7 @@ test.each(seedsToRun([1]))(
     }
     reader.close();
   },
-  60_000,
+  120_000,
 );
 
 test("a database that never had an index gets one, while its files change", async () => {

@@ -407,5 +407,5 @@ test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
     forgetThatItIsDone();
     expect(await bring()).toMatchObject({ accounts: [NOTHING] });
   },
-  60_000,
+  120_000,
 );

@@ -162,7 +162,7 @@ test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
       db.close();
     }
   },
-  60_000,
+  120_000,
 );
 
 test("many small objects become few, and are replaced by one once they are twice as large as all there is", async () => {
@@ -192,4 +192,4 @@ test("many small objects become few, and are replaced by one once they are twice
   expect(sizes?.full).toBeGreaterThan(20_000);
   expect(sizes?.later).toBeLessThan(400_000);
   expect((await rebuild(tree)).held).toEqual(heldBy(tree.db.sqlite));
-}, 60_000);
+}, 120_000);

@@ -85,9 +85,9 @@ export function findChildren(): number[] {
     .map((line) => Number.parseInt(line, 10));
 }
 
-/** Waits until a condition holds; fails after five seconds. */
+/** Waits until a condition holds; fails after a minute. */
 export async function until(condition: () => boolean): Promise<void> {
-  const deadlineMs = performance.now() + 5000;
+  const deadlineMs = performance.now() + 60_000;
   while (!condition()) {
     if (performance.now() > deadlineMs) throw new Error("the condition never held");
     await Bun.sleep(10);

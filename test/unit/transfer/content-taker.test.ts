@@ -101,7 +101,7 @@ describe("a source", () => {
   });
 
   test("that grows while it is read is not stored, and nothing is left of it", async () => {
-    write("growing.bin", new Uint8Array(20_000_000));
+    write("growing.bin", new Uint8Array(60_000_000));
     const path = join(folder, "growing.bin");
     const child = Bun.spawn(["sh", "-c", 'while :; do printf x >> "$0"; done', path]);
     try {

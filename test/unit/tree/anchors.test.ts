@@ -100,7 +100,7 @@ test("pages by landmarks are the pages by OFFSET, through random writes", async 
   }
   // The landmarks lived through all of it: the pages above did not fall back.
   expect(located).toBe(60);
-}, 60_000);
+}, 120_000);
 
 test("landmarks are not trusted after another process wrote, nor after an undone deed", async () => {
   tree = new TestTree();

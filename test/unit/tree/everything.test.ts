@@ -289,5 +289,5 @@ test.each(Array.from({ length: SEEDS }, (_, index) => FIRST_SEED + index))(
       }
     }
   },
-  60_000,
+  120_000,
 );

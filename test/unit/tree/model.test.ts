@@ -239,5 +239,5 @@ test.each([1, 2, 3, 4])(
       .all();
     expect(unnumbered).toEqual([]);
   },
-  30_000,
+  120_000,
 );

@@ -301,6 +301,6 @@ describe("sync", () => {
       }
       expect(place).toEqual(knownUpTo(tree.read.headOf(accountId)));
     },
-    60_000,
+    120_000,
   );
 });

@@ -106,7 +106,7 @@ describe("an object of several parts", () => {
         Buffer.from(source.bytes.subarray(PART_BYTES - 5, PART_BYTES + 5)).toString(),
       );
     },
-    20_000,
+    120_000,
   );
 
   test("is known by the ETag that Amazon makes of its parts, and not read again", async () => {
@@ -151,7 +151,7 @@ describe("an object of several parts", () => {
     } finally {
       s3.failAfter(undefined);
     }
-  }, 20_000);
+  }, 120_000);
 });
 
 describe("what was sent is asked for", () => {
@@ -162,7 +162,7 @@ describe("what was sent is asked for", () => {
     s3.mood = "well";
     expect(await client.head("wrong")).toBeUndefined();
     expect(await client.head("wrong-too")).toBeUndefined();
-  }, 20_000);
+  }, 120_000);
 
   test("and read where the ETag is no sum of it", async () => {
     s3.mood = "sealing";
@@ -201,7 +201,7 @@ describe("a transfer", () => {
     } finally {
       dying.close();
     }
-  }, 20_000);
+  }, 120_000);
 
   test("of a whole object where a part was asked for is not taken for the part", async () => {
     await client.put(key, toBody(bytes));
@@ -247,7 +247,7 @@ describe("what is wrong is told apart", () => {
     expect(await problemOf(client.put("x", toBody(text)))).toBe("unreachable");
     expect(await problemOf(client.list("x", ""))).toBe("unreachable");
     expect(await problemOf(client.remove("x"))).toBe("unreachable");
-  }, 20_000);
+  }, 120_000);
 
   test("a bucket that is not there is no missing object", async () => {
     const nowhere = new S3Client({ ...options, bucket: "nowhere" });
