@@ -505,9 +505,8 @@ class Run {
       }
       if (taken.placed === "copied" || taken.placed === "cloned" || taken.placed === "linked")
         this.#counts[taken.placed]++;
-      // A server's collector that decided just before the commit takes it after: it is looked at once more at the end.
-      const isGone = this.#request.hasServer && this.#options.blobs.stat(taken.digest) === undefined;
-      if (isGone) this.#atRisk.push(arrival);
+      // A collector that decided just before the commit takes it after: it is looked at once more at the end.
+      if (this.#options.blobs.stat(taken.digest) === undefined) this.#atRisk.push(arrival);
     }
   }
 

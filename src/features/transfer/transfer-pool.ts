@@ -10,7 +10,7 @@ const THREADS_MAX = 4;
  * Requests that may wait at one thread, so that it never stands idle, not even while a deed of some tenths of a second
  * keeps the main thread; and memory stays bounded.
  */
-const AHEAD = 16;
+const AHEAD = 8;
 
 /** Threads that carry contents into the store or out of it, and one that syncs. */
 export class TransferPool {
