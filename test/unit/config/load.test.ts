@@ -94,7 +94,7 @@ describe("the defaults", () => {
       5000,
       10_000,
       5000,
-      120_000,
+      20_000,
       100_000,
     ]);
     expect([plans.enterprise.maxFileSizeBytes, plans.enterprise.quotaBytes, plans.enterprise.devices]).toEqual([
