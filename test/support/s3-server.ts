@@ -1,7 +1,12 @@
 // An S3 service as a server of its own (s3rver), and before it a door that tests can close, slow down or make lie.
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import S3rver from "s3rver";
+import FilesystemStore from "s3rver/lib/stores/filesystem.js";
 import { temporaryDirectory } from "./server.ts";
 
 /**
@@ -19,6 +24,41 @@ export type Mood =
   | "lying"
   | "mangling"
   | "sealing";
+
+/*
+ * s3rver answers when it has received an object, not when it has written it: asked just then it says that the object is
+ * empty. A service that may be trusted says what it has.
+ */
+FilesystemStore.prototype.putObject = async function (object) {
+  const { bucket, key, metadata, content } = object;
+  const path = this.getResourcePath(bucket, key, "object");
+  const stored = await writeWhole(path, Buffer.isBuffer(content) ? Readable.from([content]) : content);
+  await this.putMetadata(bucket, key, metadata, stored.md5);
+  return stored;
+};
+FilesystemStore.prototype.putPart = async function (bucket, uploadId, partNumber, content) {
+  const path = join(this.getResourcePath(bucket, undefined, "uploads"), uploadId, String(partNumber));
+  const stored = await writeWhole(path, content);
+  await writeFile(`${path}.md5`, stored.md5);
+  return stored;
+};
+
+async function writeWhole(path: string, content: Readable): Promise<{ size: number; md5: string }> {
+  const hash = createHash("md5");
+  let size = 0;
+  const count = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      hash.update(piece);
+      size += piece.length;
+      done(null, piece);
+    },
+  });
+  await mkdir(dirname(path), { recursive: true });
+  const unfinished = `${path}.${crypto.randomUUID()}`;
+  await pipeline(content, count, createWriteStream(unfinished));
+  await rename(unfinished, path);
+  return { size, md5: hash.digest("hex") };
+}
 
 const BUCKET = "larder";
 const KEY = "S3RVER";

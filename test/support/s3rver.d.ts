@@ -12,3 +12,18 @@ declare module "s3rver" {
     close(): Promise<void>;
   }
 }
+
+declare module "s3rver/lib/stores/filesystem.js" {
+  import type { Readable } from "node:stream";
+
+  interface Stored {
+    size: number;
+    md5: string;
+  }
+  export default class FilesystemStore {
+    getResourcePath(bucket: string, key: string | undefined, resource: string): string;
+    putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
+    putObject(object: { bucket: string; key: string; metadata: object; content: Readable | Buffer }): Promise<Stored>;
+    putPart(bucket: string, uploadId: string, partNumber: number, content: Readable): Promise<Stored>;
+  }
+}
