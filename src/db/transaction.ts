@@ -251,9 +251,9 @@ export class Writer {
   }
 
   #undo(): void {
-    if (!this.#sqlite.inTransaction) return;
     try {
-      this.#statements.rollback();
+      // This throws, too, where the database was closed meanwhile.
+      if (this.#sqlite.inTransaction) this.#statements.rollback();
     } catch (error) {
       this.#log.error("A transaction could not be rolled back.", { error });
     }

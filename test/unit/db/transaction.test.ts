@@ -46,6 +46,13 @@ describe("Writer", () => {
     expect(commits).toBeLessThan(10);
   });
 
+  test("deeds that a closing overtook are refused, none of them is left waiting", async () => {
+    const waiting = [writer.run(insert(1)), writer.run(insert(2))];
+    sqlite.close();
+    const outcomes = await Promise.allSettled(waiting);
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(["rejected", "rejected"]);
+  });
+
   test("a deed that fails undoes itself alone", async () => {
     const outcomes = await Promise.allSettled([
       writer.run(insert(1)),

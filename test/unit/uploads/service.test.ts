@@ -24,7 +24,7 @@ let freeBytes: number;
 let told: string[];
 let marked: string[];
 let isDeleted: boolean;
-let close: () => void;
+let close: () => Promise<void>;
 let user: User;
 const device = { id: 0, publicId: "phone", name: "Phone" };
 
@@ -49,6 +49,7 @@ function start() {
   events.on("upload.failed", (_tx, { name, reason }) => void told.push(`failed ${name}: ${reason}`));
   events.on("upload.completed", (_tx, { file }) => void told.push(`completed ${file.name}`));
   room = new DiskReservations(tree.directory, 0, { availableBytes: () => freeBytes, totalBytes: () => 1e9 });
+  const transfers = new TransferCounters({ db, writer, clock, log: silentLog });
   const opened = openUploads({
     sqlite: db.sqlite,
     writer,
@@ -59,7 +60,7 @@ function start() {
     treeWriter: tree.write,
     blobs,
     directory,
-    transfers: new TransferCounters({ db, writer, clock, log: silentLog }),
+    transfers,
     thumbnails: { schedule: () => {} },
     limitsOf: () => ({ plan: "free", maxFileSizeBytes: null, quotaBytes: 1_000_000 }),
     contents: { isStored: () => false, wasDeleted: () => isDeleted, markWhole: (digest) => void marked.push(digest) },
@@ -71,9 +72,11 @@ function start() {
     secret: Buffer.alloc(32, 1),
   });
   uploads = opened.uploads;
-  close = () => {
+  close = async () => {
     opened.staging.close();
     blobs.close();
+    // They would be written a second later, to a database that is closed.
+    await transfers.flush();
   };
 }
 
@@ -143,8 +146,8 @@ beforeEach(() => {
   start();
 });
 
-afterEach(() => {
-  close();
+afterEach(async () => {
+  await close();
   tree.close();
 });
 
@@ -205,7 +208,7 @@ describe("an upload session", () => {
     expect([room.reservedBytes, reservedBytes()]).toEqual([6000, 6000]);
     await send(upload, 0);
     expect(room.reservedBytes).toBe(6000 - 1024);
-    close();
+    await close();
     start();
     await uploads.recover();
     expect(room.reservedBytes).toBe(6000 - 1024);
