@@ -1,7 +1,6 @@
 /*
- * What scripts/rounds/soak calls. The server is looked at when it has had nothing to do for a while: around the middle of
- * the work, when everything that is kept has been loaded, and around its end. The lower of two looks counts each time: a
- * single one differs by ten MiB and more with what the collector and the allocator have just done.
+ * What scripts/rounds/soak calls. Memory is compared between the end of a tenth of the work, when everything that is kept
+ * has been loaded, and the end, each after the server has had nothing to do for a while; looks between tell how it went.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -18,11 +17,8 @@ const REST_SHARE_MAX = 0.05;
 const REST_MS_MAX = 180_000;
 /** In which /proc counts the time of a process; the same on all machines of Linux. */
 const TICK_MS = 10;
-const LOOKS = [0.1, 0.4, 0.5, 0.9, 1] as const;
-/** Which of them are of the middle, and from where on they are of the end. */
-const MIDDLE = 0.4;
-const END = 0.9;
-/** What the end may keep more than the middle: caches that are still filling, and luck. */
+const LOOKS = [0.1, 0.25, 0.5, 0.75, 1] as const;
+/** What may be kept more at the end than after a tenth: the allocator's and the collector's luck. */
 const GROWTH_BYTES_MAX = 24 * 1024 * 1024;
 const DESCRIPTORS_GROWTH_MAX = 10;
 const LOG_BYTES_MAX = 64 * 1024 * 1024;
@@ -131,24 +127,23 @@ async function main(): Promise<number> {
     const startMs = performance.now();
     let restedMs = 0;
     let done = 0;
-    const middle: Look[] = [];
-    const end: Look[] = [];
+    const seen: Look[] = [];
     for (const share of LOOKS) {
       // oxlint-disable-next-line no-await-in-loop -- one share of the work after the other
       done = await work(server, accounts, done, wanted * share, startMs + restedMs + wholeMs * share);
       const fromMs = performance.now();
       // oxlint-disable-next-line no-await-in-loop -- as above
-      const seen = await look(server, done);
+      const now = await look(server, done);
       restedMs += performance.now() - fromMs;
-      if (share >= END) end.push(seen);
-      else if (share >= MIDDLE) middle.push(seen);
-      tell(seen);
+      seen.push(now);
+      tell(now);
     }
-    const growth = (of: (seen: Look) => number) => Math.min(...end.map(of)) - Math.min(...middle.map(of));
+    const [early, late] = [seen[0], seen.at(-1)];
+    if (early === undefined || late === undefined) throw new Error("The server was not looked at.");
     const problems = [
-      growth((seen) => seen.rssBytes) > GROWTH_BYTES_MAX && "its memory has grown",
-      growth((seen) => seen.descriptors) > DESCRIPTORS_GROWTH_MAX && "its open files have grown",
-      end.some((seen) => seen.logBytes > LOG_BYTES_MAX) && "the database's log is too long",
+      late.rssBytes - early.rssBytes > GROWTH_BYTES_MAX && "its memory has grown",
+      late.descriptors - early.descriptors > DESCRIPTORS_GROWTH_MAX && "its open files have grown",
+      late.logBytes > LOG_BYTES_MAX && "the database's log is too long",
     ].filter((one) => one !== false);
     for (const problem of problems) console.error(`FAILED: ${problem}`);
     return problems.length === 0 ? 0 : 1;

@@ -110,7 +110,7 @@ SystemCallErrorNumber=EPERM
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
 # MemoryDenyWriteExecute stays off: the JavaScript engine compiles to machine code.
 
-# The server needs 100 to 200 MB, a thumbnail process at most 768 MB (LARDER_THUMBNAILS_MEMORY_LIMIT); the rest is room for
+# The server needs 100 to 250 MB, a thumbnail process at most 768 MB (LARDER_THUMBNAILS_MEMORY_LIMIT); the rest is room for
 # the system's file cache. Where memory runs out all the same, only the process that took it ends.
 MemoryMax=2G
 OOMPolicy=continue

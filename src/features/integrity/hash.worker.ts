@@ -4,6 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import * as os from "node:os";
+import { errorCode } from "../../blobs/disk.ts";
 import { openReadOnly } from "../../db/open.ts";
 import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
 import { CONTROL, type ContentFault, readContent, type WantedContent } from "./hash-file.ts";
@@ -59,8 +60,7 @@ self.onmessage = (event: MessageEvent<HashRequest>) => {
     self.postMessage(answer(request));
   } catch (error) {
     const { name, message } = error instanceof Error ? error : new Error(String(error));
-    const code = error instanceof Error && "code" in error ? String(error.code) : undefined;
-    self.postMessage({ kind: "failed", name, message, code } satisfies HashReply);
+    self.postMessage({ kind: "failed", name, message, code: errorCode(error) } satisfies HashReply);
   }
 };
 

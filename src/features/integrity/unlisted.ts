@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { digestToBytes } from "../../blobs/digest.ts";
+import { errorCode } from "../../blobs/disk.ts";
 import { Layout } from "../../blobs/layout.ts";
 
 /** What lies in a store besides the contents that have a row. */
@@ -53,7 +54,7 @@ export function namesIn(folder: string): string[] {
   try {
     return fs.readdirSync(folder);
   } catch (error) {
-    if (error instanceof Error && "code" in error) return [];
+    if (errorCode(error) !== undefined) return [];
     throw error;
   }
 }

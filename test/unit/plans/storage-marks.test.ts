@@ -34,3 +34,28 @@ test("without a quota nothing is told", () => {
   grow(0, 1e12);
   expect(told).toEqual([]);
 });
+
+test("a deed asks once for the quota of an account, and the next deed anew", () => {
+  const events = new Events();
+  const told: [number, number][] = [];
+  events.on("storage.warning", (_tx, { accountId, percentage }) => void told.push([accountId, percentage]));
+  const asked: number[] = [];
+  let quotaBytes = 1000;
+  const quotaOf = (accountId: number) => {
+    asked.push(accountId);
+    return quotaBytes;
+  };
+  const marks = new StorageMarks({ events, quotaOf });
+  const deed = { afterCommit: () => {} };
+  for (const usedBeforeBytes of [0, 1, 2]) {
+    marks.storageGrown(deed, { accountId: 1, usedBeforeBytes, usedAfterBytes: usedBeforeBytes + 1 });
+  }
+  marks.storageGrown(deed, { accountId: 2, usedBeforeBytes: 0, usedAfterBytes: 800 });
+  quotaBytes = 10;
+  marks.storageGrown({ afterCommit: () => {} }, { accountId: 2, usedBeforeBytes: 0, usedAfterBytes: 10 });
+  expect(asked).toEqual([1, 2, 2]);
+  expect(told).toEqual([
+    [2, 80],
+    [2, 100],
+  ]);
+});

@@ -100,6 +100,13 @@ describe("a source", () => {
     expect(stored()).toEqual([]);
   });
 
+  test("that holds more than the system says is not stored cut off", async () => {
+    const path = "/proc/version";
+    expect(fs.statSync(path).size).toBe(0);
+    expect(await taker.take({ ...jobOf("version"), path })).toMatchObject({ reason: "changed" });
+    expect(stored()).toEqual([]);
+  });
+
   test("that grows while it is read is not stored, and nothing is left of it", async () => {
     write("growing.bin", new Uint8Array(60_000_000));
     const path = join(folder, "growing.bin");

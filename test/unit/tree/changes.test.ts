@@ -108,6 +108,9 @@ describe("contents", () => {
       tree.run((tx) => tree.write.deleteFile(tx, { accountId, publicId: page?.public_id ?? "" }));
     }
     expect(tree.read.findBlob(file.digest)).toMatchObject({ refs: 0, touchedAtMs: tree.clock.nowMs() });
+    tree.addFile(accountId, "/", "d", { blob: blobOf("y") });
+    const digests = ["x", "y", "never stored"].map((content) => blobOf(content).digest);
+    expect([...tree.read.findUnreferenced(digests)]).toEqual([digest]);
   });
 });
 
