@@ -1,5 +1,5 @@
 /*
- * Builds Larder as one executable: program, migrations, web files, and the native libraries of sharp.
+ * Builds Larder as one executable: program, migrations, pages, and the native libraries of sharp.
  * Not minified, because Elysia reads the source of its handlers; with bytecode, because it halves the time to start.
  */
 import { createHash } from "node:crypto";
@@ -19,6 +19,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
+import { bundleClient, writeBundle } from "../src/web/client-build.ts";
 
 interface Target {
   /** Bun's name for what it links the program to; x64 runs on processors without AVX2 (D47). */
@@ -46,6 +47,9 @@ const ROOT = resolve(import.meta.dir, "..");
  * lies beside the file that starts it, and its file name is the only one of its kind.
  */
 const WORKER_PATTERN = "src/**/*.worker.ts";
+
+/** Where the pages come from, when they are not in the executable. */
+const CLIENT_PACK_MODULE = /[\\/]src[\\/]web[\\/]client-pack\.ts$/;
 
 const NATIVE_MODULE = join(ROOT, "src/features/thumbnails/native.ts");
 
@@ -81,7 +85,7 @@ export async function build(options: BuildOptions): Promise<void> {
         LARDER_BUILD_COMMIT: JSON.stringify(readCommit()),
         LARDER_BUILD_LIBVIPS: JSON.stringify(natives.libvipsVersion),
       },
-      plugins: [embedSharp(natives, packed)],
+      plugins: [embedSharp(natives, packed), await embedPages()],
       compile: {
         target: target.compile,
         outfile: options.outfile,
@@ -173,6 +177,36 @@ function embedSharp(natives: Natives, folder: string): BunPlugin {
             addon: { source: addon, name: ${JSON.stringify(addon.name)}, sha256: "${addon.sha256}" },
             libvips: { source: libvips, name: ${JSON.stringify(libvips.name)}, sha256: "${libvips.sha256}" },
           });`,
+      }));
+    },
+  };
+}
+
+let pages: Promise<{ readonly manifest: string; readonly path: string }> | undefined;
+
+/** Bundles the pages once for all targets, since they are the same in each. */
+async function bundlePages() {
+  pages ??= bundleClient("release").then((bundle) => {
+    const folder = join(ROOT, "node_modules/.cache/larder", "build-pages");
+    mkdirSync(folder, { recursive: true });
+    writeBundle(bundle, folder);
+    return { manifest: JSON.stringify(bundle.manifest), path: join(folder, "pages.pack") };
+  });
+  return pages;
+}
+
+/** Puts the built pages in the place of the module that would build them. */
+async function embedPages(): Promise<BunPlugin> {
+  const { manifest, path } = await bundlePages();
+  return {
+    name: "embed-pages",
+    setup(bundler) {
+      bundler.onLoad({ filter: CLIENT_PACK_MODULE }, () => ({
+        loader: "js",
+        contents: `
+          import pack from ${JSON.stringify(path)} with { type: "file" };
+          const manifest = ${manifest};
+          export async function loadPack() { return { manifest, pack }; }`,
       }));
     },
   };

@@ -19,6 +19,7 @@ import { queue } from "./rows/queue.ts";
 import { search } from "./rows/search.ts";
 import { sync } from "./rows/sync.ts";
 import { thumbnails } from "./rows/thumbnails.ts";
+import { tus } from "./rows/tus.ts";
 import { uploadLarge } from "./rows/upload-large.ts";
 import { uploadSmall } from "./rows/upload-small.ts";
 import { middle, ratio, renderTable, verdict } from "./table.ts";
@@ -36,6 +37,7 @@ const ROWS: Row[] = [
   idle,
   mixed,
   chunks,
+  tus,
   sync,
   queue,
 ];

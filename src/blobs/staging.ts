@@ -161,6 +161,24 @@ export class Staging {
     return true;
   }
 
+  /**
+   * Takes off what lies behind the end of a file: bytes that came and did not count. Durable on return.
+   * @throws AppError disk_full | storage_error
+   */
+  async cut(name: string, sizeBytes: number): Promise<void> {
+    if ((this.sizeOf(name) ?? 0) <= sizeBytes) return;
+    const { O_RDWR, O_NOFOLLOW } = fs.constants;
+    const fd = attempt(() => this.#disk.open(this.pathOf(name), O_RDWR | O_NOFOLLOW));
+    try {
+      fs.ftruncateSync(fd, sizeBytes);
+      await this.#disk.dataSync(fd);
+    } catch (error) {
+      throw translateDiskError(error);
+    } finally {
+      this.#disk.close(fd);
+    }
+  }
+
   /** Starts hashing what has arrived from the start of the file without a gap, in the background. */
   hashAhead(name: string, prefixBytes: number): void {
     this.#hasher.ahead(this.#keyOf(name), this.pathOf(name), prefixBytes);

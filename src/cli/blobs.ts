@@ -14,6 +14,7 @@ import { openForCommand } from "../server/for-commands.ts";
 import { acquireServerLock, findRunningServer } from "../server/lock.ts";
 import {
   addSettings,
+  BUSY_TIMEOUT_MS,
   type CommandContext,
   describeEnd,
   EXIT,
@@ -29,7 +30,6 @@ import {
 } from "./command.ts";
 import { type Terminal, toJson, toTable } from "./output.ts";
 
-const BUSY_TIMEOUT_MS = 5_000;
 const POLL_MS = 200;
 const PROGRESS_MS = 1_000;
 /** What a command beside the server reads of the settings; the keys themselves come from file or environment. */

@@ -18,6 +18,12 @@ export interface CommandContext {
 /** The three ways in which a command ends. */
 export const EXIT = { fine: 0, wrong: 1, couldNotRun: 2 } as const;
 
+/**
+ * How long a command beside a server that writes without a pause waits for its turn, in milliseconds: SQLite looks ten times
+ * a second whether it may.
+ */
+export const BUSY_TIMEOUT_MS = 60_000;
+
 /** What a command's work gives back: one of {@link EXIT}. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 

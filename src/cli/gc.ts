@@ -9,6 +9,7 @@ import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import {
   addSettings,
+  BUSY_TIMEOUT_MS,
   type CommandContext,
   describeEnd,
   EXIT,
@@ -24,7 +25,6 @@ import { type Terminal, toJson } from "./output.ts";
 
 /** Name of the job in the table `jobs`. */
 const JOB = "gc";
-const BUSY_TIMEOUT_MS = 5_000;
 const POLL_MS = 100;
 const PROGRESS_MS = 5_000;
 

@@ -20,7 +20,7 @@ export function define(command: Command, context: CommandContext): void {
     const loaded = readConfig(command, context);
     const log = createLog(logForm(loaded.config.log, process.stderr.isTTY), loaded.config.logLevel);
     for (const warning of loaded.warnings) log.warn(warning);
-    await runServer(loaded.config, log, () => readConfig(command, context).config);
+    await runServer(loaded, log, () => readConfig(command, context));
     return EXIT.fine;
   });
 }

@@ -20,6 +20,10 @@ import webhooks from "../../migrations/0014_webhooks.sql" with { type: "text" };
 import findings from "../../migrations/0015_findings.sql" with { type: "text" };
 import storeJournal from "../../migrations/0016_store_journal.sql" with { type: "text" };
 import remoteBlobs from "../../migrations/0017_remote_blobs.sql" with { type: "text" };
+import dailySamples from "../../migrations/0018_daily_samples.sql" with { type: "text" };
+import photos from "../../migrations/0019_photos.sql" with { type: "text" };
+import tus from "../../migrations/0020_tus.sql" with { type: "text" };
+import auditTarget from "../../migrations/0021_audit_target.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -47,4 +51,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0015_findings", sql: findings },
   { id: "0016_store_journal", sql: storeJournal },
   { id: "0017_remote_blobs", sql: remoteBlobs },
+  { id: "0018_daily_samples", sql: dailySamples },
+  { id: "0019_photos", sql: photos },
+  { id: "0020_tus", sql: tus },
+  { id: "0021_audit_target", sql: auditTarget },
 ];

@@ -16,6 +16,8 @@ export interface AuditNote {
   readonly target?: { readonly type: string; readonly id: string };
   /** The reason of the refusal that is answered. */
   readonly reason?: string;
+  /** What the path stands for was not done, or not yet: nothing is written of it. */
+  readonly isNotDone?: boolean;
   /** Never a secret, never the name of a file or folder. */
   readonly details?: Readonly<Record<string, unknown>>;
 }

@@ -58,8 +58,8 @@ export function matchesIfMatch(header: string, etag: string): boolean {
   return isAny(header) || readTags(header).some((tag) => tag === etag);
 }
 
-/** RFC 9110 §13.1.2: weak comparison. */
-function matchesIfNoneMatch(header: string, etag: string): boolean {
+/** Whether `If-None-Match` names a content with this ETag (RFC 9110 §13.1.2: weak comparison). */
+export function matchesIfNoneMatch(header: string, etag: string): boolean {
   return isAny(header) || readTags(header).some((tag) => (tag.startsWith("W/") ? tag.slice(2) : tag) === etag);
 }
 

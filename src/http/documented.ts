@@ -29,8 +29,8 @@ export interface Documentation {
   readonly description?: string;
   /** Who may call it; `public` needs no token. */
   readonly access: "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
-  /** Status of success; 200 unless said otherwise. */
-  readonly status?: 200 | 201;
+  /** Status of success; 200 unless said otherwise. 204 has no body. */
+  readonly status?: 200 | 201 | 204;
   /** Content of `data`, */
   readonly data?: Schema;
   /** or the whole body where `success` is in it, */
@@ -113,12 +113,14 @@ export function documented(doc: Documentation) {
   const success = {
     description: "Done",
     headers,
-    content:
-      doc.content === undefined
-        ? { "application/json": { schema: json } }
-        : Object.fromEntries(
-            Object.keys(doc.content).map((type) => [type, { schema: { type: "string", format: "binary" } }]),
-          ),
+    ...(doc.status !== 204 && {
+      content:
+        doc.content === undefined
+          ? { "application/json": { schema: json } }
+          : Object.fromEntries(
+              Object.keys(doc.content).map((type) => [type, { schema: { type: "string", format: "binary" } }]),
+            ),
+    }),
   };
   const parameters = [
     ...Object.entries(doc.query ?? {}).map(([name, { description, ...schema }]) => ({

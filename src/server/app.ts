@@ -3,6 +3,7 @@ import { Elysia } from "elysia";
 import { isExhausted, translateDiskError } from "../blobs/disk.ts";
 import { isDamage, translateSqliteError } from "../db/transaction.ts";
 import { AppError } from "../errors.ts";
+import { activityRoutes } from "../features/activity/routes.ts";
 import { adminRoutes } from "../features/admin/routes.ts";
 import { auditRoutes } from "../features/audit/routes.ts";
 import { inviteRoutes } from "../features/invites/routes.ts";
@@ -32,6 +33,7 @@ import { rateLimitGuard } from "../features/rate-limits/guard.ts";
 import { searchRoutes } from "../features/search/routes.ts";
 import { oidcRoutes } from "../features/oidc/routes.ts";
 import { RESET_LIFETIME_MS, resetLink } from "../features/password-reset/service.ts";
+import { photoRoutes } from "../features/photos/routes.ts";
 import { passwordResetRoutes } from "../features/password-reset/routes.ts";
 import { setupRoutes } from "../features/setup/routes.ts";
 import { ShareDownloads, shareHeaders } from "../features/shares/guard.ts";
@@ -42,22 +44,28 @@ import { tagRoutes } from "../features/tags/routes.ts";
 import { syncRoutes } from "../features/sync/routes.ts";
 import { twoFactorRoutes } from "../features/two-factor/routes.ts";
 import { trashRoutes } from "../features/trash/routes.ts";
+import { tusHeaders } from "../features/tus/guard.ts";
+import { publicTusRoutes } from "../features/tus/public-routes.ts";
+import { tusRoutes } from "../features/tus/routes.ts";
 import { uploadRoutes } from "../features/uploads/routes.ts";
 import { userRoutes } from "../features/users/routes.ts";
 import { versionRoutes } from "../features/versions/routes.ts";
 import { webhookRoutes } from "../features/webhooks/routes.ts";
+import type { LoadedConfig } from "../config/load.ts";
 import type { JobOutcome, JobState } from "../jobs/scheduler.ts";
 import { noteAudit } from "../http/audit-note.ts";
 import { base, gate } from "../http/base.ts";
 import { ClientAddresses, isForwarded } from "../http/client-address.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { RouteTable } from "../http/route-table.ts";
+import type { Log } from "../lib/log.ts";
 import { VERSION } from "../version.ts";
 import { renderErrorPage } from "../web/error-page.ts";
+import { publicScript } from "../web/client-files.ts";
 import { webRoutes } from "../web/routes.ts";
 import { availableBytes, totalBytes } from "./filesystem.ts";
 import { documentOf } from "./openapi.ts";
-import { healthRoutes } from "./health.ts";
+import { healthOf, healthRoutes } from "./health.ts";
 import { metricsRoutes } from "./metrics.ts";
 import { isPass, PASS_HEADER } from "./public-view.ts";
 import { RequestStatistics } from "./request-statistics.ts";
@@ -78,6 +86,8 @@ export interface AppHost {
   requestsUnderWay(): number;
   /** When the server's own certificate ends; undefined without TLS. */
   certificateEndsMs(): number | undefined;
+  /** How the settings came about; undefined where nothing is served. */
+  configuration(): LoadedConfig | undefined;
   /** What is counted of requests. */
   readonly requests: RequestStatistics;
   /** Called once the first administrator chose who will use the server. */
@@ -99,6 +109,7 @@ const NO_HOST: AppHost = {
   isOverloaded: () => false,
   requestsUnderWay: () => 0,
   certificateEndsMs: () => undefined,
+  configuration: () => undefined,
   requests: new RequestStatistics(() => []),
   onSetUp: () => {},
   noticeChanges: () => {},
@@ -136,6 +147,13 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     guard,
     hasThumbnail,
   };
+  const sharePages = { basePath, scripts: () => publicScriptOrNone(log) };
+  const shareDownloads = new ShareDownloads({
+    ...sharing,
+    archives: services.archives,
+    archiveSender: services.archiveSender,
+    renderRefusal: sharePageRefusal(sharePages),
+  });
   const app = new Elysia({ name: "larder" })
     .use(
       base({
@@ -171,6 +189,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       }),
     )
     .use(shareHeaders())
+    .use(tusHeaders())
     .use(guard)
     .use(rateLimitGuard(rateGate))
     .use(gate(host))
@@ -237,6 +256,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     )
     .use(tagRoutes({ tags: services.tags, guard, hasThumbnail }))
     .use(searchRoutes({ search: services.search, guard, hasThumbnail }))
+    .use(activityRoutes({ activity: services.activity, guard }))
+    .use(photoRoutes({ photos: services.photos, guard, hasThumbnail }))
     .use(
       fileRoutes({
         files,
@@ -287,7 +308,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         guard,
       }),
     )
-    .use(conflictRoutes({ conflicts: services.conflicts, guard }))
+    .use(conflictRoutes({ conflicts: services.conflicts, devices: services.devices, guard }))
     .use(holdRoutes({ holds: services.holds, guard }))
     .use(rewindRoutes({ rewinds: services.rewinds, guard, allowLong: (request) => host.allowLong(request) }))
     .use(queueRoutes({ queue: services.queue, guard }))
@@ -311,17 +332,32 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       }),
     )
     .use(
-      publicRoutes({
-        ...sharing,
-        downloads: new ShareDownloads({
-          ...sharing,
-          archives: services.archives,
-          archiveSender: services.archiveSender,
-          renderRefusal: sharePageRefusal(basePath),
-        }),
+      tusRoutes({
+        tus: services.tus,
+        files,
+        permissions: services.permissions,
+        tree,
+        limitsOf: services.limitsOf,
+        guard,
+        hasThumbnail,
+        allowLong: (request) => host.allowLong(request),
       }),
     )
-    .use(sharePageRoutes({ ...sharing, auth, basePath }))
+    .use(
+      publicTusRoutes({
+        tus: services.tus,
+        dropBox: services.dropBox,
+        guard,
+        allowLong: (request) => host.allowLong(request),
+      }),
+    )
+    .use(
+      publicRoutes({
+        ...sharing,
+        downloads: shareDownloads,
+      }),
+    )
+    .use(sharePageRoutes({ ...sharing, ...sharePages, downloads: shareDownloads, auth }))
     .use(shareRoutes({ shares: services.shares, guard, clock }))
     .use(passwordResetRoutes({ resets: services.passwordReset, guard, basePath }))
     .use(
@@ -333,6 +369,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         tokenLifetimeMs: config.tokenLifetimeMs,
         cookies,
         signup: config.signup,
+        isSetUp: () => users.hasAny(),
         hasMail: services.mail.isConfigured,
         basePath,
       }),
@@ -365,12 +402,15 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         },
         version: VERSION,
         integrity: () => presentIntegrity(services.integrity.figures(), config.scrub.withinMs, clock.nowMs()),
+        samples: services.dailySamples,
+        health: () => healthOf(services, { notReady: whyNotReady(), certificateEndsAtMs: host.certificateEndsMs() }),
+        configuration: () => host.configuration(),
       }),
     )
     .use(findingRoutes({ integrity: services.integrity, guard }))
-    .use(inviteRoutes({ invites: services.invites, guard, clock, basePath }))
+    .use(inviteRoutes({ invites: services.invites, auth, cookies, guard, clock, basePath }))
     .use(auditRoutes({ audit: services.audit, guard, clock, allowLong: (request) => host.allowLong(request) }))
-    .use(setupRoutes({ auth, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
+    .use(setupRoutes({ auth, cookies, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
     .use(
       healthRoutes({
         whyNotReady,
@@ -394,6 +434,16 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       }),
     )
     .use(metricsRoutes({ services, whyNotReady, host }))
-    .use(webRoutes({ version: VERSION, basePath, isReady: () => whyNotReady() === undefined }));
+    .use(webRoutes({ basePath }));
   return app;
+}
+
+/** Pages of links work without script: where it can't be had (a build from source that failed), they go on without it. */
+async function publicScriptOrNone(log: Log): Promise<readonly string[]> {
+  try {
+    return await publicScript();
+  } catch (error) {
+    log.error("The script of the pages of links could not be loaded. They are sent without it.", { error });
+    return [];
+  }
 }

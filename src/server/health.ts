@@ -1,6 +1,11 @@
-/** /health/live, /health/ready, /openapi.json: outside /api, for monitors and tools. */
+/** /health/live, /health/ready, /openapi.json: outside /api, for monitors and tools; and what administrators are told. */
 import { Elysia } from "elysia";
+import { statSync } from "node:fs";
+import type { ServerHealth } from "../features/admin/types.ts";
+import { COMMIT, VERSION } from "../version.ts";
+import { availableBytes, totalBytes } from "./filesystem.ts";
 import type { PublicView } from "./public-view.ts";
+import type { Services } from "./services.ts";
 
 /** What health is told from. */
 export interface HealthOptions {
@@ -33,4 +38,36 @@ export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
       { detail: { hide: true } },
     )
     .get("/openapi.json", () => openApi(), { detail: { hide: true } });
+}
+
+/** How the server stands, for GET /api/admin/health. */
+export function healthOf(
+  { paths, sqlite, writer, snapshots, integrity }: Services,
+  { notReady, certificateEndsAtMs }: Pick<ServerHealth, "notReady" | "certificateEndsAtMs">,
+): ServerHealth {
+  const kept = snapshots.list();
+  const version = sqlite.query<{ version: string }, []>("SELECT sqlite_version() AS version").get()?.version;
+  const { open } = integrity.figures();
+  return {
+    notReady,
+    certificateEndsAtMs,
+    disk: { freeBytes: availableBytes(paths.blobs), totalBytes: totalBytes(paths.blobs) },
+    database: {
+      bytes: sizeOf(paths.database),
+      logBytes: sizeOf(`${paths.database}-wal`),
+      fault: writer.fault,
+    },
+    snapshots: {
+      count: kept.length,
+      lastAtMs: kept[0]?.takenAtMs ?? null,
+      lastBytes: kept[0]?.sizeBytes ?? null,
+    },
+    openFindings: Object.values(open).reduce((sum, count) => sum + count, 0),
+    versions: { larder: VERSION, commit: COMMIT, bun: Bun.version, sqlite: version ?? "unknown" },
+    memoryBytes: process.memoryUsage.rss(),
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { isExhausted, translateDiskError } from "../blobs/disk.ts";
-import { CONFIG_FILE } from "../config/load.ts";
+import { CONFIG_FILE, type LoadedConfig } from "../config/load.ts";
 import { readAdminPassword } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
 import { auditGuard } from "../features/audit/guard.ts";
@@ -52,7 +52,8 @@ interface Ending {
  * @param reload reads the configuration again, for a restart in place after the set-up page changed it
  * @throws StartupError with what is wrong and what to do
  */
-export async function runServer(config: Config, log: Log, reload: () => Config = () => config): Promise<void> {
+export async function runServer(loaded: LoadedConfig, log: Log, reload = () => loaded): Promise<void> {
+  const { config } = loaded;
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   process.on("SIGTERM", onSignal);
@@ -64,16 +65,16 @@ export async function runServer(config: Config, log: Log, reload: () => Config =
   const notifier = await openNotifier(process.env, log);
   const lock = acquireServerLock(dataPaths(config.data).lock);
   try {
-    let current = config;
+    let current = loaded;
     for (;;) {
       const { how, port } = await runOnce(current, log, stop.signal, notifier);
       if (how === "stop") break;
       const next = reload();
-      if (next.preset !== "household") {
+      if (next.config.preset !== "household") {
         log.warn("The set-up page's choice of a household has no effect: preset is set elsewhere. See: larder config");
       }
       // Port 0 is any port: browsers know the one that was picked, so it stays.
-      current = next.port === 0 ? { ...next, port } : next;
+      current = next.config.port === 0 ? { ...next, config: { ...next.config, port } } : next;
     }
   } catch (error) {
     throw explainOpening(error, dataPaths(config.data));
@@ -85,7 +86,8 @@ export async function runServer(config: Config, log: Log, reload: () => Config =
   }
 }
 
-async function runOnce(config: Config, log: Log, stop: AbortSignal, notifier: Notifier): Promise<Ending> {
+async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifier: Notifier): Promise<Ending> {
+  const { config } = loaded;
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory, and bringing it up to date.");
   const services = await openServices(config, log);
@@ -95,6 +97,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal, notifier: No
   await services.derived.sweep();
   await services.blobPlaces?.checkAtStart();
   await services.uploads.recover();
+  await services.tus.recover();
   limiter.load();
   services.reserve.take();
   await makeFirstAdministrator(services);
@@ -133,6 +136,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal, notifier: No
     requests,
     requestsUnderWay: () => listener.pendingRequests,
     certificateEndsMs: () => listener.certificateEndsMs,
+    configuration: () => loaded,
     peerOf: (request) => listener.peerOf(request) ?? LOCAL_PEER,
     keepOpen: (request) => listener.keepOpen(request),
     allowLong: (request) => listener.allowLong(request),
@@ -199,6 +203,7 @@ async function runOnce(config: Config, log: Log, stop: AbortSignal, notifier: No
     details: { version: VERSION, signup: config.signup, auditFiles: config.audit.files, rateLimits: config.rateLimits },
   });
   services.searchIndexer.start();
+  services.photoFiller.start();
   services.storeJournal.start();
   await services.mediaInfo.start();
   services.webhookDispatcher.start();

@@ -4,6 +4,7 @@ import type { BlobStore } from "../blobs/blob-store.ts";
 import { type Digest, digestToBytes } from "../blobs/digest.ts";
 import type { Db } from "../db/open.ts";
 import { Reader } from "../db/reader.ts";
+import { ActivityService } from "../features/activity/service.ts";
 import { ArchiveSender } from "../features/archive/archive-sender.ts";
 import { ArchiveService } from "../features/archive/service.ts";
 import { FileBulkService } from "../features/files/bulk.ts";
@@ -12,6 +13,7 @@ import { FileService } from "../features/files/service.ts";
 import { FolderService } from "../features/folders/service.ts";
 import { HistoryService, reachOf } from "../features/history/service.ts";
 import { openMediaInfo } from "../features/media-info/open.ts";
+import { openPhotos } from "../features/photos/open.ts";
 import { Permissions } from "../features/permissions/permissions.ts";
 import { AccessCounters } from "../features/plans/access-counters.ts";
 import { TransferCounters } from "../features/plans/transfers.ts";
@@ -50,6 +52,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
   const permissions = new Permissions({ sqlite, tree, users, clock });
   const receivedShares = new ReceivedShareService({ sqlite, writer, clock, events, tree, users });
 
+  const activity = new ActivityService({ sqlite, tree, permissions, users });
   const tags = new TagService({ writer, tree, treeWriter, permissions });
   const searchReader = new Reader(paths.database, log);
   const mediaInfo = openMediaInfo({
@@ -58,7 +61,10 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     clock,
     log,
     findPath: (digest) => findReadable(blobs, digest, log),
-    onRead: (tx, digest) => markAgain(tx, digest),
+    onRead: (tx, digest) => {
+      markAgain(tx, digest);
+      tx.afterCommit(() => noteTold());
+    },
     isBusy: () => arrivals.isAny,
     program: VERSION,
   });
@@ -74,6 +80,8 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     log,
     noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
   });
+
+  const { photos, photoFiller, noteTold } = openPhotos({ sqlite, reader: searchReader, writer, tree, log });
 
   const transfers = new TransferCounters({ db, writer, clock, log });
   const access = new AccessCounters({ db, writer, log });
@@ -100,7 +108,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
   });
   const canRender = (mediaType: string) => config.thumbnails.enabled && thumbnails.canRender(mediaType);
   // A failure of another program version is no failure of this one: it will be tried again.
-  const hasThumbnail = (file: FileNode) =>
+  const hasThumbnail = (file: Pick<FileNode, "mediaType" | "digest">) =>
     canRender(file.mediaType) && failures.find(file.digest)?.program !== thumbnails.program;
   const thumbnailer: Pick<ThumbnailService, "schedule" | "get"> = config.thumbnails.enabled
     ? thumbnails
@@ -223,11 +231,14 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
   return {
     permissions,
     receivedShares,
+    activity,
     tags,
     search,
     searchReader,
     searchIndexer,
     mediaInfo,
+    photos,
+    photoFiller,
     transfers,
     access,
     links,

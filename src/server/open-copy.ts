@@ -200,6 +200,9 @@ export function settleRestored(sqlite: Database, snapshotName: string, nowMs: nu
       note.run(EPOCH_KEY, randomUUID());
       note.run(OPENED_KEY, JSON.stringify({ snapshot: snapshotName, at: nowMs }));
       sqlite.run("DELETE FROM upload_chunks");
+      sqlite.run(
+        "UPDATE tus_uploads SET offset_bytes = 0 WHERE upload_id IN (SELECT id FROM uploads WHERE ended_at IS NULL)",
+      );
     })
     .immediate();
 }

@@ -11,6 +11,7 @@ import { QueueService } from "../features/queue/service.ts";
 import { RewindService } from "../features/rewind/service.ts";
 import { SyncTokens } from "../features/sync/cursor.ts";
 import { SyncService } from "../features/sync/service.ts";
+import { TusService } from "../features/tus/service.ts";
 import { openUploads } from "../features/uploads/open.ts";
 import { ownerOfSigned } from "../features/uploads/routes.ts";
 import type { User } from "../features/users/types.ts";
@@ -23,7 +24,7 @@ import type { Storage } from "./open-storage.ts";
 /** Builds the services of this part, in order of dependency. */
 export function openDevices(storage: Storage, people: People, contents: Contents, messages: Messages) {
   const { config, log, clock, paths, secrets, db, sqlite, writer, reader, events, blobs, blobRows } = storage;
-  const { storeGuard, tree, treeWriter, reservations, arrivals, onDetached } = storage;
+  const { storeGuard, tree, treeWriter, idempotency, reservations, arrivals, onDetached } = storage;
   const { users, auth, plans, limitsOf, rateGate } = people;
   const { files, access, transfers, thumbnailer } = contents;
   const { notifications } = messages;
@@ -88,7 +89,13 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     brake,
   });
 
-  const { uploads, staging } = openUploads({
+  const reserveDisk = (bytes: number) => {
+    storeGuard.check();
+    return reservations.reserve(bytes);
+  };
+  const holdDisk = (bytes: number) => reservations.hold(bytes);
+  const noteArriving = () => arrivals.note();
+  const { uploads, staging, uploadStore } = openUploads({
     sqlite,
     writer,
     clock,
@@ -113,14 +120,23 @@ export function openDevices(storage: Storage, people: People, contents: Contents
       const hold = brake.admit(tx, device, accountId, [{ action: "update", ...change }]);
       return hold && confirmationRequired(hold);
     },
-    reserveDisk: (bytes) => {
-      storeGuard.check();
-      return reservations.reserve(bytes);
-    },
-    holdDisk: (bytes) => reservations.hold(bytes),
-    noteArriving: () => arrivals.note(),
+    reserveDisk,
+    holdDisk,
+    noteArriving,
     findUser: (id) => users.findById(id),
     secret: secrets.link.secret,
+  });
+  const tus = new TusService({
+    sqlite,
+    store: uploadStore,
+    blobs,
+    tree,
+    idempotency,
+    quotaOf: (owner) => limitsOf(owner).quotaBytes,
+    planOf: (owner) => limitsOf(owner).plan,
+    reserveDisk,
+    holdDisk,
+    noteArriving,
   });
   rateGate.setOwnerOfSigned((path, query) => ownerOfSigned(uploads, path, query));
 
@@ -165,6 +181,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     durability,
     queue,
     uploads,
+    tus,
     staging,
     devices,
     rewinds,

@@ -1,6 +1,7 @@
 /** Accounts and all about them: how they sign in, what they may, and who looks after them. */
 import type { PlanConfig } from "../config/settings.ts";
 import { AccountAdministration } from "../features/admin/service.ts";
+import { DailySamples } from "../features/admin/daily-samples.ts";
 import { Statistics } from "../features/admin/statistics.ts";
 import { ApiKeyService } from "../features/api-keys/service.ts";
 import { AuditLog } from "../features/audit/service.ts";
@@ -24,6 +25,7 @@ import { TwoFactorService } from "../features/two-factor/service.ts";
 import { eraseAccount } from "../features/users/erase-account.ts";
 import { UserService } from "../features/users/service.ts";
 import type { User } from "../features/users/types.ts";
+import { availableBytes, totalBytes } from "./filesystem.ts";
 import type { Storage } from "./open-storage.ts";
 
 /** See the head of the file. */
@@ -31,7 +33,7 @@ export type People = ReturnType<typeof openPeople>;
 
 /** Builds the services of this part, in order of dependency. */
 export function openPeople(storage: Storage) {
-  const { config, log, clock, secrets, db, sqlite, writer, reader, events, treeWriter, onDetached } = storage;
+  const { config, log, clock, paths, secrets, db, sqlite, writer, reader, events, treeWriter, onDetached } = storage;
   const { publicUrl, defaultPlan, signup } = config;
   const audit = new AuditLog({ db, reader, writer, clock, log, keepMs: config.audit.keepMs });
   const passwords = new PasswordHasher();
@@ -148,6 +150,14 @@ export function openPeople(storage: Storage) {
     },
   });
 
+  const dailySamples = new DailySamples({
+    sqlite,
+    writer,
+    clock,
+    statistics,
+    disk: { freeBytes: () => availableBytes(paths.blobs), totalBytes: () => totalBytes(paths.blobs) },
+  });
+
   return {
     audit,
     auditTriggers: new AuditTriggers(audit, (id) => users.findById(id)),
@@ -170,6 +180,7 @@ export function openPeople(storage: Storage) {
     eraseAccount: erase,
     accounts,
     statistics,
+    dailySamples,
   };
 }
 

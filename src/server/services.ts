@@ -53,7 +53,12 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     ...phones,
     /** Writes what waits in memory and closes everything. No request may be running any more. */
     async close() {
-      await Promise.all([storage.integrity.close(), contents.searchIndexer.stop(), contents.mediaInfo.stop()]);
+      await Promise.all([
+        storage.integrity.close(),
+        contents.searchIndexer.stop(),
+        contents.mediaInfo.stop(),
+        contents.photoFiller.stop(),
+      ]);
       await Promise.all([
         people.audit.flush(),
         people.limiter.flush(),

@@ -333,6 +333,15 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       run: async ({ signal }) => `${await services.mediaInfo.sweep(signal)} contents forgotten`,
     },
     {
+      name: "daily-sample",
+      schedule: "55 * * * *",
+      description: "Notes what the server holds and what was transferred, for the plots of administration.",
+      async run() {
+        const { files, storedBytes } = await services.dailySamples.take();
+        return `${files} files, ${describeSize(storedBytes)} in the store`;
+      },
+    },
+    {
       name: "disk-reserve",
       schedule: "*/5 * * * *",
       description: "Keeps a few megabytes for the database, for the day when the disk is full.",

@@ -23,11 +23,11 @@ export function renderErrorPage(basePath: string, status: number, message: strin
   return renderPage(
     basePath,
     title,
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>${title}</h1>
 <p>${message}</p>
 <p class="quiet">Status ${status}${requestId !== undefined && html`, request <code>${requestId}</code>`}</p>
-<p class="actions"><a class="button second" href="${basePath}/">Go to the start page</a></p>
+<p class="actions">${status === 401 && html`<a class="button" href="${basePath}/sign-in">Sign in</a>`}<a class="button second" href="${basePath}/files">Go to your files</a></p>
 </div>`,
   );
 }

@@ -29,7 +29,7 @@ export function renderInvitePage(basePath: string, model: InvitePageModel): stri
   return renderPage(
     basePath,
     problem === undefined ? "Your invitation" : "Please correct: Your invitation",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>You are invited</h1>
 <p>Make your account on this Larder, a place for your files.</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
@@ -44,15 +44,18 @@ ${renderField(problem, "password", "Password", "password", undefined, html` auto
   );
 }
 
-/** The page after the account was made. */
-export function renderInviteDonePage(basePath: string, email: string): string {
+/** The page after the account was made. @param model `isSignedIn` where its answer signs the account in */
+export function renderInviteDonePage(
+  basePath: string,
+  { email, isSignedIn }: { readonly email: string; readonly isSignedIn: boolean },
+): string {
   return renderPage(
     basePath,
     "Welcome to Larder",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
-<p>Your account <strong>${email}</strong> was made. Sign in with it and your password. The invitation no longer works.</p>
-<p class="actions"><a class="button" href="${basePath}/">Go to the start page</a></p>
+<p>Your account <strong>${email}</strong> was made${isSignedIn && ", and you are signed in"}. The invitation no longer works.</p>
+<p class="actions">${isSignedIn ? html`<a class="button" href="${basePath}/files">Open your files</a>` : html`<a class="button" href="${basePath}/sign-in">Sign in</a>`}</p>
 </div>`,
   );
 }
@@ -62,9 +65,10 @@ export function renderInviteGonePage(basePath: string): string {
   return renderPage(
     basePath,
     "This invitation does not work",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>This invitation does not work</h1>
 <p>An invitation works once, and for some days. Ask whoever sent it for a new one.</p>
+<p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );
 }

@@ -11,7 +11,7 @@ export function renderResetPage(basePath: string, token: string, problem?: strin
   return renderPage(
     basePath,
     isWrong ? "Please correct: Choose a new password" : "Choose a new password",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>Choose a new password</h1>
 <p>Everything that is signed in to your account now, phones included, will have to sign in again.</p>
 <form method="post" action="${basePath}/reset-password">
@@ -33,10 +33,10 @@ export function renderResetDonePage(basePath: string): string {
   return renderPage(
     basePath,
     "Your password was changed",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>Your password was changed</h1>
 <p>Sign in with the new one, on your phones too. API keys and two-factor sign-in stay as they were.</p>
-<p class="actions"><a class="button" href="${basePath}/">Go to the start page</a></p>
+<p class="actions"><a class="button" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );
 }
@@ -46,10 +46,10 @@ export function renderResetGonePage(basePath: string): string {
   return renderPage(
     basePath,
     "This link does not work",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>This link does not work</h1>
 <p>Such a link works once, for 30 minutes, and only the newest one. Ask for a new one, or turn to whoever runs this server.</p>
-<p class="actions"><a class="button second" href="${basePath}/">Go to the start page</a></p>
+<p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );
 }

@@ -1,31 +1,22 @@
 import { Elysia } from "elysia";
+import { appRoutes } from "./app-routes.ts";
 import type { Asset } from "./asset.ts";
 import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./docs-page.ts";
-import { renderLandingPage } from "./landing-page.ts";
 import { ICON, pageResponse, STYLE_SHEET } from "./page.ts";
 
 /** What the pages need to know of the server. */
 export interface WebRoutesDeps {
-  readonly version: string;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
-  /** Whether the server takes requests yet, as `/health/ready` says. */
-  isReady(): boolean;
 }
 
 /**
- * The pages that belong to nobody: `/`, `/docs`, and `/assets/*` that all pages load. Public, outside /api, not counted.
- * The pages of features (public link, setup) are rendered by their own routes.
+ * The application, `/docs`, and `/assets/*` that all pages load. Public, outside /api, not counted. The pages of features
+ * that need no script (public link, setup) are rendered by their own routes.
  */
 export function webRoutes(deps: WebRoutesDeps) {
   const app = new Elysia({ name: "web" })
-    .get(
-      "/",
-      () => pageResponse(renderLandingPage(deps.basePath, { version: deps.version, isReady: deps.isReady() })),
-      {
-        detail: { hide: true },
-      },
-    )
+    .use(appRoutes({ basePath: deps.basePath }))
     .get("/docs", () => pageResponse(renderDocsPage(deps.basePath), 200, { "content-security-policy": DOCS_POLICY }), {
       detail: { hide: true },
     });

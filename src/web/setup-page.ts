@@ -29,7 +29,7 @@ export function renderSetupPage(basePath: string, model: SetupPageModel): string
   return renderPage(
     basePath,
     problem === undefined ? "Set up Larder" : "Please correct: Set up Larder",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
 <p>This appliance has no account yet. Make the first one: it administers the others.</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
@@ -50,15 +50,21 @@ ${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.messa
   );
 }
 
-/** The page after the first administrator was made. */
-export function renderSetupDonePage(basePath: string, email: string): string {
+/** The page after the first administrator was made, who is signed in by its answer. */
+export function renderSetupDonePage(basePath: string, email: string, use: SetupUse): string {
   return renderPage(
     basePath,
-    "Larder is set up",
-    html`<div class="card">
-<h1>Larder is set up</h1>
-<p>The account <strong>${email}</strong> was made and administers this appliance. The setup link no longer works.</p>
-<p class="actions"><a class="button" href="${basePath}/">Go to the start page</a></p>
+    "Welcome to Larder",
+    html`<div class="card narrow">
+<h1>Welcome to Larder</h1>
+<p>The account <strong>${email}</strong> was made and administers this appliance. You are signed in, and the setup link no longer works.</p>
+<p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
+<h2>What you may do next</h2>
+<ul class="steps">
+<li><a href="${basePath}/settings/security">Protect your account</a> with a passkey or an authenticator app.</li>
+<li>${use === "household" ? html`<a href="${basePath}/admin/users">Add the others</a>: nobody signs up unasked here.` : html`<a href="${basePath}/admin/invites">Invite others</a>, or let them sign up by themselves.`}</li>
+<li>Sign in on a phone with the address of this page, and let it keep your photos.</li>
+</ul>
 </div>`,
   );
 }
@@ -68,10 +74,11 @@ export function renderSetupGonePage(basePath: string): string {
   return renderPage(
     basePath,
     "This setup link does not work",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>This setup link does not work</h1>
 <p>Such a link works once, until the first account is made. If there is none yet, take the newest link from the output of the server, or run:</p>
 <p><code>larder user setup-link</code></p>
+<p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );
 }

@@ -9,10 +9,10 @@ export function renderSignInFailedPage(basePath: string, message: string): strin
   return renderPage(
     basePath,
     "You are not signed in",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>You are not signed in</h1>
 <p>${message}</p>
-<p class="actions"><a class="button" href="${basePath}/api/auth/oidc/start">Try again</a> <a class="button second" href="${basePath}/">Go to the start page</a></p>
+<p class="actions"><a class="button" href="${basePath}/api/auth/oidc/start">Try again</a> <a class="button second" href="${basePath}/sign-in">Back to sign-in</a></p>
 </div>`,
   );
 }
@@ -22,7 +22,7 @@ export function renderSignInCodePage(basePath: string, code: string, minutes: nu
   return renderPage(
     basePath,
     "Your code",
-    html`<div class="card">
+    html`<div class="card narrow">
 <h1>Your code</h1>
 <p>Copy it into the program that you want to sign in to, and tell it to nobody else. It works once, for ${minutes} minutes.</p>
 <p><code>${code}</code></p>

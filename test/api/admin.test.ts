@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
-import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
+import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
@@ -385,6 +385,111 @@ describe("jobs and plans", () => {
       expect(plans[2]).toMatchObject({ name: "enterprise", isDefault: true, quota: null });
     });
   });
+});
+
+describe("GET /api/admin/health", () => {
+  test("tells that all is well, and of what the server is made", async () => {
+    await withServer({}, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      const health = await root.client.get("/api/admin/health");
+      expectStatus(health, 200);
+      // What the machine's own disk has free is not the server's doing.
+      const problems = health.list("data.problems").filter((one) => Reflect.get(Object(one), "about") !== "disk");
+      expect(problems).toEqual([]);
+      expect(health.at("data")).toMatchObject({
+        isReady: true,
+        notReadyReason: null,
+        database: { fault: null },
+        openFindings: 0,
+        failedJobs: [],
+        queues: { mail: 0, push: 0, webhooks: 0, offline: 0 },
+        certificateEndsAt: null,
+        versions: { bun: expect.stringMatching(/^\d/), sqlite: expect.stringMatching(/^3\./) },
+        startedAt: expect.stringMatching(timestampPattern),
+      });
+      expect(health.number("data.database.bytes")).toBeGreaterThan(0);
+      expect(health.number("data.disk.totalBytes")).toBeGreaterThan(health.number("data.disk.freeBytes"));
+    });
+  });
+
+  test("tells of the last copy of the database", async () => {
+    await withServer({}, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      expectStatus(await root.client.post("/api/admin/jobs/snapshot/run"), 200);
+      let lastAt: unknown = null;
+      await eventually("a snapshot is there", async () => {
+        lastAt = (await root.client.get("/api/admin/health")).at("data.snapshots.lastAt");
+        return lastAt !== null;
+      });
+      expect(lastAt).toMatch(timestampPattern);
+    });
+  });
+});
+
+describe("GET /api/admin/config", () => {
+  test("shows each setting with its place and what it is for, and no secret", async () => {
+    const secret = "a password of the mail server";
+    const env = {
+      LARDER_MAIL_PASSWORD: secret,
+      LARDER_MAIL_USER: "postman",
+      LARDER_MAIL_HOST: "127.0.0.1",
+      LARDER_MAIL_FROM: "larder@example.org",
+      LARDER_PUBLIC_URL: "https://files.example.com",
+    };
+    const toml = "[plans.free]\ndevices = 9\n";
+    await withServer({ env, toml }, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      const answer = await root.client.get("/api/admin/config");
+      expectStatus(answer, 200);
+      const of = (key: string) => answer.list("data.settings").find((one) => Reflect.get(Object(one), "key") === key);
+      expect(of("mail.password")).toMatchObject({
+        value: "(set)",
+        isSecret: true,
+        isDefault: false,
+        source: "LARDER_MAIL_PASSWORD",
+      });
+      expect(of("mail.user")).toMatchObject({ value: "postman", source: "LARDER_MAIL_USER" });
+      expect(of("plans.free.devices")).toMatchObject({
+        value: "9",
+        default: "3",
+        isDefault: false,
+        source: `${answer.string("data.file")}:2`,
+        environment: "LARDER_PLANS_FREE_DEVICES",
+      });
+      expect(of("gcGrace")).toMatchObject({ value: "7d", isDefault: true, source: "default" });
+      expect(answer.text).not.toContain(secret);
+    });
+  });
+});
+
+describe("GET /api/admin/stats/history", () => {
+  test("has today as it stands, and what the job noted", async () => {
+    await withServer({}, async (own) => {
+      const root = await own.addUser(["--admin"]);
+      const job = await root.client.post("/api/admin/jobs/daily-sample/run");
+      expect(job.at("data.lastError")).toBeNull();
+      await (await own.signUp()).client.stored("12345");
+      // Sums that took long are shown for a while.
+      let days: unknown[] = [];
+      const isCounted = async () => {
+        const answer = await root.client.get("/api/admin/stats/history?days=7");
+        expectStatus(answer, 200);
+        days = answer.list("data.days");
+        return Reflect.get(Object(days.at(-1)), "files") === 1;
+      };
+      await eventually("the file is counted", isCounted, 120_000);
+      expect(days.at(-1)).toMatchObject({ users: 2, files: 1, usedBytes: 5, contents: 1, storedBytes: 5 });
+      expect(days.length).toBeLessThanOrEqual(2);
+      expectRefusal(await root.client.get("/api/admin/stats/history?days=0"), 400, "invalid_field", "days");
+      expectRefusal(await root.client.get("/api/admin/stats/history?days=732"), 400, "invalid_field", "days");
+    });
+  });
+});
+
+test.each(["health", "config", "stats/history"])("GET /api/admin/%s is for administrators alone", async (path) => {
+  const { client } = await server().signUp();
+  expectRefusal(await client.get(`/api/admin/${path}`), 403, "role");
+  expectRefusal(await server().visitor.get(`/api/admin/${path}`), 401, "missing_token");
 });
 
 testAllAnswers(server);

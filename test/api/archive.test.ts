@@ -214,6 +214,30 @@ describe("POST /api/files/archive", () => {
     expect(ranged.header("content-disposition")).toBe('attachment; filename="same.txt.zip"');
   });
 
+  test("comes by the form of a page, too, so that the browser saves it (D20, D64)", async () => {
+    const account = await server().signUp();
+    const { client, email, password } = account;
+    const ids = [await client.storedId("1", { name: "one.txt" }), await client.storedId("2", { name: "two.txt" })];
+    const signedIn = await server().visitor.post("/api/auth/signin", { email, password, cookie: true });
+    const cookie = signedIn.header("set-cookie").split(";")[0] ?? "";
+    const send = (headers: Record<string, string>, fields: string[][]) =>
+      server().visitor.request("POST", "/api/files/archive", {
+        body: new TextEncoder().encode(fields.map((pair) => pair.map(encodeURIComponent).join("=")).join("&")),
+        headers: { "content-type": "application/x-www-form-urlencoded", cookie, ...headers },
+      });
+    const fields = [...ids.map((id) => ["fileIds", id]), ["name", "Both"]];
+    const answer = await send({ origin: server().url }, fields);
+    expectStatus(answer, 200);
+    expect(answer.header("content-disposition")).toBe('attachment; filename="Both.zip"');
+    expect((await namesIn(answer.bytes)).toSorted()).toEqual(["one.txt", "two.txt"]);
+    expectRefusal(await send({ origin: "https://evil.example" }, fields), 403, "csrf");
+    expectRefusal(await send({}, fields), 403, "csrf");
+    expectRefusal(await send({ origin: server().url, cookie: "" }, fields), 401, "missing_token");
+    expectRefusal(await send({ origin: server().url }, [["name", "x"]]), 400, "invalid_field", "fileIds");
+    const large = [["fileIds", "x".repeat(200_000)]];
+    expectRefusal(await send({ origin: server().url }, large), 413, "body_too_large");
+  });
+
   test("replaces what would be hostile where it is unpacked, and numbers what is the same then (D50)", async () => {
     const { client } = await server().signUp();
     const id = await client.folderId("con");

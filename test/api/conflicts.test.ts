@@ -99,6 +99,50 @@ async function versionsOf(account: Account, fileId: string): Promise<[unknown, u
   return [record.at("data.version"), record.at("data.checksum")];
 }
 
+describe("a conflict that is decided on the web", () => {
+  const decide = ({ account }: Quarrel, conflictId: string, resolution: string) =>
+    account.client.post(`/api/users/conflicts/${conflictId}`, { resolution });
+
+  test("is the one that the device sees, and ends for both", async () => {
+    const here = await quarrel();
+    const listed = await here.account.client.get("/api/users/conflicts");
+    expectStatus(listed, 200);
+    expect(listed.strings("data.conflicts", "conflictId")).toEqual([here.conflictId]);
+    const { conflictId, fileId } = here;
+    const answer = await decide(here, conflictId, "keep_remote");
+    expectStatus(answer, 200);
+    expect(answer.at("data")).toEqual({ conflictId, status: "resolved", fileId });
+    expect(await openOf(here.device)).toEqual([]);
+    expect((await here.account.client.get("/api/users/conflicts")).at("data.conflicts")).toEqual([]);
+    expect(await versionsOf(here.account, fileId)).toEqual([2, checksumOf(theirs)]);
+    expectRefusal(await decide(here, conflictId, "keep_remote"), 404, "not_found");
+  });
+
+  test("for the device's side waits for its content", async () => {
+    const here = await quarrel();
+    const { account, device, conflictId, fileId } = here;
+    expect((await decide(here, conflictId, "keep_local")).at("data.status")).toBe("upload_required");
+    expect((await account.client.get("/api/users/conflicts")).at("data.conflicts.0.awaitsContent")).toBe(true);
+    const file = { name: "a.txt", folder: "/", size: mine.length, mimeType: "text/plain", checksum: checksumOf(mine) };
+    await uploadAs(device, { ...file, localId: "l1", fileId, baseChecksum: checksumOf(theirs) });
+    expect((await account.client.get("/api/users/conflicts")).at("data.conflicts")).toEqual([]);
+    expect(await versionsOf(account, fileId)).toEqual([3, checksumOf(mine)]);
+  });
+
+  test("is one's own, and has two sides", async () => {
+    const here = await quarrel();
+    const { client } = await server().signUp();
+    expect((await client.get("/api/users/conflicts")).at("data.conflicts")).toEqual([]);
+    expectRefusal(
+      await client.post(`/api/users/conflicts/${here.conflictId}`, { resolution: "keep_remote" }),
+      404,
+      "not_found",
+    );
+    expectRefusal(await decide(here, here.conflictId, "keep_both"), 400, "invalid_field");
+    expect(await openOf(here.device)).toEqual([here.conflictId]);
+  });
+});
+
 describe("keep_remote", () => {
   test("drops the device's change, and says so again when asked again", async () => {
     const { account, device, fileId, conflictId } = await quarrel();

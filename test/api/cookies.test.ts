@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Account, Answer } from "../support/client.ts";
+import { type Account, type Answer, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -36,6 +36,18 @@ describe("the session cookie", () => {
     expect(attributes).toContain("samesite=lax");
     expect(attributes).not.toContain("secure");
     expect(answer.string("token")).not.toBe("");
+  });
+
+  test("comes with a new account, too, where it is asked for (D64)", async () => {
+    const body = { email: freshEmail(), password: "correct horse battery", cookie: true };
+    const answer = await server().visitor.post("/api/auth/signup", body);
+    expectStatus(answer, 201);
+    expect(attributesOf(answer.header("set-cookie"))).toEqual(expect.arrayContaining(["httponly", "samesite=lax"]));
+    const cookie = answer.header("set-cookie").split(";")[0] ?? "";
+    expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
+    const plain = await server().visitor.post("/api/auth/signup", { ...body, email: freshEmail(), cookie: false });
+    expectStatus(plain, 201);
+    expect(plain.headers.get("set-cookie")).toBeNull();
   });
 
   test("must be asked for by a boolean", async () => {

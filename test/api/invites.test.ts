@@ -123,8 +123,8 @@ describe("an invitation", () => {
 });
 
 describe("the page of an invitation", () => {
-  const page = async (token: string, form: Record<string, string>) =>
-    server().visitor.request("POST", "/invite", { body: new URLSearchParams({ token, ...form }).toString() });
+  const page = async (token: string, form: Record<string, string>, headers: Record<string, string> = {}) =>
+    server().visitor.request("POST", "/invite", { body: new URLSearchParams({ token, ...form }).toString(), headers });
 
   test("makes the account without script, and works once", async () => {
     const made = await invite({ role: "viewer" });
@@ -143,6 +143,37 @@ describe("the page of an invitation", () => {
     expect((await profileOf(answer)).at("data")).toMatchObject({ name: "Ada", role: "viewer" });
     expectStatus(await page(token, { email: freshEmail(), password }), 404);
     expectStatus(await server().visitor.get(url.pathname + url.search), 404);
+  });
+
+  test("signs in whom its own form made an account for, and nobody by another site's (D64)", async () => {
+    const send = async (headers: Record<string, string>) => {
+      const token = (await invite()).string("data.invite");
+      const done = await page(token, { email: freshEmail(), password }, headers);
+      expectStatus(done, 201);
+      return done;
+    };
+    const own: Record<string, string>[] = [
+      { "sec-fetch-site": "same-origin", origin: "null" },
+      { origin: server().url },
+    ];
+    for (const headers of own) {
+      const done = await send(headers);
+      const cookie = done.header("set-cookie").split(";")[0] ?? "";
+      expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);
+      expect(done.text).toContain('href="/files"');
+    }
+    const others: Record<string, string>[] = [
+      { "sec-fetch-site": "cross-site", origin: "https://evil.example" },
+      { "sec-fetch-site": "cross-site", origin: "null" },
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      {},
+    ];
+    for (const headers of others) {
+      const done = await send(headers);
+      expect([headers, done.headers.get("set-cookie")]).toEqual([headers, null]);
+      expect(done.text).toContain('href="/sign-in"');
+    }
   });
 
   test("keeps to the address that the invitation is for", async () => {

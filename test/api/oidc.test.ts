@@ -47,6 +47,7 @@ describe("GET /api/auth/methods", () => {
       oidc: { name: "Our house", startUrl: `${publicUrl}/api/auth/oidc/start` },
       passkeys: false,
       mail: false,
+      isSetUp: expect.any(Boolean),
     });
   });
 
@@ -55,6 +56,9 @@ describe("GET /api/auth/methods", () => {
       const answer = await plain.visitor.get("/api/auth/methods");
       expect(answer.at("data.oidc")).toBeNull();
       expect(answer.at("data.signup")).toBe("closed");
+      expect(answer.at("data.isSetUp")).toBe(false);
+      await plain.addUser(["--admin"]);
+      expect((await plain.visitor.get("/api/auth/methods")).at("data.isSetUp")).toBe(true);
       for (const path of ["/api/auth/oidc/start", "/api/auth/oidc/callback?code=a&state=b"])
         expectRefusal(await plain.visitor.get(path), 404, "not_found");
       expectRefusal(await plain.visitor.post("/api/auth/oidc/token", { code: "x" }), 404, "not_found");

@@ -111,7 +111,7 @@ const viewersMay = [
   /^POST \/api\/files\/archive$/,
   /^POST \/api\/mobile\/files\/durability$/,
   // Open to everybody: the token in the path decides.
-  /^POST \/api\/public\//,
+  /^(POST|PATCH|DELETE) \/api\/public\//,
 ];
 
 describe("the document", () => {

@@ -69,6 +69,10 @@ describe("the set-up link (D56)", () => {
       const done = await setUp(own, "accounts");
       expect(done.text).toContain(email);
       expect(done.text).not.toContain(password);
+      const cookie = done.header("set-cookie");
+      expect(cookie).toMatch(/^larder_session=[^;]+;.*HttpOnly/i);
+      const session = await own.visitor.get("/api/auth/session", { cookie: cookie.split(";")[0] ?? "" });
+      expect(session.at("user.email")).toBe(email);
       const client = await administrator(own);
       expect((await client.get("/api/users/profile")).json).toMatchObject({
         data: { email, name: "Root", role: "admin", plan: "free" },

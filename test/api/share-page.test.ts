@@ -33,8 +33,11 @@ describe("the page of a shared folder", () => {
     expectStatus(page, 200);
     expect(page.text).toContain("Summer &amp; Sun");
     expect(page.text).toContain("a &lt;b&gt;.txt");
-    expect(page.text).not.toContain("<script");
-    expect(page.header("content-security-policy")).toContain("default-src 'none'");
+    expect(page.text).not.toMatch(/<script(?![^>]* src="\/assets\/)/);
+    const policy = page.header("content-security-policy");
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).toContain("script-src 'self';");
+    expect(policy).not.toMatch(/unsafe|https?:|\*/);
     for (const [name, value] of [
       ["cache-control", "private, no-cache"],
       ["referrer-policy", "no-referrer"],
@@ -75,6 +78,48 @@ describe("the page of a shared folder", () => {
     const largest = await server().visitor.get(`/s/${token}?sort=size&order=desc`);
     expect(largest.text).toContain("100.txt");
     expect(largest.text).not.toContain("000.txt");
+  });
+});
+
+describe("what is ticked on the page of a shared folder", () => {
+  const send = (token: string, ids: string[], headers: Record<string, string> = {}) =>
+    server().visitor.request("POST", `/s/${token}/archive`, {
+      body: new URLSearchParams(ids.map((id): [string, string] => ["id", id])).toString(),
+      headers: { ...asForm, ...headers },
+    });
+
+  test("comes as one ZIP, folders with all below them, and counts as one download", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("trip");
+    const wanted = await client.storedId("one", { name: "one.txt", fields: { folder: "/trip" } });
+    await client.storedId("two", { name: "two.txt", fields: { folder: "/trip" } });
+    await client.storedId("deep", { name: "deep.txt", fields: { folder: "/trip/below" } });
+    const below = (await client.get("/api/files?folder=/trip&type=folder")).string("data.files.0.id");
+    const made = await client.post(`/api/files/folders/${folder}/shares`, {});
+    const token = made.string("data.token");
+    const answer = await send(token, [wanted, below, wanted]);
+    expectStatus(answer, 200);
+    expect(answer.header("content-type")).toBe("application/zip");
+    expect(answer.header("content-disposition")).toStartWith("attachment");
+    for (const name of ["one.txt", "below/deep.txt"]) expect(answer.text).toContain(name);
+    expect(answer.text).not.toContain("two.txt");
+    expect((await client.get(`/api/shares/${made.string("data.id")}`)).at("data.downloads")).toBe(1);
+  });
+
+  test("is refused where it is nothing, not below the folder, from elsewhere, or too much to have", async () => {
+    const { client } = await server().signUp();
+    const folder = await client.folderId("trip");
+    const inside = await client.storedId("in", { fields: { folder: "/trip" } });
+    const outside = await client.storedId("out", { name: "outside.txt" });
+    const token = await share(client, `folders/${folder}`);
+    expectStatus(await send(token, []), 400);
+    expectStatus(await send(token, [outside]), 404);
+    expectStatus(await send(token, [inside, outside]), 404);
+    expectStatus(await send(token, [inside], { origin: "https://elsewhere.example" }), 403);
+    expectStatus(await send(await share(client, inside), [inside]), 400);
+    expectStatus(await send(await share(client, `folders/${folder}`, { hideLocation: true }), [inside]), 403);
+    expectStatus(await send(await share(client, `folders/${folder}`, { permissions: "upload" }), [inside]), 403);
+    expectStatus(await send(await share(client, `folders/${folder}`, { password: "open sesame" }), [inside]), 401);
   });
 });
 

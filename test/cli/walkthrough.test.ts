@@ -4,7 +4,7 @@ import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cleanEnv, repositoryRoot, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
 
-const tools = ["bash", "curl", "split", "sha256sum"];
+const tools = ["bash", "curl", "split", "sha256sum", "openssl"];
 const missing = tools.filter((tool) => Bun.which(tool) === null);
 if (missing.length > 0) console.warn(`SKIPPED: the README's walk-through needs ${missing.join(", ")}`);
 
@@ -30,6 +30,7 @@ const sections: [section: string, printed: string[], filled: string[]][] = [
     ["upload_required", '"missingChunks":[0]', '"verified":true', "Hello", "op-1"],
     ["CURSOR", "FILE_ID", "TOKEN"],
   ],
+  ["Resumable uploads (tus)", ["upload-offset: 3000000", "the same"], ["UPLOAD", "FILE"]],
   ["Sharing, going back, and scripts", ['"version":4', '"restored"', '"write"'], ["KEY", "ID", "GRANT", "BOX"]],
   [
     "Backup, checks, and the way back",

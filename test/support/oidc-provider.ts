@@ -24,6 +24,12 @@ export class TestProvider {
   readonly requests: string[] = [];
   #server: Server | undefined;
   #port = 0;
+  readonly #redirectUri: string;
+
+  /** @param larder where browsers are sent back to; of `http://127.0.0.1` any port is right */
+  constructor(larder = publicUrl) {
+    this.#redirectUri = `${larder}/api/auth/oidc/callback`;
+  }
 
   get issuer(): string {
     return `http://127.0.0.1:${this.#port}`;
@@ -51,7 +57,9 @@ export class TestProvider {
         {
           client_id: this.clientId,
           client_secret: this.clientSecret,
-          redirect_uris: [`${publicUrl}/api/auth/oidc/callback`],
+          redirect_uris: [this.#redirectUri],
+          // Programs on people's own machines listen where there is room (RFC 8252, 7.3).
+          ...(this.#redirectUri.startsWith("http://127.0.0.1/") && { application_type: "native" }),
           grant_types: ["authorization_code"],
           response_types: ["code"],
         },

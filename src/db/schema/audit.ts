@@ -43,6 +43,7 @@ export const audit = sqliteTable(
     index("audit_subject").on(table.subjectId, table.id).where(sql`subject_id IS NOT NULL`),
     index("audit_action").on(table.action, table.id),
     index("audit_address").on(table.clientAddress, table.id).where(sql`client_address IS NOT NULL`),
+    index("audit_target").on(table.targetId, table.id).where(sql`target_id IS NOT NULL`),
     check("audit_via", sql`${table.via} IN ('web','mobile','key','cli','system','none')`),
     check("audit_outcome", sql`${table.outcome} IN ('done','refused','failed')`),
   ],

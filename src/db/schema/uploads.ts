@@ -37,8 +37,9 @@ export const uploads = sqliteTable(
     accountId: integer("account_id")
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
+    /** 0 for an upload by tus. */
     deviceId: integer("device_id").notNull(),
-    /** As the client named it; echoed. */
+    /** As the client named it; echoed. Of an upload by tus: who sends it. */
     localId: text("local_id").notNull(),
     name: text("name").notNull(),
     folderPath: text("folder_path").notNull(),
@@ -90,4 +91,33 @@ export const uploadChunks = sqliteTable(
     isReplacing: integer("is_replacing").notNull().default(0),
   },
   (table) => [primaryKey({ columns: [table.uploadId, table.idx] })],
+);
+
+/** What an upload by the tus protocol has beside its row of {@link uploads}, whose device is 0. */
+export const tusUploads = sqliteTable(
+  "tus_uploads",
+  {
+    uploadId: integer("upload_id")
+      .primaryKey()
+      .references(() => uploads.id, { onDelete: "cascade" }),
+    /** The account that began it; null where a guest of a drop box did. */
+    senderId: integer("sender_id").references(() => users.id, { onDelete: "cascade" }),
+    /** Public id of the drop box that it goes into; null where an account sends. */
+    shareId: text("share_id"),
+    /** `whole`, `partial` or `final` (tus, Concatenation). */
+    kind: text("kind").notNull(),
+    /** JSON: of a final one, the public ids of its parts, in their order; of a part that was joined, of the one it went into. */
+    parts: text("parts"),
+    /** So many bytes from the start are on the device. */
+    offsetBytes: integer("offset_bytes").notNull().default(0),
+    /** 0 until a client that deferred its length tells it. */
+    isLengthKnown: integer("is_length_known").notNull(),
+    /** Upload-Metadata as it came. */
+    metadata: text("metadata").notNull(),
+  },
+  (table) => [
+    index("tus_uploads_sender").on(table.senderId).where(sql`sender_id IS NOT NULL`),
+    check("tus_uploads_offset", sql`offset_bytes >= 0`),
+    check("tus_uploads_sender", sql`(sender_id IS NULL) <> (share_id IS NULL)`),
+  ],
 );

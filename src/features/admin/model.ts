@@ -142,3 +142,74 @@ export const PlanRecord = t.Object({
   devices: CountOrNone,
   limits: t.Record(t.String(), t.Object({ limit: CountOrNone, windowSeconds: Count })),
 });
+
+/** GET /api/admin/health */
+export const HealthRecord = t.Object({
+  status: t.String({ enum: ["ok", "warning", "error"], description: "The worst of the problems" }),
+  problems: t.Array(
+    t.Object({
+      severity: t.String({ enum: ["warning", "error"] }),
+      about: t.String({ enum: ["readiness", "disk", "database", "findings", "jobs", "certificate"] }),
+      message: t.String(),
+    }),
+    { description: "The worst first" },
+  ),
+  isReady: t.Boolean(),
+  notReadyReason: t.Union([t.String(), t.Null()]),
+  disk: t.Object({ freeBytes: Count, totalBytes: Count }),
+  database: t.Object({ bytes: Count, logBytes: Count, fault: t.Union([t.String(), t.Null()]) }),
+  snapshots: t.Object({ count: Count, lastAt: TimestampOrNone, lastBytes: CountOrNone }),
+  openFindings: Count,
+  failedJobs: t.Array(t.Object({ name: t.String(), lastError: t.String(), lastFinishedAt: TimestampOrNone })),
+  queues: t.Record(t.String(), Count, { description: "What waits to leave, or to be done" }),
+  certificateEndsAt: TimestampOrNone,
+  versions: t.Object({ larder: t.String(), commit: t.String(), bun: t.String(), sqlite: t.String() }),
+  memoryBytes: t.Integer({ description: "Resident memory of the server" }),
+  startedAt: Timestamp,
+  uptimeSeconds: Count,
+});
+
+/** GET /api/admin/config */
+export const ConfigRecord = t.Object({
+  file: t.Union([t.String(), t.Null()], { description: "The configuration file that was read" }),
+  settings: t.Array(
+    t.Object({
+      key: t.String({ examples: ["plans.free.quota"] }),
+      value: t.String({ description: "As one would write it; (set) for a secret" }),
+      default: t.String(),
+      isDefault: t.Boolean(),
+      isSecret: t.Boolean(),
+      source: t.String({ examples: ["default", "LARDER_PORT", "/srv/larder/larder.toml:3"] }),
+      environment: t.String({ description: "The variable that sets it" }),
+      accepts: t.String({ description: "What may be written" }),
+      help: t.String(),
+    }),
+  ),
+});
+
+/** GET /api/admin/stats/history */
+export const HistoryRecord = t.Object({
+  days: t.Array(
+    t.Object({
+      date: t.String({ format: "date" }),
+      sampledAt: Timestamp,
+      users: Count,
+      activeUsers: Count,
+      files: Count,
+      folders: Count,
+      usedBytes: t.Integer({ description: "All that counts against quotas" }),
+      versionsBytes: Count,
+      trashBytes: Count,
+      contents: t.Integer({ description: "In the store, equal ones once" }),
+      storedBytes: Count,
+      diskFreeBytes: Count,
+      diskTotalBytes: Count,
+      uploads: t.Union([Count, t.Null()], {
+        description: "On that day; null where nobody knows, because the day before was not sampled",
+      }),
+      uploadedBytes: CountOrNone,
+      downloads: CountOrNone,
+      downloadedBytes: CountOrNone,
+    }),
+  ),
+});

@@ -1,8 +1,14 @@
+import type { LoadedConfig } from "../../config/load.ts";
+import { environmentName, SETTINGS_BY_KEY } from "../../config/settings.ts";
 import type { JobState } from "../../jobs/scheduler.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { presentIntegrity } from "../integrity/present.ts";
 import { CATEGORIES, type Plan, WINDOW_SECONDS } from "../plans/plans.ts";
-import type { AccountRow, Counted } from "./types.ts";
+import type { DailyTransfers } from "./daily-samples.ts";
+import { problemsOf } from "./health.ts";
+import type { AccountRow, Counted, DailySample, ServerHealth } from "./types.ts";
+
+const DAY_MS = 86_400_000;
 
 /** An account as administrators see it. @param plan the one it is on */
 export function presentAccount(row: AccountRow, plan: Plan, hasTwoFactor: boolean) {
@@ -83,6 +89,72 @@ export function presentPlan(plan: Plan, isDefault: boolean) {
       ]),
     ),
   };
+}
+
+/** What health tells beside the server's own state. */
+export interface HealthContext {
+  readonly queues: Readonly<Record<string, number>>;
+  readonly jobs: readonly JobState[];
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+}
+
+/** GET /api/admin/health. */
+export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs, nowMs }: HealthContext) {
+  const { notReady, disk, database, snapshots, certificateEndsAtMs, openFindings, versions, memoryBytes } = health;
+  const problems = problemsOf(health, jobs, nowMs);
+  return {
+    status: problems[0]?.severity ?? ("ok" as const),
+    problems,
+    isReady: notReady === undefined,
+    notReadyReason: notReady ?? null,
+    disk,
+    database: { bytes: database.bytes, logBytes: database.logBytes, fault: database.fault ?? null },
+    snapshots: {
+      count: snapshots.count,
+      lastAt: timestampOrNull(snapshots.lastAtMs),
+      lastBytes: snapshots.lastBytes,
+    },
+    openFindings,
+    failedJobs: jobs.flatMap(({ name, lastError, lastFinishedAtMs }) =>
+      lastError === null ? [] : [{ name, lastError, lastFinishedAt: timestampOrNull(lastFinishedAtMs) }],
+    ),
+    queues,
+    certificateEndsAt: timestampOrNull(certificateEndsAtMs ?? null),
+    versions,
+    memoryBytes,
+    startedAt: toTimestamp(startedAtMs),
+    uptimeSeconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1000)),
+  };
+}
+
+/** GET /api/admin/config. Secrets are shown as being set, or not. */
+export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file"> | undefined) {
+  const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
+    const source = loaded?.sources.get(key) ?? "default";
+    return {
+      key,
+      value: setting.show(loaded?.values.get(key) ?? setting.default),
+      default: setting.show(setting.default),
+      isDefault: source === "default",
+      isSecret: setting.isSecret,
+      source,
+      environment: environmentName(key),
+      accepts: setting.kind.accepts,
+      help: setting.help,
+    };
+  });
+  return { file: loaded?.file ?? null, settings };
+}
+
+/** The days of GET /api/admin/stats/history. */
+export function presentHistory(samples: readonly (DailySample & { readonly transfers: DailyTransfers })[]) {
+  return samples.map(({ day, sampledAtMs, transfers, ...sums }) => ({
+    ...sums,
+    ...transfers,
+    date: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    sampledAt: toTimestamp(sampledAtMs),
+  }));
 }
 
 function timestampOrNull(ms: number | null): string | null {

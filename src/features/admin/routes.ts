@@ -3,9 +3,16 @@ import { Elysia } from "elysia";
 import { type AccessRoutesOptions, accessRoutes } from "./access-routes.ts";
 import { type AccountRoutesOptions, accountRoutes } from "./account-routes.ts";
 import { type ServerRoutesOptions, serverRoutes } from "./server-routes.ts";
+import { type StateRoutesOptions, stateRoutes } from "./state-routes.ts";
 
 /** What the routes of administration work with. */
-export interface AdminRoutesOptions extends AccountRoutesOptions, AccessRoutesOptions, ServerRoutesOptions {
+export interface AdminRoutesOptions
+  extends AccountRoutesOptions,
+    AccessRoutesOptions,
+    ServerRoutesOptions,
+    StateRoutesOptions {
+  readonly statistics: ServerRoutesOptions["statistics"];
+  readonly jobs: ServerRoutesOptions["jobs"];
   readonly twoFactor: AccountRoutesOptions["twoFactor"] & AccessRoutesOptions["twoFactor"];
 }
 
@@ -14,5 +21,6 @@ export function adminRoutes(options: AdminRoutesOptions) {
   return new Elysia({ name: "admin-routes" })
     .use(accountRoutes(options))
     .use(accessRoutes(options))
-    .use(serverRoutes(options));
+    .use(serverRoutes(options))
+    .use(stateRoutes(options));
 }

@@ -84,3 +84,47 @@ export interface Counted {
   /** Requests of the last hour. */
   readonly requests: { readonly accepted: number; readonly refused: number };
 }
+
+/** What the server held at one moment of a day. */
+export interface DailySample {
+  /** Days since 1970, UTC. */
+  readonly day: number;
+  readonly sampledAtMs: number;
+  readonly users: number;
+  readonly activeUsers: number;
+  readonly files: number;
+  readonly folders: number;
+  readonly usedBytes: number;
+  readonly versionsBytes: number;
+  readonly trashBytes: number;
+  readonly contents: number;
+  readonly storedBytes: number;
+  readonly diskFreeBytes: number;
+  readonly diskTotalBytes: number;
+  /** Transfers since the month began. */
+  readonly uploads: number;
+  readonly uploadedBytes: number;
+  readonly downloads: number;
+  readonly downloadedBytes: number;
+}
+
+/** How the server stands, for GET /api/admin/health. */
+export interface ServerHealth {
+  /** Why no requests can be taken, in words. */
+  readonly notReady: string | undefined;
+  readonly disk: { readonly freeBytes: number; readonly totalBytes: number };
+  readonly database: { readonly bytes: number; readonly logBytes: number; readonly fault: string | undefined };
+  readonly snapshots: { readonly count: number; readonly lastAtMs: number | null; readonly lastBytes: number | null };
+  readonly certificateEndsAtMs: number | undefined;
+  /** Contents that are known to be damaged or missing. */
+  readonly openFindings: number;
+  readonly versions: Readonly<Record<"larder" | "commit" | "bun" | "sqlite", string>>;
+  readonly memoryBytes: number;
+}
+
+/** What an administrator should look at. */
+export interface HealthProblem {
+  readonly severity: "warning" | "error";
+  readonly about: "readiness" | "disk" | "database" | "findings" | "jobs" | "certificate";
+  readonly message: string;
+}

@@ -2,6 +2,7 @@ import { Elysia } from "elysia";
 import { documented } from "../../http/documented.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { IdParams, readQuery } from "../../http/fields.ts";
+import { readForm } from "../../http/read-form.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { Permissions } from "../permissions/permissions.ts";
@@ -88,16 +89,29 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
         return send(principal, roots, body.name, request, set);
       },
       {
-        ...takesJson("reader", ArchiveBody),
+        ...takesJson("reader", ArchiveBody, true, readArchiveForm),
         ...documented({
           takesJson: true,
           tag: "Files",
           summary: "Files and folders as a ZIP",
-          description: DESCRIPTION,
+          description: `${DESCRIPTION} The same fields may come as a form (application/x-www-form-urlencoded, fileIds repeated), so that a page lets the browser do the saving.`,
           access: "reader",
           content: { "application/zip": "The archive" },
           errors: ERRORS,
         }),
       },
     );
+}
+
+/** A thousand ids with their names, and the name of the archive. */
+const FORM_BYTES_MAX = 128 * 1024;
+
+/** The body of a form without script (D20); undefined for any other type. */
+function readArchiveForm(request: Request): Promise<object> | undefined {
+  const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  if (type !== "application/x-www-form-urlencoded") return undefined;
+  return readForm(request, FORM_BYTES_MAX).then((form) => {
+    const name = form.get("name");
+    return { fileIds: form.getAll("fileIds"), ...(name !== null && name !== "" && { name }) };
+  });
 }

@@ -66,6 +66,7 @@ function afterAnswer(options: AuditGuardOptions, request: Request, response: Res
   const audited = note.action === undefined ? found : { ...explicit(note.action), ...found, kind: "security" as const };
   if (audited === undefined) return response;
   const { status } = response;
+  if (status < 400 && note.isNotDone === true) return response;
   if (status < 400) return audited.kind === "refusals" ? response : whenDone(options, request, response, audited, note);
   const outcome = outcomeOf(status, note.reason, audited);
   if (outcome !== undefined) options.audit.note({ ...entryOf(options, request, audited, note), ...outcome });

@@ -80,15 +80,21 @@ export function authGuard(options: AuthGuardOptions) {
  * whoever was signed out meanwhile makes no key by a request begun before. The body is held against its schema here,
  * strictly: the framework would first bend a list or a text into the object that it should be.
  * @param isRequired whether a request without a body is refused
+ * @param readOther reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to JSON
  */
-export function takesJson<A extends Access, S extends TSchema>(access: A, body: S, isRequired = true) {
+export function takesJson<A extends Access, S extends TSchema>(
+  access: A,
+  body: S,
+  isRequired = true,
+  readOther?: (request: Request) => Promise<object> | undefined,
+) {
   const checkBody = jsonChecker(body);
   return {
     access,
     body,
     parse: async ({ request }: { request: Request }) => {
       demand(access, request);
-      const given = await readJson(request, isRequired);
+      const given = await (readOther?.(request) ?? readJson(request, isRequired));
       const known = identities.get(request);
       if (known?.principal !== undefined) await findOut(known.options, request);
       demand(access, request);
@@ -210,7 +216,8 @@ function checkSameOrigin(request: Request): void {
   );
 }
 
-function isSameOrigin(request: Request): boolean {
+/** Whether what changes something comes from our own pages, as far as the browser tells: see {@link checkSameOrigin}. */
+export function isSameOrigin(request: Request): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
   const origin = request.headers.get("origin");
   return origin === null ? request.headers.get("sec-fetch-site") === "same-origin" : isOurs(origin, request);

@@ -26,6 +26,7 @@ export const SignUpBody = t.Object({
   password: Password,
   name: t.Optional(t.String()),
   invite: t.Optional(t.String({ description: "Where sign-up is by invitation" })),
+  cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
 });
 
 /** POST /api/auth/signout */

@@ -61,6 +61,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
       "/signup",
       async ({ body, request, set }) => {
         const signedIn = await auth.signUp(body, clientOf(request));
+        if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         set.status = 201;
         return presentSignedIn(signedIn, tokenLifetimeMs);
       },

@@ -31,6 +31,10 @@ export function scopeRuleOf(method: string, path: string): ScopeRule {
   switch (area) {
     case "files":
       return ofFiles(method, isRead, rest);
+    case "tus":
+      return "files:write";
+    case "photos":
+      return isRead ? "files:read" : "never";
     case "shares":
       return "shares";
     case "users":

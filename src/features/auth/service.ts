@@ -179,8 +179,8 @@ export class AuthService {
   }
 
   /**
-   * Signs a user in who proved otherwise who they are: by a passkey, or to another service that vouches for them. No
-   * password and no second factor is asked. Durable on return.
+   * Signs a user in who proved otherwise who they are: by a passkey, to another service that vouches for them, or because
+   * they have made the account just now. No password and no second factor is asked. Durable on return.
    * @param within runs in the same deed, before the session begins: for what proves it (a counter, a used ticket)
    * @throws AppError bad_credentials where the account is gone | account_disabled; what `within` throws
    */

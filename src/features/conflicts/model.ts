@@ -106,3 +106,27 @@ export const ResolvedRecord = {
     conflicts: { ...Conflicts, description: "What is still to be resolved" },
   },
 };
+
+/** GET /api/users/conflicts */
+export const ConflictsRecord = {
+  type: "object",
+  required: ["conflicts"],
+  properties: { conflicts: Conflicts },
+};
+
+/** Path of one conflict. */
+export const ConflictParams = t.Object({ conflictId: t.String() });
+
+/** POST /api/users/conflicts/{conflictId} */
+export const DecideBody = t.Object({ resolution: t.Union([t.Literal("keep_remote"), t.Literal("keep_local")]) });
+
+/** Its answer. */
+export const DecidedRecord = {
+  type: "object",
+  required: ["conflictId", "status"],
+  properties: {
+    conflictId: { type: "string" },
+    status: { type: "string", enum: ["resolved", "upload_required"] },
+    fileId: { type: "string", description: "The file that came of it, or that the content is to be sent for" },
+  },
+};

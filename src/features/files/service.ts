@@ -60,6 +60,8 @@ export interface UploadHooks {
     content: HeldBlob,
     mediaType: string,
   ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
+  /** Called in the deed, before anything else. */
+  readonly before?: (tx: Transaction) => void;
   /** Asked in the deed: a file that is there and makes this one needless. */
   readonly findSame?: (fields: UploadFields, name: string, content: HeldBlob) => FileNode | undefined;
   /** Called in the deed, with the file that it made or that is there, and the path that was wanted. */
@@ -153,6 +155,7 @@ export class FileService {
         return writer.run((tx) => {
           const place = this.#uploadPlace(user, fields, hooks.share);
           return idempotency.once(request, () => {
+            hooks.before?.(tx);
             const same = hooks.findSame?.(fields, name, held);
             if (same !== undefined) {
               hooks.onDone?.(tx, same, path);

@@ -18,7 +18,10 @@ import {
   renderInvitePage,
 } from "../../web/invite-page.ts";
 import { pageResponse } from "../../web/page.ts";
-import { type authGuard, takesJson } from "../auth/guard.ts";
+import { type authGuard, isSameOrigin, takesJson } from "../auth/guard.ts";
+import { clientOf, type SessionCookies } from "../auth/routes.ts";
+import type { AuthService } from "../auth/service.ts";
+import type { User } from "../users/types.ts";
 import { InvitePageRecord, NewInviteBody, NewInviteRecord } from "./model.ts";
 import { presentInvite } from "./present.ts";
 import type { InviteService } from "./service.ts";
@@ -27,6 +30,8 @@ import type { Invite } from "./types.ts";
 /** What the routes of invitations work with. */
 export interface InviteRoutesOptions {
   readonly invites: InviteService;
+  readonly auth: AuthService;
+  readonly cookies: SessionCookies;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   /** `""`, or the path below which everything is served. */
@@ -38,7 +43,8 @@ const LIMIT_DEFAULT = 20;
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 /** See the head of this file. */
-export function inviteRoutes({ invites, guard, clock, basePath }: InviteRoutesOptions) {
+export function inviteRoutes(options: InviteRoutesOptions) {
+  const { invites, guard, clock } = options;
   const present = (invite: Invite) => presentInvite(invite, invites.stateOf(invite));
   return new Elysia({ name: "invite-routes" })
     .use(guard)
@@ -119,7 +125,7 @@ export function inviteRoutes({ invites, guard, clock, basePath }: InviteRoutesOp
         }),
       },
     )
-    .use(invitePage(invites, basePath));
+    .use(invitePage(options));
 }
 
 /** The page of an invitation. The token stands in the query, which no log keeps. */
@@ -128,7 +134,7 @@ export function inviteUrl(baseUrl: string, token: string): string {
 }
 
 /** GET and POST /invite. */
-function invitePage(invites: InviteService, basePath: string) {
+function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
   const gone = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
   const show = (model: InvitePageModel, status: number) =>
     pageResponse(renderInvitePage(basePath, model), status, HEADERS);
@@ -151,11 +157,10 @@ function invitePage(invites: InviteService, basePath: string) {
         if (boundTo === undefined) return gone();
         const email = boundTo ?? form.get("email") ?? "";
         const name = form.get("name")?.trim() ?? "";
+        let user: User;
         try {
           const password = form.get("password") ?? "";
-          const user = await invites.accept(token, { email, password, ...(name !== "" && { name }) });
-          noteAudit(request, { userId: user.publicId, details: { invited: true } });
-          return pageResponse(renderInviteDonePage(basePath, user.email), 201, HEADERS);
+          user = await invites.accept(token, { email, password, ...(name !== "" && { name }) });
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the invitation while this form was under way.
@@ -164,9 +169,25 @@ function invitePage(invites: InviteService, basePath: string) {
           const [status] = ERROR_ANSWERS[error.reason];
           return show({ token, boundTo, email, name, problem: { field, message: error.message } }, status);
         }
+        noteAudit(request, { userId: user.publicId, details: { invited: true } });
+        // Nobody is signed in by another site's form, to an account whose password that site knows.
+        const isOurForm = isFromOurPage(request);
+        const done = renderInviteDonePage(basePath, { email: user.email, isSignedIn: isOurForm });
+        if (!isOurForm) return pageResponse(done, 201, HEADERS);
+        const signedIn = await auth.signInConfirmed(user, clientOf(request));
+        return pageResponse(done, 201, { ...HEADERS, "set-cookie": cookies.forSignIn(request, signedIn) });
       },
       { parse: "none", detail: { hide: true } },
     );
+}
+
+/**
+ * Whether a browser says that our own page sent this form. Where it says nothing of sites, which it leaves out without TLS,
+ * a form of a page that sends no referrer has the origin `null`, and so may one of another site: that is a no.
+ */
+function isFromOurPage(request: Request): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  return site === null ? isSameOrigin(request) : site === "same-origin";
 }
 
 /** @throws AppError invalid_field */

@@ -34,4 +34,7 @@ export const Methods = t.Object({
   ]),
   passkeys: t.Boolean(),
   mail: t.Boolean({ description: "Whether a new password can be asked for by mail" }),
+  isSetUp: t.Boolean({
+    description: "Whether there is any account; the first one is made by the link in the server's log",
+  }),
 });

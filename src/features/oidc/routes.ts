@@ -31,6 +31,8 @@ export interface OidcRoutesOptions {
   readonly cookies: SessionCookies;
   readonly signup: "open" | "invite" | "closed";
   readonly hasMail: boolean;
+  /** Whether there is any account yet. */
+  readonly isSetUp: () => boolean;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
 }
@@ -42,7 +44,7 @@ const RETURN_TO = {
 
 /** See the head of this file. */
 export function oidcRoutes(options: OidcRoutesOptions) {
-  const { guard, tokenLifetimeMs, signup, hasMail, basePath } = options;
+  const { guard, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
   const provider = () => {
     if (options.oidc !== undefined) return options.oidc;
     throw new AppError("not_found", "No sign-in by another service is set up here. Sign in with your password.");
@@ -79,6 +81,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
               : { name: options.oidc.name, startUrl: `${exchangeOf(request).baseUrl}/api/auth/oidc/start` },
           passkeys: canHavePasskeys(exchangeOf(request).baseUrl),
           mail: hasMail,
+          isSetUp: isSetUp(),
         }),
       {
         access: "public",

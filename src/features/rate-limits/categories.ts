@@ -16,8 +16,10 @@ export function categorise(method: string, pathname: string, query = ""): Catego
   const path = pathname.length > 1 && pathname.endsWith("/") ? pathname.slice(0, -1) : pathname;
   if (!path.startsWith("/api/")) return path === "/api" ? "general" : ofSharePage(method, path, query);
   if (isBelow(path, "/api/files")) return ofFiles(method, path, query);
+  if (isBelow(path, "/api/photos")) return isRead(method) ? "listing" : "general";
   if (isBelow(path, "/api/users")) return isBelow(path, "/api/users/usage") ? "usage" : "profile";
   if (isBelow(path, "/api/mobile")) return ofMobile(method, path);
+  if (isBelow(path, "/api/tus")) return method === "POST" && path === "/api/tus" ? "uploads" : "general";
   if (isBelow(path, "/api/public")) return ofPublic(method, path, query);
   if (isBelow(path, "/api/shares")) return "operations";
   if (method === "POST" && path.startsWith("/api/auth/")) return ofAuth(path);
@@ -80,10 +82,11 @@ function ofMobile(method: string, path: string): Category {
 function ofPublic(method: string, path: string, query: string): Category {
   // ["", "api", "public", token, verb]
   const [, , , , verb, ...more] = path.split("/");
+  if (verb === "tus" && more.length > 0) return "general";
   if (more.length > 0) return "operations";
   if (verb === "download" && isRead(method)) return ofDownload(query);
   if (verb === "files" && isRead(method)) return "listing";
-  return verb === "upload" && method === "POST" ? "uploads" : "operations";
+  return (verb === "upload" || verb === "tus") && method === "POST" ? "uploads" : "operations";
 }
 
 function ofSharePage(method: string, path: string, query: string): Category | undefined {
@@ -91,7 +94,9 @@ function ofSharePage(method: string, path: string, query: string): Category | un
   const [, , token, verb, ...more] = path.split("/");
   if (token === "" || more.length > 0) return undefined;
   if (verb === "download" && isRead(method)) return ofDownload(query);
-  return verb === "upload" && method === "POST" ? "uploads" : undefined;
+  if (method !== "POST") return undefined;
+  if (verb === "archive") return "downloads";
+  return verb === "upload" ? "uploads" : undefined;
 }
 
 /** Everything that a query may say to ask for a thumbnail (contract §4); whatever else it says, the file may be sent. */

@@ -1,5 +1,6 @@
 /** How terms become a question to the index, and what of them is left to be looked at in each file's row. Pure. */
 import type { Bindable } from "../../db/reader.worker.ts";
+import { WITH_GONE_FOLDERS } from "../tree/gone.ts";
 import { FILE } from "../tree/rows.ts";
 import { ANY_FAMILY, cameraFacets, dateRangeFacets, facet, FOLDERS_MAX, sizeFacets, tagFacet } from "./facets.ts";
 import { FAMILIES } from "./parse-query.ts";
@@ -69,15 +70,9 @@ export interface Question {
   readonly limit: number;
 }
 
-/** Folders out of which no way leads to the root: cut off and still being taken apart, or in the trash; and all below. */
-const GONE = `WITH RECURSIVE gone(id) AS (
-  SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> '/' AND account_id = ?
-  UNION ALL SELECT node_id FROM trash WHERE account_id = ? AND folders > 0
-  UNION ALL SELECT c.id FROM gone JOIN nodes c INDEXED BY nodes_name ON c.parent_id = gone.id AND c.kind = 0)`;
-
 /** Some folders of an account out of which no way leads to its root: the index still holds what is in them. */
 export function selectGoneFolders(accountId: number, limit: number): { sql: string; parameters: Bindable[] } {
-  return { sql: `${GONE} SELECT id FROM gone LIMIT ?`, parameters: [accountId, accountId, limit] };
+  return { sql: `${WITH_GONE_FOLDERS} SELECT id FROM gone LIMIT ?`, parameters: [accountId, accountId, limit] };
 }
 
 /**
@@ -101,7 +96,7 @@ export function selectIds(question: Question): { readonly sql: string; readonly 
   }
   const where = conditions.map(({ sql }) => ` AND ${sql}`).join("");
   return {
-    sql: `${GONE} SELECT group_concat(id) FROM (
+    sql: `${WITH_GONE_FOLDERS} SELECT group_concat(id) FROM (
         SELECT n.id FROM search_text f CROSS JOIN nodes n ON n.id = (f.rowid & ${NODE_MASK})
         WHERE ${own} AND n.parent_id > 0 AND n.parent_id NOT IN (SELECT id FROM gone)${where}
         ORDER BY f.rowid DESC LIMIT ?)`,

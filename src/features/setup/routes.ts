@@ -14,12 +14,14 @@ import {
   type SetupPageModel,
   type SetupUse,
 } from "../../web/setup-page.ts";
+import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
-import type { PlanName } from "../users/types.ts";
+import type { PlanName, User } from "../users/types.ts";
 
 /** What the set-up page works with. */
 export interface SetupRoutesOptions {
   readonly auth: AuthService;
+  readonly cookies: SessionCookies;
   readonly defaultPlan: PlanName;
   /** `""`, or the path below which everything is served. */
   readonly basePath: string;
@@ -31,7 +33,7 @@ const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
 const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
 
 /** GET and POST /setup. */
-export function setupRoutes({ auth, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
+export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
   const gone = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
   return new Elysia({ name: "setup-routes" })
     .get(
@@ -56,8 +58,9 @@ export function setupRoutes({ auth, defaultPlan, basePath, onSetUp }: SetupRoute
         };
         const name = entered.name?.trim() ?? "";
         const use = entered.use ?? "household";
+        let user: User;
         try {
-          const user = await auth.setUp(
+          user = await auth.setUp(
             token,
             {
               email: entered.email ?? "",
@@ -66,9 +69,6 @@ export function setupRoutes({ auth, defaultPlan, basePath, onSetUp }: SetupRoute
             },
             use === "household" ? "enterprise" : defaultPlan,
           );
-          noteAudit(request, { userId: user.publicId, details: { role: user.role } });
-          onSetUp(use);
-          return pageResponse(renderSetupDonePage(basePath, user.email), 201, HEADERS);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
           // Somebody used the link while this form was under way.
@@ -80,6 +80,13 @@ export function setupRoutes({ auth, defaultPlan, basePath, onSetUp }: SetupRoute
             HEADERS,
           );
         }
+        noteAudit(request, { userId: user.publicId, details: { role: user.role } });
+        // The account is made and the link is used: the choice holds, whatever becomes of the session.
+        const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
+        return pageResponse(renderSetupDonePage(basePath, user.email, use), 201, {
+          ...HEADERS,
+          "set-cookie": cookies.forSignIn(request, signedIn),
+        });
       },
       { parse: "none", detail: { hide: true } },
     );

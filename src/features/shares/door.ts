@@ -106,6 +106,15 @@ export class ShareDoor {
     return file;
   }
 
+  /** A file or folder below the shared folder. @throws AppError not_found | not_a_folder */
+  entry(opened: OpenedShare, id: string): TreeNode {
+    if (opened.node.kind !== "folder")
+      throw new AppError("not_a_folder", "This link is for one file, not for a folder.");
+    const found = this.#below(opened, id);
+    if (found === undefined) throw notFound("One of the files");
+    return found;
+  }
+
   /** The folder at a path within the shared folder, whose own path is `/`. @throws AppError not_found | not_a_folder */
   folder({ node, share }: OpenedShare, path: string): FolderNode {
     const { tree } = this.#options;

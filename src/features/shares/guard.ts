@@ -1,19 +1,22 @@
 /** How requests come to shares: with a token, perhaps a grant, and for content through {@link ShareDownloads}. */
 import { Elysia } from "elysia";
-import { AppError } from "../../errors.ts";
+import { AppError, invalidField } from "../../errors.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readQuery } from "../../http/fields.ts";
 import type { ArchiveSender } from "../archive/archive-sender.ts";
 import type { ArchiveService } from "../archive/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
-import type { FolderNode } from "../tree/types.ts";
+import type { TreeNode } from "../tree/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type ShareSender } from "./content-sender.ts";
 import type { ShareDoor, Visit } from "./door.ts";
 import type { OpenedShare } from "./types.ts";
 
 /** The cookie that keeps a grant for the pages of one share. */
 export const GRANT_COOKIE = "larder_grant";
+
+/** As many as one call of POST /api/files/archive takes. */
+const SELECTION_MAX = 1_000;
 
 type Answering = ShareContentRequest["set"];
 
@@ -46,7 +49,7 @@ export interface ShareDownloadsOptions {
   readonly archiveSender: Pick<ArchiveSender, "send">;
   readonly rateGate: Pick<RateGate, "countWholeDownload">;
   /** The page for a browser that may not have it; undefined where the error is to be told as it is. */
-  readonly renderRefusal: (error: unknown, token: string) => Response | undefined;
+  readonly renderRefusal: (error: unknown, token: string) => Promise<Response | undefined>;
 }
 
 /** Answers requests for contents of shares: a file, one of a folder, or all of a folder. */
@@ -63,24 +66,41 @@ export class ShareDownloads {
     const opened = door.open(visitOf(request, token, "content"));
     const fileId = readQuery(exchangeOf(request).query)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
-      return this.#sendFolder(opened, opened.node, { request, set });
+      return this.#sendArchive(opened, [opened.node], { request, set });
     }
     return sender.send(opened, door.file(opened, fileId), { request, set });
   }
 
-  /** The same, where a browser is shown a page in place of a refusal. */
+  /**
+   * Some of what a shared folder holds, as one ZIP that counts as one download.
+   * @throws AppError invalid_field | not_found | not_a_folder, and as the door and the sender
+   */
+  async sendSelection(token: string, ids: readonly string[], request: Request, set: Answering): Promise<Response> {
+    const { door } = this.#options;
+    const opened = door.open(visitOf(request, token, "content"));
+    const wanted = [...new Set(ids)];
+    if (wanted.length === 0) throw invalidField("id", "Nothing was chosen. Go back, and tick what you want to have.");
+    if (wanted.length > SELECTION_MAX) throw invalidField("id", `At most ${SELECTION_MAX} entries go into one ZIP.`);
+    return this.#sendArchive(
+      opened,
+      wanted.map((id) => door.entry(opened, id)),
+      { request, set },
+    );
+  }
+
+  /** As {@link send}, where a browser is shown a page in place of a refusal. */
   async sendToPage(token: string, request: Request, set: Answering): Promise<Response> {
     try {
       return await this.send(token, request, set);
     } catch (error) {
       const wantsPage = request.headers.get("accept")?.includes("text/html") === true;
-      const page = wantsPage ? this.#options.renderRefusal(error, token) : undefined;
+      const page = wantsPage ? await this.#options.renderRefusal(error, token) : undefined;
       if (page === undefined) throw error;
       return page;
     }
   }
 
-  async #sendFolder(opened: OpenedShare, folder: FolderNode, asked: ShareContentRequest): Promise<Response> {
+  async #sendArchive(opened: OpenedShare, roots: readonly TreeNode[], asked: ShareContentRequest): Promise<Response> {
     const { sender, archives, archiveSender, rateGate } = this.#options;
     if (opened.share.hidesLocation) {
       throw new AppError(
@@ -88,7 +108,7 @@ export class ShareDownloads {
         "This link hides where pictures were taken, so there is no archive of it. Download its files one by one.",
       );
     }
-    const plan = await archives.plan([folder]);
+    const plan = await archives.plan(roots);
     const { request, set } = asked;
     sender.checkLeft(opened, plan.etag, asked);
     let isSent = false;
@@ -105,9 +125,9 @@ export class ShareDownloads {
     });
     if (!isSent) return response;
     const facts = {
-      publicId: folder.publicId,
+      publicId: opened.node.publicId,
       name: plan.fileName,
-      folder: folder.folder,
+      folder: opened.node.folder,
       sizeBytes: plan.sizeBytes,
       mediaType: "application/zip",
       digest: plan.etag.slice(1, -1),

@@ -6,8 +6,9 @@ import { DEFAULT_FORM_LIMITS, type FormFields, readMultipart } from "../../http/
 import { declaredBytes } from "../../http/request-body.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { ROOT_PATH, uploadedName } from "../../lib/path.ts";
-import type { FileService, StorageLimits } from "../files/service.ts";
+import type { Arrival, FileService, StorageLimits, UploadHooks } from "../files/service.ts";
 import { readUploadFields, type UploadFields } from "../files/upload-form.ts";
+import type { FileNode } from "../tree/types.ts";
 import type { User } from "../users/types.ts";
 import type { ShareDoor, Visit } from "./door.ts";
 import type { ShareRows } from "./queries.ts";
@@ -49,6 +50,68 @@ export class DropBox {
   }
 
   /**
+   * Where a file for this drop box would go now, and how large it may be.
+   * @throws AppError as the door
+   */
+  destination(visit: Visit): {
+    share: Share;
+    owner: User;
+    path: string;
+    limitBytes: number | null;
+    tooLarge: () => AppError;
+  } {
+    const { door } = this.#options;
+    const opened = door.open(visit);
+    const limitBytes = this.largestFile(opened);
+    const { path } = door.folder(opened, ROOT_PATH);
+    return { share: opened.share, owner: opened.owner, path, limitBytes, tooLarge: () => full(limitBytes ?? 0) };
+  }
+
+  /**
+   * Makes a file of what has arrived, by whatever way. The arrival is used up, also on failure.
+   * @param fields what a sender may say: `checksum`, `sender`
+   * @param hooks called in the deed: before the file is made, and with it
+   * @throws AppError as {@link receive}
+   */
+  async finish(
+    visit: Visit,
+    arrival: Arrival,
+    file: { fileName: string | undefined; declaredType: string | undefined },
+    fields: FormFields,
+    hooks: Pick<UploadHooks, "before" | "onDone"> = {},
+  ): Promise<FileNode> {
+    const { door, files } = this.#options;
+    const opened = door.open(visit);
+    // The folder as it is called now: it may have been renamed while the bytes came.
+    const { path } = door.folder(opened, ROOT_PATH);
+    const { file: made } = await files.finishUpload(
+      opened.owner,
+      arrival,
+      file,
+      { ...readDropFields(fields), folderPath: path },
+      () => undefined,
+      {
+        before: (tx) => {
+          // What was ended, moved or filled meanwhile takes nothing.
+          this.#checkStill(visit, path);
+          hooks.before?.(tx);
+        },
+        onDone: (tx, done, wanted) => {
+          this.#countIn(visit, done.sizeBytes);
+          hooks.onDone?.(tx, done, wanted);
+        },
+      },
+    );
+    return made;
+  }
+
+  /** What a sender is told in place of an error that tells of the owner. */
+  explain(visit: Visit, error: unknown): unknown {
+    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
+    return this.#noRoom(this.#options.door.open(visit), error);
+  }
+
+  /**
    * Takes one file. On return it is durable; on any error nothing of it is left.
    * @throws AppError as the door, and as an upload of the owner's; file_too_large where the drop box is full
    */
@@ -57,12 +120,12 @@ export class DropBox {
     try {
       return await this.#receive(visit, opened, request);
     } catch (error) {
-      throw error instanceof AppError && error.reason === "quota_exceeded" ? this.#noRoom(opened, error) : error;
+      throw this.explain(visit, error);
     }
   }
 
   async #receive(visit: Visit, opened: OpenedShare, request: Request): Promise<DroppedFile> {
-    const { door, files } = this.#options;
+    const { files } = this.#options;
     const { owner } = opened;
     const left = leftBytes(opened.share);
     const declared = declaredBytes(request);
@@ -80,22 +143,8 @@ export class DropBox {
         beginFile: () => sink,
         keepOpen: () => exchangeOf(request).keepOpen(),
       });
-      const fields = readDropFields(form.fields);
       const name = uploadedName(form.file.fileName ?? "file");
-      // The folder as it is called now: it may have been renamed while the bytes came.
-      const { path } = door.folder(door.open(visit), ROOT_PATH);
-      const { file } = await files.finishUpload(
-        owner,
-        arrival,
-        form.file,
-        { ...fields, folderPath: path },
-        () => undefined,
-        {
-          // In the deed: what was ended, moved or filled meanwhile takes nothing.
-          findSame: () => this.#checkStill(visit, path),
-          onDone: (_tx, made) => this.#countIn(visit, made.sizeBytes),
-        },
-      );
+      const file = await this.finish(visit, arrival, form.file, form.fields);
       return { name, size: file.sizeBytes, checksum: toChecksum(file.digest) };
     } finally {
       arrival.discard();
@@ -113,9 +162,9 @@ export class DropBox {
     );
   }
 
-  #checkStill(visit: Visit, path: string): undefined {
+  #checkStill(visit: Visit, path: string): void {
     const { node } = this.#options.door.open(visit);
-    if (node.kind === "folder" && node.path === path) return undefined;
+    if (node.kind === "folder" && node.path === path) return;
     throw new AppError("database_busy", "The folder was just moved. Send the file again.");
   }
 
@@ -140,8 +189,11 @@ function full(leftBytesOfBox: number): AppError {
   );
 }
 
-/** Of all that an upload may say only its checksum and its sender count: labels and publicity are the owner's. */
-function readDropFields(fields: FormFields): UploadFields {
+/**
+ * Of all that an upload may say only its checksum and its sender count: labels and publicity are the owner's.
+ * @throws AppError invalid_field
+ */
+export function readDropFields(fields: FormFields): UploadFields {
   const checksum = fields.get("checksum");
   const sender = fields.get("sender")?.at(-1)?.trim().normalize("NFC") ?? "";
   if ([...sender].length > SENDER_CHARACTERS_MAX || /\p{Cc}/u.test(sender)) {

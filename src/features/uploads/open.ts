@@ -24,12 +24,16 @@ export interface OpenUploadsOptions extends Omit<UploadServiceOptions, "store" |
 }
 
 /** Builds the service of chunked uploads, and the staging area that it is the one user of. */
-export function openUploads(options: OpenUploadsOptions): { uploads: UploadService; staging: Staging } {
+export function openUploads(options: OpenUploadsOptions): {
+  uploads: UploadService;
+  staging: Staging;
+  uploadStore: UploadStore;
+} {
   const { sqlite, writer, clock, log, events, treeWriter, blobs, directory } = options;
   const staging = new Staging({ directory, log, syncQueue: blobs.syncQueueFor(directory) });
   const store = new UploadStore({ rows: new UploadRows(sqlite), staging, writer, clock, log, events, treeWriter });
   const uploads = new UploadService({ ...options, store, isSignedIn: signedInDevices(sqlite, clock) });
-  return { uploads, staging };
+  return { uploads, staging, uploadStore: store };
 }
 
 /** A device is signed in while it holds a token that opens the account: for access, or to fetch the next one with. */

@@ -5,6 +5,7 @@
  */
 import { type Digest, toChecksum, toDigest } from "../../blobs/digest.ts";
 import type { SideFile, StagedFile } from "../../blobs/staging.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { notFound } from "../../errors.ts";
 import type { ActiveUpload, Arriving } from "./active.ts";
@@ -265,13 +266,20 @@ class ArrivingChunk {
   async settle(): Promise<void> {
     this.#refuseSuperseded();
     this.#entry.isSettling = true;
-    const { writer, rows, clock } = this.#store;
-    const { id, publicId } = this.#upload;
-    const { index, lengthBytes } = this.#span;
-    const replacement = `${publicId}.${index}.next`;
+    const replacement = `${this.#upload.publicId}.${this.#span.index}.next`;
     if (this.#side === undefined) await this.#file.sync();
     else await this.#side.keep(replacement);
-    await writer.run((tx) => {
+    await this.#count(replacement);
+    if (this.#side !== undefined) await putInPlace(this.#store, this.#upload, this.#active, this.#file, this.#span);
+    if (!this.#isRepeat) this.#store.hashAhead(this.#upload, this.#active);
+  }
+
+  /** Commits its row. @param replacement what waits beside the file: nobody's where it may not count */
+  async #count(replacement: string): Promise<void> {
+    const { writer, rows, clock, staging } = this.#store;
+    const { id } = this.#upload;
+    const { index, lengthBytes } = this.#span;
+    const count = (tx: Transaction) => {
       const { status, sessionId } = this.#store.getOpen(id);
       rows.addChunk(id, index);
       if (this.#side !== undefined) rows.setReplacing(id, index, true);
@@ -283,9 +291,14 @@ class ArrivingChunk {
         this.#active.chunks.add(index);
         this.#store.releaseRoom(id, lengthBytes);
       });
-    });
-    if (this.#side !== undefined) await putInPlace(this.#store, this.#upload, this.#active, this.#file, this.#span);
-    if (!this.#isRepeat) this.#store.hashAhead(this.#upload, this.#active);
+    };
+    try {
+      await writer.run(count);
+    } catch (error) {
+      // Without its mark in the row it would lie there for as long as the upload does.
+      if (this.#side !== undefined && !this.#active.unfinished.has(index)) staging.remove(replacement);
+      throw error;
+    }
   }
 
   /** To be called in every case, once. */

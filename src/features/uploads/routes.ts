@@ -6,7 +6,7 @@ import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readBoolean, readQuery } from "../../http/fields.ts";
 import { DEFAULT_FORM_LIMITS, readMultipart } from "../../http/read-multipart.ts";
-import { declaredBytes, forEachPiece } from "../../http/request-body.ts";
+import { declaredBytes, forEachPiece, freeing } from "../../http/request-body.ts";
 import { type authGuard, demand, deviceOf, identityOf, takesJson } from "../auth/guard.ts";
 import { RawRequest } from "../files/model.ts";
 import { presentUploaded } from "../files/present.ts";
@@ -372,22 +372,6 @@ function checkLocation(text: string | undefined, field: string): string | undefi
   const location = readLocation(text);
   if (location !== undefined) return location;
   throw invalidField(field, `${field} must be latitude and longitude in degrees, such as 48.2082,16.3738.`);
-}
-
-/**
- * Gives the memory of each piece back as soon as it was taken. Left to the collector, which sees the small objects and not
- * the half megabytes behind them, several large chunks at once pile up tens of MiB.
- */
-function freeing(take: (piece: Uint8Array) => Promise<void> | void): (piece: Uint8Array) => Promise<void> | void {
-  return (piece) => {
-    const taken = take(piece);
-    const { buffer } = piece;
-    // One that is still in use, or that is part of a larger one, is left alone.
-    if (taken === undefined && buffer instanceof ArrayBuffer && buffer.byteLength === piece.byteLength) {
-      buffer.transfer(0);
-    }
-    return taken;
-  };
 }
 
 /** @param onRefusal called before an option is refused @throws AppError chunk_size | invalid_field */

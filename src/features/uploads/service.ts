@@ -15,7 +15,15 @@ import type { KnownContents } from "./known-contents.ts";
 import { ChunkReceiver, type ChunkReceipt, type ChunkRequest } from "./receive.ts";
 import { type UploadScope, UploadSigner } from "./signatures.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "./store.ts";
-import type { ClaimedStatus, PlannedSession, Upload, UploadEntry, UploadOptions, UploadProgress } from "./types.ts";
+import {
+  type ClaimedStatus,
+  NO_DEVICE,
+  type PlannedSession,
+  type Upload,
+  type UploadEntry,
+  type UploadOptions,
+  type UploadProgress,
+} from "./types.ts";
 
 /** What {@link UploadService} works with. */
 export interface UploadServiceOptions {
@@ -80,7 +88,8 @@ export class UploadService {
   /** An upload of this account. @throws AppError not_found */
   get(user: User, uploadId: string): Upload {
     const upload = this.#options.store.rows.find(uploadId);
-    if (upload === undefined || upload.accountId !== user.id) throw notFound("This upload");
+    const isTheirs = upload?.accountId === user.id && upload.deviceId !== NO_DEVICE;
+    if (upload === undefined || !isTheirs) throw notFound("This upload");
     return upload;
   }
 
@@ -208,8 +217,12 @@ export class UploadService {
   async recover(): Promise<void> {
     const { store, holdDisk } = this.#options;
     const { staging, rows, writer, log } = store;
-    for (const name of staging.list()) if (name.endsWith(".part") || !rows.isOpen(uploadOf(name))) staging.remove(name);
+    for (const name of staging.list()) {
+      if (name.endsWith(".part") || !rows.isOpen(uploadOf(name)) || !this.#isWaited(name)) staging.remove(name);
+    }
     for (const upload of rows.listOpen("all")) {
+      // What tus left is taken up by its own feature.
+      if (upload.deviceId === NO_DEVICE) continue;
       const sizeBytes = staging.sizeOf(upload.publicId) ?? 0;
       const chunks = rows.chunks(upload.id);
       const lost = chunks.filter(({ idx }) => {
@@ -252,6 +265,16 @@ export class UploadService {
     }
     await writer.run(() => rows.removeOld(clock.nowMs() - KEPT_MS, 1_000));
     return ended;
+  }
+
+  /** Of bytes that are to replace a chunk's: whether its row says so. One whose crash came before counts for nothing. */
+  #isWaited(fileName: string): boolean {
+    const [publicId = "", index, kind] = fileName.split(".");
+    if (kind !== "next") return true;
+    const { rows } = this.#options.store;
+    const upload = rows.find(publicId);
+    const chunks = upload === undefined ? [] : rows.chunks(upload.id);
+    return chunks.some((chunk) => String(chunk.idx) === index && chunk.is_replacing === 1);
   }
 
   #again(upload: Upload): Upload {

@@ -9,7 +9,7 @@ import type { TreeWriter } from "../tree/writer.ts";
 import { type ActiveUpload, ActiveUploads } from "./active.ts";
 import { ChunkSet } from "./chunk-plan.ts";
 import type { UploadRows } from "./queries.ts";
-import type { Upload } from "./types.ts";
+import { NO_DEVICE, type Upload } from "./types.ts";
 
 /** Gives room on the disk back: so many bytes, as they reach the disk, or all that is left. */
 export type ReleaseRoom = (bytes?: number) => void;
@@ -128,8 +128,9 @@ export class UploadStore {
     });
   }
 
-  /** Tells once that an upload has failed, in the caller's deed. */
+  /** Tells once that a device's upload has failed, in the caller's deed. */
   tellFailure(tx: Transaction, upload: Upload, reason: string): void {
+    if (upload.deviceId === NO_DEVICE) return;
     if (!this.rows.noteFailure(upload.id, this.clock.nowMs())) return;
     const { accountId, deviceId, name, publicId: uploadId } = upload;
     this.events.emit(tx, "upload.failed", { accountId, deviceId, name, uploadId, reason });

@@ -12,6 +12,9 @@ export const CLAIMABLE = ["uploading", "paused", "failed", "cancelled"] as const
 /** One of {@link CLAIMABLE}. */
 export type ClaimedStatus = (typeof CLAIMABLE)[number];
 
+/** Stands in place of a device where none sends: uploads by tus are kept by the same rows. */
+export const NO_DEVICE = 0;
+
 /** A file that is being sent, as the database has it. */
 export interface Upload extends ChunkPlan {
   readonly id: number;

@@ -249,6 +249,42 @@ describe("an upload session", () => {
     expect([stateOf(first).status, reservedBytes(), room.reservedBytes]).toEqual(["pending", 6000, 6000]);
   });
 
+  test("leaves nothing of a replacement that was refused, or that a crash kept from counting", async () => {
+    const upload = await begin();
+    await send(upload, 0);
+    const replacement = `${upload.publicId}.0.next`;
+    // Other bytes, and the upload ends while they are on their way.
+    const refused = uploads.receive(upload, {
+      scope: 0,
+      declaredBytes: undefined,
+      digest: undefined,
+      read: async (take) => {
+        await take(Buffer.alloc(1024, 9));
+        tree.clock.advance(24 * HOUR_MS);
+      },
+    });
+    expect(await reasonOf(refused)).toBe("upload_expired");
+    expect(stagedFiles()).toEqual([upload.publicId]);
+    tree.clock.advance(-24 * HOUR_MS);
+    // As after a crash between the bytes and their row, and as after one behind it.
+    const path = join(tree.directory, "uploads", replacement);
+    fs.writeFileSync(path, Buffer.alloc(1024, 9));
+    await uploads.recover();
+    expect(stagedFiles()).toEqual([upload.publicId]);
+    fs.writeFileSync(path, Buffer.alloc(1024, 9));
+    tree.db.sqlite.run("UPDATE upload_chunks SET is_replacing = 1 WHERE idx = 0");
+    await uploads.recover();
+    expect(stagedFiles().toSorted()).toEqual([upload.publicId, replacement].toSorted());
+    await close();
+    start();
+    await uploads.recover();
+    await send(upload, 1);
+    expect(stagedFiles()).toEqual([upload.publicId]);
+    expect(fs.readFileSync(join(tree.directory, "uploads", upload.publicId)).subarray(0, 1024)).toEqual(
+      Buffer.alloc(1024, 9),
+    );
+  });
+
   test("of a removed device is cancelled", async () => {
     const upload = await begin();
     await send(upload, 0);

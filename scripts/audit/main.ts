@@ -1,0 +1,144 @@
+// What scripts/audit-pages runs; its head says what for.
+import { parseArgs } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import type { Account } from "../../test/support/client.ts";
+import { seedSampleLibrary } from "../../test/support/sample-library.ts";
+import { type TestServer, withServer } from "../../test/support/server.ts";
+import { launchChromium } from "../../test/web/support/chromium.ts";
+import { violations } from "../../test/web/support/look.ts";
+import { fillFolder } from "./library.ts";
+import { withLighthouse } from "./lighthouse.ts";
+import { type Frames, measureScrolling } from "./scrolling.ts";
+
+const PAGES = [
+  "/sign-in",
+  "/sign-up",
+  "/files",
+  "/files/House",
+  "/photos",
+  "/search?q=plan",
+  "/shared/by-me",
+  "/shared/with-me",
+  "/trash",
+  "/history",
+  ...["profile", "security", "sessions", "devices", "api-keys", "notifications", "usage", "appearance", "account"].map(
+    (name) => `/settings/${name}`,
+  ),
+  ...["health", "users", "invites", "plans", "storage", "jobs", "audit", "integrity", "webhooks", "config"].map(
+    (name) => `/admin/${name}`,
+  ),
+];
+
+const LIGHTHOUSE_ROUNDS = 5;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      axe: { type: "boolean" },
+      lighthouse: { type: "boolean" },
+      "hundred-thousand": { type: "boolean" },
+    },
+  });
+  const isEverything = Object.keys(values).length === 0;
+  await withServer({}, async (server) => {
+    const account = await server.addUser(["--admin"]);
+    if (isEverything || values.axe === true) {
+      await seedSampleLibrary(account, { friend: await server.signUp() });
+      await withChromium((browser) => tellAxe(server, account, browser));
+    }
+    if (isEverything || values.lighthouse === true) await tellLighthouse(server, account);
+    if (values["hundred-thousand"] === true) {
+      await withChromium((browser) => tellScrolling(server, account, browser));
+    }
+  });
+}
+
+async function withChromium(use: (browser: Browser) => Promise<void>): Promise<void> {
+  const browser = await launchChromium();
+  try {
+    await use(browser);
+  } finally {
+    await browser.close();
+  }
+}
+
+async function signedIn(server: TestServer, account: Account, browser: Browser): Promise<Page> {
+  const context = await browser.newContext({
+    baseURL: server.url,
+    viewport: { width: 1280, height: 800 },
+    serviceWorkers: "block",
+  });
+  context.setDefaultTimeout(120_000);
+  const { email, password } = account;
+  await context.request.post("/api/auth/signin", { data: { email, password, cookie: true } });
+  return context.newPage();
+}
+
+async function tellScrolling(server: TestServer, account: Account, browser: Browser): Promise<void> {
+  await fillFolder(server, account, 100_000);
+  const page = await signedIn(server, account, browser);
+  // Once before, so that it is the page that is measured, and not the first start of a browser.
+  await page.goto("/files");
+  await page.waitForLoadState("networkidle");
+  for (const view of ["first", "again"]) {
+    const found = await measureScrolling(page, "/files/Many");
+    const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+    console.table({
+      [`100,000 files, ${view}`]: {
+        "usable after": `${found.usableMs} ms`,
+        "frames per second (longest frame), by finger": tellFrames(found.byFinger),
+        "through all": tellFrames(found.throughAll),
+        "leap shown after": `${found.leapMedianMs} ms, slowest ${found.leapSlowestMs} ms`,
+        "memory before": megabytes(found.memoryBytes.before),
+        "after scrolling": megabytes(found.memoryBytes.scrolled),
+        "after 300 leaps": megabytes(found.memoryBytes.leapt),
+        elements: found.elements,
+      },
+    });
+  }
+}
+
+function tellFrames({ perSecond, longestMs }: Frames): string {
+  return `${perSecond} (${longestMs} ms)`;
+}
+
+async function tellAxe(server: TestServer, account: Account, browser: Browser): Promise<void> {
+  const page = await signedIn(server, account, browser);
+  const rows: Record<string, { violations: number; first: string }> = {};
+  for (const path of PAGES) {
+    // Who is signed in is sent on from there.
+    if (path.startsWith("/sign-")) await page.context().clearCookies();
+    await page.goto(path);
+    if (path.startsWith("/sign-")) await page.waitForLoadState("networkidle");
+    else await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await page.waitForLoadState("networkidle");
+    const found = await violations(page);
+    rows[path] = { violations: found.length, first: found[0]?.slice(0, 120) ?? "" };
+    if (path.startsWith("/sign-")) {
+      const { email, password } = account;
+      await page.context().request.post("/api/auth/signin", { data: { email, password, cookie: true } });
+    }
+  }
+  console.table(rows);
+}
+
+async function tellLighthouse(server: TestServer, account: Account): Promise<void> {
+  await fillFolder(server, account, 10_000);
+  const { email, password } = account;
+  await withLighthouse(async (judge) => {
+    for (const preset of ["phone", "desktop"] as const) {
+      const answer = await server.visitor.post("/api/auth/signin", { email, password, cookie: true });
+      const cookie = answer.header("set-cookie").split(";")[0] ?? "";
+      // More than once: what else the machine does meanwhile counts for more than most changes to a page.
+      const rows: Record<string, Record<string, string | number>> = {};
+      for (let round = 1; round <= LIGHTHOUSE_ROUNDS; round++) {
+        const verdict = await judge({ url: `${server.url}/files/Many`, cookie, preset });
+        rows[`10,000 files, ${preset}, ${round}`] = { ...verdict.scores, ...verdict.metrics };
+        for (const complaint of verdict.complaints) console.log(`  ${preset}, ${round}: ${complaint}`);
+      }
+      console.table(rows);
+    }
+  });
+}
+
+await main();

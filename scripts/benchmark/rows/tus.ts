@@ -1,0 +1,101 @@
+/**
+ * One large file by tus in one request, against the same file by the plain upload right before and after, and against one
+ * raw upload of as many bytes to the floor: each answer comes when the file is on the disk and has its name.
+ */
+import { type Bench, freshContest, record, type Row } from "../bench.ts";
+import { type Larder, PASSWORD } from "../larder.ts";
+import { load } from "../load.ts";
+import { peakResidentMib, resetPeakResident, residentMib } from "../measure.ts";
+import type { Server } from "../server.ts";
+import { textAt } from "../device.ts";
+
+const MB = 1e6;
+const MIB = 1 << 20;
+
+export const tus: Row = {
+  id: "tus",
+  title: "a large file by tus in one request",
+  diskGib: ({ quick }) => (quick ? 2 : 5),
+  run: async (bench: Bench) => {
+    const sizeBytes = (bench.options.quick ? 256 : 1024) * MIB;
+    const name = bench.options.quick ? "256 MiB" : "1 GiB";
+    const speed = bench.figure({
+      task: `${name} by tus, completed`,
+      unit: "MB/s",
+      better: "higher",
+      targets: [{ against: "floor", reach: 0.8 }],
+    });
+    const share = bench.figure({
+      task: `${name} by tus, as a multiple of the plain upload`,
+      unit: "×",
+      better: "higher",
+      targets: [{ against: "number", reach: 1 }],
+    });
+    const peak = bench.figure({
+      task: `peak RSS over idle, ${name} by tus`,
+      unit: "MiB",
+      better: "lower",
+      targets: [{ against: "number", reach: 96 }],
+    });
+    await freshContest(
+      bench,
+      [speed, share, peak],
+      ["floor", "larder"],
+      async (server, round) => {
+        const plain = (part: string) =>
+          sendPlain(server, sizeBytes, { folder: `r${round}`, name: `${part}.bin`, rawAs: "content" });
+        if (!isLarder(server)) {
+          record(speed, server.subject, sizeBytes / MB / ((await plain("floor")) / 1000));
+          return;
+        }
+        const beforeMs = await plain("before");
+        await Bun.sleep(1000);
+        const idleMib = residentMib(server.pid);
+        resetPeakResident(server.pid);
+        const tusMs = await sendByTus(server, sizeBytes);
+        record(peak, server.subject, Math.max(0, peakResidentMib(server.pid) - idleMib));
+        const afterMs = await plain("after");
+        record(speed, server.subject, sizeBytes / MB / (tusMs / 1000));
+        record(share, server.subject, (beforeMs + afterMs) / 2 / tusMs);
+      },
+      true,
+    );
+  },
+};
+
+function isLarder(server: Server): server is Larder {
+  return server.subject === "larder";
+}
+
+async function sendPlain(
+  server: Server,
+  sizeBytes: number,
+  upload: { folder: string; name: string; rawAs: "content" },
+): Promise<number> {
+  const templates = [server.uploadTemplate({ ...upload, body: { random: sizeBytes } })];
+  return (await load(server, { connections: 1, count: 1, templates })).elapsedMs;
+}
+
+/** @returns milliseconds from the first request, which begins the upload, to the answer of the last, which makes the file */
+async function sendByTus(larder: Larder, sizeBytes: number): Promise<number> {
+  const home = `http://127.0.0.1:${larder.port}`;
+  const signedIn = await fetch(`${home}/api/auth/signin`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: larder.email, password: PASSWORD }),
+  });
+  const authorization = `Bearer ${textAt(await signedIn.json(), "token")}`;
+  const startedAt = performance.now();
+  const begun = await fetch(`${home}/api/tus`, {
+    method: "POST",
+    headers: { authorization, "tus-resumable": "1.0.0", "upload-length": String(sizeBytes) },
+  });
+  const location = begun.headers.get("location");
+  if (location === null) throw new Error(`tus answered ${begun.status}: ${(await begun.text()).slice(0, 400)}`);
+  const beganMs = performance.now() - startedAt;
+  const head =
+    `PATCH ${location} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${authorization}\r\nTus-Resumable: 1.0.0\r\n` +
+    "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\n";
+  const sent = await load(larder, { connections: 1, count: 1, templates: [{ head, body: { random: sizeBytes } }] });
+  return beganMs + sent.elapsedMs;
+}

@@ -1,0 +1,90 @@
+import type { Database } from "bun:sqlite";
+
+/** A change of place: where a node was until then. */
+export interface LeftRow {
+  readonly atMs: number;
+  /** 0 for the trash. */
+  readonly parentId: number;
+  readonly name: string;
+  readonly deviceId: string | null;
+  readonly deviceName: string | null;
+}
+
+/** Who and what made a node. */
+export interface MakingRow {
+  readonly userId: number | null;
+  readonly deviceId: string | null;
+  readonly deviceName: string | null;
+}
+
+/** A share that a node has. */
+export interface SharedRow {
+  readonly atMs: number;
+  readonly kind: "public" | "link" | "upload" | "account";
+}
+
+/** An entry of the audit log about a node. */
+export interface AuditedRow {
+  readonly atMs: number;
+  readonly action: string;
+  readonly userId: string | null;
+}
+
+/** Of each kind so many are looked at, the newest. */
+const ROWS_MAX = 1_000;
+
+/** What is noted in several tables about one node; each read by an index. */
+export class ActivityRows {
+  readonly #left;
+  readonly #making;
+  readonly #shared;
+  readonly #audited;
+
+  constructor(sqlite: Database) {
+    // The key of former_places, then that of the journal.
+    this.#left = sqlite.prepare<LeftRow, [number]>(
+      `SELECT p.at AS atMs, p.parent_id AS parentId, p.name, d.public_id AS deviceId, d.name AS deviceName
+       FROM former_places p
+       LEFT JOIN journal j ON j.account_id = p.account_id AND j.seq = p.seq
+       LEFT JOIN devices d ON d.id = j.device_id
+       WHERE p.node_id = ?1 ORDER BY p.seq DESC LIMIT ${ROWS_MAX}`,
+    );
+    this.#making = sqlite.prepare<MakingRow, [number]>(
+      `SELECT CASE WHEN n.version = 1 THEN n.content_by
+           ELSE (SELECT v.created_by FROM versions v WHERE v.node_id = n.id AND v.version = 1) END AS userId,
+         d.public_id AS deviceId, d.name AS deviceName
+       FROM nodes n
+       LEFT JOIN journal j ON j.account_id = n.account_id AND j.seq = n.created_seq
+       LEFT JOIN devices d ON d.id = j.device_id
+       WHERE n.id = ?1`,
+    );
+    this.#shared = sqlite.prepare<SharedRow, [number]>(
+      `SELECT created_at AS atMs, kind FROM shares INDEXED BY shares_node WHERE node_id = ?1
+       ORDER BY id DESC LIMIT ${ROWS_MAX}`,
+    );
+    this.#audited = sqlite.prepare<AuditedRow, [string]>(
+      `SELECT at AS atMs, action, user_id AS userId FROM audit INDEXED BY audit_target
+       WHERE target_id = ?1 AND outcome = 'done' AND action IN ('version.delete', 'file.download')
+       ORDER BY id DESC LIMIT ${ROWS_MAX}`,
+    );
+  }
+
+  /** The places that a node left, the last first. */
+  left(nodeId: number): LeftRow[] {
+    return this.#left.all(nodeId);
+  }
+
+  making(nodeId: number): MakingRow | undefined {
+    return this.#making.get(nodeId) ?? undefined;
+  }
+
+  /** The shares that a node has now, the newest first. */
+  shared(nodeId: number): SharedRow[] {
+    return this.#shared.all(nodeId);
+  }
+
+  /** What only the audit log tells, the newest first. */
+  audited(publicId: string): AuditedRow[] {
+    return this.#audited.all(publicId);
+  }
+}

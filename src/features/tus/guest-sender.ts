@@ -1,0 +1,39 @@
+import { toChecksum } from "../../blobs/digest.ts";
+import type { Visit } from "../shares/door.ts";
+import { type DropBox, readDropFields } from "../shares/upload-form.ts";
+import type { TusMetadata } from "./metadata.ts";
+import type { TusSender } from "./types.ts";
+
+/**
+ * A guest who sends into a drop box, found by the address of the upload alone: nobody else is told it. Of what they say
+ * of the file its name, type, checksum and their own name count; folder, labels and names that are taken are the owner's.
+ * @throws AppError as the door
+ */
+export function guestSender(dropBox: DropBox, visit: Visit): TusSender {
+  return {
+    senderId: undefined,
+    shareId: dropBox.destination(visit).share.publicId,
+    // Else a stranger could take all of the owner's quota by announcing much and sending nothing.
+    isTrusted: false,
+    admit: (metadata) => void readDropFields(saidBy(metadata)),
+    destination: () => {
+      const { owner, path, limitBytes, tooLarge } = dropBox.destination(visit);
+      return { owner, folderPath: path, limitBytes, tooLarge };
+    },
+    name: (arrival, metadata, naming) => {
+      const { name: fileName, mediaType: declaredType } = metadata;
+      return dropBox.finish(visit, arrival, { fileName, declaredType }, saidBy(metadata), {
+        before: naming.before,
+        onDone: naming.done,
+      });
+    },
+    explain: (error) => dropBox.explain(visit, error),
+  };
+}
+
+function saidBy({ fields, sender }: TusMetadata): Map<string, string[]> {
+  const said = new Map<string, string[]>();
+  if (fields.checksum !== undefined) said.set("checksum", [toChecksum(fields.checksum)]);
+  if (sender !== undefined) said.set("sender", [sender]);
+  return said;
+}

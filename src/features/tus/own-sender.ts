@@ -1,0 +1,54 @@
+import { AppError } from "../../errors.ts";
+import type { FileService, StorageLimits } from "../files/service.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { nameTaken } from "../tree/names.ts";
+import type { TreeReader } from "../tree/reader.ts";
+import type { User } from "../users/types.ts";
+import type { TusSender } from "./types.ts";
+
+/** What {@link ownSender} works with. */
+export interface OwnSenderOptions {
+  readonly files: Pick<FileService, "finishUpload">;
+  readonly permissions: Pick<Permissions, "place">;
+  readonly tree: Pick<TreeReader, "findFileNamed">;
+  readonly limitsOf: (user: User) => StorageLimits;
+}
+
+/** An account that sends into its own tree, or into one that is shared with it for writing. */
+export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptions, user: User): TusSender {
+  return {
+    senderId: user.id,
+    shareId: undefined,
+    isTrusted: true,
+    admit: ({ fields, name }, { owner, folderPath }) => {
+      const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;
+      if (isTaken) throw nameTaken(name);
+    },
+    destination: ({ fields, share }) => {
+      const { owner, path } = permissions.place(user, fields.folderPath, share);
+      const { maxFileSizeBytes: limitBytes, plan } = limitsOf(owner);
+      const tooLarge = () =>
+        new AppError(
+          "file_too_large",
+          `A file may have at most ${limitBytes} bytes on the ${plan} plan. Send a smaller one.`,
+          {
+            limit: limitBytes,
+            plan,
+          },
+        );
+      return { owner, folderPath: path, limitBytes, tooLarge };
+    },
+    name: async (arrival, { name, mediaType, fields, share }, naming) => {
+      const { file } = await files.finishUpload(
+        user,
+        arrival,
+        { fileName: name, declaredType: mediaType },
+        fields,
+        () => undefined,
+        { share, before: naming.before, onDone: naming.done },
+      );
+      return file;
+    },
+    explain: (error) => error,
+  };
+}

@@ -1,0 +1,65 @@
+/** Nouns of this feature. */
+import type { Transaction } from "../../db/transaction.ts";
+import type { Arrival } from "../files/service.ts";
+import type { FileNode } from "../tree/types.ts";
+import type { Upload } from "../uploads/types.ts";
+import type { User } from "../users/types.ts";
+import type { TusMetadata } from "./metadata.ts";
+
+/** A file; a part of one that is joined later; or parts being joined (tus, Concatenation). */
+export type TusKind = "whole" | "partial" | "final";
+
+/** An upload by tus, as the database has it. */
+export interface TusUpload {
+  readonly upload: Upload;
+  /** Row id of the account that began it; undefined where a guest of a drop box did. */
+  readonly senderId: number | undefined;
+  /** Public id of the drop box's share. */
+  readonly shareId: string | undefined;
+  readonly kind: TusKind;
+  /** Of a final one: the public ids of its parts, in their order. Of a part that was joined: of the one that it went into. */
+  readonly parts: readonly string[];
+  /** So many bytes from the start are on the device. */
+  readonly offsetBytes: number;
+  /** Undefined as long as the client has not told it. */
+  readonly lengthBytes: number | undefined;
+  /** Upload-Metadata as it came. */
+  readonly metadata: string;
+}
+
+/** Called in the deed that gives the content its file. */
+export interface Naming {
+  /** Before the file is made: what was held for it makes room for it. */
+  readonly before: (tx: Transaction) => void;
+  /** With the file. */
+  readonly done: (tx: Transaction, file: FileNode) => void;
+}
+
+/** Where an upload goes: whose quota and limits it touches, and the folder by its owner's path. */
+export interface Destination {
+  readonly owner: User;
+  readonly folderPath: string;
+  /** Largest file that is taken; null for no limit. */
+  readonly limitBytes: number | null;
+  /** What is said of a larger one. */
+  readonly tooLarge: () => Error;
+}
+
+/** Whoever sends: an account, or a guest of a drop box. An upload is found by the one that began it alone. */
+export interface TusSender {
+  readonly senderId: number | undefined;
+  readonly shareId: string | undefined;
+  /**
+   * Whether quota and disk are held for all of an upload when it begins; else they are asked for as its bytes come, so
+   * that a stranger who only announces takes nothing.
+   */
+  readonly isTrusted: boolean;
+  /** Asked before an upload begins: better told now than after all its bytes. @throws AppError name_taken | invalid_field */
+  admit(metadata: TusMetadata, destination: Destination): void;
+  /** @throws AppError where nothing may be put there */
+  destination(metadata: TusMetadata): Destination;
+  /** Makes a file of what has arrived. @throws AppError as an upload in one request */
+  name(arrival: Arrival, metadata: TusMetadata, naming: Naming): Promise<FileNode>;
+  /** What a refusal may tell this sender. */
+  explain(error: unknown): unknown;
+}

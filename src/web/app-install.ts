@@ -1,0 +1,63 @@
+// What makes the application one that can be installed: its manifest, and its service worker.
+import { firstScripts, PAGE_PREFIXES, THEME_COLORS } from "./app-shell.ts";
+import type { ClientFiles } from "./client-files.ts";
+
+/** Larger files are kept when they are first used, but for those that no page does without. */
+const KEPT_FROM_START_BYTES_MAX = 200_000;
+
+/** The web app manifest (W3C), with the share target that phones offer as "Share → Larder". */
+export function renderManifest(basePath: string, files: ClientFiles): string {
+  const icon = (name: string, size: number, purpose: "any" | "maskable") => ({
+    src: basePath + files.pathOf(`${name}.png`),
+    sizes: `${size}x${size}`,
+    type: "image/png",
+    purpose,
+  });
+  const shortcut = (name: string, path: string) => ({ name, url: basePath + path });
+  return JSON.stringify({
+    id: `${basePath}/`,
+    name: "Larder",
+    short_name: "Larder",
+    description: "Files kept at home.",
+    lang: "en",
+    start_url: `${basePath}/files`,
+    scope: `${basePath}/`,
+    display: "standalone",
+    background_color: THEME_COLORS.light,
+    theme_color: THEME_COLORS.light,
+    categories: ["productivity", "utilities"],
+    icons: [
+      icon("icon-192", 192, "any"),
+      icon("icon-512", 512, "any"),
+      icon("icon-maskable-192", 192, "maskable"),
+      icon("icon-maskable-512", 512, "maskable"),
+    ],
+    shortcuts: [
+      shortcut("Photos", "/photos"),
+      shortcut("Search", "/search"),
+      shortcut("Shared with me", "/shared/with-me"),
+    ],
+    share_target: {
+      action: `${basePath}/share-target`,
+      method: "POST",
+      enctype: "multipart/form-data",
+      params: { title: "title", text: "text", url: "url", files: [{ name: "files", accept: ["*/*"] }] },
+    },
+  });
+}
+
+/** The service worker, told what this build consists of. */
+export async function renderServiceWorker(basePath: string, files: ClientFiles): Promise<string> {
+  const { manifest } = files;
+  const small = Object.entries(manifest.files)
+    .filter(([, { type, identity }]) => /javascript|css/.test(type) && identity.size <= KEPT_FROM_START_BYTES_MAX)
+    .map(([name]) => files.pathOf(name));
+  const program = {
+    version: files.version,
+    basePath,
+    pages: PAGE_PREFIXES,
+    files: [...new Set([...firstScripts(files), ...files.loadsOf("start.css"), ...small])],
+  };
+  // Base paths have no quotes and names of files are our own: JSON is a script here.
+  return `const LARDER=${JSON.stringify(program)};\n${await files.open(manifest.worker).text()}`;
+}

@@ -1,0 +1,69 @@
+// The files of the pages as the program has them: embedded in the executable, or built from the sources beside it.
+import type { ClientManifest, PackedFile } from "./client-manifest.ts";
+import { loadPack } from "./client-pack.ts";
+
+/** Encodings that files lie in the pack in, best first. */
+export const ENCODINGS = ["br", "gzip"] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** The files that browsers load. */
+export class ClientFiles {
+  constructor(
+    readonly manifest: ClientManifest,
+    private readonly pack: Blob,
+  ) {}
+
+  /** Changes with any byte of any file. */
+  get version(): string {
+    return this.manifest.version;
+  }
+
+  /** The address of a file below the base path. */
+  pathOf(name: string): string {
+    return `/assets/${this.version}/${name}`;
+  }
+
+  /** A file by its name below `/assets/<version>/`; undefined for a name that no file has. */
+  find(name: string): PackedFile | undefined {
+    return Object.hasOwn(this.manifest.files, name) ? this.manifest.files[name] : undefined;
+  }
+
+  /**
+   * Addresses of a module's file and of all that it imports before it can run, nearest first.
+   * @param module its path below `client/`
+   * @throws Error where the build knows no such entry
+   */
+  loadsOf(module: string): readonly [string, ...string[]] {
+    const [first, ...rest] = (this.manifest.entries[module] ?? []).map((name) => this.pathOf(name));
+    if (first === undefined) throw new Error(`The build of the pages has no entry ${module}.`);
+    return [first, ...rest];
+  }
+
+  /** A file's bytes in an encoding; as they are where it doesn't lie in that one. */
+  open(file: PackedFile, encoding?: Encoding): Blob {
+    const { offset, size } = (encoding && file[encoding]) ?? file.identity;
+    return this.pack.slice(offset, offset + size);
+  }
+}
+
+let loading: Promise<ClientFiles> | undefined;
+
+/**
+ * The files of this program. Loaded when first asked for; a build that failed is tried again the next time.
+ * @throws Error with what the bundler said, where the program runs from source
+ */
+export async function clientFiles(): Promise<ClientFiles> {
+  loading ??= loadPack().then(
+    ({ manifest, pack }) => new ClientFiles(manifest, Bun.file(pack)),
+    (error: unknown) => {
+      loading = undefined;
+      throw error;
+    },
+  );
+  return loading;
+}
+
+/** What the pages of public links load, below the base path: the module, and what it imports. */
+export async function publicScript(): Promise<readonly [string, ...string[]]> {
+  return (await clientFiles()).loadsOf("public/main.ts");
+}

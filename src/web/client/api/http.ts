@@ -1,0 +1,184 @@
+/** One way to the server for all pages: requests below the base path, answers out of the envelope, failures as errors. */
+import { href } from "../app/address.ts";
+import { words } from "./words.ts";
+
+export { href, ownAddress } from "../app/address.ts";
+
+/** An answer of the server that is a refusal or a failure. Its message is meant for people. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly reason: string | undefined;
+  readonly details: Record<string, unknown>;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    message: string,
+    answer: {
+      status: number;
+      code: string;
+      details?: Record<string, unknown>;
+      retryAfterSeconds?: number | undefined;
+    },
+  ) {
+    super(message);
+    this.name = "ApiError";
+    this.status = answer.status;
+    this.code = answer.code;
+    this.details = answer.details ?? {};
+    const reason = this.details["reason"];
+    this.reason = typeof reason === "string" ? reason : undefined;
+    this.retryAfterSeconds = answer.retryAfterSeconds;
+  }
+}
+
+/** The request did not reach the server, or its answer did not reach the page. */
+export class OfflineError extends Error {
+  constructor(cause: unknown) {
+    super("The server can't be reached.", { cause });
+    this.name = "OfflineError";
+  }
+}
+
+/** Methods of the API. */
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** What a request carries. */
+export interface RequestOptions {
+  /** Values of undefined are left out. */
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** False for what asks whether somebody is signed in: it can't wait until somebody is. */
+  readonly waitsForSignIn?: boolean;
+}
+
+/** What the page does about an answer that says that nobody is signed in: true once somebody is again. */
+export type SignInGate = () => Promise<boolean>;
+
+const SESSION_LOST = new Set(["missing_token", "invalid_token", "expired_token", "revoked_token"]);
+
+let signInGate: SignInGate | undefined;
+const reachability = new Set<(isReached: boolean) => void>();
+
+/** Sets who is asked when the session has ended; app/session.ts does, while somebody is signed in. */
+export function setSignInGate(gate: SignInGate | undefined): void {
+  signInGate = gate;
+}
+
+/** Tells `listener` after each request whether it reached the server. @returns a function that ends it */
+export function onReachability(listener: (isReached: boolean) => void): () => void {
+  reachability.add(listener);
+  return () => reachability.delete(listener);
+}
+
+/**
+ * Asks the server, as the person who is signed in. Where the session has ended meanwhile, it waits until the person has
+ * signed in again, then asks once more.
+ * @returns `data` of the envelope; the whole body where the answer has no `data`
+ * @throws ApiError for every answer that is no success; OfflineError where there was none; what `signal` was aborted with
+ */
+export async function request<T>(method: Method, path: `/api/${string}`, options: RequestOptions = {}): Promise<T> {
+  const response = await send(method, path, options);
+  if (response.ok) return await readAnswer<T>(response);
+  const error = await readError(response);
+  const mayWait = options.waitsForSignIn !== false && isSessionLost(error, path);
+  if (!mayWait || signInGate === undefined || !(await signInGate())) throw error;
+  const second = await send(method, path, options);
+  if (second.ok) return await readAnswer<T>(second);
+  throw await readError(second);
+}
+
+/** Whether an error says that nobody is signed in, rather than that a password or code was wrong. */
+export function isSessionLost(error: unknown, path = ""): boolean {
+  return (
+    error instanceof ApiError &&
+    error.status === 401 &&
+    SESSION_LOST.has(error.reason ?? "") &&
+    !path.startsWith("/api/auth/")
+  );
+}
+
+/** The address of an API endpoint with its query. */
+export function apiAddress(path: `/api/${string}`, query: RequestOptions["query"] = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value));
+  const text = parameters.toString();
+  return text === "" ? href(path) : `${href(path)}?${text}`;
+}
+
+/** Reads a failed response as the error it tells, whatever stands between page and server answered. */
+export async function readError(response: Response): Promise<ApiError> {
+  const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const answer = {
+    status: response.status,
+    retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
+  };
+  const body: unknown = await response.json().catch(() => undefined);
+  const told = isRecord(body) ? body["error"] : undefined;
+  if (!isRecord(told)) return new ApiError(wordsForStatus(response.status), { ...answer, code: "UNKNOWN" });
+  const { message, code, details } = told;
+  return new ApiError(typeof message === "string" ? message : wordsForStatus(response.status), {
+    ...answer,
+    code: typeof code === "string" ? code : "UNKNOWN",
+    ...(isRecord(details) && { details }),
+  });
+}
+
+async function send(method: Method, path: `/api/${string}`, options: RequestOptions): Promise<Response> {
+  const { query, body, signal, headers } = options;
+  try {
+    const response = await fetch(apiAddress(path, query), {
+      method,
+      credentials: "same-origin",
+      headers: {
+        accept: "application/json",
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal }),
+    });
+    tellReached(true);
+    return response;
+  } catch (error) {
+    signal?.throwIfAborted();
+    tellReached(false);
+    throw new OfflineError(error);
+  }
+}
+
+async function readAnswer<T>(response: Response): Promise<T> {
+  const text = await response.text().catch((error: unknown) => {
+    throw new OfflineError(error);
+  });
+  const body: unknown = text === "" ? {} : JSON.parse(text);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller's word: the server tests its answers against their schema
+  return (isRecord(body) && body["data"] !== undefined ? body["data"] : body) as T;
+}
+
+function tellReached(isReached: boolean): void {
+  for (const listener of reachability) listener(isReached);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** For answers without our envelope: a proxy between page and server gave them. */
+function wordsForStatus(status: number): string {
+  if (status === 413) return words.tooLargeForProxy;
+  if (status === 502 || status === 503 || status === 504 || (status >= 520 && status <= 526)) {
+    return words.noAnswer;
+  }
+  return words.wordless(status);
+}
+
+/** Words for people, for anything that was thrown. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return error.message;
+  if (error instanceof OfflineError) return words.offline;
+  return words.unexpected;
+}

@@ -1,0 +1,67 @@
+/** Names of what pages have asked, so that a change made on one is seen on all. */
+import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import { basePath } from "../app/address.ts";
+import { request } from "./http.ts";
+import type { Usage } from "./types.ts";
+
+const FILES = "files";
+
+/** Query keys; what begins with the same parts is thrown away together. */
+export const keys = {
+  /** All that depends on the account's files. */
+  files: [FILES] as const,
+  /** All pages of a folder; what else tells the question apart (sort, page, at) comes behind. */
+  listing: (folder: string, ...rest: readonly unknown[]) => [FILES, "listing", folder, ...rest] as const,
+  /** One entry by its id. */
+  entry: (id: string, ...rest: readonly unknown[]) => [FILES, "entry", id, ...rest] as const,
+  versions: (id: string) => [FILES, "entry", id, "versions"] as const,
+  activity: (id: string) => [FILES, "entry", id, "activity"] as const,
+  search: (...rest: readonly unknown[]) => [FILES, "search", ...rest] as const,
+  trash: [FILES, "trash"] as const,
+  photos: [FILES, "photos"] as const,
+  history: [FILES, "history"] as const,
+  tags: [FILES, "tags"] as const,
+  usage: [FILES, "usage"] as const,
+  shares: ["shares"] as const,
+  sharesOf: (id: string) => ["shares", "of", id] as const,
+  received: ["shares", "received"] as const,
+  profile: ["profile"] as const,
+  settings: ["settings"] as const,
+  notifications: ["notifications"] as const,
+  admin: (section: string, ...rest: readonly unknown[]) => ["admin", section, ...rest] as const,
+};
+
+/** What the account uses of its storage. */
+export const usageQuery = queryOptions({
+  queryKey: keys.usage,
+  queryFn: ({ signal }) => request<Usage>("GET", "/api/users/usage", { signal }),
+});
+
+/** After any change of files: whatever shows files asks again (listing, photos, trash, search, usage, history, shares). */
+export async function invalidateTree(queryClient: QueryClient): Promise<void> {
+  tabs().postMessage(CHANGED);
+  await askAgain(queryClient);
+}
+
+/** Lets changes that other tabs of this browser make be seen at once. Called once, by main.tsx. */
+export function followOtherTabs(queryClient: QueryClient): void {
+  tabs().addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+    if (data === CHANGED) void askAgain(queryClient);
+  });
+}
+
+async function askAgain(queryClient: QueryClient): Promise<void> {
+  await Promise.all([
+    queryClient.invalidateQueries({ queryKey: keys.files }),
+    queryClient.invalidateQueries({ queryKey: keys.shares }),
+  ]);
+}
+
+const CHANGED = "files-changed";
+let channel: BroadcastChannel | undefined;
+
+/** The other tabs; opened when it is first needed. */
+function tabs(): BroadcastChannel {
+  channel ??= new BroadcastChannel(`larder-files${basePath()}`);
+  return channel;
+}

@@ -1,0 +1,107 @@
+import { Link, Outlet, useLocation } from "@tanstack/react-router";
+import { Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { lazyPart } from "../ui/lazy-part.ts";
+import { useWasIdle } from "../ui/use-was-idle.ts";
+import { Banners } from "./banners.tsx";
+import { isAt, mainPlaces } from "./navigation.ts";
+import { PageBoundary } from "./page-boundary.tsx";
+import { useSession } from "./session.ts";
+import { useShortcuts } from "./shortcuts.ts";
+import { NewButton, SideBar } from "./side-bar.tsx";
+import { TopBar } from "./top-bar.tsx";
+import { words } from "./words.ts";
+
+const Help = lazyPart(() => import("./help.tsx").then((part) => part.Help));
+const Drawer = lazyPart(() => import("./drawer.tsx").then((part) => part.Drawer));
+const UploadTray = lazyPart(() => import("../features/uploads/upload-tray.tsx").then((part) => part.UploadTray));
+
+/** Where phones have the round button: on other pages it would only stand before what is there. */
+const PLACES_TO_ADD = ["/files", "/photos"] as const;
+
+/** The frame of all pages of a signed-in person: bars around one page. */
+export function Frame() {
+  const { user } = useSession();
+  const { pathname } = useLocation();
+  const searchRef = useRef<HTMLInputElement>(null);
+  const [isDrawerOpen, setIsDrawerOpen] = useState(false);
+  const [isHelpOpen, setIsHelpOpen] = useState(false);
+  const wasIdle = useWasIdle();
+  const openHelp = useCallback(() => setIsHelpOpen(true), []);
+  useEffect(() => setIsDrawerOpen(false), [pathname]);
+  useShortcuts(words.everywhere, [
+    {
+      keys: "/ mod+k",
+      label: words.search,
+      run: () => {
+        searchRef.current?.focus();
+        searchRef.current?.select();
+      },
+    },
+    { keys: "?", label: words.keyboardHelp, run: openHelp },
+  ]);
+  return (
+    <div className="flex h-dvh flex-col bg-surface">
+      <a
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>("#main")?.focus();
+        }}
+        className="sr-only focus:not-sr-only focus:fixed focus:start-3 focus:top-3 focus:z-70 focus:rounded-lg focus:bg-accent focus:px-4 focus:py-2.5 focus:text-on-accent"
+      >
+        {words.skipToContent}
+      </a>
+      <Banners />
+      <TopBar searchRef={searchRef} onMenu={() => setIsDrawerOpen(true)} onHelp={openHelp} />
+      <div className="flex min-h-0 flex-1">
+        <aside className="hidden w-58 shrink-0 overflow-y-auto lg:block">
+          <SideBar />
+        </aside>
+        <main
+          id="main"
+          tabIndex={-1}
+          data-scroll-restoration-id="main"
+          className="min-w-0 flex-1 overflow-y-auto border-line bg-raised sm:mx-2 sm:rounded-t-2xl sm:border sm:border-b-0 lg:ms-0"
+        >
+          <PageBoundary address={pathname}>
+            <Outlet />
+          </PageBoundary>
+        </main>
+      </div>
+      <BottomBar pathname={pathname} />
+      {user.role !== "viewer" && PLACES_TO_ADD.some((place) => isAt(pathname, place)) && (
+        <div data-floating-action className="fixed end-4 bottom-20 z-30 sm:bottom-6 lg:hidden">
+          <NewButton isRound />
+        </div>
+      )}
+      <Suspense fallback={null}>
+        {isDrawerOpen && <Drawer onClose={() => setIsDrawerOpen(false)} />}
+        {isHelpOpen && <Help open onClose={() => setIsHelpOpen(false)} />}
+        {wasIdle && <UploadTray />}
+      </Suspense>
+    </div>
+  );
+}
+
+/** Phones: the places that are reached by the thumb. */
+function BottomBar({ pathname }: { readonly pathname: string }) {
+  const places = mainPlaces().filter(({ path }) => path !== "/shared/by-me" && path !== "/history");
+  return (
+    <nav
+      aria-label={words.goTo}
+      className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden"
+    >
+      {places.map(({ path, label, icon: Icon }) => (
+        <Link
+          key={path}
+          to={path}
+          {...(isAt(pathname, path) && { "aria-current": "page" as const })}
+          className="flex min-h-14 min-w-0 flex-1 flex-col items-center justify-center gap-0.5 px-1 text-xs text-muted no-underline aria-[current=page]:font-semibold aria-[current=page]:text-accent"
+        >
+          <Icon aria-hidden size={22} />
+          <span className="max-w-full truncate">{path === "/shared/with-me" ? words.shared : label}</span>
+        </Link>
+      ))}
+    </nav>
+  );
+}

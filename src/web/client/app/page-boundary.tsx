@@ -1,0 +1,55 @@
+import { Component, type ReactNode, Suspense } from "react";
+import { ErrorState } from "../ui/error-state.tsx";
+import { retryFailedParts } from "../ui/lazy-part.ts";
+import { Spinner } from "../ui/spinner.tsx";
+import { words } from "./words.ts";
+
+interface Props {
+  /** The page's address: with another one, a failure is forgotten. */
+  readonly address: string;
+  readonly children: ReactNode;
+}
+
+interface State {
+  readonly address: string;
+  readonly error: unknown;
+}
+
+/** Keeps the frame standing where a page fails, and says so in its place. */
+export class PageBoundary extends Component<Props, State> {
+  override state: State = { address: this.props.address, error: undefined };
+
+  static getDerivedStateFromError(error: unknown): Partial<State> {
+    return { error };
+  }
+
+  static getDerivedStateFromProps({ address }: Props, state: State): State | null {
+    return address === state.address ? null : { address, error: undefined };
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    if (error === undefined) return <Suspense fallback={<Waiting />}>{this.props.children}</Suspense>;
+    return (
+      <div className="p-4">
+        <h1 className="sr-only">{words.pageFailed}</h1>
+        <ErrorState
+          error={error}
+          onRetry={() => {
+            retryFailedParts();
+            this.setState({ error: undefined });
+          }}
+        />
+      </div>
+    );
+  }
+}
+
+/** While the page's script is on its way. */
+export function Waiting() {
+  return (
+    <div className="flex justify-center py-24 text-muted">
+      <Spinner size={28} />
+    </div>
+  );
+}

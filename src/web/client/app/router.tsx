@@ -1,0 +1,173 @@
+/** The addresses of the application, and which page each shows. Every page is a script of its own. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  Outlet,
+  redirect,
+  useRouter,
+} from "@tanstack/react-router";
+import { ConfirmHost } from "../ui/confirm.tsx";
+import { ErrorState } from "../ui/error-state.tsx";
+import { lazyPart } from "../ui/lazy-part.ts";
+import { ToastHost } from "../ui/toast.tsx";
+import { TooltipHost } from "../ui/tooltip.tsx";
+import { basePath } from "./address.ts";
+import { Frame } from "./frame.tsx";
+import { NotFound } from "./not-found.tsx";
+import { Waiting } from "./page-boundary.tsx";
+import { formatTextSearch, parseTextSearch, textSearch } from "./search-params.ts";
+import { loadSession, sessionState } from "./session.ts";
+import { SignInAgain } from "./sign-in-again.tsx";
+
+const pages = {
+  files: lazyPart(() => import("../features/browse/files-page.tsx").then((page) => page.FilesPage)),
+  photos: lazyPart(() => import("../features/photos/photos-page.tsx").then((page) => page.PhotosPage)),
+  search: lazyPart(() => import("../features/search/search-page.tsx").then((page) => page.SearchPage)),
+  sharedByMe: lazyPart(() => import("../features/shares/shared-by-me-page.tsx").then((page) => page.SharedByMePage)),
+  sharedWithMe: lazyPart(() =>
+    import("../features/shares/shared-with-me-page.tsx").then((page) => page.SharedWithMePage),
+  ),
+  trash: lazyPart(() => import("../features/trash/trash-page.tsx").then((page) => page.TrashPage)),
+  history: lazyPart(() => import("../features/history/history-page.tsx").then((page) => page.HistoryPage)),
+  settings: lazyPart(() => import("../features/settings/settings-page.tsx").then((page) => page.SettingsPage)),
+  admin: lazyPart(() => import("../features/admin/admin-page.tsx").then((page) => page.AdminPage)),
+  signIn: lazyPart(() => import("../features/sign-in/sign-in-page.tsx").then((page) => page.SignInPage)),
+  signUp: lazyPart(() => import("../features/sign-up/sign-up-page.tsx").then((page) => page.SignUpPage)),
+};
+
+const root = createRootRoute({
+  component: Root,
+  notFoundComponent: NotFound,
+  errorComponent: Failure,
+  validateSearch: textSearch,
+});
+
+/** Pages of a signed-in person; anybody else is sent to sign in first, and back afterwards. */
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  component: Frame,
+  beforeLoad: async ({ location }) => {
+    if (sessionState().status === "signed-in" || (await loadSession()) !== undefined) return;
+    const next = location.publicHref.slice(basePath().length);
+    throw redirect({ to: "/sign-in", search: next === "/" || next === "/files" ? {} : { next } });
+  },
+});
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/files", replace: true });
+  },
+});
+
+const filesLayout = createRoute({ getParentRoute: () => signedIn, path: "/files", component: pages.files });
+const filesTop = createRoute({ getParentRoute: () => filesLayout, path: "/" });
+const filesBelow = createRoute({ getParentRoute: () => filesLayout, path: "$" });
+
+const photos = createRoute({ getParentRoute: () => signedIn, path: "/photos", component: pages.photos });
+const search = createRoute({ getParentRoute: () => signedIn, path: "/search", component: pages.search });
+const byMe = createRoute({ getParentRoute: () => signedIn, path: "/shared/by-me", component: pages.sharedByMe });
+const withMe = createRoute({ getParentRoute: () => signedIn, path: "/shared/with-me", component: pages.sharedWithMe });
+const trash = createRoute({ getParentRoute: () => signedIn, path: "/trash", component: pages.trash });
+const history = createRoute({ getParentRoute: () => signedIn, path: "/history", component: pages.history });
+
+const settingsStart = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/settings",
+  beforeLoad: () => {
+    throw redirect({ to: "/settings/$section", params: { section: "profile" }, replace: true });
+  },
+});
+const settings = createRoute({ getParentRoute: () => signedIn, path: "/settings/$section", component: pages.settings });
+
+const adminStart = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/admin",
+  beforeLoad: () => {
+    throw redirect({ to: "/admin/$section", params: { section: "health" }, replace: true });
+  },
+});
+const admin = createRoute({ getParentRoute: () => signedIn, path: "/admin/$section", component: pages.admin });
+
+const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: pages.signIn });
+const signUp = createRoute({ getParentRoute: () => root, path: "/sign-up", component: pages.signUp });
+
+const routeTree = root.addChildren([
+  start,
+  signIn,
+  signUp,
+  signedIn.addChildren([
+    filesLayout.addChildren([filesTop, filesBelow]),
+    photos,
+    search,
+    byMe,
+    withMe,
+    trash,
+    history,
+    settingsStart,
+    settings,
+    adminStart,
+    admin,
+  ]),
+]);
+
+/** Makes the router; its addresses are below the base path. */
+export function makeRouter() {
+  return createRouter({
+    routeTree,
+    basepath: basePath() || "/",
+    parseSearch: (query) => parseTextSearch(query),
+    stringifySearch: formatTextSearch,
+    defaultPreload: "intent",
+    defaultPendingComponent: Waiting,
+    scrollRestoration: hasPlaceToRestore,
+    scrollToTopSelectors: ["#main"],
+    trailingSlash: "never",
+  });
+}
+
+let isFirstDrawing = true;
+
+/** A page that was just opened is at its top; to scroll it there would have it laid out before its first picture. */
+function hasPlaceToRestore({ location }: { readonly location: { readonly hash: string } }): boolean {
+  const isOpened = isFirstDrawing && location.hash === "" && !cameBack();
+  isFirstDrawing = false;
+  return !isOpened;
+}
+
+function cameBack(): boolean {
+  const [navigation] = performance.getEntriesByType("navigation");
+  return navigation instanceof PerformanceNavigationTiming && navigation.type !== "navigate";
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}
+
+function Root() {
+  return (
+    <>
+      <Outlet />
+      <SignInAgain />
+      <ConfirmHost />
+      <ToastHost />
+      <TooltipHost />
+    </>
+  );
+}
+
+/** Where not even the frame could be made: the server did not say who is signed in. */
+function Failure({ error }: ErrorComponentProps) {
+  const router = useRouter();
+  return (
+    <main className="flex min-h-dvh items-center justify-center bg-surface">
+      <ErrorState error={error} onRetry={() => void router.invalidate()} />
+    </main>
+  );
+}

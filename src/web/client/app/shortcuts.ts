@@ -1,0 +1,129 @@
+/** Keys that do something, collected so that the overlay of `?` can list what the current page knows. */
+import { useEffect, useRef } from "react";
+import { createStore, useStore } from "./store.ts";
+
+/** One shortcut. */
+export interface Shortcut {
+  /** `mod` is Ctrl, or ⌘ on a Mac: `mod+k`, `shift+delete`, `/`, `?`, `arrowleft`, `f2`. Several ways are separated by a space. */
+  readonly keys: string;
+  readonly label: string;
+  readonly run: (event: KeyboardEvent) => void;
+  /** Not taken, and not hindered, where this says false. */
+  readonly when?: () => boolean;
+  /** Also while a dialog is open; without it a dialog has the keyboard for itself. */
+  readonly inDialog?: boolean;
+  /** Only listed: the part handles the key itself. */
+  readonly listedOnly?: boolean;
+}
+
+/** Shortcuts that belong together, as the overlay shows them. */
+export interface ShortcutGroup {
+  readonly title: string;
+  readonly shortcuts: readonly Shortcut[];
+}
+
+const groups = createStore<readonly ShortcutGroup[]>([]);
+const IS_MAC = /mac|iphone|ipad/i.test(navigator.userAgent);
+let isListening = false;
+
+/**
+ * Offers shortcuts while the component is there. Of two for the same key the one that came later is taken. Keys without
+ * `mod` are left alone while somebody types.
+ */
+export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): void {
+  const latest = useRef(shortcuts);
+  useEffect(() => {
+    latest.current = shortcuts;
+  });
+  const signature = shortcuts.map(({ keys, label }) => `${keys}\n${label}`).join("\n\n");
+  useEffect(() => {
+    listen();
+    const group: ShortcutGroup = {
+      title,
+      get shortcuts() {
+        return latest.current;
+      },
+    };
+    groups.update((known) => [...known, group]);
+    return () => groups.update((known) => known.filter((other) => other !== group));
+  }, [title, signature]);
+}
+
+/** All shortcuts that are offered now; groups of one title are one. */
+export function useShortcutGroups(): readonly ShortcutGroup[] {
+  const merged = new Map<string, Shortcut[]>();
+  for (const { title, shortcuts } of useStore(groups)) {
+    if (shortcuts.length > 0) merged.set(title, [...(merged.get(title) ?? []), ...shortcuts]);
+  }
+  return [...merged].map(([title, shortcuts]) => ({ title, shortcuts }));
+}
+
+/** The caps of a shortcut's keys as this device names them: `["Ctrl", "K"]`. */
+export function keyCaps(keys: string): string[] {
+  const names: Readonly<Record<string, string>> = {
+    mod: IS_MAC ? "⌘" : "Ctrl",
+    shift: IS_MAC ? "⇧" : "Shift",
+    alt: IS_MAC ? "⌥" : "Alt",
+    arrowleft: "←",
+    arrowright: "→",
+    arrowup: "↑",
+    arrowdown: "↓",
+    escape: "Esc",
+    delete: "Del",
+    space: "Space",
+    enter: "Enter",
+  };
+  return keys.split("+").map((key) => names[key] ?? (key.length === 1 ? key.toUpperCase() : capitalized(key)));
+}
+
+/** Whether `event` is the key that `keys` names. */
+export function isPressed(event: KeyboardEvent, keys: string): boolean {
+  return keys.split(" ").some((way) => isWay(event, way));
+}
+
+function isWay(event: KeyboardEvent, way: string): boolean {
+  const parts = way.split("+");
+  const key = parts.at(-1) === "" ? "+" : (parts.at(-1) ?? "");
+  const pressed = event.key === " " ? "space" : event.key.toLowerCase();
+  if (pressed !== key) return false;
+  const hasMod = IS_MAC ? event.metaKey : event.ctrlKey;
+  if (hasMod !== parts.includes("mod") || event.altKey !== parts.includes("alt")) return false;
+  // Where a sign needs Shift depends on the keyboard: `?` is `?`, however it is typed.
+  const isSign = key.length === 1 && key.toLowerCase() === key.toUpperCase();
+  return isSign || event.shiftKey === parts.includes("shift");
+}
+
+function listen(): void {
+  if (isListening) return;
+  isListening = true;
+  document.addEventListener("keydown", onKeyDown);
+}
+
+function onKeyDown(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const isTyping = isTextField(event.target);
+  const hasDialog = document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') !== null;
+  const offered = groups.get().flatMap((group) => group.shortcuts);
+  const shortcut = offered.findLast(
+    (known) =>
+      known.listedOnly !== true &&
+      (!hasDialog || known.inDialog === true) &&
+      isPressed(event, known.keys) &&
+      (!isTyping || /mod\+|escape/.test(known.keys)) &&
+      (known.when?.() ?? true),
+  );
+  if (shortcut === undefined) return;
+  event.preventDefault();
+  shortcut.run(event);
+}
+
+function isTextField(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)
+    return true;
+  return target instanceof HTMLInputElement && !/^(?:button|checkbox|radio|range|submit|reset|file)$/.test(target.type);
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

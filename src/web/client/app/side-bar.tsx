@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useLocation } from "@tanstack/react-router";
+import { FolderUp, HardDrive } from "lucide-react";
+import { Plus, Upload } from "../ui/icons.ts";
+import { usageQuery } from "../api/queries.ts";
+import { Button } from "../ui/button.tsx";
+import { cx } from "../ui/cx.ts";
+import { formatBytes } from "../ui/format.ts";
+import { loadScript } from "../ui/lazy-part.ts";
+import { Menu, type MenuItem } from "../ui/menu.tsx";
+import { Progress } from "../ui/progress.tsx";
+import { toast } from "../ui/toast.tsx";
+import { messageOf } from "../api/http.ts";
+import { isAt, mainPlaces, type Place, settingPlaces } from "./navigation.ts";
+import { useOfferedNewThings } from "./new-menu.ts";
+import { useSession } from "./session.ts";
+import { words } from "./words.ts";
+
+/** All places, the button "New" and what is left of the storage. @param onNavigate told when a link was taken */
+export function SideBar({ onNavigate }: { readonly onNavigate?: () => void }) {
+  const { user } = useSession();
+  return (
+    <div className="flex min-h-full flex-col gap-4 p-3">
+      {user.role !== "viewer" && <NewButton />}
+      <nav aria-label={words.mainNavigation} className="flex flex-1 flex-col gap-4">
+        <PlaceList places={mainPlaces()} {...(onNavigate !== undefined && { onNavigate })} />
+        <div className="mt-auto">
+          <PlaceList places={settingPlaces(user.role)} {...(onNavigate !== undefined && { onNavigate })} />
+        </div>
+      </nav>
+      <StorageMeter />
+    </div>
+  );
+}
+
+function PlaceList({ places, onNavigate }: { readonly places: readonly Place[]; readonly onNavigate?: () => void }) {
+  const { pathname } = useLocation();
+  return (
+    <ul className="flex flex-col gap-0.5">
+      {places.map(({ path, label, icon: Icon }) => (
+        <li key={path}>
+          <Link
+            to={path}
+            onClick={onNavigate}
+            {...(isAt(pathname, path) && { "aria-current": "page" as const })}
+            className="control flex items-center gap-3 rounded-full px-4 text-sm font-medium text-ink no-underline hover:bg-sunken aria-[current=page]:bg-accent-soft aria-[current=page]:text-accent"
+          >
+            <Icon aria-hidden size={20} className="shrink-0" />
+            <span className="truncate">{label}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Adds things: uploads, and what the page offers. */
+export function NewButton({ isRound = false }: { readonly isRound?: boolean }) {
+  const { items, folder, canUpload = true } = useOfferedNewThings();
+  const offered = (): MenuItem[] => [
+    ...items,
+    ...(items.length > 0 && canUpload ? [null] : []),
+    ...(canUpload
+      ? [
+          { label: words.uploadFiles, icon: Upload, run: () => pick("files", folder) },
+          { label: words.uploadFolder, icon: FolderUp, run: () => pick("folder", folder) },
+        ]
+      : []),
+  ];
+  if (!canUpload && items.length === 0) return null;
+  return (
+    <Menu
+      items={offered}
+      trigger={
+        isRound ? (
+          <button
+            type="button"
+            aria-label={words.new}
+            className="inline-flex size-14 items-center justify-center rounded-2xl bg-accent text-on-accent shadow-lg hover:bg-accent-hover"
+          >
+            <Plus aria-hidden size={26} />
+          </button>
+        ) : (
+          <Button variant="primary" size="large" icon={Plus} className="self-start rounded-2xl shadow-sm">
+            {words.new}
+          </Button>
+        )
+      }
+    />
+  );
+}
+
+function pick(what: "files" | "folder", folder: string): void {
+  const uploads = loadScript(() => import("../features/uploads/uploads.ts"));
+  uploads
+    .then(({ uploads: engine }) => (what === "files" ? engine.pickFiles(folder) : engine.pickFolder(folder)))
+    .catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
+}
+
+function StorageMeter() {
+  const { data } = useQuery(usageQuery);
+  if (data === undefined) return <div className="h-14" />;
+  const { used, quota, percentage } = data.storage;
+  const tone = percentage >= 95 ? "danger" : percentage >= 80 ? "warning" : "accent";
+  return (
+    <div className="px-4 text-sm text-muted">
+      <p className="mb-1.5 flex items-center gap-2 font-medium text-ink">
+        <HardDrive aria-hidden size={16} />
+        {words.storage}
+      </p>
+      {quota !== null && <Progress value={percentage / 100} label={words.storage} tone={tone} className="mb-1.5" />}
+      <p className={cx(tone === "danger" && "text-danger")}>
+        {quota === null ? words.storageUsed(formatBytes(used)) : words.storageOf(formatBytes(used), formatBytes(quota))}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import { Suspense } from "react";
+import { messageOf } from "../api/http.ts";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { lazyPart } from "../ui/lazy-part.ts";
+import { Spinner } from "../ui/spinner.tsx";
+import { toast } from "../ui/toast.tsx";
+import { currentAddress, href } from "./address.ts";
+import { afterSignIn, useSessionState } from "./session.ts";
+import { words } from "./words.ts";
+
+const SignInForm = lazyPart(() => import("../features/sign-in/sign-in-form.tsx").then((part) => part.SignInForm));
+
+/** Above the page when the session has ended: what is on the page stays, and what was asked for goes on afterwards. */
+export function SignInAgain() {
+  const state = useSessionState();
+  const isOpen = state.status === "signed-in" && state.isLost;
+  if (!isOpen) return null;
+  return (
+    <Dialog
+      open
+      isPersistent
+      hasClose={false}
+      onClose={stay}
+      title={words.signInAgain}
+      description={words.signInAgainHint}
+      footer={
+        <Button
+          variant="quiet"
+          onClick={() =>
+            window.location.assign(href(`/sign-in?${new URLSearchParams({ next: currentAddress() }).toString()}`))
+          }
+        >
+          {words.signInAsOther}
+        </Button>
+      }
+    >
+      <Suspense fallback={<Spinner />}>
+        <SignInForm
+          email={state.user.email}
+          onDone={() => void afterSignIn().catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }))}
+        />
+      </Suspense>
+    </Dialog>
+  );
+}
+
+/** There is nothing to go back to without a session. */
+function stay(): void {
+  return;
+}

@@ -1,0 +1,129 @@
+import { useNavigate } from "@tanstack/react-router";
+import { Keyboard, Menu as MenuIcon, Moon, Sun, SunMoon } from "lucide-react";
+import { LogOut, Search, Settings } from "../ui/icons.ts";
+import { type Ref, useEffect, useState } from "react";
+import { messageOf } from "../api/http.ts";
+import { Avatar } from "../ui/avatar.tsx";
+import { IconButton } from "../ui/icon-button.tsx";
+import { Menu } from "../ui/menu.tsx";
+import { toast } from "../ui/toast.tsx";
+import { Tooltip } from "../ui/tooltip.tsx";
+import { useTextSearch } from "./search-params.ts";
+import { useSession, useSignOut } from "./session.ts";
+import { setTheme, useTheme } from "./theme.ts";
+import { words } from "./words.ts";
+
+/** Name, search, account. */
+export function TopBar({
+  searchRef,
+  onMenu,
+  onHelp,
+}: {
+  readonly searchRef: Ref<HTMLInputElement>;
+  readonly onMenu: () => void;
+  readonly onHelp: () => void;
+}) {
+  return (
+    <header className="flex h-14 shrink-0 items-center gap-2 px-2 sm:gap-3 sm:px-4">
+      <IconButton label={words.menu} icon={MenuIcon} onClick={onMenu} className="lg:hidden" />
+      <p className="hidden text-lg font-semibold tracking-tight text-accent sm:block lg:w-52 lg:ps-3">
+        {words.product}
+      </p>
+      <SearchField inputRef={searchRef} />
+      <div className="ms-auto flex items-center gap-1">
+        <AccountMenu onHelp={onHelp} />
+      </div>
+    </header>
+  );
+}
+
+function SearchField({ inputRef }: { readonly inputRef: Ref<HTMLInputElement> }) {
+  const navigate = useNavigate();
+  const asked = useTextSearch()["q"] ?? "";
+  const [text, setText] = useState(asked);
+  useEffect(() => setText(asked), [asked]);
+  return (
+    // The landmark is the form: browsers offer the history of what was searched.
+    <search className="min-w-0 max-w-2xl flex-1">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (text.trim() !== "") void navigate({ to: "/search", search: { q: text.trim() } });
+        }}
+        className="relative"
+      >
+        <Search
+          aria-hidden
+          size={18}
+          className="pointer-events-none absolute start-3.5 top-1/2 -translate-y-1/2 text-muted"
+        />
+        <input
+          ref={inputRef}
+          type="search"
+          name="q"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          aria-label={words.searchPlaceholder}
+          aria-keyshortcuts="/ Control+K"
+          placeholder={words.searchPlaceholder}
+          autoComplete="off"
+          enterKeyHint="search"
+          className="control h-11 w-full rounded-full border border-transparent bg-sunken ps-10 pe-4 text-base text-ink focus:border-line-strong focus:bg-raised sm:text-sm"
+        />
+      </form>
+    </search>
+  );
+}
+
+function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
+  const { user } = useSession();
+  const theme = useTheme();
+  const navigate = useNavigate();
+  const signOut = useSignOut();
+  const name = user.name === "" ? user.email : user.name;
+  return (
+    <Menu
+      align="end"
+      trigger={
+        <button
+          type="button"
+          aria-label={words.account(name)}
+          className="inline-flex size-11 items-center justify-center rounded-full hover:bg-sunken"
+        >
+          <Tooltip text={user.email}>
+            <span>
+              <Avatar name={name} size={34} />
+            </span>
+          </Tooltip>
+        </button>
+      }
+      items={[
+        {
+          label: words.settings,
+          icon: Settings,
+          run: () => void navigate({ to: "/settings/$section", params: { section: "profile" } }),
+        },
+        {
+          label: words.theme,
+          icon: SunMoon,
+          items: [
+            { label: words.themeSystem, icon: SunMoon, checked: theme === "system", run: () => setTheme("system") },
+            { label: words.themeLight, icon: Sun, checked: theme === "light", run: () => setTheme("light") },
+            { label: words.themeDark, icon: Moon, checked: theme === "dark", run: () => setTheme("dark") },
+          ],
+        },
+        { label: words.keyboardHelp, icon: Keyboard, keys: "?", run: onHelp },
+        null,
+        {
+          label: words.signOut,
+          icon: LogOut,
+          run: () => {
+            signOut().catch((error: unknown) =>
+              toast({ text: words.signingOutFailed(messageOf(error)), tone: "danger" }),
+            );
+          },
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,152 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { FileClock } from "lucide-react";
+import { Download } from "../../../ui/icons.ts";
+import { apiAddress, request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import type { Pagination } from "../../../api/types.ts";
+import { type TextSearch, useSetTextSearch, useTextSearch } from "../../../app/search-params.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { formatDateTime } from "../../../ui/format.ts";
+import { Menu } from "../../../ui/menu.tsx";
+import { AuditFilter } from "../audit-filter.tsx";
+import { Loaded } from "../loaded.tsx";
+import { Pager } from "../pager.tsx";
+import { text } from "../text.ts";
+import type { AuditEntry } from "../types.ts";
+
+const TONES = { done: "success", refused: "warning", failed: "danger" } as const;
+
+/** Who did what, from where and when; newest first. */
+export function AuditSection() {
+  const search = useTextSearch();
+  const setSearch = useSetTextSearch();
+  const page = Number(search["page"] ?? 1) || 1;
+  const filter = filterOf(search);
+  const query = useQuery({
+    queryKey: keys.admin("audit", filter, page),
+    queryFn: ({ signal }) =>
+      request<{ entries: readonly AuditEntry[]; pagination: Pagination }>("GET", "/api/admin/audit", {
+        query: { ...filter, page, limit: 50 },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  });
+  return (
+    <>
+      <AuditFilter
+        // What was typed belongs to one address of the page: with another one it begins anew.
+        key={JSON.stringify(filter)}
+        values={search}
+        onApply={(values) => setSearch({ ...values, page: undefined }, { push: true })}
+      />
+      <div className="mb-2 flex justify-end">
+        <Menu
+          align="end"
+          trigger={<Button icon={Download}>{text.export}</Button>}
+          items={[
+            {
+              label: text.exportCsv,
+              href: apiAddress("/api/admin/audit/export", { ...filter, format: "csv" }),
+              download: true,
+            },
+            {
+              label: text.exportJson,
+              href: apiAddress("/api/admin/audit/export", { ...filter, format: "jsonl" }),
+              download: true,
+            },
+          ]}
+        />
+      </div>
+      <Loaded query={query}>
+        {({ entries, pagination }) =>
+          entries.length === 0 ? (
+            <EmptyState icon={FileClock} title={text.noEntries} />
+          ) : (
+            <>
+              <DataTable caption={text.audit} columns={columns()} rows={entries} rowKey={({ id }) => id} />
+              <Pager pagination={pagination} onPage={(to) => setSearch({ page: String(to) }, { push: true })} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+/** The filter of an address, as the API takes it; days are those of the reader. */
+function filterOf({ user, action, outcome, ip, from, to }: TextSearch) {
+  return { user, action, outcome, ip, from: startOf(from), to: startOf(to, 1) };
+}
+
+function startOf(day: string | undefined, daysLater = 0): string | undefined {
+  const [year, month, date] = (day ?? "").split("-").map(Number);
+  if (year === undefined || month === undefined || date === undefined) return undefined;
+  const start = new Date(year, month - 1, date + daysLater);
+  return Number.isNaN(start.getTime()) ? undefined : start.toISOString();
+}
+
+function columns(): Column<AuditEntry>[] {
+  return [
+    { key: "when", title: text.when, cell: ({ at }) => formatDateTime(at) },
+    {
+      key: "what",
+      title: text.what,
+      isHeader: true,
+      cell: ({ action, times }) => (
+        <>
+          <code>{action}</code>
+          {times > 1 && <span className="ms-2 text-xs font-normal text-muted">{text.timesRepeated(times)}</span>}
+        </>
+      ),
+    },
+    {
+      key: "outcome",
+      title: text.auditOutcome,
+      cell: ({ outcome, reason }) => (
+        <>
+          <Badge tone={TONES[outcome]}>{text.outcomes(outcome)}</Badge>
+          {reason !== null && <span className="block text-xs text-muted">{reason}</span>}
+        </>
+      ),
+    },
+    {
+      key: "who",
+      title: text.who,
+      cell: ({ user, via }) => (
+        <>
+          <span className="break-all">{user?.email ?? user?.id ?? text.nobody}</span>
+          <span className="block text-xs text-muted">
+            {[text.viaNames(via.kind), via.name].filter(Boolean).join(": ")}
+          </span>
+        </>
+      ),
+    },
+    {
+      key: "whom",
+      title: text.whom,
+      cell: ({ account, target, user, details }) => (
+        <>
+          {account !== null && account.id !== user?.id && (
+            <span className="block break-all">{account.email ?? account.id}</span>
+          )}
+          {target !== null && (
+            <code className="block text-xs break-all">{[target.type, target.id].filter(Boolean).join(" ")}</code>
+          )}
+          {Object.keys(details).length > 0 && (
+            <code className="block max-w-64 text-xs break-all text-muted">{JSON.stringify(details)}</code>
+          )}
+        </>
+      ),
+    },
+    {
+      key: "where",
+      title: text.where,
+      cell: ({ clientAddress, userAgent }) => (
+        <span {...(userAgent !== null && { title: userAgent })}>{clientAddress ?? ""}</span>
+      ),
+    },
+  ];
+}

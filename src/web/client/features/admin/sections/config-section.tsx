@@ -1,0 +1,96 @@
+import { useQuery } from "@tanstack/react-query";
+import { Settings2 } from "lucide-react";
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Checkbox } from "../../../ui/checkbox.tsx";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+import type { Setting } from "../types.ts";
+
+interface Config {
+  readonly file: string | null;
+  readonly settings: readonly Setting[];
+}
+
+/** Every setting as it holds, and where it came from. */
+export function ConfigSection() {
+  const query = useQuery({
+    queryKey: keys.admin("config"),
+    queryFn: ({ signal }) => request<Config>("GET", "/api/admin/config", { signal }),
+  });
+  return <Loaded query={query}>{(config) => <Settings config={config} />}</Loaded>;
+}
+
+function Settings({ config: { file, settings } }: { readonly config: Config }) {
+  const [wanted, setWanted] = useState("");
+  const [isOnlyChanged, setIsOnlyChanged] = useState(false);
+  const found = settings.filter((setting) => isFound(setting, wanted) && !(isOnlyChanged && setting.isDefault));
+  return (
+    <>
+      <p className="mb-4 max-w-3xl text-sm text-muted">
+        {text.configHint} {file === null ? text.configNoFile : text.configFile(file)}
+      </p>
+      <div className="mb-4 flex flex-wrap items-end gap-x-6 gap-y-3">
+        <TextField
+          label={text.searchSettings}
+          type="search"
+          value={wanted}
+          onChange={setWanted}
+          className="w-full sm:w-72"
+        />
+        <Checkbox label={text.onlyChanged} checked={isOnlyChanged} onChange={setIsOnlyChanged} className="pb-2" />
+      </div>
+      {found.length === 0 ? (
+        <EmptyState icon={Settings2} title={text.noSettings} />
+      ) : (
+        <DataTable caption={text.config} columns={columns()} rows={found} rowKey={({ key }) => key} />
+      )}
+    </>
+  );
+}
+
+function isFound({ key, help, environment }: Setting, wanted: string): boolean {
+  const words = wanted.toLocaleLowerCase().split(/\s+/u).filter(Boolean);
+  const searched = `${key} ${help} ${environment}`.toLocaleLowerCase();
+  return words.every((word) => searched.includes(word));
+}
+
+function columns(): Column<Setting>[] {
+  return [
+    {
+      key: "setting",
+      title: text.setting,
+      isHeader: true,
+      cell: ({ key, help, environment, accepts }) => (
+        <div className="max-w-xl py-1">
+          <code>{key}</code>
+          <span className="block text-xs font-normal text-muted">
+            {help} {text.accepts(accepts)}
+          </span>
+          <span className="block text-xs font-normal break-all text-muted">{text.variable(environment)}</span>
+        </div>
+      ),
+    },
+    {
+      key: "value",
+      title: text.value,
+      cell: ({ value, isDefault, default: fallback }) => (
+        <>
+          <code className="break-all">{value}</code>
+          {!isDefault && <span className="block text-xs break-all text-muted">{text.defaultIs(fallback)}</span>}
+        </>
+      ),
+    },
+    {
+      key: "source",
+      title: text.source,
+      cell: ({ source, isDefault }) =>
+        isDefault ? <span className="text-muted">{text.default}</span> : <Badge tone="accent">{source}</Badge>,
+    },
+  ];
+}

@@ -1,0 +1,118 @@
+import { useQuery } from "@tanstack/react-query";
+import { ScanSearch } from "lucide-react";
+import { ShieldCheck } from "../../../ui/icons.ts";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import type { Pagination } from "../../../api/types.ts";
+import { useSetTextSearch, useTextSearch } from "../../../app/search-params.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { formatBytes, formatDateTime, formatNumber } from "../../../ui/format.ts";
+import { Select } from "../../../ui/select.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { Loaded } from "../loaded.tsx";
+import { Pager } from "../pager.tsx";
+import { text } from "../text.ts";
+import type { Finding, Job, Stats } from "../types.ts";
+import { useDeed } from "../use-deed.ts";
+
+const STATES = ["open", "resolved", "all"] as const;
+
+/** What readings of the store found wrong, and how long ago every byte was read. */
+export function FindingsSection() {
+  const search = useTextSearch();
+  const setSearch = useSetTextSearch();
+  const state = STATES.find((known) => known === search["state"]) ?? "open";
+  const page = Number(search["page"] ?? 1) || 1;
+  const query = useQuery({
+    queryKey: keys.admin("findings", state, page),
+    queryFn: ({ signal }) =>
+      request<{ findings: readonly Finding[]; pagination: Pagination }>("GET", "/api/admin/findings", {
+        query: { state, page },
+        signal,
+      }),
+  });
+  const stats = useQuery({
+    queryKey: keys.admin("stats"),
+    queryFn: ({ signal }) => request<Stats>("GET", "/api/admin/stats", { signal }),
+  });
+  const readNow = useDeed(
+    () => request<Job>("POST", "/api/admin/jobs/scrub/run"),
+    ({ isRunning, lastResult, name }) =>
+      toast({ text: isRunning ? text.jobStarted(name) : (lastResult ?? text.jobDone(name)) }),
+  );
+  const { readWithinDays = null, scrubWithinDays = 0 } = stats.data?.integrity ?? {};
+  return (
+    <>
+      <p className="mb-4 max-w-3xl text-sm text-muted">
+        {text.findingsHint}{" "}
+        {stats.data !== undefined &&
+          (readWithinDays === null
+            ? text.nothingStored
+            : text.readWithin(formatNumber(readWithinDays), formatNumber(scrubWithinDays)))}
+      </p>
+      <div className="mb-4 flex flex-wrap items-end justify-between gap-3">
+        <Select
+          label={text.state}
+          value={state}
+          onChange={(chosen) => setSearch({ state: chosen === "open" ? undefined : chosen, page: undefined })}
+          options={STATES.map((value) => ({ value, label: text.findingStates(value) }))}
+          className="w-44"
+        />
+        <Button icon={ScanSearch} busy={readNow.isPending} onClick={() => readNow.mutate()}>
+          {text.readNow}
+        </Button>
+      </div>
+      <Loaded query={query}>
+        {({ findings, pagination }) =>
+          findings.length === 0 ? (
+            <EmptyState icon={ShieldCheck} title={text.noFindings}>
+              {stats.data !== undefined && text.noFindingsHint(formatNumber(scrubWithinDays))}
+            </EmptyState>
+          ) : (
+            <>
+              <DataTable caption={text.findings} columns={columns()} rows={findings} rowKey={({ id }) => id} />
+              <Pager pagination={pagination} onPage={(to) => setSearch({ page: String(to) }, { push: true })} />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function columns(): Column<Finding>[] {
+  return [
+    {
+      key: "finding",
+      title: text.finding,
+      isHeader: true,
+      cell: ({ kind, detail }) => (
+        <>
+          <Badge tone="danger">{text.findingKinds(kind)}</Badge>
+          <span className="block font-normal">{detail}</span>
+        </>
+      ),
+    },
+    {
+      key: "content",
+      title: text.content,
+      cell: ({ checksum, size }) => (
+        <>
+          <code className="text-xs break-all">{checksum ?? ""}</code>
+          {size !== null && <span className="block text-xs text-muted">{formatBytes(size)}</span>}
+        </>
+      ),
+    },
+    { key: "files", title: text.filesConcerned, align: "end", cell: ({ files }) => formatNumber(files) },
+    { key: "found", title: text.found, cell: ({ foundAt }) => formatDateTime(foundAt) },
+    {
+      key: "resolved",
+      title: text.resolved,
+      cell: ({ resolvedAt, resolution }) =>
+        resolvedAt === null ? "" : `${formatDateTime(resolvedAt)} (${resolution ?? ""})`,
+    },
+  ];
+}

@@ -1,0 +1,122 @@
+import { useQuery } from "@tanstack/react-query";
+import { CircleAlert, CircleCheck, CircleX } from "lucide-react";
+import { RotateCw } from "../../../ui/icons.ts";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { cx } from "../../../ui/cx.ts";
+import { formatBytes, formatDateTime, formatNumber, formatRelative } from "../../../ui/format.ts";
+import { DiskMeter, diskFree } from "../disk-meter.tsx";
+import { Facts } from "../facts.tsx";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+import type { Health } from "../types.ts";
+
+const FOLLOW_MS = 30_000;
+
+const STATES = {
+  ok: { icon: CircleCheck, title: () => text.healthOk, look: "bg-success-soft text-success" },
+  warning: { icon: CircleAlert, title: () => text.healthWarning, look: "bg-warning-soft text-warning" },
+  error: { icon: CircleX, title: () => text.healthError, look: "bg-danger-soft text-danger" },
+} as const;
+
+/** How the server stands, and what wants to be looked at. */
+export function HealthSection() {
+  const query = useQuery({
+    queryKey: keys.admin("health"),
+    queryFn: ({ signal }) => request<Health>("GET", "/api/admin/health", { signal }),
+    refetchInterval: FOLLOW_MS,
+  });
+  return <Loaded query={query}>{(health) => <Shown health={health} onRefresh={() => void query.refetch()} />}</Loaded>;
+}
+
+function Shown({ health, onRefresh }: { readonly health: Health; readonly onRefresh: () => void }) {
+  const { icon: Icon, title, look } = STATES[health.status];
+  return (
+    <div className="flex flex-col gap-4">
+      <section aria-label={text.health} className={cx("flex items-center gap-4 rounded-2xl p-4 sm:p-5", look)}>
+        <Icon aria-hidden size={32} className="shrink-0" />
+        <div className="min-w-0 flex-1">
+          <p className="text-lg font-semibold">{title()}</p>
+          <p className="text-sm">{health.isReady ? text.healthReady : text.notReady(health.notReadyReason ?? "")}</p>
+        </div>
+        <Button icon={RotateCw} onClick={onRefresh}>
+          {text.refresh}
+        </Button>
+      </section>
+      {health.problems.length > 0 && (
+        <Card title={text.problems}>
+          <ul className="flex flex-col gap-2 text-sm">
+            {health.problems.map(({ severity, about, message }) => (
+              <li key={`${about} ${message}`} className="flex items-start gap-3">
+                <Badge tone={severity === "error" ? "danger" : "warning"}>{text.severities(severity)}</Badge>
+                <span className="min-w-0 break-words">{message}</span>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      <div className="grid gap-4 lg:grid-cols-2">
+        <ServerCard health={health} />
+        <DataCard health={health} />
+      </div>
+    </div>
+  );
+}
+
+function ServerCard({ health }: { readonly health: Health }) {
+  const { versions, queues } = health;
+  const waiting = Object.entries(queues).filter(([, count]) => count > 0);
+  return (
+    <Card title={text.theServer}>
+      <Facts
+        facts={[
+          [text.runningSince, `${formatDateTime(health.startedAt)} (${formatRelative(health.startedAt)})`],
+          [text.memory, formatBytes(health.memoryBytes)],
+          [
+            text.versions,
+            `Larder ${versions.larder} (${versions.commit}), Bun ${versions.bun}, SQLite ${versions.sqlite}`,
+          ],
+          [text.certificate, health.certificateEndsAt === null ? undefined : formatDateTime(health.certificateEndsAt)],
+          [
+            text.queues,
+            waiting.length === 0
+              ? text.none
+              : waiting.map(([name, count]) => `${name}: ${formatNumber(count)}`).join(", "),
+          ],
+          [
+            text.failedJobs,
+            health.failedJobs.length === 0 ? text.none : health.failedJobs.map(({ name }) => name).join(", "),
+          ],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function DataCard({ health: { disk, database, snapshots, openFindings } }: { readonly health: Health }) {
+  return (
+    <Card title={text.storage}>
+      <DiskMeter {...disk} />
+      <Facts
+        facts={[
+          [text.diskFree, diskFree(disk)],
+          [
+            text.database,
+            database.fault ?? text.databaseSize(formatBytes(database.bytes), formatBytes(database.logBytes)),
+          ],
+          [
+            text.snapshots,
+            text.snapshotsValue(
+              snapshots.count,
+              snapshots.lastAt === null ? text.never : formatRelative(snapshots.lastAt),
+            ),
+          ],
+          [text.openFindings, formatNumber(openFindings)],
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,113 @@
+import { useQuery } from "@tanstack/react-query";
+import { MailPlus } from "lucide-react";
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import type { Pagination } from "../../../api/types.ts";
+import { useSetTextSearch, useTextSearch } from "../../../app/search-params.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { useConfirm } from "../../../ui/confirm.tsx";
+import { type Column, DataTable } from "../../../ui/data-table.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { formatDate, formatRelative } from "../../../ui/format.ts";
+import { toast } from "../../../ui/toast.tsx";
+import { InviteDialog } from "../invite-dialog.tsx";
+import { Loaded } from "../loaded.tsx";
+import { Pager } from "../pager.tsx";
+import { text } from "../text.ts";
+import type { Invite } from "../types.ts";
+import { useDeed } from "../use-deed.ts";
+
+const TONES = { open: "accent", used: "success", expired: "neutral" } as const;
+
+/** Invitations, newest first; new ones, and taking one back. */
+export function InvitesSection() {
+  const page = Number(useTextSearch()["page"] ?? 1) || 1;
+  const setSearch = useSetTextSearch();
+  const confirm = useConfirm();
+  const [isInviting, setIsInviting] = useState(false);
+  const query = useQuery({
+    queryKey: keys.admin("invites", page),
+    queryFn: ({ signal }) =>
+      request<{ invites: readonly Invite[]; pagination: Pagination }>("GET", "/api/admin/invites", {
+        query: { page },
+        signal,
+      }),
+  });
+  const takeBack = useDeed(
+    (id: string) => request("DELETE", `/api/admin/invites/${id}`),
+    () => toast({ text: text.takenBack }),
+  );
+  const askToTakeBack = async (id: string) => {
+    const isSure = await confirm({
+      title: text.takeBackTitle,
+      body: text.takeBackBody,
+      action: text.takeBack,
+      danger: true,
+    });
+    if (isSure) takeBack.mutate(id);
+  };
+  const inviteButton = (
+    <Button variant="primary" icon={MailPlus} onClick={() => setIsInviting(true)}>
+      {text.newInvite}
+    </Button>
+  );
+  return (
+    <>
+      <Loaded query={query}>
+        {({ invites, pagination }) =>
+          invites.length === 0 ? (
+            <EmptyState icon={MailPlus} title={text.noInvites} action={inviteButton}>
+              {text.noInvitesHint}
+            </EmptyState>
+          ) : (
+            <>
+              <div className="mb-3 flex justify-end">{inviteButton}</div>
+              <DataTable
+                caption={text.invites}
+                columns={columns((id) => void askToTakeBack(id))}
+                rows={invites}
+                rowKey={({ id }) => id}
+              />
+              <Pager pagination={pagination} onPage={(to) => setSearch({ page: String(to) }, { push: true })} />
+            </>
+          )
+        }
+      </Loaded>
+      {isInviting && <InviteDialog onClose={() => setIsInviting(false)} />}
+    </>
+  );
+}
+
+function columns(onTakeBack: (id: string) => void): Column<Invite>[] {
+  return [
+    { key: "for", title: text.inviteFor, isHeader: true, cell: ({ email }) => email ?? text.anybody },
+    {
+      key: "state",
+      title: text.state,
+      cell: ({ state }) => <Badge tone={TONES[state]}>{text.inviteStates(state)}</Badge>,
+    },
+    { key: "role", title: text.role, cell: ({ role }) => text.roles(role) },
+    { key: "plan", title: text.plan, cell: ({ plan }) => (plan === null ? text.defaultPlan : text.planNames(plan)) },
+    {
+      key: "created",
+      title: text.created,
+      cell: ({ createdAt, createdBy }) => `${formatDate(createdAt)}${createdBy === null ? "" : `, ${createdBy}`}`,
+    },
+    { key: "expires", title: text.expires, cell: ({ expiresAt }) => formatRelative(expiresAt) },
+    { key: "used", title: text.usedBy, cell: ({ usedBy }) => usedBy ?? "" },
+    {
+      key: "actions",
+      title: text.actions,
+      isTitleHidden: true,
+      align: "end",
+      cell: ({ id, state }) =>
+        state === "open" && (
+          <Button size="small" onClick={() => onTakeBack(id)}>
+            {text.takeBack}
+          </Button>
+        ),
+    },
+  ];
+}

@@ -1,0 +1,62 @@
+import { useQuery } from "@tanstack/react-query";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { formatBytes, formatNumber } from "../../../ui/format.ts";
+import { Facts } from "../facts.tsx";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+import type { Plan } from "../types.ts";
+
+/** The plans with their numbers as they hold; they are changed in the configuration. */
+export function PlansSection() {
+  const query = useQuery({
+    queryKey: keys.admin("plans"),
+    queryFn: ({ signal }) => request<{ plans: readonly Plan[] }>("GET", "/api/admin/plans", { signal }),
+  });
+  return (
+    <Loaded query={query}>
+      {({ plans }) => (
+        <>
+          <p className="mb-4 text-sm text-muted">{text.plansHint}</p>
+          <div className="grid gap-4 md:grid-cols-2 xl:grid-cols-3">
+            {plans.map((plan) => (
+              <PlanCard key={plan.name} plan={plan} />
+            ))}
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function PlanCard({ plan }: { readonly plan: Plan }) {
+  const orNone = (value: number | null, format: (n: number) => string) =>
+    value === null ? text.noLimit : format(value);
+  return (
+    <Card
+      title={text.planNames(plan.name)}
+      {...(plan.isDefault && { actions: <Badge tone="accent">{text.isDefault}</Badge> })}
+    >
+      <Facts
+        facts={[
+          [text.quota, orNone(plan.quota, formatBytes)],
+          [text.maxFileSize, formatBytes(plan.maxFileSize)],
+          [text.devices, orNone(plan.devices, formatNumber)],
+        ]}
+      />
+      <h3 className="mt-4 mb-1 text-sm font-medium">{text.requestsHeading}</h3>
+      <Facts
+        facts={Object.entries(plan.limits).map(([category, { limit, windowSeconds }]) => [
+          category,
+          limit === null ? text.noLimit : text.limitOf(formatNumber(limit), formatWindow(windowSeconds)),
+        ])}
+      />
+    </Card>
+  );
+}
+
+function formatWindow(seconds: number): string {
+  return seconds % 3600 === 0 ? text.hours(seconds / 3600) : text.minutes(Math.round(seconds / 60));
+}

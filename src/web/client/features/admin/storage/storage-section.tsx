@@ -1,0 +1,78 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import { Card } from "../../../ui/card.tsx";
+import { formatBytes, formatNumber } from "../../../ui/format.ts";
+import { Select } from "../../../ui/select.tsx";
+import { DiskMeter, diskFree } from "../disk-meter.tsx";
+import { Facts } from "../facts.tsx";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+import type { Day, Stats } from "../types.ts";
+import { GrowthPlots } from "./growth-plots.tsx";
+
+const PERIODS_DAYS = ["30", "90", "365", "731"] as const;
+
+/** What the server holds, and how it has grown. */
+export function StorageSection() {
+  const [period, setPeriod] = useState<(typeof PERIODS_DAYS)[number]>("30");
+  const stats = useQuery({
+    queryKey: keys.admin("stats"),
+    queryFn: ({ signal }) => request<Stats>("GET", "/api/admin/stats", { signal }),
+  });
+  const history = useQuery({
+    queryKey: keys.admin("history", period),
+    queryFn: ({ signal }) =>
+      request<{ days: readonly Day[] }>("GET", "/api/admin/stats/history", { query: { days: period }, signal }),
+  });
+  return (
+    <div className="flex flex-col gap-4">
+      <Loaded query={stats}>{(data) => <Totals stats={data} />}</Loaded>
+      <div className="flex flex-wrap items-end justify-between gap-3 pt-2">
+        <h2 className="text-lg font-semibold">{text.growth}</h2>
+        <Select
+          label={text.period}
+          value={period}
+          onChange={setPeriod}
+          options={PERIODS_DAYS.map((value) => ({ value, label: periodName(Number(value)) }))}
+          className="w-44"
+        />
+      </div>
+      <Loaded query={history}>{({ days }) => <GrowthPlots days={days} />}</Loaded>
+    </div>
+  );
+}
+
+function periodName(days: number): string {
+  return days < 365 ? text.lastDays(days) : text.lastYears(Math.round(days / 365));
+}
+
+function Totals({ stats: { storage, users } }: { readonly stats: Stats }) {
+  const disk = { freeBytes: storage.diskFreeBytes, totalBytes: storage.diskTotalBytes };
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <Card title={text.storage}>
+        <Facts
+          facts={[
+            [text.storageUsed, formatBytes(storage.usedBytes)],
+            [text.storageVersions, formatBytes(storage.versionsBytes)],
+            [text.storageTrash, formatBytes(storage.trashBytes)],
+            [text.storageFiles, formatNumber(storage.files)],
+            [text.storageFolders, formatNumber(storage.folders)],
+            [text.usersTotal, formatNumber(users.total)],
+          ]}
+        />
+      </Card>
+      <Card title={text.storageDisk}>
+        <DiskMeter {...disk} />
+        <Facts
+          facts={[
+            [text.diskFree, diskFree(disk)],
+            [text.storageStored, formatBytes(storage.blobBytes)],
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}

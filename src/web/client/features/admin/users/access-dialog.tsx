@@ -1,0 +1,113 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { formatRelative } from "../../../ui/format.ts";
+import { toast } from "../../../ui/toast.tsx";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+import type { Account, AccountDevice, AccountSession } from "../types.ts";
+import { useDeed } from "../use-deed.ts";
+import { nameOf } from "./user-columns.tsx";
+
+/** Where an account is signed in and on which devices; ends sessions and removes devices. */
+export function AccessDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
+  const base = `/api/admin/users/${account.id}` as const;
+  const sessions = useQuery({
+    queryKey: keys.admin("sessions", account.id),
+    queryFn: ({ signal }) => request<{ sessions: readonly AccountSession[] }>("GET", `${base}/sessions`, { signal }),
+  });
+  const devices = useQuery({
+    queryKey: keys.admin("devices", account.id),
+    queryFn: ({ signal }) => request<{ devices: readonly AccountDevice[] }>("GET", `${base}/devices`, { signal }),
+  });
+  const end = useDeed((id: string) => request("DELETE", `${base}/sessions/${id}`));
+  const endAll = useDeed(
+    () => request("DELETE", `${base}/sessions`),
+    () => toast({ text: text.endedAll }),
+  );
+  const remove = useDeed((id: string) => request("DELETE", `${base}/devices/${encodeURIComponent(id)}`));
+  return (
+    <Dialog
+      open
+      size="medium"
+      onClose={onClose}
+      title={text.sessionsTitle(nameOf(account))}
+      footer={
+        <>
+          <Button variant="danger" busy={endAll.isPending} onClick={() => endAll.mutate()}>
+            {text.endAllSessions}
+          </Button>
+          <Button onClick={onClose}>{text.close}</Button>
+        </>
+      }
+    >
+      <h3 className="mb-1 font-medium">{text.sessionsHeading}</h3>
+      <Loaded query={sessions}>
+        {({ sessions: list }) => (
+          <Rows
+            empty={text.noSessions}
+            rows={list.map((session) => ({
+              id: session.id,
+              name: describe(session),
+              detail: text.lastSeen(formatRelative(session.lastSeenAt)),
+              action: text.endSession,
+              label: text.endSessionOf(describe(session)),
+              run: () => end.mutate(session.id),
+            }))}
+          />
+        )}
+      </Loaded>
+      <h3 className="mt-5 mb-1 font-medium">{text.devicesHeading}</h3>
+      <Loaded query={devices}>
+        {({ devices: list }) => (
+          <Rows
+            empty={text.noDevices}
+            rows={list.map((device) => ({
+              id: device.id,
+              name: device.name,
+              detail: device.platform,
+              action: text.removeDevice,
+              label: text.removeDeviceOf(device.name),
+              run: () => remove.mutate(device.id),
+            }))}
+          />
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function describe({ device, userAgent, kind, clientAddress }: AccountSession): string {
+  return [device?.name ?? userAgent ?? text.viaNames(kind), clientAddress].filter(Boolean).join(", ");
+}
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly detail: ReactNode;
+  readonly action: string;
+  readonly label: string;
+  readonly run: () => void;
+}
+
+function Rows({ rows, empty }: { readonly rows: readonly Row[]; readonly empty: string }) {
+  if (rows.length === 0) return <p className="text-sm text-muted">{empty}</p>;
+  return (
+    <ul className="text-sm">
+      {rows.map(({ id, name, detail, action, label, run }) => (
+        <li key={id} className="flex items-center justify-between gap-4 border-b border-line py-2 last:border-b-0">
+          <span className="min-w-0">
+            <span className="block break-words">{name}</span>
+            <span className="block text-muted">{detail}</span>
+          </span>
+          <Button size="small" aria-label={label} onClick={run}>
+            {action}
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}

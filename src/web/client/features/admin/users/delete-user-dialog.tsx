@@ -1,0 +1,44 @@
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { TextField } from "../../../ui/text-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { FormDialog } from "../form-dialog.tsx";
+import { text } from "../text.ts";
+import type { Account } from "../types.ts";
+import { tellInPlace, useDeed } from "../use-deed.ts";
+import { nameOf } from "./user-columns.tsx";
+
+/** Erases an account with all its files, once its e-mail was typed: nobody does that by accident. */
+export function DeleteUserDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
+  const [typed, setTyped] = useState("");
+  const erase = useDeed(
+    () => request("DELETE", `/api/admin/users/${account.id}`),
+    () => {
+      toast({ text: text.deletedDone(nameOf(account)) });
+      onClose();
+    },
+    tellInPlace,
+  );
+  return (
+    <FormDialog
+      title={text.deleteTitle(nameOf(account))}
+      description={text.deleteBody}
+      action={text.delete}
+      danger
+      isBusy={erase.isPending}
+      isIncomplete={typed.trim().toLowerCase() !== account.email.toLowerCase()}
+      error={erase.error}
+      onSubmit={() => erase.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={text.deleteConfirm(account.email)}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        value={typed}
+        onChange={setTyped}
+      />
+    </FormDialog>
+  );
+}

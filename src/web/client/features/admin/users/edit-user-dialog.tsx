@@ -1,0 +1,60 @@
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { Select } from "../../../ui/select.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { RoleSelect } from "../account-fields.tsx";
+import { FormDialog } from "../form-dialog.tsx";
+import { text } from "../text.ts";
+import { type Account, PLANS } from "../types.ts";
+import { tellInPlace, useDeed } from "../use-deed.ts";
+import { choiceOf, QuotaField, quotaOf } from "./quota-field.tsx";
+import { nameOf } from "./user-columns.tsx";
+
+/** Changes what an account is called, is and may; only what was changed is sent. */
+export function EditUserDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
+  const [name, setName] = useState(account.name);
+  const [email, setEmail] = useState(account.email);
+  const [role, setRole] = useState(account.role);
+  const [plan, setPlan] = useState(account.plan);
+  const [quotaChoice, setQuotaChoice] = useState(() => choiceOf(account));
+  const quota = quotaOf(quotaChoice);
+  const isQuotaChanged = JSON.stringify(quotaChoice) !== JSON.stringify(choiceOf(account));
+  const changes = {
+    ...(name.trim() !== account.name && { name: name.trim() }),
+    ...(email.trim() !== account.email && { email: email.trim() }),
+    ...(role !== account.role && { role }),
+    ...(plan !== account.plan && { plan }),
+    ...(isQuotaChanged && { quota }),
+  };
+  const change = useDeed(
+    () => request<Account>("PATCH", `/api/admin/users/${account.id}`, { body: changes }),
+    () => {
+      toast({ text: text.saved, tone: "success" });
+      onClose();
+    },
+    tellInPlace,
+  );
+  return (
+    <FormDialog
+      title={text.editTitle(nameOf(account))}
+      action={text.save}
+      isBusy={change.isPending}
+      isIncomplete={email.trim() === "" || quota === undefined}
+      error={change.error}
+      onSubmit={() => (Object.keys(changes).length === 0 ? onClose() : change.mutate())}
+      onClose={onClose}
+    >
+      <TextField label={text.name} autoComplete="off" value={name} onChange={setName} />
+      <TextField label={text.email} type="email" required autoComplete="off" value={email} onChange={setEmail} />
+      <RoleSelect value={role} onChange={setRole} />
+      <Select
+        label={text.plan}
+        value={plan}
+        onChange={setPlan}
+        options={PLANS.map((value) => ({ value, label: text.planNames(value) }))}
+      />
+      <QuotaField value={quotaChoice} onChange={setQuotaChoice} />
+    </FormDialog>
+  );
+}

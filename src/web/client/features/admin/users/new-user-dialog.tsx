@@ -1,0 +1,67 @@
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import type { Role } from "../../../api/types.ts";
+import { PasswordField } from "../../../ui/password-field.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { NewPlanSelect, RoleSelect } from "../account-fields.tsx";
+import { FormDialog } from "../form-dialog.tsx";
+import { text } from "../text.ts";
+import type { Account, PasswordLink, PlanName } from "../types.ts";
+import { tellInPlace, useDeed } from "../use-deed.ts";
+import { LinkDialog } from "./link-dialog.tsx";
+
+/** Makes an account; where no password was given, shows the link at which its owner sets one. */
+export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
+  const [email, setEmail] = useState("");
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const [role, setRole] = useState<Role>("user");
+  const [plan, setPlan] = useState<PlanName | "">("");
+  const create = useDeed(
+    () =>
+      request<Account & { passwordLink?: PasswordLink }>("POST", "/api/admin/users", {
+        body: {
+          email: email.trim(),
+          ...(name.trim() !== "" && { name: name.trim() }),
+          ...(password !== "" && { password }),
+          role,
+          ...(plan !== "" && { plan }),
+        },
+      }),
+    (account) => {
+      if (account.passwordLink !== undefined) return; // The dialog with the link tells, and nothing should lie over it.
+      toast({ text: text.createdDone(account.email), tone: "success" });
+      onClose();
+    },
+    tellInPlace,
+  );
+  const made = create.data;
+  if (made?.passwordLink !== undefined) {
+    return <LinkDialog title={text.resetLinkTitle(made.email)} link={made.passwordLink} onClose={onClose} />;
+  }
+  return (
+    <FormDialog
+      title={text.newUserTitle}
+      description={text.newUserHint}
+      action={text.create}
+      isBusy={create.isPending}
+      isIncomplete={email.trim() === ""}
+      error={create.error}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <TextField label={text.email} type="email" required autoComplete="off" value={email} onChange={setEmail} />
+      <TextField label={text.name} autoComplete="off" value={name} onChange={setName} />
+      <PasswordField
+        label={text.passwordOptional}
+        hint={text.passwordHint}
+        autoComplete="new-password"
+        value={password}
+        onChange={setPassword}
+      />
+      <RoleSelect value={role} onChange={setRole} />
+      <NewPlanSelect value={plan} onChange={setPlan} />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,42 @@
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { PasswordField } from "../../../ui/password-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { FormDialog } from "../form-dialog.tsx";
+import { text } from "../text.ts";
+import type { Account } from "../types.ts";
+import { tellInPlace, useDeed } from "../use-deed.ts";
+import { nameOf } from "./user-columns.tsx";
+
+/** Sets an account's password. */
+export function PasswordDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
+  const [password, setPassword] = useState("");
+  const change = useDeed(
+    () => request("PATCH", `/api/admin/users/${account.id}`, { body: { password } }),
+    () => {
+      toast({ text: text.saved, tone: "success" });
+      onClose();
+    },
+    tellInPlace,
+  );
+  return (
+    <FormDialog
+      title={text.setPasswordTitle(nameOf(account))}
+      description={text.setPasswordHint}
+      action={text.save}
+      isBusy={change.isPending}
+      isIncomplete={password === ""}
+      error={change.error}
+      onSubmit={() => change.mutate()}
+      onClose={onClose}
+    >
+      <PasswordField
+        label={text.password}
+        hint={text.passwordHint}
+        autoComplete="new-password"
+        value={password}
+        onChange={setPassword}
+      />
+    </FormDialog>
+  );
+}

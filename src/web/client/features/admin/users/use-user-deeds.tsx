@@ -1,0 +1,83 @@
+import { Ban, CircleCheck, KeyRound, Link, MonitorSmartphone, Pencil, ShieldOff } from "lucide-react";
+import { Trash2 } from "../../../ui/icons.ts";
+import { type ReactNode, useState } from "react";
+import { request } from "../../../api/http.ts";
+import { useSession } from "../../../app/session.ts";
+import { useConfirm } from "../../../ui/confirm.tsx";
+import type { MenuItem } from "../../../ui/menu.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { text } from "../text.ts";
+import type { Account, PasswordLink } from "../types.ts";
+import { useDeed } from "../use-deed.ts";
+import { AccessDialog } from "./access-dialog.tsx";
+import { DeleteUserDialog } from "./delete-user-dialog.tsx";
+import { EditUserDialog } from "./edit-user-dialog.tsx";
+import { LinkDialog } from "./link-dialog.tsx";
+import { PasswordDialog } from "./password-dialog.tsx";
+import { nameOf } from "./user-columns.tsx";
+
+type Shown = { readonly kind: "edit" | "password" | "access" | "delete"; readonly account: Account };
+
+/** What an administrator can do with an account: the lines of its menu, and the dialogs that they open. */
+export function useUserDeeds(): { itemsFor: (account: Account) => readonly MenuItem[]; dialogs: ReactNode } {
+  const { user } = useSession();
+  const confirm = useConfirm();
+  const [shown, setShown] = useState<Shown>();
+  const [link, setLink] = useState<{ readonly title: string; readonly link: PasswordLink }>();
+  const setDisabled = useDeed(
+    ({ account, disabled }: { account: Account; disabled: boolean }) =>
+      request("PATCH", `/api/admin/users/${account.id}`, { body: { disabled } }),
+    (_, { account, disabled }) =>
+      toast({ text: disabled ? text.disabledDone(nameOf(account)) : text.enabledDone(nameOf(account)) }),
+  );
+  const makeLink = useDeed(
+    (account: Account) => request<PasswordLink>("POST", `/api/admin/users/${account.id}/reset-link`),
+    (made, account) => setLink({ title: text.resetLinkTitle(nameOf(account)), link: made }),
+  );
+  const removeTwoFactor = useDeed(
+    (account: Account) => request("DELETE", `/api/admin/users/${account.id}/two-factor`),
+    () => toast({ text: text.removedTwoFactor }),
+  );
+  const askToDisable = async (account: Account) => {
+    const question = {
+      title: text.disableTitle(nameOf(account)),
+      body: text.disableBody,
+      action: text.disable,
+      danger: true,
+    };
+    if (await confirm(question)) setDisabled.mutate({ account, disabled: true });
+  };
+  const askToRemoveTwoFactor = async (account: Account) => {
+    const title = text.removeTwoFactorTitle(nameOf(account));
+    const question = { title, body: text.removeTwoFactorBody, action: text.removeTwoFactor, danger: true };
+    if (await confirm(question)) removeTwoFactor.mutate(account);
+  };
+  const open = (kind: Shown["kind"], account: Account) => () => setShown({ kind, account });
+
+  const itemsFor = (account: Account): MenuItem[] => [
+    { label: text.edit, icon: Pencil, run: open("edit", account) },
+    { label: text.setPassword, icon: KeyRound, run: open("password", account) },
+    { label: text.resetLink, icon: Link, disabled: account.disabled, run: () => makeLink.mutate(account) },
+    { label: text.sessions, icon: MonitorSmartphone, run: open("access", account) },
+    ...(account.twoFactor
+      ? [{ label: text.removeTwoFactor, icon: ShieldOff, run: () => void askToRemoveTwoFactor(account) }]
+      : []),
+    null,
+    account.disabled
+      ? { label: text.enable, icon: CircleCheck, run: () => setDisabled.mutate({ account, disabled: false }) }
+      : // Whoever would lock themselves out does it by another administrator.
+        { label: text.disable, icon: Ban, disabled: account.id === user.id, run: () => void askToDisable(account) },
+    { label: text.delete, icon: Trash2, danger: true, disabled: account.id === user.id, run: open("delete", account) },
+  ];
+  const close = () => setShown(undefined);
+  const dialogs = (
+    <>
+      {shown?.kind === "edit" && <EditUserDialog account={shown.account} onClose={close} />}
+      {shown?.kind === "password" && <PasswordDialog account={shown.account} onClose={close} />}
+      {shown?.kind === "access" && <AccessDialog account={shown.account} onClose={close} />}
+      {shown?.kind === "delete" && <DeleteUserDialog account={shown.account} onClose={close} />}
+      {link !== undefined && <LinkDialog title={link.title} link={link.link} onClose={() => setLink(undefined)} />}
+    </>
+  );
+  return { itemsFor, dialogs };
+}

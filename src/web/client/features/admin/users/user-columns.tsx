@@ -1,0 +1,90 @@
+import { EllipsisVertical } from "../../../ui/icons.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import type { Column } from "../../../ui/data-table.tsx";
+import { formatBytes, formatRelative } from "../../../ui/format.ts";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Menu, type MenuItem } from "../../../ui/menu.tsx";
+import { text } from "../text.ts";
+import type { Account } from "../types.ts";
+
+/** What an account is called: its name, or its e-mail where it has none. */
+export function nameOf({ name, email }: Account): string {
+  return name === "" ? email : name;
+}
+
+/** The columns of the table of accounts. */
+export function userColumns({
+  sort,
+  order,
+  onSort,
+  itemsFor,
+}: {
+  readonly sort: string;
+  readonly order: string;
+  readonly onSort: (by: string) => void;
+  readonly itemsFor: (account: Account) => readonly MenuItem[];
+}): Column<Account>[] {
+  const sortable = (by: string) => ({
+    onSort: () => onSort(by),
+    sorted: sort !== by ? undefined : order === "desc" ? ("descending" as const) : ("ascending" as const),
+  });
+  return [
+    {
+      key: "name",
+      title: text.name,
+      isHeader: true,
+      ...sortable("name"),
+      cell: (account) => (
+        <span className="block min-w-0">
+          {nameOf(account)}
+          {account.name !== "" && (
+            <span className="block text-xs font-normal break-all text-muted">{account.email}</span>
+          )}
+        </span>
+      ),
+    },
+    {
+      key: "role",
+      title: text.role,
+      cell: ({ role }) => <Badge tone={role === "admin" ? "accent" : "neutral"}>{text.roles(role)}</Badge>,
+    },
+    { key: "plan", title: text.plan, cell: ({ plan }) => text.planNames(plan) },
+    {
+      key: "storage",
+      title: text.storage,
+      ...sortable("used"),
+      cell: ({ storage, quota }) =>
+        quota === null ? formatBytes(storage.used) : text.usedOf(formatBytes(storage.used), formatBytes(quota)),
+    },
+    {
+      key: "lastActive",
+      title: text.lastActive,
+      ...sortable("lastActiveAt"),
+      cell: ({ lastActiveAt }) => (lastActiveAt === null ? text.never : formatRelative(lastActiveAt)),
+    },
+    {
+      key: "state",
+      title: text.state,
+      cell: ({ disabled, twoFactor }) => (
+        <span className="flex flex-wrap justify-end gap-1 md:justify-start">
+          {disabled ? <Badge tone="danger">{text.disabled}</Badge> : <Badge tone="success">{text.enabled}</Badge>}
+          {twoFactor && <Badge>{text.twoFactor}</Badge>}
+        </span>
+      ),
+    },
+    {
+      key: "actions",
+      title: text.actions,
+      isTitleHidden: true,
+      align: "end",
+      cell: (account) => (
+        <Menu
+          align="end"
+          items={() => itemsFor(account)}
+          label={text.actionsFor(nameOf(account))}
+          trigger={<IconButton label={text.actionsFor(nameOf(account))} icon={EllipsisVertical} hasTooltip={false} />}
+        />
+      ),
+    },
+  ];
+}

@@ -1,0 +1,170 @@
+import { useQuery } from "@tanstack/react-query";
+import { KeyRound, ListChecks, Pause, Pencil, Play, Send, Webhook as WebhookIcon } from "lucide-react";
+import { EllipsisVertical, Plus, Trash2 } from "../../../ui/icons.ts";
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { keys } from "../../../api/queries.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { useConfirm } from "../../../ui/confirm.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Menu } from "../../../ui/menu.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+import type { Delivery, Webhook, WebhookWithSecret } from "../types.ts";
+import { useDeed } from "../use-deed.ts";
+import { DeliveriesDialog } from "./deliveries-dialog.tsx";
+import { SecretDialog } from "./secret-dialog.tsx";
+import { WebhookDialog } from "./webhook-dialog.tsx";
+
+/** The webhooks of one's account: new ones, trials, secrets, and what was sent. */
+export function WebhooksSection() {
+  const [edited, setEdited] = useState<Webhook | "new">();
+  const [secret, setSecret] = useState<string>();
+  const [watched, setWatched] = useState<Webhook>();
+  const query = useQuery({
+    queryKey: keys.admin("webhooks"),
+    queryFn: ({ signal }) => request<{ webhooks: readonly Webhook[] }>("GET", "/api/webhooks", { signal }),
+  });
+  const add = (
+    <Button variant="primary" icon={Plus} onClick={() => setEdited("new")}>
+      {text.newWebhook}
+    </Button>
+  );
+  return (
+    <>
+      <p className="mb-4 max-w-3xl text-sm text-muted">{text.webhooksHint}</p>
+      <Loaded query={query}>
+        {({ webhooks }) =>
+          webhooks.length === 0 ? (
+            <EmptyState icon={WebhookIcon} title={text.noWebhooks} action={add} />
+          ) : (
+            <>
+              <div className="mb-3 flex justify-end">{add}</div>
+              <ul className="flex flex-col gap-3">
+                {webhooks.map((webhook) => (
+                  <li key={webhook.id}>
+                    <WebhookCard
+                      webhook={webhook}
+                      onEdit={() => setEdited(webhook)}
+                      onSecret={setSecret}
+                      onWatch={() => setWatched(webhook)}
+                    />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </Loaded>
+      {edited !== undefined && (
+        <WebhookDialog
+          {...(edited !== "new" && { webhook: edited })}
+          onClose={() => setEdited(undefined)}
+          onCreated={(created) => {
+            setEdited(undefined);
+            setSecret(created.secret);
+          }}
+        />
+      )}
+      {secret !== undefined && <SecretDialog secret={secret} onClose={() => setSecret(undefined)} />}
+      {watched !== undefined && <DeliveriesDialog webhook={watched} onClose={() => setWatched(undefined)} />}
+    </>
+  );
+}
+
+function WebhookCard({
+  webhook,
+  onEdit,
+  onSecret,
+  onWatch,
+}: {
+  readonly webhook: Webhook;
+  readonly onEdit: () => void;
+  readonly onSecret: (secret: string) => void;
+  readonly onWatch: () => void;
+}) {
+  const { id, url, events, active } = webhook;
+  const confirm = useConfirm();
+  const path = `/api/webhooks/${id}` as const;
+  const test = useDeed(
+    () => request<Delivery>("POST", `${path}/test`),
+    ({ status, responseStatus, error }) =>
+      status === "delivered"
+        ? toast({ text: text.testDelivered(responseStatus ?? 0), tone: "success" })
+        : toast({ text: text.testFailed(error ?? String(responseStatus)), tone: "danger" }),
+  );
+  const setActive = useDeed((isActive: boolean) => request("PATCH", path, { body: { active: isActive } }));
+  const renew = useDeed(
+    () => request<WebhookWithSecret>("POST", `${path}/secret`),
+    (renewed) => onSecret(renewed.secret),
+  );
+  const remove = useDeed(
+    () => request("DELETE", path),
+    () => toast({ text: text.webhookDeleted }),
+  );
+  const askToRenew = async () => {
+    if (await confirm({ title: text.renewSecretTitle, body: text.renewSecretBody, action: text.renewSecret }))
+      renew.mutate();
+  };
+  const askToRemove = async () => {
+    const question = {
+      title: text.deleteWebhookTitle,
+      body: text.deleteWebhookBody(url),
+      action: text.delete,
+      danger: true,
+    };
+    if (await confirm(question)) remove.mutate();
+  };
+  return (
+    <Card
+      title={url}
+      actions={
+        <>
+          <Button size="small" icon={Send} busy={test.isPending} onClick={() => test.mutate()}>
+            {text.sendTest}
+          </Button>
+          <Menu
+            align="end"
+            label={text.actionsFor(url)}
+            trigger={<IconButton label={text.actionsFor(url)} icon={EllipsisVertical} hasTooltip={false} />}
+            items={[
+              { label: text.edit, icon: Pencil, run: onEdit },
+              { label: text.deliveries, icon: ListChecks, run: onWatch },
+              active
+                ? { label: text.pause, icon: Pause, run: () => setActive.mutate(false) }
+                : { label: text.resume, icon: Play, run: () => setActive.mutate(true) },
+              { label: text.renewSecret, icon: KeyRound, run: () => void askToRenew() },
+              null,
+              { label: text.delete, icon: Trash2, danger: true, run: () => void askToRemove() },
+            ]}
+          />
+        </>
+      }
+    >
+      <p className="flex flex-wrap gap-1.5">
+        <State webhook={webhook} />
+        {events.map((event) => (
+          <Badge key={event}>{event}</Badge>
+        ))}
+      </p>
+    </Card>
+  );
+}
+
+function State({ webhook: { active, stoppedBecause, failures, waiting } }: { readonly webhook: Webhook }) {
+  return (
+    <>
+      {stoppedBecause === null ? (
+        <Badge tone={active ? "success" : "warning"}>{active ? text.webhookActive : text.webhookPaused}</Badge>
+      ) : (
+        <Badge tone="danger">{text.webhookStopped(stoppedBecause)}</Badge>
+      )}
+      {failures > 0 && <Badge tone="warning">{text.webhookFailures(failures)}</Badge>}
+      {waiting > 0 && <Badge tone="accent">{text.webhookWaiting(waiting)}</Badge>}
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+import { Link } from "@tanstack/react-router";
+import { ChevronRight } from "../../ui/icons.ts";
+import { useEffect, useRef } from "react";
+import { cx } from "../../ui/cx.ts";
+import { useDropFolder } from "./collection/use-entry-drag.ts";
+import { splatOf } from "./folder-address.ts";
+import { text } from "./text.ts";
+
+/** Where a folder lies; what is dragged from the list may be dropped on each folder above. */
+export function Breadcrumbs({ folder }: { readonly folder: string }) {
+  const names = folder.split("/").filter((name) => name !== "");
+  const crumbs = [
+    { path: "/", name: text.home },
+    ...names.map((name, index) => ({ path: `/${names.slice(0, index + 1).join("/")}`, name })),
+  ];
+  const list = useRef<HTMLOListElement>(null);
+  // Where there is no room for all, the nearest are seen.
+  useEffect(() => {
+    // In braces: browsers begin to answer with a promise here, and an effect may return a function alone.
+    list.current?.lastElementChild?.scrollIntoView({ inline: "end", block: "nearest" });
+  }, [folder]);
+  return (
+    <nav aria-label={text.pathLabel} className="-mx-1 min-w-0 overflow-x-auto py-1">
+      <ol ref={list} className="flex items-center text-sm whitespace-nowrap">
+        {crumbs.map(({ path, name }, index) => (
+          <li key={path} className="flex items-center">
+            {index > 0 && <ChevronRight aria-hidden className="size-4 shrink-0 text-muted rtl:rotate-180" />}
+            <Crumb path={path} name={name} isCurrent={index === crumbs.length - 1} />
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function Crumb({
+  path,
+  name,
+  isCurrent,
+}: {
+  readonly path: string;
+  readonly name: string;
+  readonly isCurrent: boolean;
+}) {
+  const { isOver, handlers } = useDropFolder(isCurrent ? undefined : path);
+  const look = cx("inline-flex min-h-8 items-center rounded-md px-1.5", isOver && "bg-accent-soft ring-2 ring-accent");
+  if (isCurrent) {
+    return (
+      <span aria-current="page" className={cx(look, "text-muted")} dir="auto">
+        {name}
+      </span>
+    );
+  }
+  const className = cx(look, "text-ink no-underline hover:bg-sunken");
+  return path === "/" ? (
+    <Link to="/files" className={className} {...handlers}>
+      {name}
+    </Link>
+  ) : (
+    <Link to="/files/$" params={{ _splat: splatOf(path) }} className={className} dir="auto" {...handlers}>
+      {name}
+    </Link>
+  );
+}

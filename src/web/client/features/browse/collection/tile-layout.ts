@@ -1,0 +1,60 @@
+/** How tiles fill a width: how many side by side, and how high a row is. Pure. */
+
+/** Sizes in CSS pixels. */
+export interface TileLayout {
+  readonly columns: number;
+  readonly rowHeight: number;
+}
+
+/** Space between two tiles. */
+export const TILE_GAP = 12;
+/** Name and size below the picture. */
+const TILE_CAPTION = 52;
+const NARROWEST: Readonly<Record<"comfortable" | "compact", number>> = { comfortable: 176, compact: 124 };
+
+/** The layout for a width; at least two side by side, as on the narrowest phones. */
+export function layTiles(width: number, density: "comfortable" | "compact"): TileLayout {
+  const columns = Math.max(2, Math.floor((width + TILE_GAP) / (NARROWEST[density] + TILE_GAP)));
+  const tileWidth = (width - TILE_GAP * (columns - 1)) / columns;
+  return { columns, rowHeight: Math.round(tileWidth * 0.75) + TILE_CAPTION + TILE_GAP };
+}
+
+/** Height of a row of the list. */
+export const ROW_HEIGHT: Readonly<Record<"comfortable" | "compact", number>> = { comfortable: 48, compact: 36 };
+
+/** A rectangle in the coordinates of the scrolled content. */
+export interface Box {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** Where entries lie: rows of `rowHeight`, each cut into `columns` of the same width. */
+export interface Lattice {
+  readonly total: number;
+  readonly columns: number;
+  readonly rowHeight: number;
+  readonly width: number;
+  readonly isRightToLeft: boolean;
+}
+
+/** The positions of all entries that a rectangle touches, in order. */
+export function positionsIn(box: Box, { total, columns, rowHeight, width, isRightToLeft }: Lattice): number[] {
+  if (total === 0 || width <= 0 || box.right < 0 || box.left > width || box.bottom < 0) return [];
+  const columnWidth = width / columns;
+  const left = isRightToLeft ? width - box.right : box.left;
+  const right = isRightToLeft ? width - box.left : box.right;
+  const firstColumn = Math.max(0, Math.floor(left / columnWidth));
+  const lastColumn = Math.min(columns - 1, Math.floor(right / columnWidth));
+  const firstRow = Math.max(0, Math.floor(box.top / rowHeight));
+  const lastRow = Math.min(Math.ceil(total / columns) - 1, Math.floor(box.bottom / rowHeight));
+  const positions: number[] = [];
+  for (let row = firstRow; row <= lastRow; row += 1) {
+    for (let column = firstColumn; column <= lastColumn; column += 1) {
+      const position = row * columns + column;
+      if (position < total) positions.push(position);
+    }
+  }
+  return positions;
+}

@@ -1,0 +1,31 @@
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { useCallback } from "react";
+
+/** The folder that the address of the files page names. */
+export function useFolderOfAddress(): string {
+  const { _splat: splat = "" } = useParams({ strict: false });
+  const names = splat.split("/").filter((name) => name !== "");
+  return `/${names.join("/")}`;
+}
+
+/** A folder's path as the router takes it: without the slash in front. */
+export function splatOf(folder: string): string {
+  return folder.replace(/^\//, "");
+}
+
+/** Goes to the page of a folder. */
+export function useGoToFolder(): (folder: string) => void {
+  const navigate = useNavigate();
+  return useCallback(
+    (folder: string) => {
+      if (folder === "/") void navigate({ to: "/files" });
+      else void navigate({ to: "/files/$", params: { _splat: splatOf(folder) } });
+    },
+    [navigate],
+  );
+}
+
+/** The folder above; of the top itself. */
+export function parentOf(folder: string): string {
+  return folder.slice(0, Math.max(1, folder.lastIndexOf("/")));
+}

@@ -1,0 +1,186 @@
+import { FolderX } from "lucide-react";
+import { FolderOpen, FolderPlus, Upload } from "../../ui/icons.ts";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { ApiError, request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { Entry, Listing } from "../../api/types.ts";
+import { Page } from "../../app/page.tsx";
+import { useNewThings } from "../../app/new-menu.ts";
+import { useShortcuts } from "../../app/shortcuts.ts";
+import { Button, buttonLook } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import { DropZone } from "../uploads/drop-zone.tsx";
+import { uploads } from "../uploads/uploads.ts";
+import { Breadcrumbs } from "./breadcrumbs.tsx";
+import { EntryBrowser } from "./entry-browser.tsx";
+import { PAGE_SIZE } from "./collection/page-window.ts";
+import { useCollection } from "./collection/use-collection.ts";
+import type { PageSource } from "./collection/use-pages.ts";
+import { folderName, useDeeds } from "./deeds/use-deeds.ts";
+import { marksColumn, modifiedColumn, sizeColumn } from "./entry-columns.tsx";
+import { parentOf, useGoToFolder } from "./folder-address.ts";
+import { useViewPreferences } from "./preferences.ts";
+import { useSession } from "../../app/session.ts";
+import { text } from "./text.ts";
+import { ViewOptions } from "./view-options.tsx";
+import { noteVisit, recallVisit } from "./visits.ts";
+
+const NewFolderDialog = lazyPart(() => import("./dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog));
+
+/** Set by whoever goes from list to list: the next list takes the focus. */
+let goesOnInList = false;
+
+/** One folder: where it is, what is in it, and what can be done with that. */
+export function FolderView({ folder, visit }: { readonly folder: string; readonly visit: string }) {
+  const { user } = useSession();
+  const canWrite = user.role !== "viewer";
+  const [{ sort, order }, changePreferences] = useViewPreferences();
+  const [isMaking, setMaking] = useState(false);
+  const deeds = useDeeds();
+  const goToFolder = useGoToFolder();
+
+  // Of the step at which this folder was entered: a step within it (a parameter of the address) changes nothing.
+  const [step] = useState(visit);
+  const [left] = useState(() => recallVisit(visit));
+  const start = left ?? { offset: 0, cursor: 0 };
+  const [takesFocus] = useState(() => goesOnInList || left !== undefined);
+  useEffect(() => {
+    goesOnInList = false;
+  }, []);
+  const source = useMemo<PageSource<Entry>>(
+    () => ({
+      key: keys.listing(folder, { sort, order }),
+      scope: folder,
+      fetchPage: async (page, signal) => {
+        const { files, pagination } = await request<Listing>("GET", "/api/files", {
+          query: { folder, sort, order, page, limit: PAGE_SIZE },
+          ...(signal !== undefined && { signal }),
+        });
+        return { entries: files, total: pagination.total };
+      },
+    }),
+    [folder, sort, order],
+  );
+  const collection = useCollection(source, start.cursor);
+  useEffect(() => noteVisit(step, { cursor: collection.cursor }), [step, collection.cursor]);
+
+  const goTo = (path: string) => {
+    goesOnInList = true;
+    goToFolder(path);
+  };
+  useNewThings(
+    useMemo(
+      () => ({
+        items: canWrite
+          ? [{ label: text.newFolder, icon: FolderPlus, keys: "shift+n", run: () => setMaking(true) }]
+          : [],
+        folder,
+        canUpload: canWrite,
+      }),
+      [canWrite, folder],
+    ),
+  );
+  useShortcuts(text.shortcuts, [
+    { keys: "backspace alt+arrowup", label: text.goUp, run: () => folder !== "/" && goTo(parentOf(folder)) },
+    ...(canWrite ? [{ keys: "shift+n", label: text.newFolder, run: () => setMaking(true) }] : []),
+  ]);
+
+  const { pages } = collection;
+  const isGone = pages.error instanceof ApiError && pages.error.status === 404;
+  const name = folderName(folder);
+  return (
+    <Page title={name} fill keepFocus={takesFocus}>
+      {(pages.error !== undefined || pages.total === 0) && folder !== "/" && <Breadcrumbs folder={folder} />}
+      <DropZone folder={folder} disabled={!canWrite || isGone} className="flex min-h-0 flex-1 flex-col">
+        {isGone ? (
+          <EmptyState
+            icon={FolderX}
+            title={text.folderGone}
+            action={
+              <Link to="/files" className={buttonLook({ variant: "primary" })}>
+                {text.toFiles}
+              </Link>
+            }
+          >
+            {text.folderGoneHint}
+          </EmptyState>
+        ) : pages.error !== undefined ? (
+          <ErrorState error={pages.error} onRetry={pages.refetch} />
+        ) : pages.total === 0 ? (
+          <EmptyFolder canWrite={canWrite} folder={folder} takesFocus={takesFocus} />
+        ) : (
+          <EntryBrowser
+            collection={collection}
+            label={text.listLabel(name)}
+            folder={folder}
+            columns={COLUMNS}
+            sort={{
+              field: sort,
+              order,
+              change: (field, direction) => changePreferences({ sort: field, order: direction }),
+            }}
+            onOpenFolder={goTo}
+            toolbar={
+              <>
+                {folder === "/" ? (
+                  <span className="text-sm text-muted">{pages.total !== undefined && text.items(pages.total)}</span>
+                ) : (
+                  <Breadcrumbs folder={folder} />
+                )}
+                <div className="flex shrink-0">
+                  <ViewOptions />
+                </div>
+              </>
+            }
+            takesFocus={takesFocus}
+            startOffset={start.offset}
+            onScrolled={(offset) => noteVisit(step, { offset })}
+          />
+        )}
+      </DropZone>
+      <Suspense fallback={null}>
+        {isMaking && (
+          <NewFolderDialog make={(newName) => deeds.makeFolder(newName, folder)} onClose={() => setMaking(false)} />
+        )}
+      </Suspense>
+    </Page>
+  );
+}
+
+const COLUMNS = [marksColumn<Entry>(), modifiedColumn<Entry>(), sizeColumn<Entry>()];
+
+/** Says how to fill a folder. Who came by the list finds the focus here, as there is no entry that could have it. */
+function EmptyFolder({
+  canWrite,
+  folder,
+  takesFocus,
+}: {
+  readonly canWrite: boolean;
+  readonly folder: string;
+  readonly takesFocus: boolean;
+}): ReactNode {
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (takesFocus) place.current?.focus();
+  }, [takesFocus]);
+  return (
+    <div ref={place} tabIndex={-1} className="flex flex-1 flex-col justify-center outline-none">
+      <EmptyState
+        icon={FolderOpen}
+        title={text.emptyTitle}
+        {...(canWrite && {
+          action: (
+            <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(folder)}>
+              {text.uploadFiles}
+            </Button>
+          ),
+        })}
+      >
+        {canWrite ? text.emptyHint : text.emptyReadOnly}
+      </EmptyState>
+    </div>
+  );
+}

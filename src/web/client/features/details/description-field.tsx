@@ -1,0 +1,44 @@
+import { useState } from "react";
+import type { Entry } from "../../api/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextArea } from "../../ui/text-area.tsx";
+import { describeEntry } from "./api.ts";
+import { text } from "./text.ts";
+import { useChange } from "./use-change.ts";
+
+/** The description of an entry, to be changed in place. */
+export function DescriptionField({
+  entry,
+  description,
+  isReadOnly,
+}: {
+  readonly entry: Pick<Entry, "id" | "type">;
+  readonly description: string;
+  readonly isReadOnly: boolean;
+}) {
+  const [written, setWritten] = useState<string>();
+  const save = useChange((value: string) => describeEntry(entry, value), text.saved);
+  const value = written ?? description;
+  const store = () =>
+    save.mutate(value, {
+      // From now on it is what the server has, unless more was written meanwhile.
+      onSuccess: () => setWritten((now) => (now === value ? undefined : now)),
+    });
+  return (
+    <div className="flex flex-col items-start gap-2">
+      <TextArea
+        label={text.description}
+        className="w-full"
+        rows={3}
+        readOnly={isReadOnly}
+        value={value}
+        onChange={setWritten}
+      />
+      {value !== description && (
+        <Button size="small" variant="primary" busy={save.isPending} onClick={store}>
+          {text.save}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { Plus, X } from "../../ui/icons.ts";
+import { type FormEvent, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { changeFields } from "./api.ts";
+import { text } from "./text.ts";
+import { useChange } from "./use-change.ts";
+
+/** Fields of a file that people or programs have given it (`metadata`), beside its description. */
+export function FieldList({
+  id,
+  fields,
+  isReadOnly,
+}: {
+  readonly id: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly isReadOnly: boolean;
+}) {
+  const [isAdding, setIsAdding] = useState(false);
+  const [name, setName] = useState("");
+  const [value, setValue] = useState("");
+  const change = useChange((metadata: Readonly<Record<string, string | null>>) => changeFields(id, metadata));
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (name.trim() === "") return;
+    change.mutate(
+      { [name.trim()]: value },
+      {
+        onSuccess: () => {
+          setName("");
+          setValue("");
+          setIsAdding(false);
+        },
+      },
+    );
+  };
+  const entries = Object.entries(fields);
+  return (
+    <section aria-label={text.fields} className="flex flex-col gap-2">
+      <h3 className="text-sm font-medium">{text.fields}</h3>
+      {entries.length === 0 && <p className="text-sm text-muted">{text.noFields}</p>}
+      <ul className="flex flex-col gap-1 text-sm">
+        {entries.map(([field, content]) => (
+          <li key={field} className="flex items-center gap-2">
+            <span className="shrink-0 text-muted">{field}</span>
+            <span className="min-w-0 flex-1 break-words">{content}</span>
+            {!isReadOnly && (
+              <IconButton
+                label={text.removeField(field)}
+                icon={X}
+                iconSize={16}
+                onClick={() => change.mutate({ [field]: null })}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {!isReadOnly && !isAdding && (
+        <Button size="small" icon={Plus} className="self-start" onClick={() => setIsAdding(true)}>
+          {text.addField}
+        </Button>
+      )}
+      {isAdding && (
+        <form onSubmit={submit} className="flex flex-wrap items-end gap-2">
+          <TextField
+            label={text.fieldName}
+            className="min-w-28 flex-1"
+            autoFocus
+            maxLength={100}
+            value={name}
+            onChange={setName}
+          />
+          <TextField label={text.fieldValue} className="min-w-28 flex-1" value={value} onChange={setValue} />
+          <Button type="submit" busy={change.isPending}>
+            {text.add}
+          </Button>
+        </form>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,87 @@
+import { useQuery } from "@tanstack/react-query";
+import { Plus, X } from "../../ui/icons.ts";
+import { type FormEvent, useId, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { changeTags, tagsQuery } from "./api.ts";
+import { text } from "./text.ts";
+import { useChange } from "./use-change.ts";
+
+/** The tags of a file; those of other files are suggested. */
+export function TagList({
+  id,
+  tags,
+  isReadOnly,
+}: {
+  readonly id: string;
+  readonly tags: readonly string[];
+  readonly isReadOnly: boolean;
+}) {
+  const listId = useId();
+  const [written, setWritten] = useState("");
+  const known = useQuery({ ...tagsQuery, enabled: !isReadOnly });
+  const change = useChange((tagChange: { add?: readonly string[]; remove?: readonly string[] }) =>
+    changeTags(id, tagChange),
+  );
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const add = written
+      .split(",")
+      .map((tag) => tag.trim())
+      .filter((tag) => tag !== "");
+    if (add.length === 0) return;
+    change.mutate({ add }, { onSuccess: () => setWritten("") });
+  };
+  return (
+    <section aria-label={text.tags} className="flex flex-col gap-2">
+      <h3 className="text-sm font-medium">{text.tags}</h3>
+      {tags.length === 0 && <p className="text-sm text-muted">{text.noTags}</p>}
+      <ul className="flex flex-wrap gap-1.5">
+        {tags.map((tag) => (
+          <li
+            key={tag}
+            className="inline-flex max-w-full items-center rounded-full bg-accent-soft ps-3 text-sm text-accent"
+          >
+            <span className="truncate py-1 pe-1">{tag}</span>
+            {isReadOnly ? (
+              <span className="w-2" />
+            ) : (
+              <button
+                type="button"
+                aria-label={text.removeTag(tag)}
+                onClick={() => change.mutate({ remove: [tag] })}
+                className="inline-flex size-7 items-center justify-center rounded-full hover:bg-sunken"
+              >
+                <X aria-hidden size={14} />
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      {!isReadOnly && (
+        <form onSubmit={submit} className="flex items-end gap-2">
+          <TextField
+            label={text.addTag}
+            isLabelHidden
+            placeholder={text.addTag}
+            className="min-w-0 flex-1"
+            list={listId}
+            maxLength={200}
+            value={written}
+            onChange={setWritten}
+          />
+          <datalist id={listId}>
+            {known.data
+              ?.filter((tag) => !tags.includes(tag))
+              .map((tag) => (
+                <option key={tag} value={tag} />
+              ))}
+          </datalist>
+          <Button type="submit" icon={Plus} busy={change.isPending}>
+            {text.add}
+          </Button>
+        </form>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,184 @@
+/** The past, and what waits for a decision, as the API has them. */
+import { queryOptions } from "@tanstack/react-query";
+import { request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { Entry, Listing } from "../../api/types.ts";
+
+/** A node in the answer of a restore. */
+export interface RestoredNode {
+  readonly id: string;
+  readonly type: "file" | "folder";
+  readonly name: string;
+  readonly folder: string;
+}
+
+/** POST /api/files/restore */
+export interface RestoreAnswer {
+  readonly counts: Readonly<Record<"content" | "place" | "undelete" | "aside" | "remove" | "skipped" | "new", number>>;
+  readonly changes: readonly (RestoredNode & {
+    readonly change: "content" | "place" | "undelete" | "aside" | "remove";
+    readonly from?: { readonly name: string; readonly folder: string };
+  })[];
+  readonly skipped: readonly (RestoredNode & { readonly message: string })[];
+  readonly new: readonly RestoredNode[];
+  readonly hasMore: boolean;
+}
+
+/** What a restore is asked for. */
+export interface RestoreRequest {
+  readonly folder: string;
+  /** The moment, ISO 8601. */
+  readonly at: string;
+  readonly removeNew: boolean;
+}
+
+/** POST /api/users/devices/{id}/rewind */
+export interface RewindAnswer {
+  readonly undone: readonly {
+    readonly fileId: string;
+    readonly action:
+      | "deleted_created"
+      | "restored_deleted"
+      | "restored_content"
+      | "renamed_back"
+      | "moved_back"
+      | "labels_back";
+    readonly name: string;
+    readonly folder: string;
+  }[];
+  readonly skipped: readonly {
+    readonly fileId: string;
+    readonly name: string;
+    readonly folder: string;
+    readonly message: string;
+  }[];
+  readonly failed: readonly { readonly fileId: string; readonly error: { readonly message: string } }[];
+  readonly counts: { readonly undone: number; readonly skipped: number; readonly failed: number };
+  readonly hasMore: boolean;
+}
+
+/** A device of the account. */
+export interface Device {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: string;
+  readonly lastActiveAt: string;
+}
+
+/** Deletions and replacements of a device that wait for a person's word. */
+export interface Hold {
+  readonly holdId: string;
+  readonly deviceId: string;
+  readonly changes: number;
+  readonly since: string;
+  readonly expiresAt: string;
+}
+
+/** Entries of the past that are asked for at once. */
+const PAGE_SIZE = 100;
+
+/** A page of a folder as it was at a moment. */
+export function fetchPast(folder: string, at: string, page: number, signal: AbortSignal): Promise<Listing> {
+  return request<Listing>("GET", "/api/files", { query: { folder, at, page, limit: PAGE_SIZE }, signal });
+}
+
+/** What a restore would do; nothing is changed. */
+export function restorePlanQuery(asked: RestoreRequest) {
+  return queryOptions({
+    queryKey: [...keys.history, "plan", asked.folder, asked.at, asked.removeNew],
+    queryFn: ({ signal }) =>
+      request<RestoreAnswer>("POST", "/api/files/restore", { body: { ...asked, dryRun: true }, signal }),
+    gcTime: 0,
+  });
+}
+
+/**
+ * Brings a folder back, in as many calls as it takes.
+ * @returns how many changes were made
+ * @throws ApiError, OfflineError; what was brought back until then stays so
+ */
+export async function restoreFolder(asked: RestoreRequest): Promise<number> {
+  let changes = 0;
+  for (;;) {
+    const answer = await request<RestoreAnswer>("POST", "/api/files/restore", { body: { ...asked, partial: true } });
+    const { content, place, undelete, aside, remove } = answer.counts;
+    const done = content + place + undelete + aside + remove;
+    changes += done;
+    // Where a call could do nothing, another would not either.
+    if (!answer.hasMore || done === 0) return changes;
+  }
+}
+
+/** Brings one entry of the past back: out of the trash, or to the content of then. @throws ApiError, OfflineError */
+export async function bringBack(entry: Entry): Promise<void> {
+  if (entry.isDeleted === true) await request("POST", "/api/files/trash/restore", { body: { fileIds: [entry.id] } });
+  else if (entry.type === "file") await request("POST", `/api/files/${entry.id}/versions/${entry.version}/restore`);
+}
+
+/** The devices of the account. */
+export const devicesQuery = queryOptions({
+  queryKey: [...keys.settings, "devices"],
+  queryFn: async ({ signal }) => {
+    const { devices } = await request<{ devices: readonly Device[] }>("GET", "/api/users/devices", { signal });
+    return devices;
+  },
+});
+
+/** Undoes what a device did since a time, or tells what that would be. @throws ApiError, OfflineError */
+export function rewindDevice(deviceId: string, since: string, dryRun: boolean): Promise<RewindAnswer> {
+  return request<RewindAnswer>("POST", `/api/users/devices/${encodeURIComponent(deviceId)}/rewind`, {
+    body: { since, dryRun },
+  });
+}
+
+/** What devices asked for and waits. */
+export const holdsQuery = queryOptions({
+  queryKey: [...keys.history, "holds"],
+  queryFn: async ({ signal }) => {
+    const { holds } = await request<{ holds: readonly Hold[] }>("GET", "/api/users/holds", { signal });
+    return holds;
+  },
+});
+
+/** @throws ApiError, OfflineError */
+export async function decideHold(holdId: string, accept: boolean): Promise<void> {
+  await request("POST", `/api/users/holds/${holdId}`, { body: { accept } });
+}
+
+/** One side of a conflict; null for what is not known of it, or once it is gone. */
+export interface ConflictSide {
+  readonly name: string | null;
+  readonly folder: string | null;
+  readonly size: number | null;
+  readonly modifiedAt: string | null;
+  readonly deviceId: string | null;
+}
+
+/** What a device wanted, and what others had done to the same file. */
+export interface Conflict {
+  readonly conflictId: string;
+  readonly type: "modified" | "deleted" | "name";
+  readonly action: "upload" | "update" | "rename" | "move" | "delete";
+  readonly local: ConflictSide;
+  readonly remote: ConflictSide;
+  readonly detectedAt: string;
+  /** The device's side was chosen, and its content is still to come. */
+  readonly awaitsContent: boolean;
+}
+
+/** What devices still have to settle. */
+export const conflictsQuery = queryOptions({
+  queryKey: [...keys.history, "conflicts"],
+  queryFn: async ({ signal }) => {
+    const { conflicts } = await request<{ conflicts: readonly Conflict[] }>("GET", "/api/users/conflicts", { signal });
+    return conflicts;
+  },
+});
+
+/** Decides for one side. @returns whether the device's content is still to come @throws ApiError, OfflineError */
+export async function decideConflict(id: string, resolution: "keep_remote" | "keep_local"): Promise<boolean> {
+  const { status } = await request<{ status: "resolved" | "upload_required" }>("POST", `/api/users/conflicts/${id}`, {
+    body: { resolution },
+  });
+  return status === "upload_required";
+}

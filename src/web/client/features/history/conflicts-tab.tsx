@@ -1,0 +1,104 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { GitFork } from "lucide-react";
+import { messageOf } from "../../api/http.ts";
+import { invalidateTree } from "../../api/queries.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { formatBytes, formatDateTime, formatRelative } from "../../ui/format.ts";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { type Conflict, type ConflictSide, conflictsQuery, decideConflict, devicesQuery } from "./api.ts";
+import { text } from "./text.ts";
+
+/** What devices and others changed at the same time: which of the two holds. */
+export function ConflictsTab() {
+  const conflicts = useQuery(conflictsQuery);
+  const devices = useQuery(devicesQuery);
+  const nameOf = (id: string | null) => devices.data?.find((device) => device.id === id)?.name ?? id ?? "";
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-sm text-muted">{text.conflictsIntro}</p>
+      {conflicts.isPending && <Skeleton className="h-32" />}
+      {conflicts.isError && <ErrorState error={conflicts.error} onRetry={() => void conflicts.refetch()} />}
+      {conflicts.data?.length === 0 && (
+        <EmptyState icon={GitFork} title={text.noConflicts}>
+          {text.noConflictsHint}
+        </EmptyState>
+      )}
+      {conflicts.data !== undefined && conflicts.data.length > 0 && (
+        <ul aria-label={text.conflictsList} className="divide-y divide-line">
+          {conflicts.data.map((conflict) => (
+            <ConflictItem key={conflict.conflictId} conflict={conflict} device={nameOf(conflict.local.deviceId)} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function ConflictItem({ conflict, device }: { readonly conflict: Conflict; readonly device: string }) {
+  const queryClient = useQueryClient();
+  const decide = useMutation({
+    mutationFn: (resolution: "keep_remote" | "keep_local") => decideConflict(conflict.conflictId, resolution),
+    onSuccess: async (isAwaited) => {
+      toast({ text: isAwaited ? text.conflictWaits : text.conflictDone });
+      await invalidateTree(queryClient);
+    },
+    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+  });
+  const { local, remote, type, action, detectedAt, awaitsContent } = conflict;
+  const name = remote.name ?? local.name ?? "";
+  const title = { modified: text.conflictOf, deleted: text.conflictDeleted, name: text.conflictName }[type](name);
+  const wish = {
+    upload: text.actionUpload,
+    update: text.actionUpdate,
+    rename: text.actionRename,
+    move: text.actionMove,
+    delete: text.actionDelete,
+  }[action];
+  return (
+    <li className="flex flex-col gap-3 py-4">
+      <div>
+        <p className="font-medium break-words">{title}</p>
+        <p className="text-sm text-muted">
+          {text.wanted(device, wish)}. {text.found(formatRelative(detectedAt))}.
+        </p>
+      </div>
+      <dl className="grid gap-2 text-sm sm:grid-cols-2">
+        <Side title={text.sideServer} side={remote} />
+        <Side title={text.sideDevice} side={local} />
+      </dl>
+      {awaitsContent ? (
+        <p>
+          <Badge tone="warning">{text.awaits}</Badge>
+        </p>
+      ) : (
+        <div className="flex flex-wrap gap-2">
+          <Button busy={decide.isPending} onClick={() => decide.mutate("keep_remote")}>
+            {text.keepServer}
+          </Button>
+          <Button busy={decide.isPending} onClick={() => decide.mutate("keep_local")}>
+            {text.keepDevice}
+          </Button>
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Side({ title, side }: { readonly title: string; readonly side: ConflictSide }) {
+  const { name, folder, size, modifiedAt } = side;
+  const facts = [
+    name === null ? undefined : folder === null || folder === "/" ? `/${name}` : `${folder}/${name}`,
+    size === null ? undefined : formatBytes(size),
+    modifiedAt === null ? undefined : formatDateTime(modifiedAt),
+  ].filter((fact) => fact !== undefined);
+  return (
+    <div className="rounded-lg border border-line px-3 py-2">
+      <dt className="text-muted">{title}</dt>
+      <dd className="break-words">{facts.length === 0 ? text.sideGone : facts.join(", ")}</dd>
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ShieldCheck } from "../../ui/icons.ts";
+import { messageOf } from "../../api/http.ts";
+import { invalidateTree } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { formatDateTime, formatRelative } from "../../ui/format.ts";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { decideHold, devicesQuery, type Hold, holdsQuery } from "./api.ts";
+import { text } from "./text.ts";
+
+/** Deletions and replacements that a device asked for and that wait for a person's word (D12). */
+export function HoldsTab() {
+  const holds = useQuery(holdsQuery);
+  const devices = useQuery(devicesQuery);
+  const nameOf = (id: string) => devices.data?.find((device) => device.id === id)?.name ?? id;
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="text-sm text-muted">{text.holdsIntro}</p>
+      {holds.isPending && <Skeleton className="h-32" />}
+      {holds.isError && <ErrorState error={holds.error} onRetry={() => void holds.refetch()} />}
+      {holds.data?.length === 0 && (
+        <EmptyState icon={ShieldCheck} title={text.noHolds}>
+          {text.noHoldsHint}
+        </EmptyState>
+      )}
+      {holds.data !== undefined && holds.data.length > 0 && (
+        <ul aria-label={text.holdsList} className="divide-y divide-line">
+          {holds.data.map((hold) => (
+            <HoldItem key={hold.holdId} hold={hold} device={nameOf(hold.deviceId)} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function HoldItem({ hold, device }: { readonly hold: Hold; readonly device: string }) {
+  const queryClient = useQueryClient();
+  const confirm = useConfirm();
+  const decide = useMutation({
+    mutationFn: (accept: boolean) => decideHold(hold.holdId, accept),
+    onSuccess: async (_, accept) => {
+      toast({ text: accept ? text.accepted : text.declined });
+      await invalidateTree(queryClient);
+    },
+    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+  });
+  const accept = async () => {
+    const question = { title: text.acceptTitle, body: text.acceptBody(device), action: text.accept, danger: true };
+    if (await confirm(question)) decide.mutate(true);
+  };
+  return (
+    <li className="flex flex-wrap items-center gap-3 py-4">
+      <div className="min-w-0 flex-1 basis-64">
+        <p className="font-medium break-words">{text.hold(device, hold.changes)}</p>
+        <p className="text-sm text-muted">
+          {text.holdSince(formatRelative(hold.since), formatDateTime(hold.expiresAt))}
+        </p>
+      </div>
+      <div className="flex flex-wrap gap-2">
+        <Button busy={decide.isPending} onClick={() => decide.mutate(false)}>
+          {text.decline}
+        </Button>
+        <Button variant="danger" busy={decide.isPending} onClick={() => void accept()}>
+          {text.accept}
+        </Button>
+      </div>
+    </li>
+  );
+}

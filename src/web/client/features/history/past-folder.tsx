@@ -1,0 +1,183 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { Clock, RotateCcw } from "lucide-react";
+import { Download } from "../../ui/icons.ts";
+import { apiAddress, messageOf } from "../../api/http.ts";
+import { invalidateTree, keys } from "../../api/queries.ts";
+import type { Entry } from "../../api/types.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { FileIcon } from "../../ui/file-icon.tsx";
+import { formatBytes, formatDateTime } from "../../ui/format.ts";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { PagedList } from "../../ui/paged-list.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { bringBack, fetchPast } from "./api.ts";
+import { text } from "./text.ts";
+
+/**
+ * A folder as it was.
+ * @param onRestore asked to bring back the folder with a path; undefined for people who may only look
+ */
+export function PastFolder({
+  at,
+  folder,
+  onFolder,
+  onRestore,
+}: {
+  readonly at: string;
+  readonly folder: string;
+  readonly onFolder: (path: string) => void;
+  readonly onRestore?: (path: string) => void;
+}) {
+  const listing = useInfiniteQuery({
+    queryKey: [...keys.history, "past", folder, at],
+    queryFn: ({ pageParam, signal }) => fetchPast(folder, at, pageParam, signal),
+    initialPageParam: 1,
+    getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
+    // While the next moment of a folder is on its way the former one stays in sight.
+    placeholderData: (before, former) => (former?.queryKey.at(-2) === folder ? before : undefined),
+  });
+  const queryClient = useQueryClient();
+  const back = useMutation({
+    mutationFn: (entry: Entry) => bringBack(entry),
+    onSuccess: async (_, entry) => {
+      toast({ text: entry.isDeleted === true ? text.trashBack(entry.name) : text.fileBack(entry.name) });
+      await invalidateTree(queryClient);
+    },
+    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+  });
+  const entries = listing.data?.pages.flatMap((page) => page.files) ?? [];
+  const when = formatDateTime(at);
+  const title = folder === "/" ? text.root : folder.slice(folder.lastIndexOf("/") + 1);
+  return (
+    <section aria-label={text.contentsThen(title, when)} aria-busy={listing.isFetching}>
+      <div className="mb-2 flex flex-wrap items-center justify-between gap-2">
+        <div className="min-w-0">
+          <h2 className="text-lg font-semibold break-words">
+            <PastCrumbs folder={folder} onFolder={onFolder} />
+          </h2>
+          <p className="text-sm text-muted">{text.asOf(when)}</p>
+        </div>
+        {onRestore !== undefined && listing.isSuccess && (
+          <Button variant="primary" icon={RotateCcw} onClick={() => onRestore(folder)}>
+            {text.wholeFolder(title)}
+          </Button>
+        )}
+      </div>
+      <PagedList
+        query={listing}
+        isEmpty={entries.length === 0}
+        empty={<EmptyState icon={Clock} title={text.emptyThen} />}
+      >
+        <DataTable
+          caption={text.contentsThen(title, when)}
+          columns={columnsOf({ onFolder, onRestore, onFile: back.mutate })}
+          rows={entries}
+          rowKey={({ id }) => id}
+        />
+      </PagedList>
+    </section>
+  );
+}
+
+function PastCrumbs({ folder, onFolder }: { readonly folder: string; readonly onFolder: (path: string) => void }) {
+  const names = folder.split("/").filter((name) => name !== "");
+  if (names.length === 0) return text.root;
+  const above = [text.root, ...names.slice(0, -1)];
+  return (
+    <>
+      {above.map((name, index) => {
+        const path = `/${names.slice(0, index).join("/")}`;
+        return (
+          <span key={path}>
+            <button type="button" onClick={() => onFolder(path)} className="min-h-6 text-accent hover:underline">
+              {name}
+            </button>
+            <span aria-hidden className="px-1.5 text-muted">
+              /
+            </span>
+          </span>
+        );
+      })}
+      {names.at(-1)}
+    </>
+  );
+}
+
+function columnsOf({
+  onFolder,
+  onRestore,
+  onFile,
+}: {
+  readonly onFolder: (path: string) => void;
+  readonly onRestore: ((path: string) => void) | undefined;
+  readonly onFile: (entry: Entry) => void;
+}): readonly Column<Entry>[] {
+  return [
+    {
+      key: "name",
+      title: text.name,
+      isHeader: true,
+      cell: (entry) => (
+        <span className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1">
+          <FileIcon mimeType={entry.type === "folder" ? "folder" : entry.mimeType} />
+          {entry.type === "folder" ? (
+            <button
+              type="button"
+              onClick={() => onFolder(entry.path)}
+              className="min-h-6 min-w-0 text-start break-words text-accent hover:underline"
+            >
+              {entry.name}
+            </button>
+          ) : (
+            <span className="min-w-0 break-words">{entry.name}</span>
+          )}
+          {entry.isDeleted === true && <Badge tone="warning">{text.isDeleted}</Badge>}
+          {entry.type === "file" && entry.contentAvailable === false && <Badge tone="danger">{text.isGone}</Badge>}
+        </span>
+      ),
+    },
+    {
+      key: "size",
+      title: text.size,
+      align: "end",
+      cell: (entry) => (entry.type === "folder" ? "–" : formatBytes(entry.size)),
+    },
+    { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDateTime(entry.modifiedAt) },
+    {
+      key: "actions",
+      title: text.actions,
+      isTitleHidden: true,
+      align: "end",
+      cell: (entry) => (
+        <span className="inline-flex flex-wrap justify-end gap-1">
+          {entry.type === "file" && entry.isDeleted !== true && entry.contentAvailable !== false && (
+            <LinkButton
+              size="small"
+              variant="quiet"
+              icon={Download}
+              href={apiAddress(`/api/files/${entry.id}/versions/${entry.version}/download`)}
+              download
+              aria-label={`${text.download}: ${entry.name}`}
+            >
+              {text.download}
+            </LinkButton>
+          )}
+          {onRestore !== undefined && (
+            <Button
+              size="small"
+              variant="quiet"
+              icon={RotateCcw}
+              aria-label={text.putBack(entry.name)}
+              onClick={() => (entry.type === "folder" ? onRestore(entry.path) : onFile(entry))}
+            >
+              {text.restore}
+            </Button>
+          )}
+        </span>
+      ),
+    },
+  ];
+}

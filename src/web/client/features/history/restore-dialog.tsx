@@ -1,0 +1,146 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import { invalidateTree } from "../../api/queries.ts";
+import { Button } from "../../ui/button.tsx";
+import { Checkbox } from "../../ui/checkbox.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { formatDateTime } from "../../ui/format.ts";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { type RestoreAnswer, restoreFolder, restorePlanQuery } from "./api.ts";
+import { text } from "./text.ts";
+
+/** Shows what bringing a folder back would do, and does it. */
+export function RestoreDialog({
+  folder,
+  at,
+  onClose,
+}: {
+  readonly folder: string;
+  readonly at: string;
+  readonly onClose: () => void;
+}) {
+  const queryClient = useQueryClient();
+  const [removeNew, setRemoveNew] = useState(false);
+  const asked = { folder, at, removeNew };
+  const plan = useQuery({ ...restorePlanQuery(asked), placeholderData: (before) => before });
+  const restore = useMutation({
+    mutationFn: () => restoreFolder(asked),
+    onSuccess: async (changes) => {
+      toast({ text: text.restoreDone(changes), tone: "success" });
+      onClose();
+    },
+    // What was brought back before a failure stays so.
+    onSettled: () => invalidateTree(queryClient),
+  });
+  const name = folder === "/" ? text.root : folder.slice(folder.lastIndexOf("/") + 1);
+  const isNothing = plan.data !== undefined && plan.data.changes.length === 0;
+  return (
+    <Dialog
+      open
+      size="medium"
+      onClose={onClose}
+      title={text.planTitle(name)}
+      description={text.planIntro(formatDateTime(at))}
+      footer={
+        <>
+          <Button onClick={onClose}>{text.cancel}</Button>
+          <Button
+            variant="primary"
+            busy={restore.isPending}
+            disabled={plan.data === undefined || plan.isPlaceholderData || isNothing}
+            onClick={() => restore.mutate()}
+          >
+            {text.confirmRestore}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        {restore.isError && (
+          <p role="alert" className="text-sm text-danger">
+            {messageOf(restore.error)}
+          </p>
+        )}
+        {plan.isError && <ErrorState error={plan.error} onRetry={() => void plan.refetch()} />}
+        {plan.isPending && <Skeleton className="h-40" />}
+        {plan.data !== undefined && (
+          <>
+            <Plan plan={plan.data} />
+            {(plan.data.new.length > 0 || removeNew) && (
+              <Checkbox label={text.removeNew} hint={text.removeNewHint} checked={removeNew} onChange={setRemoveNew} />
+            )}
+          </>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function Plan({ plan }: { readonly plan: RestoreAnswer }) {
+  const { counts, changes, skipped } = plan;
+  const sums = [
+    counts.content > 0 && text.planContent(counts.content),
+    counts.undelete > 0 && text.planUndelete(counts.undelete),
+    counts.place > 0 && text.planPlace(counts.place),
+    counts.aside > 0 && text.planAside(counts.aside),
+    counts.remove > 0 && text.planRemove(counts.remove),
+    counts.new > 0 && text.planNew(counts.new),
+    counts.skipped > 0 && text.planSkipped(counts.skipped),
+  ].filter((words) => words !== false);
+  const words = {
+    content: text.changeContent,
+    place: text.changePlace,
+    undelete: text.changeUndelete,
+    aside: text.changeAside,
+    remove: text.changeRemove,
+  };
+  return (
+    <>
+      {changes.length === 0 && <p className="text-sm">{text.planNothing}</p>}
+      <ul className="list-disc ps-5 text-sm">
+        {sums.map((sum) => (
+          <li key={sum}>{sum}</li>
+        ))}
+      </ul>
+      {changes.length > 0 && (
+        <ul
+          aria-label={text.planList}
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by keyboard
+          tabIndex={0}
+          className="max-h-64 divide-y divide-line overflow-y-auto rounded-lg border border-line text-sm"
+        >
+          {changes.map(({ id, change, name, folder, from }) => (
+            <li key={`${id} ${change}`} className="flex flex-wrap justify-between gap-x-4 px-3 py-2">
+              <span className="min-w-0 break-words">{pathOf(folder, name)}</span>
+              <span className="text-muted">
+                {words[change]}
+                {from !== undefined && change === "place" && ` ${text.from(pathOf(from.folder, from.name))}`}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {changes.length >= 1_000 && <p className="text-sm text-muted">{text.more}</p>}
+      {skipped.length > 0 && (
+        <div className="text-sm">
+          <h3 className="font-medium">{text.skippedTitle}</h3>
+          <ul className="mt-1 flex flex-col gap-1">
+            {skipped.map(({ id, name, folder, message }) => (
+              <li key={id}>
+                <span className="break-words">{pathOf(folder, name)}</span>:{" "}
+                <span className="text-muted">{message}</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}
+
+function pathOf(folder: string, name: string): string {
+  return folder === "/" ? `/${name}` : `${folder}/${name}`;
+}

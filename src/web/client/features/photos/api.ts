@@ -1,0 +1,90 @@
+/** What the photos page asks of the server. */
+import { queryOptions } from "@tanstack/react-query";
+import { apiAddress, request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { FileRecord } from "../../api/types.ts";
+import type { Chunk, DayCount } from "./layout.ts";
+
+/** Which photos are shown. */
+export type PhotoKind = "all" | "photo" | "video";
+
+/** A picture or film as the wall needs it. */
+export interface PhotoRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly isVideo: boolean;
+  readonly durationSeconds: number | null;
+  /** With the offset of the place; its first ten characters are the day there. */
+  readonly takenAt: string;
+  readonly hasThumbnail: boolean;
+}
+
+interface Timeline {
+  readonly days: readonly DayCount[];
+  readonly total: number;
+  readonly isIndexing: boolean;
+}
+
+const PAGE = 1000;
+
+/** How many there are of each day. */
+export function timelineQuery(kind: PhotoKind) {
+  return queryOptions({
+    queryKey: [...keys.photos, "timeline", kind],
+    queryFn: ({ signal }) =>
+      request<Timeline>("GET", "/api/photos/timeline", { query: { type: typeOf(kind) }, signal }),
+    // While older photos are looked through there are more by the second.
+    refetchInterval: ({ state }) => (state.data?.isIndexing === true ? 3000 : false),
+  });
+}
+
+/** The photos of some days. */
+export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
+  return queryOptions({
+    queryKey: [...keys.photos, "chunk", kind, chunk],
+    queryFn: ({ signal }) => readChunk<PhotoRecord>(kind, chunk, false, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 120_000,
+  });
+}
+
+/** The same with all that lists tell of files, for what is done with them. */
+export function recordsQuery(kind: PhotoKind, chunk: Chunk) {
+  return queryOptions({
+    queryKey: [...keys.photos, "records", kind, chunk],
+    queryFn: ({ signal }) => readChunk<PhotoRecord & FileRecord>(kind, chunk, true, signal),
+    staleTime: 10_000,
+    gcTime: 60_000,
+  });
+}
+
+/** The address of a photo's small picture. */
+export function thumbnailAddress({ id }: PhotoRecord, size: "small" | "medium"): string {
+  return apiAddress(`/api/files/${id}/download`, { thumbnail: size });
+}
+
+async function readChunk<T extends PhotoRecord>(
+  kind: PhotoKind,
+  chunk: Chunk,
+  isFull: boolean,
+  signal: AbortSignal,
+): Promise<T[]> {
+  const found: T[] = [];
+  let place: { at?: string; cursor?: string } = { at: chunk.from };
+  for (;;) {
+    const limit = Math.max(1, Math.min(PAGE, chunk.count - found.length));
+    const query = { ...place, limit, type: typeOf(kind), full: isFull || undefined };
+    const { photos, nextCursor } = await request<{ photos: T[]; nextCursor: string | null }>("GET", "/api/photos", {
+      query,
+      signal,
+    });
+    const inside = photos.filter(({ takenAt }) => takenAt.slice(0, 10) >= chunk.to);
+    found.push(...inside);
+    if (nextCursor === null || inside.length < photos.length || found.length >= chunk.count) return found;
+    place = { cursor: nextCursor };
+  }
+}
+
+function typeOf(kind: PhotoKind): string | undefined {
+  return kind === "all" ? undefined : kind;
+}

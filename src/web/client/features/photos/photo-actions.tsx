@@ -1,0 +1,121 @@
+import { Download, Share2, Tag, Trash2, X } from "../../ui/icons.ts";
+import { Suspense, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import type { FileRecord } from "../../api/types.ts";
+import { useSession } from "../../app/session.ts";
+import { useShortcuts } from "../../app/shortcuts.ts";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import { Spinner } from "../../ui/spinner.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { downloadEntries } from "../browse/deeds/download.ts";
+import { DeedStatus } from "../browse/deeds/status.tsx";
+import { useDeeds } from "../browse/deeds/use-deeds.ts";
+import { text } from "./text.ts";
+import type { Selected } from "./use-photo-selection.ts";
+import { dayOf, type Wall } from "./use-wall.ts";
+
+const ShareDialog = lazyPart(() => import("../shares/share-dialog.tsx").then((part) => part.ShareDialog));
+const TagsDialog = lazyPart(() => import("../browse/dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
+
+type Open = { readonly kind: "share" | "tags"; readonly files: readonly FileRecord[] };
+
+/** How many photos are selected, and what can be done with them. */
+export function PhotoActions({
+  wall,
+  selected,
+  onClear,
+}: {
+  readonly wall: Wall;
+  readonly selected: Selected;
+  readonly onClear: () => void;
+}) {
+  const { user } = useSession();
+  const canWrite = user.role !== "viewer";
+  const deeds = useDeeds();
+  const [dialog, setDialog] = useState<Open>();
+  const [isGathering, setGathering] = useState(false);
+
+  /** Does something with the files that are selected. */
+  const withFiles = async (deed: (files: readonly FileRecord[]) => void) => {
+    if (isGathering || selected.size === 0) return;
+    setGathering(true);
+    try {
+      deed(await filesOf(wall, selected));
+    } catch (error) {
+      toast({ text: messageOf(error), tone: "danger" });
+    } finally {
+      setGathering(false);
+    }
+  };
+  const trash = () =>
+    withFiles((files) => {
+      onClear();
+      void deeds.trash(files);
+    });
+  useShortcuts(
+    text.shortcuts,
+    canWrite ? [{ keys: "delete", label: text.trash, run: () => void trash(), when: () => selected.size > 0 }] : [],
+  );
+  return (
+    <>
+      {selected.size > 0 && (
+        <div
+          role="toolbar"
+          aria-label={text.selectionBar}
+          className="mb-2 flex min-h-11 items-center gap-1 rounded-xl bg-accent-soft px-1 text-ink"
+        >
+          <IconButton label={text.clear} icon={X} onClick={onClear} />
+          <span className="me-auto flex items-center gap-2 truncate text-sm font-medium">
+            {text.selected(selected.size)}
+            {isGathering && <Spinner size={16} label={text.gathering} />}
+          </span>
+          <IconButton label={text.download} icon={Download} onClick={() => void withFiles(downloadEntries)} />
+          {canWrite && (
+            <>
+              {selected.size === 1 && (
+                <IconButton
+                  label={text.share}
+                  icon={Share2}
+                  onClick={() => void withFiles((files) => setDialog({ kind: "share", files }))}
+                />
+              )}
+              <IconButton
+                label={text.tags}
+                icon={Tag}
+                onClick={() => void withFiles((files) => setDialog({ kind: "tags", files }))}
+              />
+              <IconButton label={text.trash} icon={Trash2} onClick={() => void trash()} />
+            </>
+          )}
+        </div>
+      )}
+      <DeedStatus />
+      <Suspense fallback={null}>
+        {dialog?.kind === "share" && dialog.files[0] !== undefined && (
+          <ShareDialog entry={dialog.files[0]} onClose={() => setDialog(undefined)} />
+        )}
+        {dialog?.kind === "tags" && (
+          <TagsDialog
+            entries={dialog.files}
+            onApply={(add, remove) => void deeds.tag(dialog.files, add, remove)}
+            onClose={() => setDialog(undefined)}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+/** The files of what is selected, piece by piece. @throws ApiError, OfflineError */
+async function filesOf(wall: Wall, selected: Selected): Promise<FileRecord[]> {
+  const chunks = new Set([...selected.values()].flatMap((photo) => wall.chunkOf(dayOf(photo)) ?? []));
+  const files: FileRecord[] = [];
+  for (const chunk of chunks) {
+    // One after another: each is a request of some hundred records.
+    // oxlint-disable-next-line no-await-in-loop -- see above
+    const records = await wall.loadRecords(chunk);
+    files.push(...records.filter(({ id }) => selected.has(id)));
+  }
+  return files;
+}

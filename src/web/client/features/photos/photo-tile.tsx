@@ -1,0 +1,178 @@
+import { Film, Play } from "lucide-react";
+import { Check, Image as ImageIcon } from "../../ui/icons.ts";
+import { memo, type MouseEvent, type PointerEvent, useRef, useState } from "react";
+import { cx } from "../../ui/cx.ts";
+import { formatDuration } from "../../ui/format.ts";
+import { type PhotoRecord, thumbnailAddress } from "./api.ts";
+import { momentInWords } from "./dates.ts";
+import { text } from "./text.ts";
+
+/** How long a finger rests on a photo to select it. */
+const LONG_PRESS_MS = 450;
+/** A finger that moves further scrolls. */
+const STILL_PIXELS = 10;
+/** Up to so many device pixels the smallest thumbnail will do. */
+const SMALL_PIXELS = 128;
+
+/** What a tile tells of itself. */
+export interface TileEvents {
+  readonly onOpen: (index: number) => void;
+  readonly onToggle: (index: number, photo: PhotoRecord, isRange: boolean) => void;
+  readonly onFocus: (index: number) => void;
+}
+
+/** One photo of the wall: a button that opens it, and a box that selects it. */
+export const PhotoTile = memo(function PhotoTile({
+  photo,
+  index,
+  x,
+  y,
+  side,
+  isSelected,
+  isSelecting,
+  isCurrent,
+  events,
+}: {
+  /** Undefined while it is loaded. */
+  readonly photo: PhotoRecord | undefined;
+  readonly index: number;
+  readonly x: number;
+  readonly y: number;
+  readonly side: number;
+  readonly isSelected: boolean;
+  /** Whether any photo is selected: then a press selects. */
+  readonly isSelecting: boolean;
+  /** Whether it is the one that the Tab key reaches. */
+  readonly isCurrent: boolean;
+  readonly events: TileEvents;
+}) {
+  const place = { insetInlineStart: x, top: y, width: side, height: side };
+  const press = useLongPress(() => photo !== undefined && events.onToggle(index, photo, false));
+  if (photo === undefined) return <div className="absolute rounded-sm bg-sunken" style={place} aria-hidden />;
+  const when = momentInWords(photo.takenAt);
+  const onClick = (event: MouseEvent) => {
+    if (press.wasLong()) return;
+    if (isSelecting || event.shiftKey || event.ctrlKey || event.metaKey) events.onToggle(index, photo, event.shiftKey);
+    else events.onOpen(index);
+  };
+  return (
+    <div className="group absolute" style={place}>
+      <button
+        type="button"
+        data-photo={index}
+        tabIndex={isCurrent ? 0 : -1}
+        aria-label={
+          photo.isVideo
+            ? text.video(photo.name, when, formatDuration(photo.durationSeconds ?? 0))
+            : text.photo(photo.name, when)
+        }
+        onClick={onClick}
+        onFocus={() => events.onFocus(index)}
+        {...press.handlers}
+        className={cx(
+          "block size-full touch-manipulation overflow-hidden rounded-sm bg-sunken select-none",
+          "focus-visible:outline-3 focus-visible:-outline-offset-3",
+        )}
+      >
+        <Picture photo={photo} side={side} isSelected={isSelected} />
+        {photo.isVideo && (
+          <span className="absolute end-1.5 bottom-1.5 inline-flex items-center gap-1 rounded-md bg-black/70 px-1.5 py-0.5 text-xs text-white">
+            <Play aria-hidden size={12} fill="currentColor" />
+            {photo.durationSeconds !== null && formatDuration(photo.durationSeconds)}
+          </span>
+        )}
+      </button>
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        checked={isSelected}
+        aria-label={text.select(photo.name)}
+        onChange={() => undefined}
+        onClick={(event) => events.onToggle(index, photo, event.shiftKey)}
+        className={cx(
+          "peer absolute start-1 top-1 size-7 cursor-pointer appearance-none rounded-full",
+          isSelecting || isSelected ? "" : "opacity-0 group-hover:opacity-100 pointer-coarse:hidden",
+        )}
+      />
+      <span
+        aria-hidden
+        className={cx(
+          "pointer-events-none absolute start-1.5 top-1.5 grid size-6 place-items-center rounded-full border-2",
+          "peer-focus-visible:ring-2 peer-focus-visible:ring-focus",
+          isSelected ? "border-accent bg-accent text-on-accent" : "border-white bg-black/45 text-transparent",
+          isSelecting || isSelected ? "" : "opacity-0 group-hover:opacity-100 pointer-coarse:hidden",
+        )}
+      >
+        <Check size={16} strokeWidth={3} />
+      </span>
+    </div>
+  );
+});
+
+function Picture({
+  photo,
+  side,
+  isSelected,
+}: {
+  readonly photo: PhotoRecord;
+  readonly side: number;
+  readonly isSelected: boolean;
+}) {
+  const [hasFailed, setHasFailed] = useState(false);
+  if (!photo.hasThumbnail || hasFailed) {
+    const Icon = photo.isVideo ? Film : ImageIcon;
+    return (
+      <span className="flex size-full flex-col items-center justify-center gap-1 p-2 text-muted">
+        <Icon aria-hidden size={28} strokeWidth={1.5} />
+        <span className="max-w-full truncate text-xs">{photo.name}</span>
+      </span>
+    );
+  }
+  return (
+    <img
+      src={thumbnailAddress(photo, side * window.devicePixelRatio <= SMALL_PIXELS ? "small" : "medium")}
+      alt=""
+      decoding="async"
+      draggable={false}
+      onError={() => setHasFailed(true)}
+      className={cx("size-full object-cover transition-transform", isSelected && "scale-90 rounded-lg")}
+    />
+  );
+}
+
+/** A finger that rests. The press that ends it is none. */
+function useLongPress(onLong: () => void) {
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const start = useRef({ x: 0, y: 0 });
+  const wasLong = useRef(false);
+  const end = () => clearTimeout(timer.current);
+  return {
+    wasLong: () => {
+      const was = wasLong.current;
+      wasLong.current = false;
+      return was;
+    },
+    handlers: {
+      onPointerDown: (event: PointerEvent) => {
+        wasLong.current = false;
+        if (event.pointerType !== "touch") return;
+        start.current = { x: event.clientX, y: event.clientY };
+        timer.current = setTimeout(() => {
+          wasLong.current = true;
+          onLong();
+        }, LONG_PRESS_MS);
+      },
+      onPointerMove: (event: PointerEvent) => {
+        const moved = Math.hypot(event.clientX - start.current.x, event.clientY - start.current.y);
+        if (moved > STILL_PIXELS) end();
+      },
+      onPointerUp: end,
+      onPointerCancel: end,
+      onPointerLeave: end,
+      onContextMenu: (event: MouseEvent) => {
+        // A browser's own menu of a picture would come up where a long press selects.
+        if (wasLong.current) event.preventDefault();
+      },
+    },
+  };
+}

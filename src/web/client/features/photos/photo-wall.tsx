@@ -1,0 +1,215 @@
+import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import { useShortcuts } from "../../app/shortcuts.ts";
+import { toast } from "../../ui/toast.tsx";
+import type { PhotoRecord } from "./api.ts";
+import { layoutOf, placeOf, rowsFrom, type Section, sectionOf } from "./layout.ts";
+import { PhotoActions } from "./photo-actions.tsx";
+import type { TileEvents } from "./photo-tile.tsx";
+import { Scrubber } from "./scrubber.tsx";
+import { text } from "./text.ts";
+import { usePhotoPreview } from "./use-photo-preview.tsx";
+import { usePhotoSelection } from "./use-photo-selection.ts";
+import { useSize, useViewport } from "./use-viewport.ts";
+import { dayOf, type Wall } from "./use-wall.ts";
+import { WallView } from "./wall-view.tsx";
+
+/** Room that is kept above and below the photo that the keyboard goes to. */
+const MARGIN = 56;
+
+/** The wall of photos, the timeline beside it, and what can be done with what is selected. */
+export function PhotoWall({
+  wall,
+  onSeen,
+}: {
+  readonly wall: Wall;
+  /** Told of which days photos are wanted. */
+  readonly onSeen: (days: { newest: string; oldest: string } | undefined) => void;
+}) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const ground = useRef<HTMLDivElement>(null);
+  const { width } = useSize(ground);
+  const { height } = useSize(scroller);
+  const layout = useMemo(() => layoutOf(wall.days, Math.max(width, 1)), [wall.days, width]);
+  const { range, seen, look } = useViewport(scroller, layout, height);
+  useEffect(() => onSeen(seen), [onSeen, seen]);
+  const { selected, toggle, toggleAll, add, clear } = usePhotoSelection();
+  const [cursor, setCursor] = useState(0);
+  const anchor = useRef(0);
+  const wantsFocus = useRef(false);
+
+  const goTo = useCallback(
+    (index: number) => {
+      const target = Math.min(layout.total - 1, Math.max(0, index));
+      wantsFocus.current = true;
+      setCursor(target);
+      const element = scroller.current;
+      if (element === null) return;
+      const { y } = placeOf(layout, target);
+      if (y - MARGIN < element.scrollTop) element.scrollTop = y - MARGIN;
+      else if (y + layout.side + MARGIN > element.scrollTop + element.clientHeight) {
+        element.scrollTop = y + layout.side + MARGIN - element.clientHeight;
+      }
+    },
+    [layout],
+  );
+  useLayoutEffect(() => {
+    if (!wantsFocus.current) return;
+    const tile = scroller.current?.querySelector<HTMLElement>(`[data-photo="${cursor}"]`);
+    if (tile === undefined || tile === null) return;
+    wantsFocus.current = false;
+    tile.focus({ preventScroll: true });
+  });
+
+  /** The button that cleared the selection is gone with it: the keyboard goes on where it was. */
+  const focusCursor = () =>
+    scroller.current?.querySelector<HTMLElement>(`[data-photo="${cursor}"]`)?.focus({ preventScroll: true });
+
+  /** The photos from one to another, loaded where they are not there yet. @throws ApiError, OfflineError */
+  const photosFrom = async (one: number, other: number): Promise<PhotoRecord[]> => {
+    const [from, to] = one < other ? [one, other] : [other, one];
+    const sections = layout.sections.slice(sectionOf(layout, from), sectionOf(layout, to) + 1);
+    const chunks = new Set(sections.flatMap(({ date }) => wall.chunkOf(date) ?? []));
+    const loaded = await Promise.all([...chunks].map((chunk) => wall.load(chunk)));
+    const byDay = Map.groupBy(loaded.flat(), dayOf);
+    return sections.flatMap(({ date, first }) =>
+      (byDay.get(date) ?? []).filter((_, at) => first + at >= from && first + at <= to),
+    );
+  };
+  const addRange = (to: number) => {
+    photosFrom(anchor.current, to).then(add, (error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
+  };
+  const indexOf = (photo: PhotoRecord): number | undefined => {
+    const section = layout.sections.find(({ date }) => date === dayOf(photo));
+    const at = wall.photos.get(dayOf(photo))?.findIndex(({ id }) => id === photo.id) ?? -1;
+    return section === undefined || at < 0 ? undefined : section.first + at;
+  };
+  const preview = usePhotoPreview(wall, (photo) => {
+    const index = indexOf(photo) ?? cursor;
+    // After the overlay has given the focus back to the photo that it came from.
+    requestAnimationFrame(() => requestAnimationFrame(() => goTo(index)));
+  });
+  const photoAt = (index: number): PhotoRecord | undefined => {
+    const section = layout.sections[sectionOf(layout, index)];
+    return section === undefined ? undefined : wall.photos.get(section.date)?.[index - section.first];
+  };
+
+  // Tiles are drawn anew only where something of them changes: their handlers stay the same, and read what is current.
+  const handle = useRef<TileEvents | undefined>(undefined);
+  handle.current = {
+    onOpen: (index) => {
+      const photo = photoAt(index);
+      if (photo !== undefined) void preview.open(photo);
+    },
+    onToggle: (index, photo, isRange) => {
+      setCursor(index);
+      if (isRange) addRange(index);
+      else toggle(photo);
+      anchor.current = index;
+    },
+    onFocus: setCursor,
+  };
+  const events = useMemo<TileEvents>(
+    () => ({
+      onOpen: (index) => handle.current?.onOpen(index),
+      onToggle: (index, photo, isRange) => handle.current?.onToggle(index, photo, isRange),
+      onFocus: (index) => handle.current?.onFocus(index),
+    }),
+    [],
+  );
+  const dayHandle = useRef<((section: Section) => void) | undefined>(undefined);
+  dayHandle.current = ({ first, count }) => {
+    photosFrom(first, first + count - 1).then(toggleAll, (error: unknown) =>
+      toast({ text: messageOf(error), tone: "danger" }),
+    );
+  };
+  const onToggleDay = useCallback((section: Section) => dayHandle.current?.(section), []);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (!(event.target instanceof HTMLElement) || event.target.dataset["photo"] === undefined) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === " ") {
+      event.preventDefault();
+      const photo = photoAt(cursor);
+      if (photo !== undefined) events.onToggle(cursor, photo, event.shiftKey);
+      return;
+    }
+    const target = targetOf(event.key);
+    if (target === undefined) return;
+    event.preventDefault();
+    const to = Math.min(layout.total - 1, Math.max(0, target));
+    if (event.shiftKey) {
+      if (selected.size === 0) anchor.current = cursor;
+      addRange(to);
+    } else if (selected.size === 0) anchor.current = to;
+    goTo(to);
+  };
+  const targetOf = (key: string): number | undefined => {
+    const isMirrored = document.documentElement.dir === "rtl";
+    const forward = isMirrored ? -1 : 1;
+    const page = Math.max(1, Math.floor(height / layout.step)) * layout.columns;
+    const targets: Readonly<Record<string, number>> = {
+      ArrowRight: cursor + forward,
+      ArrowLeft: cursor - forward,
+      ArrowDown: rowsFrom(layout, cursor, 1),
+      ArrowUp: rowsFrom(layout, cursor, -1),
+      PageDown: cursor + page,
+      PageUp: cursor - page,
+      Home: 0,
+      End: layout.total - 1,
+    };
+    return targets[key];
+  };
+  const listed = { run: () => undefined, listedOnly: true } as const;
+  useShortcuts(text.shortcuts, [
+    { keys: "arrowright", label: text.keyMove, ...listed },
+    { keys: "enter", label: text.keyOpen, ...listed },
+    { keys: "space", label: text.keySelect, ...listed },
+    { keys: "shift+arrowright", label: text.keyRange, ...listed },
+    { keys: "escape", label: text.clear, run: clear, when: () => selected.size > 0 },
+  ]);
+
+  return (
+    <>
+      <PhotoActions
+        wall={wall}
+        selected={selected}
+        onClear={() => {
+          clear();
+          focusCursor();
+        }}
+      />
+      <div className="relative -me-4 min-h-0 flex-1 sm:-me-6">
+        <div
+          ref={scroller}
+          role="region"
+          aria-label={text.wall}
+          onScroll={look}
+          onKeyDown={onKeyDown}
+          onKeyUp={(event) => {
+            // A button takes the space bar for a press when it is let go.
+            const isPhoto = event.target instanceof HTMLElement && event.target.dataset["photo"] !== undefined;
+            if (event.key === " " && isPhoto) event.preventDefault();
+          }}
+          className="size-full overflow-x-hidden overflow-y-auto overscroll-contain pe-11 [scrollbar-width:none]"
+        >
+          <div ref={ground} className="relative" style={{ height: layout.height }}>
+            {width > 0 && (
+              <WallView
+                layout={layout}
+                range={range}
+                photos={wall.photos}
+                selected={selected}
+                cursor={Math.min(cursor, Math.max(0, layout.total - 1))}
+                events={events}
+                onToggleDay={onToggleDay}
+              />
+            )}
+          </div>
+        </div>
+        {height > 0 && layout.height > height && <Scrubber layout={layout} scroller={scroller} viewHeight={height} />}
+      </div>
+      {preview.preview}
+    </>
+  );
+}

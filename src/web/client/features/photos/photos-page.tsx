@@ -1,0 +1,86 @@
+import { Image as ImageIcon, Upload } from "../../ui/icons.ts";
+import { useMemo, useState } from "react";
+import { useNewThings } from "../../app/new-menu.ts";
+import { Page } from "../../app/page.tsx";
+import { useSession } from "../../app/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { Select } from "../../ui/select.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { DropZone } from "../uploads/drop-zone.tsx";
+import { uploads } from "../uploads/uploads.ts";
+import type { PhotoKind } from "./api.ts";
+import { PhotoWall } from "./photo-wall.tsx";
+import { text } from "./text.ts";
+import { useWall } from "./use-wall.ts";
+
+/** Where photos go that are put onto this page. */
+const FOLDER = "/Photos";
+
+/** All pictures and films by the day they were taken. */
+export function PhotosPage() {
+  const { user } = useSession();
+  const canWrite = user.role !== "viewer";
+  const [kind, setKind] = useState<PhotoKind>("all");
+  const [seen, setSeen] = useState<{ newest: string; oldest: string }>();
+  const wall = useWall(kind, seen);
+  const { data, error, refetch } = wall.timeline;
+  useNewThings(useMemo(() => ({ items: [], folder: FOLDER, canUpload: canWrite }), [canWrite]));
+  return (
+    <Page
+      title={text.title}
+      fill
+      actions={
+        <>
+          {data !== undefined && data.total > 0 && <span className="text-sm text-muted">{text.count(data.total)}</span>}
+          <Select<PhotoKind>
+            label={text.show}
+            isLabelHidden
+            value={kind}
+            onChange={setKind}
+            options={[
+              { value: "all", label: text.all },
+              { value: "photo", label: text.photosOnly },
+              { value: "video", label: text.videosOnly },
+            ]}
+          />
+        </>
+      }
+    >
+      <DropZone folder={FOLDER} disabled={!canWrite} className="flex min-h-0 flex-1 flex-col">
+        {data?.isIndexing === true && (
+          <p role="status" className="mb-2 flex items-center gap-2 text-sm text-muted">
+            <Spinner size={16} label={null} />
+            {text.indexing}
+          </p>
+        )}
+        {data !== undefined && data.total > 0 ? (
+          <PhotoWall key={kind} wall={wall} onSeen={setSeen} />
+        ) : error !== null ? (
+          <ErrorState error={error} onRetry={() => void refetch()} />
+        ) : data === undefined ? (
+          <div className="flex justify-center py-24 text-muted">
+            <Spinner size={28} label={text.loading} />
+          </div>
+        ) : kind === "all" ? (
+          <EmptyState
+            icon={ImageIcon}
+            title={text.emptyTitle}
+            {...(canWrite && {
+              action: (
+                <Button variant="primary" icon={Upload} onClick={() => void uploads.pickFiles(FOLDER)}>
+                  {text.upload}
+                </Button>
+              ),
+            })}
+          >
+            {text.emptyHint}
+          </EmptyState>
+        ) : (
+          <EmptyState icon={ImageIcon} title={text.noneOfKind} />
+        )}
+      </DropZone>
+    </Page>
+  );
+}

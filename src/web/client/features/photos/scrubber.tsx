@@ -1,0 +1,159 @@
+import { type KeyboardEvent, type PointerEvent, type RefObject, useMemo, useRef, useState } from "react";
+import { cx } from "../../ui/cx.ts";
+import { monthInWords } from "./dates.ts";
+import { type Layout, monthsOf, sectionAt } from "./layout.ts";
+import { text } from "./text.ts";
+import { useScrollTop, useSize } from "./use-viewport.ts";
+
+/** A year's label needs so much room. */
+const LABEL_PIXELS = 26;
+
+/**
+ * The timeline beside the wall: shows where in time the wall stands, and goes to any month by a drag, a press or the keys
+ * (arrows a month, Page Up and Page Down a year, Home and End to the newest and the oldest).
+ */
+export function Scrubber({
+  layout,
+  scroller,
+  viewHeight,
+}: {
+  readonly layout: Layout;
+  /** What scrolls the wall. */
+  readonly scroller: RefObject<HTMLElement | null>;
+  readonly viewHeight: number;
+}) {
+  const top = useScrollTop(scroller);
+  const onScroll = (to: number) => {
+    if (scroller.current !== null) scroller.current.scrollTop = to;
+  };
+  const track = useRef<HTMLDivElement>(null);
+  const { height: trackHeight } = useSize(track);
+  const [isDragging, setDragging] = useState(false);
+  const [hasFocus, setFocus] = useState(false);
+  const months = useMemo(() => monthsOf(layout), [layout]);
+  const years = useMemo(() => yearLabels(months, layout.height, trackHeight), [months, layout.height, trackHeight]);
+  const range = Math.max(1, layout.height - viewHeight);
+  const part = Math.min(1, Math.max(0, top / range));
+  // The place that is told lies at the top of the view where the wall begins, and at its bottom where it ends: so that
+  // every month can be reached. A pixel more, since browsers round where they scroll to.
+  const monthAt = (scrolled: number): number => {
+    const at = Math.min(1, Math.max(0, scrolled / range)) * layout.height + 1;
+    const date = layout.sections[sectionAt(layout, at)]?.date ?? "";
+    return Math.max(
+      0,
+      months.findIndex(({ month }) => date.startsWith(month)),
+    );
+  };
+  const current = monthAt(top);
+  const month = months[current]?.month ?? "";
+
+  const goTo = (index: number) => {
+    const target = months[Math.min(months.length - 1, Math.max(0, index))];
+    if (target !== undefined) onScroll((target.top / Math.max(1, layout.height)) * range);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Where it is now: of keys that come fast, the page was not drawn anew for each.
+    const from = monthAt(scroller.current?.scrollTop ?? 0);
+    const targets: Readonly<Record<string, number>> = {
+      ArrowDown: from + 1,
+      ArrowUp: from - 1,
+      PageDown: yearFrom(months, from, 1),
+      PageUp: yearFrom(months, from, -1),
+      Home: 0,
+      End: months.length - 1,
+    };
+    const target = targets[event.key];
+    if (target === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    goTo(target);
+  };
+  const follow = ({ clientY }: PointerEvent) => {
+    const box = track.current?.getBoundingClientRect();
+    if (box === undefined || box.height === 0) return;
+    onScroll(Math.min(1, Math.max(0, (clientY - box.top) / box.height)) * range);
+  };
+  return (
+    <div
+      ref={track}
+      // Above the round button "New", where there is one: its end can be taken hold of too.
+      className="absolute inset-y-0 end-0 z-10 w-11 touch-none select-none max-lg:bottom-24"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        setDragging(true);
+        follow(event);
+      }}
+      onPointerMove={(event) => isDragging && follow(event)}
+      onPointerUp={() => setDragging(false)}
+      onPointerCancel={() => setDragging(false)}
+    >
+      <div aria-hidden className="absolute inset-y-0 start-1/2 w-px bg-line" />
+      {years.map(({ year, at }) => (
+        <span
+          key={year}
+          aria-hidden
+          className="absolute inset-x-0 -translate-y-1/2 bg-raised text-center text-xs text-muted"
+          style={{ top: at }}
+        >
+          {year}
+        </span>
+      ))}
+      <div
+        role="slider"
+        tabIndex={0}
+        aria-label={text.timeline}
+        aria-orientation="vertical"
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, months.length - 1)}
+        aria-valuenow={current}
+        aria-valuetext={month === "" ? undefined : monthInWords(month)}
+        onKeyDown={onKeyDown}
+        onFocus={() => setFocus(true)}
+        onBlur={() => setFocus(false)}
+        className="absolute inset-x-1 h-6 -translate-y-1/2 cursor-ns-resize rounded-full"
+        style={{ top: `${part * 100}%` }}
+      >
+        <span className="absolute inset-x-1 top-1/2 h-1 -translate-y-1/2 rounded-full bg-accent" />
+        {(isDragging || hasFocus) && month !== "" && (
+          <span
+            aria-hidden
+            className={cx(
+              "absolute end-full top-1/2 me-2 -translate-y-1/2 rounded-lg bg-ink px-3 py-1.5",
+              "text-sm font-medium whitespace-nowrap text-raised shadow-lg",
+            )}
+          >
+            {monthInWords(month)}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+type Months = ReturnType<typeof monthsOf>;
+
+/** The month of the wall that is about a year from another: the first of its year that is known. */
+function yearFrom(months: Months, from: number, by: 1 | -1): number {
+  const year = Number(months[from]?.month.slice(0, 4) ?? 0);
+  if (by === 1) {
+    const found = months.findIndex(({ month }) => Number(month.slice(0, 4)) < year);
+    return found < 0 ? months.length - 1 : found;
+  }
+  const newer = months.findLast(({ month }) => Number(month.slice(0, 4)) > year);
+  if (newer === undefined) return 0;
+  return months.findIndex(({ month }) => month.slice(0, 4) === newer.month.slice(0, 4));
+}
+
+/** Years beside the line where there is room for them. */
+function yearLabels(months: Months, height: number, trackHeight: number): { year: string; at: number }[] {
+  const labels: { year: string; at: number }[] = [];
+  let year = "";
+  for (const { month, top } of months) {
+    if (month.slice(0, 4) === year) continue;
+    year = month.slice(0, 4);
+    const at = Math.max(LABEL_PIXELS / 2, (top / Math.max(1, height)) * trackHeight);
+    if (at - (labels.at(-1)?.at ?? -LABEL_PIXELS) >= LABEL_PIXELS && at < trackHeight - LABEL_PIXELS / 2) {
+      labels.push({ year, at });
+    }
+  }
+  return labels;
+}

@@ -1,0 +1,64 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type Layout, photosBetween, sectionOf } from "./layout.ts";
+
+/** So much above and below what is seen is drawn too. */
+const BEYOND_PIXELS = 600;
+/** After a leap the wall is drawn at once, and what it shows is asked for when it has come to rest. */
+const REST_MS = 120;
+
+/** Width and height of an element's inside, followed. */
+export function useSize(ref: RefObject<HTMLElement | null>): { width: number; height: number } {
+  const [size, setSize] = useState({ width: 0, height: 0 });
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const measure = () => setSize({ width: element.clientWidth, height: element.clientHeight });
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return size;
+}
+
+/** How far an element is scrolled, followed by whoever shows just that: the wall itself is drawn anew only by rows. */
+export function useScrollTop(ref: RefObject<HTMLElement | null>): number {
+  const follow = useCallback(
+    (listener: () => void) => {
+      const element = ref.current;
+      element?.addEventListener("scroll", listener, { passive: true });
+      return () => element?.removeEventListener("scroll", listener);
+    },
+    [ref],
+  );
+  return useSyncExternalStore(follow, () => ref.current?.scrollTop ?? 0);
+}
+
+/** Which photos of a wall are in view, and of which days photos are wanted. */
+export function useViewport(scroller: RefObject<HTMLElement | null>, layout: Layout, height: number) {
+  const [range, setRange] = useState({ first: 0, end: 0 });
+  const [seen, setSeen] = useState<{ newest: string; oldest: string }>();
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const lastTop = useRef(0);
+
+  const look = useCallback(() => {
+    const at = scroller.current?.scrollTop ?? 0;
+    const isLeap = Math.abs(at - lastTop.current) > Math.max(height, 1);
+    lastTop.current = at;
+    const next = photosBetween(layout, at - BEYOND_PIXELS, at + height + BEYOND_PIXELS);
+    setRange((before) => (before.first === next.first && before.end === next.end ? before : next));
+    const settle = () => {
+      const newest = layout.sections[sectionOf(layout, next.first)]?.date;
+      const oldest = layout.sections[sectionOf(layout, Math.max(next.first, next.end - 1))]?.date;
+      if (newest === undefined || oldest === undefined) return;
+      setSeen((before) => (before?.newest === newest && before.oldest === oldest ? before : { newest, oldest }));
+    };
+    clearTimeout(timer.current);
+    if (isLeap) timer.current = setTimeout(settle, REST_MS);
+    else settle();
+  }, [scroller, layout, height]);
+
+  useLayoutEffect(look, [look]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return { range, seen, look };
+}

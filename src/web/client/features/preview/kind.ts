@@ -1,0 +1,120 @@
+import type { FileRecord } from "../../api/types.ts";
+
+/** How a file is shown. `none`: by its name and a way to download it. */
+export type PreviewKind = "image" | "video" | "audio" | "pdf" | "markdown" | "code" | "text" | "none";
+
+/** Languages by what names end in, as highlight.js calls them (its common ones). */
+const LANGUAGES: Readonly<Record<string, string>> = {
+  bash: "bash",
+  c: "c",
+  cc: "cpp",
+  cfg: "ini",
+  cjs: "javascript",
+  conf: "ini",
+  cpp: "cpp",
+  cs: "csharp",
+  css: "css",
+  diff: "diff",
+  go: "go",
+  gql: "graphql",
+  graphql: "graphql",
+  h: "c",
+  hpp: "cpp",
+  htm: "xml",
+  html: "xml",
+  ini: "ini",
+  java: "java",
+  js: "javascript",
+  json: "json",
+  jsonc: "json",
+  jsx: "javascript",
+  kt: "kotlin",
+  less: "less",
+  lua: "lua",
+  m: "objectivec",
+  mjs: "javascript",
+  mts: "typescript",
+  patch: "diff",
+  php: "php",
+  pl: "perl",
+  ps1: "shell",
+  py: "python",
+  r: "r",
+  rb: "ruby",
+  rs: "rust",
+  scss: "scss",
+  sh: "bash",
+  sql: "sql",
+  svelte: "xml",
+  swift: "swift",
+  toml: "ini",
+  ts: "typescript",
+  tsx: "typescript",
+  vb: "vbnet",
+  vue: "xml",
+  wat: "wasm",
+  xhtml: "xml",
+  xml: "xml",
+  xsl: "xml",
+  yaml: "yaml",
+  yml: "yaml",
+  zsh: "bash",
+};
+
+/** Names that are code without an ending. */
+const CODE_NAMES: Readonly<Record<string, string>> = { dockerfile: "bash", makefile: "makefile" };
+
+const PLAIN_ENDINGS = new Set([
+  "txt",
+  "log",
+  "csv",
+  "tsv",
+  "srt",
+  "vtt",
+  "nfo",
+  "env",
+  "gitignore",
+  "tex",
+  "ics",
+  "vcf",
+]);
+const TEXT_TYPES = /^(?:text\/|application\/(?:json|xml|javascript|x-sh|x-yaml|yaml|toml|sql)\b|.*\+(?:json|xml)$)/;
+
+/** What browsers draw themselves; other pictures are shown by the thumbnail that the server makes. */
+const DRAWN_BY_BROWSERS = new Set([
+  "image/jpeg",
+  "image/png",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+  "image/bmp",
+  "image/svg+xml",
+  "image/x-icon",
+  "image/vnd.microsoft.icon",
+]);
+
+/** Says how a file is shown, by its type and then by its name. */
+export function previewKind({ mimeType, name }: Pick<FileRecord, "mimeType" | "name">): PreviewKind {
+  if (mimeType.startsWith("image/")) return "image";
+  if (mimeType.startsWith("video/")) return mimeType === "video/mp2t" && endingOf(name) === "ts" ? "code" : "video";
+  if (mimeType.startsWith("audio/")) return "audio";
+  if (mimeType === "application/pdf") return "pdf";
+  if (mimeType === "text/markdown" || /\.(?:md|markdown)$/i.test(name)) return "markdown";
+  if (languageOf(name) !== undefined) return "code";
+  return TEXT_TYPES.test(mimeType) || PLAIN_ENDINGS.has(endingOf(name)) ? "text" : "none";
+}
+
+/** The language of a program, as highlight.js calls it. */
+export function languageOf(name: string): string | undefined {
+  return CODE_NAMES[name.toLowerCase()] ?? LANGUAGES[endingOf(name)];
+}
+
+/** Whether browsers can show the picture itself, and not only what the server makes of it. */
+export function isDrawnByBrowsers(mimeType: string): boolean {
+  return DRAWN_BY_BROWSERS.has(mimeType);
+}
+
+function endingOf(name: string): string {
+  const dot = name.lastIndexOf(".");
+  return dot < 0 ? "" : name.slice(dot + 1).toLowerCase();
+}

@@ -1,0 +1,42 @@
+import { Music } from "lucide-react";
+import { useState } from "react";
+import type { FileRecord } from "../../api/types.ts";
+import { contentAddress, largeAddress } from "./addresses.ts";
+import { NoPreview } from "./no-preview.tsx";
+import { text } from "./text.ts";
+
+/** Film and sound by the browser's own player: it seeks by asking for ranges. */
+export function MediaView({ file, kind }: { readonly file: FileRecord; readonly kind: "video" | "audio" }) {
+  const [hasFailed, setHasFailed] = useState(false);
+  if (hasFailed) return <NoPreview file={file} words={text.mediaFailed} />;
+  const player = {
+    src: contentAddress(file),
+    controls: true,
+    preload: "metadata",
+    "aria-label": file.name,
+    onError: () => setHasFailed(true),
+  } as const;
+  if (kind === "video") {
+    return (
+      <div className="flex size-full items-center justify-center p-2 sm:px-16">
+        {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- whose film it is knows whether it has any */}
+        <video
+          {...player}
+          playsInline
+          {...(file.hasThumbnail && { poster: largeAddress(file) })}
+          className="max-h-full max-w-full"
+        />
+      </div>
+    );
+  }
+  return (
+    <div className="flex size-full flex-col items-center justify-center gap-6 px-16">
+      <span className="inline-flex size-32 items-center justify-center rounded-3xl bg-accent-soft text-accent">
+        <Music aria-hidden size={56} strokeWidth={1.25} />
+      </span>
+      <p className="max-w-full text-center font-medium break-words">{file.name}</p>
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- a sound file has no track of words */}
+      <audio {...player} className="w-full max-w-lg" />
+    </div>
+  );
+}

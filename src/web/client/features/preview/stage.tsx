@@ -1,0 +1,30 @@
+import type { FileRecord } from "../../api/types.ts";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import { ImageView } from "./image-view.tsx";
+import { previewKind } from "./kind.ts";
+import { MediaView } from "./media-view.tsx";
+import { NoPreview } from "./no-preview.tsx";
+import { text } from "./text.ts";
+
+const PdfView = lazyPart(() => import("./pdf-view.tsx").then((part) => part.PdfView));
+const TextView = lazyPart(() => import("./text-view.tsx").then((part) => part.TextView));
+
+/** One file, shown as its kind asks for. `onSwipe` tells that a finger went to the next (1) or the previous (-1) file. */
+export function Stage({ file, onSwipe }: { readonly file: FileRecord; readonly onSwipe: (by: 1 | -1) => void }) {
+  const kind = previewKind(file);
+  switch (kind) {
+    case "image":
+      return <ImageView file={file} onSwipe={onSwipe} />;
+    case "video":
+    case "audio":
+      return <MediaView file={file} kind={kind} />;
+    case "pdf":
+      return <PdfView file={file} />;
+    case "markdown":
+    case "code":
+    case "text":
+      return <TextView file={file} kind={kind} />;
+    case "none":
+      return <NoPreview file={file} words={text.noPreview} />;
+  }
+}

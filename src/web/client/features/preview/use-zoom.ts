@@ -1,0 +1,169 @@
+// Wheel, fingers, mouse and keys over a picture, turned into its view.
+import { type MouseEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { type Point, type Size, type View, WHOLE, fitOnStage, keepOnStage, panBy, zoomAt } from "./zoom.ts";
+
+/** A finger that goes so far to the side, in pixels, goes to the next picture. */
+const SWIPE_PX = 60;
+const DOUBLE_TAP_MS = 300;
+const DOUBLE_TAP_SCALE = 2.5;
+
+/** The view of a picture, and what changes it. */
+export interface Zoom {
+  readonly view: View;
+  readonly stage: Size;
+  readonly stageRef: RefObject<HTMLDivElement | null>;
+  readonly handlers: Readonly<Record<string, unknown>>;
+  /** Scales around the middle. */
+  by(factor: number): void;
+  fit(): void;
+}
+
+/** Zooms and moves a picture of this size; at scale 1 a finger to the side is a swipe. */
+export function useZoom(picture: Size, onSwipe: (by: 1 | -1) => void): Zoom {
+  const stageRef = useRef<HTMLDivElement>(null);
+  const stage = useSize(stageRef);
+  const [view, setView] = useState<View>(WHOLE);
+  const pointers = useRef(new Map<number, Point>());
+  const swipe = useRef<{ start: Point; isOne: boolean }>({ start: { x: 0, y: 0 }, isOne: false });
+  const lastTapMs = useRef(0);
+  const lastPointer = useRef("mouse");
+
+  const change = (next: (view: View) => View): void => {
+    const size = picture.width === 0 ? picture : fitOnStage(picture, stage);
+    setView((now) => keepOnStage(next(now), size, stage));
+  };
+  const latest = useRef(change);
+  const latestView = useRef(view);
+  useEffect(() => {
+    latest.current = change;
+    latestView.current = view;
+  });
+  const by = (factor: number): void => change((now) => zoomAt(now, factor, { x: 0, y: 0 }));
+  const toggleAt = (point: Point): void => {
+    change((now) => (now.scale > 1 ? WHOLE : zoomAt(now, DOUBLE_TAP_SCALE, point)));
+  };
+  const pointOf = (event: { clientX: number; clientY: number }): Point => {
+    const box = stageRef.current?.getBoundingClientRect();
+    if (box === undefined) return { x: 0, y: 0 };
+    return { x: event.clientX - box.left - box.width / 2, y: event.clientY - box.top - box.height / 2 };
+  };
+
+  useEffect(() => {
+    const element = stageRef.current;
+    if (element === null) return undefined;
+    // React listens passively; the page must not scroll or zoom beside the picture.
+    const wheel = (event: WheelEvent): void => {
+      event.preventDefault();
+      const box = element.getBoundingClientRect();
+      const point = { x: event.clientX - box.left - box.width / 2, y: event.clientY - box.top - box.height / 2 };
+      latest.current((now) => zoomAt(now, Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.002)), point));
+    };
+    element.addEventListener("wheel", wheel, { passive: false });
+    return () => element.removeEventListener("wheel", wheel);
+  }, []);
+
+  useEffect(() => {
+    // Before the overlay's own keys: a picture that is larger than the stage is moved, in place of going to the next.
+    const press = (event: globalThis.KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isField(event.target)) return;
+      const dialog = stageRef.current?.closest('[role="dialog"]');
+      if (!(event.target instanceof Node) || dialog?.contains(event.target) !== true) return;
+      const next = viewAfterKey(event.key, latestView.current);
+      if (next === undefined) return;
+      event.preventDefault();
+      latest.current(() => next);
+    };
+    document.addEventListener("keydown", press, true);
+    return () => document.removeEventListener("keydown", press, true);
+  }, []);
+
+  const handlers = {
+    onPointerDown: (event: PointerEvent) => {
+      lastPointer.current = event.pointerType;
+      if (event.pointerType === "mouse" && event.button !== 0) return;
+      // Buttons above the picture are pressed, not dragged.
+      if (event.target instanceof Element && event.target.closest("button") !== null) return;
+      event.currentTarget.setPointerCapture(event.pointerId);
+      pointers.current.set(event.pointerId, pointOf(event));
+      swipe.current = { start: pointOf(event), isOne: pointers.current.size === 1 };
+    },
+    onPointerMove: (event: PointerEvent) => {
+      const before = pointers.current.get(event.pointerId);
+      if (before === undefined) return;
+      const now = pointOf(event);
+      const other = [...pointers.current].find(([id]) => id !== event.pointerId)?.[1];
+      pointers.current.set(event.pointerId, now);
+      if (other === undefined) change((current) => panBy(current, { x: now.x - before.x, y: now.y - before.y }));
+      else
+        change((current) =>
+          zoomAt(current, distance(now, other) / Math.max(distance(before, other), 1), middle(now, other)),
+        );
+    },
+    onPointerUp: (event: PointerEvent) => {
+      if (!pointers.current.delete(event.pointerId)) return;
+      const end = pointOf(event);
+      const { start, isOne } = swipe.current;
+      const [across, down] = [end.x - start.x, end.y - start.y];
+      if (event.pointerType === "mouse" || !isOne || pointers.current.size > 0) return;
+      if (view.scale === 1 && Math.abs(across) > SWIPE_PX && Math.abs(across) > Math.abs(down)) {
+        const isRightToLeft = document.documentElement.dir === "rtl";
+        onSwipe(across < 0 === isRightToLeft ? -1 : 1);
+      } else if (Math.hypot(across, down) < 10) {
+        if (event.timeStamp - lastTapMs.current < DOUBLE_TAP_MS) toggleAt(end);
+        lastTapMs.current = event.timeStamp;
+      }
+    },
+    onPointerCancel: (event: PointerEvent) => void pointers.current.delete(event.pointerId),
+    onDoubleClick: (event: MouseEvent) => {
+      // Fingers were counted above.
+      if (
+        lastPointer.current !== "mouse" ||
+        (event.target instanceof Element && event.target.closest("button") !== null)
+      )
+        return;
+      toggleAt(pointOf(event));
+    },
+  };
+  return { view, stage, stageRef, handlers, by, fit: () => setView(WHOLE) };
+}
+
+const PAN_KEYS: Readonly<Record<string, Point>> = {
+  ArrowLeft: { x: 80, y: 0 },
+  ArrowRight: { x: -80, y: 0 },
+  ArrowUp: { x: 0, y: 80 },
+  ArrowDown: { x: 0, y: -80 },
+};
+
+function viewAfterKey(key: string, view: View): View | undefined {
+  if (key === "+" || key === "=") return zoomAt(view, 1.5, { x: 0, y: 0 });
+  if (key === "-") return zoomAt(view, 1 / 1.5, { x: 0, y: 0 });
+  if (key === "0") return WHOLE;
+  const step = PAN_KEYS[key];
+  return step === undefined || view.scale === 1 ? undefined : panBy(view, step);
+}
+
+function useSize(ref: RefObject<HTMLElement | null>): Size {
+  const [size, setSize] = useState<Size>({ width: 0, height: 0 });
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return undefined;
+    const observer = new ResizeObserver(() => setSize({ width: element.clientWidth, height: element.clientHeight }));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return size;
+}
+
+function distance(a: Point, b: Point): number {
+  return Math.hypot(a.x - b.x, a.y - b.y);
+}
+
+function middle(a: Point, b: Point): Point {
+  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
+}
+
+function isField(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
+  );
+}

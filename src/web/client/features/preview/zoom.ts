@@ -1,0 +1,49 @@
+// How a picture lies on its stage: scale 1 fits it in, `x` and `y` move its middle, in pixels of the screen.
+
+/** Where the picture is. */
+export interface View {
+  readonly scale: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Width and height in pixels of the screen. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A point relative to the middle of the stage. */
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+export const WHOLE: View = { scale: 1, x: 0, y: 0 };
+const SCALE_MAX = 16;
+
+/** Scales by `factor` so that what is at `point` stays there. */
+export function zoomAt(view: View, factor: number, point: Point): View {
+  const scale = Math.min(Math.max(view.scale * factor, 1), SCALE_MAX);
+  const real = scale / view.scale;
+  return { scale, x: point.x - (point.x - view.x) * real, y: point.y - (point.y - view.y) * real };
+}
+
+/** Moves the picture. */
+export function panBy(view: View, by: Point): View {
+  return { ...view, x: view.x + by.x, y: view.y + by.y };
+}
+
+/** Keeps the picture on the stage: no edge comes further in than the stage's, and what is smaller stays in the middle. */
+export function keepOnStage(view: View, picture: Size, stage: Size): View {
+  const spareX = Math.max((picture.width * view.scale - stage.width) / 2, 0);
+  const spareY = Math.max((picture.height * view.scale - stage.height) / 2, 0);
+  const keep = (value: number, spare: number): number => Math.min(Math.max(value, -spare), spare) + 0;
+  return { scale: view.scale, x: keep(view.x, spareX), y: keep(view.y, spareY) };
+}
+
+/** The largest size of a picture that fits on the stage; never more than its own. */
+export function fitOnStage(picture: Size, stage: Size): Size {
+  const ratio = Math.min(stage.width / picture.width, stage.height / picture.height, 1);
+  return { width: picture.width * ratio, height: picture.height * ratio };
+}

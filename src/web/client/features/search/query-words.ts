@@ -1,0 +1,88 @@
+/** The query of a search as the filters beside it see it: words, and `key:value` for each filter. Pure. */
+
+/** Filters that have a control of their own; the language has more. */
+export const FILTER_KEYS = ["type", "modified", "size", "tag", "ext", "in"] as const;
+
+/** One of {@link FILTER_KEYS}. */
+export type FilterKey = (typeof FILTER_KEYS)[number];
+
+interface Piece {
+  readonly written: string;
+  readonly key: string | undefined;
+  readonly value: string;
+  readonly isExcluded: boolean;
+}
+
+/** The value of a filter; undefined where the query has none, or excludes it. */
+export function filterOf(query: string, key: FilterKey): string | undefined {
+  return split(query).find((piece) => piece.key === key && !piece.isExcluded)?.value;
+}
+
+/** The query with a filter set to a value, or without it. What else it says stays as it was written. */
+export function withFilter(query: string, key: FilterKey, value: string | undefined): string {
+  const others = split(query)
+    .filter((piece) => piece.key !== key || piece.isExcluded)
+    .map(({ written }) => written);
+  return [...others, ...(value === undefined || value === "" ? [] : [`${key}:${quoted(value)}`])].join(" ");
+}
+
+/** The words that are searched for in names, without those that are excluded: they are marked where they are found. */
+export function wordsOf(query: string): string[] {
+  return split(query)
+    .filter(({ key, isExcluded, value }) => (key === undefined || key === "name") && !isExcluded && value !== "")
+    .map(({ value }) => value);
+}
+
+/** A stretch of a name, and whether it was searched for. */
+export interface Stretch {
+  readonly text: string;
+  readonly isFound: boolean;
+}
+
+/** Cuts a name where words begin that were searched for; upper and lower case and accents don't count. */
+export function markFound(name: string, words: readonly string[]): Stretch[] {
+  const wanted = words.map(folded).filter((word) => word !== "");
+  // Letter by letter, since folding changes how long a name is.
+  const letters = [...new Intl.Segmenter().segment(name)].map(({ segment }) => segment);
+  const plain = letters.map(folded);
+  const found = letters.map(() => false);
+  for (let at = 0; at < letters.length; at += 1) {
+    const isStart = at === 0 || !/[\p{L}\p{N}]/u.test(plain[at - 1] ?? "");
+    if (!isStart) continue;
+    const rest = plain.slice(at).join("");
+    for (const word of wanted) {
+      if (!rest.startsWith(word)) continue;
+      let length = 0;
+      for (let end = at; end < letters.length && length < word.length; end += 1) {
+        found[end] = true;
+        length += plain[end]?.length ?? 0;
+      }
+    }
+  }
+  const stretches: { text: string; isFound: boolean }[] = [];
+  letters.forEach((letter, at) => {
+    const isFound = found[at] === true;
+    const last = stretches.at(-1);
+    if (last?.isFound === isFound) last.text += letter;
+    else stretches.push({ text: letter, isFound });
+  });
+  return stretches;
+}
+
+function folded(text: string): string {
+  return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
+}
+
+function quoted(value: string): string {
+  return /\s/.test(value) ? `"${value.replaceAll('"', "")}"` : value;
+}
+
+/** Cuts at spaces outside of quotes, as the server does. */
+function split(query: string): Piece[] {
+  const pieces: Piece[] = [];
+  for (const found of query.matchAll(/(-?)(?:([A-Za-z]+):)?(?:"([^"]*)(?:"|$)|(\S+))/g)) {
+    const [written, minus, key, inQuotes, bare = ""] = found;
+    pieces.push({ written, key: key?.toLowerCase(), value: inQuotes ?? bare, isExcluded: minus === "-" });
+  }
+  return pieces;
+}

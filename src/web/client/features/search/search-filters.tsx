@@ -1,0 +1,145 @@
+import { useQuery } from "@tanstack/react-query";
+import { FilterX } from "lucide-react";
+import { type FormEvent, useEffect, useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { Select } from "../../ui/select.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { tagsQuery } from "../browse/dialogs/tags-dialog.tsx";
+import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-words.ts";
+import { text } from "./text.ts";
+
+/** The filters of a search; each is a word of the query, so that the address and the field tell the same. */
+export function SearchFilters({
+  query,
+  onChange,
+}: {
+  readonly query: string;
+  readonly onChange: (query: string) => void;
+}) {
+  const { data: known } = useQuery(tagsQuery);
+  const set = (key: FilterKey) => (value: string) => onChange(withFilter(query, key, value));
+  const isFiltered = FILTER_KEYS.some((key) => filterOf(query, key) !== undefined);
+  const clear = () => onChange(FILTER_KEYS.reduce((rest, key) => withFilter(rest, key, undefined), query));
+
+  return (
+    <fieldset className="mb-2 grid grid-cols-2 gap-x-3 gap-y-2 sm:grid-cols-3 xl:grid-cols-[repeat(6,minmax(0,1fr))_auto]">
+      <legend className="sr-only">{text.filters}</legend>
+      <Choice label={text.type} value={filterOf(query, "type")} options={kinds()} onChange={set("type")} />
+      <Choice label={text.modified} value={filterOf(query, "modified")} options={times()} onChange={set("modified")} />
+      <Choice label={text.size} value={filterOf(query, "size")} options={sizes()} onChange={set("size")} />
+      <Choice
+        label={text.tag}
+        value={filterOf(query, "tag")}
+        options={(known?.tags ?? []).slice(0, MOST_TAGS).map(({ tag, count }) => [tag, text.tagCount(tag, count)])}
+        onChange={set("tag")}
+      />
+      <Written
+        label={text.extension}
+        example={text.extensionExample}
+        value={filterOf(query, "ext")}
+        onChange={set("ext")}
+      />
+      <Written label={text.place} example={text.placeExample} value={filterOf(query, "in")} onChange={set("in")} />
+      {isFiltered && (
+        <Button icon={FilterX} variant="quiet" className="self-end" onClick={clear}>
+          {text.clearFilters}
+        </Button>
+      )}
+    </fieldset>
+  );
+}
+
+const MOST_TAGS = 100;
+
+function Choice({
+  label,
+  value = "",
+  options,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly options: readonly (readonly [string, string])[];
+  readonly onChange: (value: string) => void;
+}) {
+  // What was typed into the query may be none of those that are offered.
+  const isOther = value !== "" && !options.some(([offered]) => offered === value);
+  const all = [["", text.any] as const, ...options, ...(isOther ? [[value, text.other(value)] as const] : [])];
+  return (
+    <Select
+      label={label}
+      value={value}
+      onChange={onChange}
+      options={all.map(([offered, words]) => ({ value: offered, label: words }))}
+    />
+  );
+}
+
+/** A filter that is written; it counts when Enter is pressed or the field is left. */
+function Written({
+  label,
+  example,
+  value = "",
+  onChange,
+}: {
+  readonly label: string;
+  readonly example: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string) => void;
+}) {
+  const [written, setWritten] = useState(value);
+  useEffect(() => setWritten(value), [value]);
+  const apply = () => {
+    if (written.trim() !== value) onChange(written.trim());
+  };
+  return (
+    <form
+      onSubmit={(event: FormEvent) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <TextField
+        label={label}
+        placeholder={example}
+        value={written}
+        onChange={setWritten}
+        onBlur={apply}
+        autoComplete="off"
+      />
+    </form>
+  );
+}
+
+function kinds(): [string, string][] {
+  return [
+    ["image", text.image],
+    ["video", text.video],
+    ["audio", text.audio],
+    ["document", text.document],
+    ["pdf", text.pdf],
+    ["text", text.plainText],
+    ["archive", text.archive],
+    ["folder", text.folder],
+  ];
+}
+
+function sizes(): [string, string][] {
+  return [
+    ["<=1MB", text.small],
+    ["1MB..100MB", text.middle],
+    [">100MB", text.large],
+    [">1GB", text.huge],
+  ];
+}
+
+/** Days as the server counts them: in UTC. */
+function times(): [string, string][] {
+  const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+  return [
+    [daysAgo(0), text.today],
+    [`>=${daysAgo(6)}`, text.lastWeek],
+    [`>=${daysAgo(29)}`, text.lastMonth],
+    [daysAgo(0).slice(0, 4), text.thisYear],
+  ];
+}

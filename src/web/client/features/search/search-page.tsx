@@ -1,0 +1,159 @@
+import { SearchX } from "lucide-react";
+import { Search } from "../../ui/icons.ts";
+import { type ReactNode, useMemo } from "react";
+import { ApiError, request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { Entry, Pagination } from "../../api/types.ts";
+import { Page } from "../../app/page.tsx";
+import { useSetTextSearch, useTextSearch } from "../../app/search-params.ts";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import type { GridColumn } from "../browse/collection/grid-types.ts";
+import { PAGE_SIZE } from "../browse/collection/page-window.ts";
+import { useCollection } from "../browse/collection/use-collection.ts";
+import type { ListPage, PageSource } from "../browse/collection/use-pages.ts";
+import { EntryBrowser } from "../browse/entry-browser.tsx";
+import { modifiedColumn, sizeColumn, subtitleOf } from "../browse/entry-columns.tsx";
+import { useGoToFolder } from "../browse/folder-address.ts";
+import { text as browseText } from "../browse/text.ts";
+import { ViewOptions } from "../browse/view-options.tsx";
+import { markFound, wordsOf } from "./query-words.ts";
+import { SearchFilters } from "./search-filters.tsx";
+import { text } from "./text.ts";
+
+/** GET /api/files/search */
+interface SearchAnswer {
+  readonly files: readonly Entry[];
+  readonly pagination: Pagination;
+  readonly totalIsLowerBound: boolean;
+  readonly isIndexing: boolean;
+}
+
+interface FoundPage extends ListPage<Entry> {
+  readonly isLowerBound: boolean;
+  readonly isIndexing: boolean;
+}
+
+/** The search page: the address has the query, the field above and the filters change it. */
+export function SearchPage() {
+  const query = (useTextSearch()["q"] ?? "").trim();
+  const setSearch = useSetTextSearch();
+  return (
+    <Page title={query === "" ? text.title : text.resultsFor(query)} heading={text.title} fill>
+      <SearchFilters query={query} onChange={(q) => setSearch({ q: q === "" ? undefined : q }, { push: true })} />
+      {query === "" ? (
+        <EmptyState icon={Search} title={text.startTitle}>
+          {text.startHint}
+        </EmptyState>
+      ) : (
+        <Results key={query} query={query} />
+      )}
+    </Page>
+  );
+}
+
+function Results({ query }: { readonly query: string }) {
+  const goToFolder = useGoToFolder();
+  const source = useMemo<PageSource<Entry, FoundPage>>(
+    () => ({
+      key: keys.search(query),
+      scope: query,
+      fetchPage: async (page, signal) => {
+        const answer = await request<SearchAnswer>("GET", "/api/files/search", {
+          query: { q: query, page, limit: PAGE_SIZE },
+          ...(signal !== undefined && { signal }),
+        });
+        const { files, pagination, totalIsLowerBound, isIndexing } = answer;
+        return { entries: files, total: pagination.total, isLowerBound: totalIsLowerBound, isIndexing };
+      },
+    }),
+    [query],
+  );
+  const collection = useCollection(source);
+  const { pages } = collection;
+  const words = useMemo(() => wordsOf(query), [query]);
+  const nameOf = useMemo(() => (entry: Entry) => <MarkedName name={entry.name} words={words} />, [words]);
+
+  if (pages.error instanceof ApiError && pages.error.status === 400) {
+    return (
+      <EmptyState icon={SearchX} title={text.refusedTitle}>
+        {pages.error.message}
+      </EmptyState>
+    );
+  }
+  if (pages.error !== undefined) {
+    return <ErrorState error={pages.error} onRetry={pages.refetch} />;
+  }
+  if (pages.total === 0) {
+    return (
+      <div role="status">
+        <EmptyState icon={SearchX} title={text.nothingTitle}>
+          {text.nothingHint}
+        </EmptyState>
+      </div>
+    );
+  }
+  const first = pages.first;
+  return (
+    <EntryBrowser
+      collection={collection}
+      label={text.listLabel}
+      folder="/"
+      columns={COLUMNS}
+      onOpenFolder={goToFolder}
+      nameOf={nameOf}
+      subtitle={placeAndSize}
+      toolbar={
+        <>
+          <p role="status" className="min-w-0 truncate text-sm text-muted">
+            {pages.total !== undefined &&
+              (first?.isLowerBound === true ? text.foundAtLeast(pages.total) : text.found(pages.total))}
+            {first?.isIndexing === true && ` · ${text.indexing}`}
+          </p>
+          <div className="flex shrink-0">
+            <ViewOptions hasSort={false} />
+          </div>
+        </>
+      }
+    />
+  );
+}
+
+const COLUMNS: readonly GridColumn<Entry>[] = [
+  {
+    id: "place",
+    header: text.place,
+    track: "minmax(6rem, 16rem)",
+    render: (entry) => <span title={entry.folder}>{placeOf(entry)}</span>,
+  },
+  // Best first: the order is the search's own.
+  withoutSort(modifiedColumn<Entry>()),
+  withoutSort(sizeColumn<Entry>()),
+];
+
+function withoutSort({ id, header, track, render }: GridColumn<Entry>): GridColumn<Entry> {
+  return { id, header, track, render };
+}
+
+function placeOf(entry: Entry): string {
+  return entry.folder === "/" ? browseText.home : entry.folder;
+}
+
+function placeAndSize(entry: Entry): string {
+  return `${placeOf(entry)} · ${subtitleOf(entry)}`;
+}
+
+function MarkedName({ name, words }: { readonly name: string; readonly words: readonly string[] }): ReactNode {
+  let at = 0;
+  return markFound(name, words).map(({ text: stretch, isFound }) => {
+    const key = at;
+    at += stretch.length;
+    return isFound ? (
+      <mark key={key} className="rounded-sm bg-warning-soft text-ink">
+        {stretch}
+      </mark>
+    ) : (
+      <span key={key}>{stretch}</span>
+    );
+  });
+}

@@ -1,0 +1,167 @@
+/** What the settings read of the account, and how they change it. Fields are named as the API names them. */
+import { type UseQueryResult, useQuery, useQueryClient } from "@tanstack/react-query";
+import { request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { Usage, User } from "../../api/types.ts";
+
+/** The four kinds of messages. */
+export const CATEGORIES = ["uploads", "shares", "storage", "security"] as const;
+
+/** When messages are held back. */
+export interface QuietHours {
+  readonly enabled: boolean;
+  readonly start: string;
+  readonly end: string;
+  readonly timezone: string;
+}
+
+/** `GET /api/users/settings` */
+export interface AccountSettings {
+  readonly language: string;
+  readonly timezone: string;
+  readonly theme: "system" | "light" | "dark";
+  readonly defaultView: "list" | "grid";
+  readonly notifications: Readonly<Record<(typeof CATEGORIES)[number], boolean>> & { readonly quietHours: QuietHours };
+  readonly versioning: { readonly keep: number };
+}
+
+/** Any part of the settings, at any depth. */
+export type SettingsChange = {
+  readonly [K in keyof AccountSettings]?: AccountSettings[K] extends object
+    ? { readonly [L in keyof AccountSettings[K]]?: Partial<AccountSettings[K][L]> | AccountSettings[K][L] }
+    : AccountSettings[K];
+};
+
+/** `GET /api/users/two-factor` */
+export interface TwoFactor {
+  readonly enabled: boolean;
+  readonly recoveryCodesLeft: number;
+  readonly passkeys: number;
+}
+
+/** An entry of `GET /api/users/passkeys` */
+export interface Passkey {
+  readonly id: string;
+  readonly name: string;
+  readonly rpId: string;
+  readonly backedUp: boolean;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+}
+
+/** An entry of `GET /api/auth/oidc/link` */
+export interface Identity {
+  readonly issuer: string;
+  readonly createdAt: string;
+}
+
+/** An entry of `GET /api/users/sessions` */
+export interface SessionItem {
+  readonly id: string;
+  readonly kind: "web" | "mobile" | "cli";
+  readonly createdAt: string;
+  readonly expiresAt: string;
+  readonly lastSeenAt: string;
+  readonly userAgent: string | null;
+  readonly clientAddress: string | null;
+  readonly isCurrent: boolean;
+  readonly device?: { readonly id: string; readonly name: string };
+}
+
+/** An entry of `GET /api/users/devices` */
+export interface Device {
+  readonly id: string;
+  readonly name: string;
+  readonly platform: string;
+  readonly model?: string;
+  readonly osVersion?: string;
+  readonly appVersion?: string;
+  readonly registeredAt: string;
+  readonly lastActiveAt: string;
+  readonly settings: {
+    readonly autoUpload: boolean;
+    readonly backgroundSync: boolean;
+    readonly wifiOnly: boolean;
+    readonly uploadQuality: "original" | "high" | "medium" | "low";
+    readonly syncFolders: readonly string[];
+    readonly maxCacheSize: number;
+  };
+}
+
+/** What an API key may do. */
+export const SCOPES = ["files:read", "files:write", "shares", "profile", "admin"] as const;
+
+/** An entry of `GET /api/users/api-keys` */
+export interface ApiKey {
+  readonly id: string;
+  readonly name: string;
+  readonly prefix: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly expiresAt: string | null;
+}
+
+/** `GET /api/users/usage/rate-limits` */
+export interface RateLimits {
+  readonly endpoints: readonly {
+    readonly endpoint: string;
+    readonly resource: string;
+    readonly limit: number;
+    readonly used: number;
+    readonly remaining: number;
+    readonly resetsAt: string;
+  }[];
+}
+
+interface Resources {
+  profile: User;
+  settings: AccountSettings;
+  twoFactor: TwoFactor;
+  passkeys: { readonly passkeys: readonly Passkey[] };
+  identities: { readonly identities: readonly Identity[] };
+  sessions: { readonly sessions: readonly SessionItem[] };
+  devices: { readonly devices: readonly Device[] };
+  apiKeys: { readonly apiKeys: readonly ApiKey[] };
+  usage: Usage;
+  rateLimits: RateLimits;
+}
+
+/** Where each is read, and by which name what was read is known. */
+const SOURCES: {
+  readonly [K in keyof Resources]: { readonly path: `/api/${string}`; readonly queryKey: readonly unknown[] };
+} = {
+  profile: { path: "/api/users/profile", queryKey: keys.profile },
+  settings: { path: "/api/users/settings", queryKey: keys.settings },
+  twoFactor: { path: "/api/users/two-factor", queryKey: ["account", "two-factor"] },
+  passkeys: { path: "/api/users/passkeys", queryKey: ["account", "passkeys"] },
+  identities: { path: "/api/auth/oidc/link", queryKey: ["account", "identities"] },
+  sessions: { path: "/api/users/sessions", queryKey: ["account", "sessions"] },
+  devices: { path: "/api/users/devices", queryKey: ["account", "devices"] },
+  apiKeys: { path: "/api/users/api-keys", queryKey: ["account", "api-keys"] },
+  usage: { path: "/api/users/usage", queryKey: keys.usage },
+  rateLimits: { path: "/api/users/usage/rate-limits", queryKey: ["account", "rate-limits"] },
+};
+
+/** One thing of the account, read when it is shown. */
+export function useResource<K extends keyof Resources>(name: K): UseQueryResult<Resources[K]> {
+  const { path, queryKey } = SOURCES[name];
+  return useQuery({ queryKey, queryFn: ({ signal }) => request<Resources[K]>("GET", path, { signal }) });
+}
+
+/** A function that reads things of the account anew; resolves when they are shown. */
+export function useRefresh(): (...names: (keyof Resources)[]) => Promise<void> {
+  const client = useQueryClient();
+  return async (...names) => {
+    await Promise.all(names.map((name) => client.invalidateQueries({ queryKey: SOURCES[name].queryKey })));
+  };
+}
+
+/** A function that changes settings, and shows them as the server then has them. */
+export function useChangeSettings(): (change: SettingsChange) => Promise<void> {
+  const client = useQueryClient();
+  return async (change) => {
+    const settings = await request<AccountSettings>("PUT", "/api/users/settings", { body: change });
+    client.setQueryData(SOURCES.settings.queryKey, settings);
+  };
+}

@@ -1,0 +1,24 @@
+/** Media types in the few kinds that people think of. */
+import type { Usage } from "../../api/types.ts";
+
+const ARCHIVES = /zip|tar|7z|rar|gzip|bzip2|zstd|compressed|iso9660/;
+const DOCUMENTS = /pdf|msword|officedocument|opendocument|ms-excel|ms-powerpoint|rtf|epub/;
+
+/** The kind of a media type. */
+export function kindOf(mediaType: string): string {
+  const [main = ""] = mediaType.split("/");
+  if (["image", "video", "audio", "text"].includes(main)) return main;
+  if (DOCUMENTS.test(mediaType)) return "document";
+  return ARCHIVES.test(mediaType) ? "archive" : "other";
+}
+
+/** What is used, by kind in place of media type, the largest first. */
+export function usageByKind(byType: Usage["byType"]): { kind: string; files: number; bytes: number }[] {
+  const kinds = new Map<string, { kind: string; files: number; bytes: number }>();
+  for (const { type, files, bytes } of byType) {
+    const kind = kindOf(type);
+    const sum = kinds.get(kind) ?? { kind, files: 0, bytes: 0 };
+    kinds.set(kind, { kind, files: sum.files + files, bytes: sum.bytes + bytes });
+  }
+  return [...kinds.values()].sort((a, b) => b.bytes - a.bytes);
+}

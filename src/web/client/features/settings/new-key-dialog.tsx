@@ -1,0 +1,116 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useId, useRef, useState } from "react";
+import { request } from "../../api/http.ts";
+import { Button } from "../../ui/button.tsx";
+import { Checkbox } from "../../ui/checkbox.tsx";
+import { CopyField } from "../../ui/copy-field.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Select } from "../../ui/select.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { Notice } from "../sign-in/notice.tsx";
+import { errorAt, refusalOf } from "../sign-in/refusal.ts";
+import { SCOPES } from "./api.ts";
+import { text } from "./text.ts";
+
+const LIFETIMES = ["30", "90", "365", "never"];
+
+/** Makes an API key and shows it, this once. */
+export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(): void }) {
+  const [name, setName] = useState("");
+  const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(["files:read", "files:write"]));
+  const [lifetime, setLifetime] = useState("90");
+  const formId = useId();
+  // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
+  const first = useRef<HTMLInputElement>(null);
+  const make = useMutation({
+    mutationFn: () => {
+      const days = Number(lifetime);
+      const expiresAt = lifetime === "never" ? null : new Date(Date.now() + days * 86_400_000).toISOString();
+      const body = { name: name.trim(), scopes: [...scopes], expiresAt };
+      return request<{ key: string }>("POST", "/api/users/api-keys", { body });
+    },
+    onSuccess: props.onMade,
+  });
+  const refusal = refusalOf(make.error, ["name", "scopes", "expiresAt"]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    make.mutate();
+  };
+  if (make.data !== undefined) {
+    return (
+      <Dialog
+        open
+        // It is shown this once: a press beside the dialog must not lose it.
+        isPersistent
+        onClose={props.onClose}
+        title={text.keyMade}
+        description={text.keyMadeLead}
+        footer={
+          <Button variant="primary" onClick={props.onClose}>
+            {text.done}
+          </Button>
+        }
+      >
+        <CopyField label={text.key} value={make.data.key} />
+      </Dialog>
+    );
+  }
+  const choose = (scope: string, isChosen: boolean) => {
+    const next = new Set(scopes);
+    if (isChosen) next.add(scope);
+    else next.delete(scope);
+    setScopes(next);
+  };
+  return (
+    <Dialog
+      open
+      onClose={props.onClose}
+      initialFocus={first}
+      title={text.newKey}
+      description={text.newKeyLead}
+      footer={
+        <>
+          <Button onClick={props.onClose}>{text.cancel}</Button>
+          <Button
+            type="submit"
+            form={formId}
+            variant="primary"
+            busy={make.isPending}
+            disabled={name.trim() === "" || scopes.size === 0}
+          >
+            {text.makeKey}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} noValidate className="flex flex-col gap-4">
+        {refusal !== undefined && refusal.field !== "name" && <Notice tone="danger">{refusal.message}</Notice>}
+        <TextField
+          label={text.keyName}
+          hint={text.keyNameHint}
+          value={name}
+          onChange={setName}
+          error={errorAt(refusal, "name")}
+          ref={first}
+        />
+        <fieldset className="flex flex-col gap-1">
+          <legend className="mb-1 text-sm font-medium">{text.mayDo}</legend>
+          {SCOPES.filter((scope) => scope !== "admin" || props.isAdmin).map((scope) => (
+            <Checkbox
+              key={scope}
+              label={text.scopeName(scope)}
+              checked={scopes.has(scope)}
+              onChange={(isChosen) => choose(scope, isChosen)}
+            />
+          ))}
+        </fieldset>
+        <Select
+          label={text.ends}
+          value={lifetime}
+          onChange={setLifetime}
+          options={LIFETIMES.map((value) => ({ value, label: text.lifetime(value) }))}
+        />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,133 @@
+import { useState } from "react";
+import { messageOf } from "../../../api/http.ts";
+import { setTheme, THEMES, useTheme } from "../../../app/theme.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { RadioGroup } from "../../../ui/radio-group.tsx";
+import { Select } from "../../../ui/select.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { readStored, writeStored } from "../../../app/stored.ts";
+import { useViewPreferences } from "../../browse/preferences.ts";
+import { type AccountSettings, type SettingsChange, useChangeSettings, useResource } from "../api.ts";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+
+/** How the pages look and speak. */
+export function AppearanceSection() {
+  const settings = useResource("settings");
+  return (
+    <>
+      <ThemeCard />
+      <LanguageCard />
+      <Loaded query={settings}>{(data) => <FilesCard settings={data} />}</Loaded>
+    </>
+  );
+}
+
+function useSave(): (change: SettingsChange) => Promise<void> {
+  const change = useChangeSettings();
+  return async (what) => {
+    try {
+      await change(what);
+      toast({ text: text.saved, tone: "success", id: "settings" });
+    } catch (error) {
+      toast({ text: messageOf(error), tone: "danger", id: "settings" });
+    }
+  };
+}
+
+function ThemeCard() {
+  const theme = useTheme();
+  return (
+    <Card title={text.theme} description={text.themeLead}>
+      <RadioGroup
+        label={text.theme}
+        isLabelHidden
+        value={theme}
+        onChange={setTheme}
+        options={THEMES.map((value) => ({ value, label: text.themeName(value) }))}
+      />
+    </Card>
+  );
+}
+
+/** Languages that the pages speak; each named in itself. A new one is added here and in app/locale.ts. */
+const LANGUAGES = [{ value: "en", label: "English" }];
+
+function LanguageCard() {
+  const [language, setLanguage] = useState(readStored("locale") ?? "");
+  const choose = (tag: string) => {
+    setLanguage(tag);
+    writeStored("locale", tag === "" ? undefined : tag);
+    // Words are looked up once, before the first render.
+    window.location.reload();
+  };
+  return (
+    <Card title={text.language} description={text.languageLead}>
+      <Select
+        className="max-w-xs"
+        label={text.language}
+        isLabelHidden
+        value={language}
+        onChange={choose}
+        options={[{ value: "", label: text.languageOfDevice }, ...LANGUAGES]}
+      />
+    </Card>
+  );
+}
+
+function FilesCard({ settings }: { settings: AccountSettings }) {
+  const save = useSave();
+  const [view, changeView] = useViewPreferences();
+  const [keep, setKeep] = useState(String(settings.versioning.keep));
+  const count = Number(keep);
+  const isCount = Number.isInteger(count) && count >= 1 && count <= 100;
+  return (
+    <Card title={text.files} description={text.filesLead}>
+      <div className="flex max-w-xs flex-col gap-4">
+        <Select
+          label={text.layout}
+          value={view.layout}
+          onChange={(layout) => changeView({ layout })}
+          options={[
+            { value: "list", label: text.layoutList },
+            { value: "tiles", label: text.layoutTiles },
+          ]}
+        />
+        <Select
+          label={text.density}
+          value={view.density}
+          onChange={(density) => changeView({ density })}
+          options={[
+            { value: "comfortable", label: text.comfortable },
+            { value: "compact", label: text.compact },
+          ]}
+        />
+        <form
+          noValidate
+          className="flex flex-col items-start gap-3"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (isCount) void save({ versioning: { keep: count } });
+          }}
+        >
+          <TextField
+            className="w-full"
+            label={text.keepVersions}
+            hint={text.keepVersionsHint}
+            type="number"
+            min={1}
+            max={100}
+            value={keep}
+            onChange={setKeep}
+            error={isCount ? undefined : text.keepVersionsWrong}
+          />
+          <Button type="submit" disabled={!isCount || count === settings.versioning.keep}>
+            {text.save}
+          </Button>
+        </form>
+      </div>
+    </Card>
+  );
+}

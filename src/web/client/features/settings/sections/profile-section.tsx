@@ -1,0 +1,136 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { request } from "../../../api/http.ts";
+import type { User } from "../../../api/types.ts";
+import { loadSession } from "../../../app/session.ts";
+import { Avatar } from "../../../ui/avatar.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { Facts } from "../../../ui/facts.tsx";
+import { formatDate } from "../../../ui/format.ts";
+import { PasswordField } from "../../../ui/password-field.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { Notice } from "../../sign-in/notice.tsx";
+import { errorAt, refusalOf } from "../../sign-in/refusal.ts";
+import { useRefresh, useResource } from "../api.ts";
+import { Loaded } from "../loaded.tsx";
+import { text } from "../text.ts";
+
+/** Who one is here: name, e-mail, role and plan. */
+export function ProfileSection() {
+  const profile = useResource("profile");
+  return (
+    <Loaded query={profile}>
+      {(data) => (
+        <>
+          <Card title={text.you}>
+            <div className="flex flex-wrap items-center gap-4">
+              <Avatar name={data.name || data.email} size={56} />
+              <Facts
+                facts={[
+                  [text.role, text.roleName(data.role)],
+                  [text.plan, data.plan],
+                  [text.memberSince, formatDate(data.createdAt)],
+                ]}
+              />
+            </div>
+          </Card>
+          <NameForm profile={data} />
+          <EmailForm profile={data} />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function NameForm({ profile }: { profile: User }) {
+  const [name, setName] = useState(profile.name);
+  const refresh = useRefresh();
+  const save = useMutation({
+    mutationFn: () => request("PUT", "/api/users/profile", { body: { name: name.trim() } }),
+    onSuccess: async () => {
+      toast({ text: text.saved, tone: "success" });
+      await Promise.all([refresh("profile"), loadSession()]);
+    },
+  });
+  const refusal = refusalOf(save.error, ["name"]);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Card title={text.name} description={text.nameLead}>
+      <form onSubmit={submit} noValidate className="flex max-w-md flex-col items-start gap-4">
+        {refusal !== undefined && refusal.field === undefined && <Notice tone="danger">{refusal.message}</Notice>}
+        <div className="w-full">
+          <TextField
+            label={text.yourName}
+            value={name}
+            onChange={setName}
+            error={errorAt(refusal, "name")}
+            autoComplete="name"
+          />
+        </div>
+        <Button type="submit" variant="primary" busy={save.isPending} disabled={name.trim() === profile.name}>
+          {text.save}
+        </Button>
+      </form>
+    </Card>
+  );
+}
+
+function EmailForm({ profile }: { profile: User }) {
+  const [email, setEmail] = useState(profile.email);
+  const [password, setPassword] = useState("");
+  const refresh = useRefresh();
+  const isChanged = email.trim() !== profile.email;
+  const save = useMutation({
+    mutationFn: () =>
+      request("PUT", "/api/users/profile", { body: { email: email.trim(), currentPassword: password } }),
+    onSuccess: async () => {
+      setPassword("");
+      toast({ text: text.emailChanged, tone: "success" });
+      await Promise.all([refresh("profile"), loadSession()]);
+    },
+  });
+  const refusal = refusalOf(save.error, ["email", "currentPassword"], {
+    bad_credentials: { field: "currentPassword", message: text.passwordWrong },
+    email_taken: "email",
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <Card title={text.email} description={text.emailLead}>
+      <form onSubmit={submit} noValidate className="flex max-w-md flex-col items-start gap-4">
+        {refusal !== undefined && refusal.field === undefined && <Notice tone="danger">{refusal.message}</Notice>}
+        <div className="w-full">
+          <TextField
+            label={text.emailAddress}
+            type="email"
+            value={email}
+            onChange={setEmail}
+            error={errorAt(refusal, "email")}
+            autoComplete="email"
+          />
+        </div>
+        {isChanged && (
+          <div className="w-full">
+            <PasswordField
+              label={text.currentPassword}
+              value={password}
+              onChange={setPassword}
+              error={errorAt(refusal, "currentPassword")}
+              autoComplete="current-password"
+            />
+          </div>
+        )}
+        <Button type="submit" variant="primary" busy={save.isPending} disabled={!isChanged}>
+          {text.changeEmail}
+        </Button>
+      </form>
+    </Card>
+  );
+}

@@ -1,0 +1,18 @@
+import { useSignInMethods } from "../../sign-in/api.ts";
+import { IdentitiesCard } from "../security/identities-card.tsx";
+import { PasskeysCard } from "../security/passkeys-card.tsx";
+import { PasswordCard } from "../security/password-card.tsx";
+import { TwoFactorCard } from "../security/two-factor-card.tsx";
+
+/** All by which one signs in: password, second factor, passkeys, other services. */
+export function SecuritySection() {
+  const methods = useSignInMethods();
+  return (
+    <>
+      <PasswordCard />
+      <TwoFactorCard />
+      <PasskeysCard isOffered={methods.data?.passkeys ?? true} />
+      {methods.data?.oidc && <IdentitiesCard providerName={methods.data.oidc.name} />}
+    </>
+  );
+}

@@ -1,0 +1,143 @@
+import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/browser";
+import { KeyRound, Pencil } from "lucide-react";
+import { Trash2 } from "../../../ui/icons.ts";
+import { useState } from "react";
+import { messageOf, request } from "../../../api/http.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { useConfirm } from "../../../ui/confirm.tsx";
+import { formatDate, formatRelative } from "../../../ui/format.ts";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { knowsPasskeys } from "../../sign-in/passkey.ts";
+import { WordsError } from "../../sign-in/refusal.ts";
+import { type Passkey, useRefresh, useResource } from "../api.ts";
+import { Loaded } from "../loaded.tsx";
+import { type Proof, ProofDialog } from "../proof-dialog.tsx";
+import { RenameDialog } from "../rename-dialog.tsx";
+import { type Row, Rows } from "../rows.tsx";
+import { text } from "../text.ts";
+import { agentName } from "../user-agent.ts";
+
+/**
+ * Passkeys: list, add, rename, remove.
+ * @param isOffered whether browsers offer passkeys to the address of this server
+ */
+export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
+  const passkeys = useResource("passkeys");
+  const twoFactor = useResource("twoFactor");
+  const refresh = useRefresh();
+  const confirm = useConfirm();
+  const [isAdding, setAdding] = useState(false);
+  const [renaming, setRenaming] = useState<Passkey>();
+  const [name, setName] = useState("");
+  const canAdd = isOffered && knowsPasskeys();
+
+  const remove = async (passkey: Passkey) => {
+    const isSure = await confirm({
+      title: text.removePasskey(passkey.name),
+      body: text.removePasskeyLead,
+      action: text.remove,
+      danger: true,
+    });
+    if (!isSure) return;
+    try {
+      await request("DELETE", `/api/users/passkeys/${passkey.id}`);
+      toast({ text: text.passkeyRemoved, tone: "success" });
+    } catch (error) {
+      toast({ text: messageOf(error), tone: "danger" });
+    }
+    await refresh("passkeys", "twoFactor");
+  };
+  const rowOf = (passkey: Passkey): Row => ({
+    key: passkey.id,
+    icon: <KeyRound />,
+    title: (
+      <>
+        {passkey.name} {passkey.backedUp && <Badge>{text.backedUp}</Badge>}
+      </>
+    ),
+    lines: [
+      text.added(formatDate(passkey.createdAt)),
+      passkey.lastUsedAt === null ? text.neverUsed : text.lastUsed(formatRelative(passkey.lastUsedAt)),
+    ],
+    actions: (
+      <>
+        <IconButton label={text.renameOf(passkey.name)} icon={Pencil} onClick={() => setRenaming(passkey)} />
+        <IconButton label={text.removeOf(passkey.name)} icon={Trash2} onClick={() => void remove(passkey)} />
+      </>
+    ),
+  });
+  return (
+    <Card
+      title={text.passkeys}
+      description={text.passkeysLead}
+      actions={
+        canAdd && (
+          <Button icon={KeyRound} onClick={() => setAdding(true)}>
+            {text.addPasskey}
+          </Button>
+        )
+      }
+    >
+      {!canAdd && <p className="mb-3 text-sm text-muted">{text.passkeysNotHere}</p>}
+      <Loaded query={passkeys}>
+        {(data) =>
+          data.passkeys.length === 0 ? (
+            <p className="text-sm text-muted">{text.noPasskeys}</p>
+          ) : (
+            <Rows label={text.passkeys} rows={data.passkeys.map(rowOf)} />
+          )
+        }
+      </Loaded>
+      {isAdding && (
+        <ProofDialog
+          title={text.addPasskey}
+          description={text.addPasskeyLead}
+          action={text.goOn}
+          asksCode={twoFactor.data?.enabled ?? false}
+          run={async (proof) => {
+            await addPasskey(proof, name.trim() === "" ? agentName(navigator.userAgent) : name.trim());
+            toast({ text: text.passkeyAdded, tone: "success" });
+            await refresh("passkeys", "twoFactor");
+          }}
+          onClose={() => {
+            setAdding(false);
+            setName("");
+          }}
+        >
+          <TextField label={text.passkeyName} hint={text.passkeyNameHint} value={name} onChange={setName} />
+        </ProofDialog>
+      )}
+      {renaming !== undefined && (
+        <RenameDialog
+          title={text.renamePasskey}
+          label={text.passkeyName}
+          name={renaming.name}
+          rename={async (next) => {
+            await request("PATCH", `/api/users/passkeys/${renaming.id}`, { body: { name: next } });
+            await refresh("passkeys");
+          }}
+          onClose={() => setRenaming(undefined)}
+        />
+      )}
+    </Card>
+  );
+}
+
+/** Lets the browser make a passkey and registers it. @throws ApiError; Error with words where the browser made none */
+async function addPasskey(proof: Proof, name: string): Promise<void> {
+  const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
+    "POST",
+    "/api/users/passkeys/options",
+    { body: proof },
+  );
+  const { startRegistration } = await import("@simplewebauthn/browser");
+  const response = await startRegistration({ optionsJSON: options }).catch((error: unknown) => {
+    const isKnown = error instanceof Error && error.name === "InvalidStateError";
+    throw new WordsError(isKnown ? text.passkeyKnown : text.passkeyNotMade, { cause: error });
+  });
+  await request("POST", "/api/users/passkeys", { body: { name, response } });
+}

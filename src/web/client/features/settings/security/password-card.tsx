@@ -1,0 +1,74 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { request } from "../../../api/http.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { PasswordField } from "../../../ui/password-field.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { Notice } from "../../sign-in/notice.tsx";
+import { errorAt, refusalOf } from "../../sign-in/refusal.ts";
+import { RefusalWords } from "../../sign-in/refusal-words.tsx";
+import { useWait } from "../../sign-in/use-wait.ts";
+import { PasswordStrength } from "../../sign-up/password-strength.tsx";
+import { useRefresh } from "../api.ts";
+import { text } from "../text.ts";
+
+/** Changes the password; everything else that is signed in then has to sign in again. */
+export function PasswordCard() {
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const refresh = useRefresh();
+  const save = useMutation({
+    mutationFn: () => request("PUT", "/api/users/profile", { body: { currentPassword: current, newPassword: next } }),
+    onSuccess: async () => {
+      setCurrent("");
+      setNext("");
+      toast({ text: text.passwordChanged, tone: "success" });
+      await refresh("sessions");
+    },
+  });
+  const refusal = refusalOf(save.error, ["currentPassword", "newPassword"], {
+    bad_credentials: { field: "currentPassword", message: text.passwordWrong },
+  });
+  const wait = useWait(save.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (wait.left === 0) save.mutate();
+  };
+  return (
+    <Card title={text.password} description={text.passwordLead}>
+      <form onSubmit={submit} noValidate className="flex max-w-md flex-col gap-4">
+        {refusal !== undefined && refusal.field === undefined && (
+          <Notice tone="danger">
+            <RefusalWords message={refusal.message} wait={wait} />
+          </Notice>
+        )}
+        <PasswordField
+          label={text.currentPassword}
+          value={current}
+          onChange={setCurrent}
+          error={errorAt(refusal, "currentPassword")}
+          autoComplete="current-password"
+        />
+        <PasswordField
+          label={text.newPassword}
+          value={next}
+          onChange={setNext}
+          error={errorAt(refusal, "newPassword")}
+          autoComplete="new-password"
+        />
+        <PasswordStrength password={next} />
+        <div>
+          <Button
+            type="submit"
+            variant="primary"
+            busy={save.isPending}
+            disabled={current === "" || next === "" || wait.left > 0}
+          >
+            {text.changePassword}
+          </Button>
+        </div>
+      </form>
+    </Card>
+  );
+}

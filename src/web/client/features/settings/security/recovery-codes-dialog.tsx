@@ -1,0 +1,84 @@
+import { Printer } from "lucide-react";
+import { Copy, Download } from "../../../ui/icons.ts";
+import { useState } from "react";
+import { Button } from "../../../ui/button.tsx";
+import { Checkbox } from "../../../ui/checkbox.tsx";
+import { copyText } from "../../../ui/copy-field.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { text } from "../text.ts";
+
+/** Shows the recovery codes, this once. It closes when the person says that they are kept. */
+export function RecoveryCodesDialog({ codes, onClose }: { codes: readonly string[]; onClose(): void }) {
+  const [isKept, setKept] = useState(false);
+  const asText = `${text.recoveryFileHead(window.location.host)}\n\n${codes.join("\n")}\n`;
+  return (
+    <Dialog
+      open
+      // They are shown this once: neither Escape nor a press beside the dialog may lose them.
+      onClose={() => isKept && onClose()}
+      isPersistent
+      hasClose={false}
+      title={text.recoveryCodes}
+      description={text.recoveryLead}
+      footer={
+        <Button variant="primary" disabled={!isKept} onClick={onClose}>
+          {text.done}
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <ol className="grid grid-cols-1 gap-x-6 gap-y-1.5 rounded-lg bg-sunken p-4 font-mono text-sm sm:grid-cols-2">
+          {codes.map((code) => (
+            <li key={code}>{code}</li>
+          ))}
+        </ol>
+        <div className="flex flex-wrap gap-2">
+          <Button icon={Copy} onClick={() => void copy(codes.join("\n"))}>
+            {text.copy}
+          </Button>
+          <Button icon={Download} onClick={() => save(asText)}>
+            {text.download}
+          </Button>
+          <Button icon={Printer} onClick={() => print(asText)}>
+            {text.print}
+          </Button>
+        </div>
+        <Checkbox label={text.codesKept} checked={isKept} onChange={setKept} />
+      </div>
+    </Dialog>
+  );
+}
+
+async function copy(codes: string): Promise<void> {
+  const isCopied = await copyText(codes);
+  toast(isCopied ? { text: text.copied, tone: "success" } : { text: text.notCopied, tone: "danger" });
+}
+
+function addressOf(content: string): string {
+  return URL.createObjectURL(new Blob([content], { type: "text/plain;charset=utf-8" }));
+}
+
+function save(content: string): void {
+  const link = document.createElement("a");
+  link.href = addressOf(content);
+  link.download = "larder-recovery-codes.txt";
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** Prints the codes alone: from a frame of their own, which goes when the browser is done with it. */
+function print(content: string): void {
+  const frame = document.createElement("iframe");
+  frame.src = addressOf(content);
+  frame.title = text.recoveryCodes;
+  frame.className = "sr-only";
+  frame.addEventListener("load", () => {
+    frame.contentWindow?.addEventListener("afterprint", () => {
+      URL.revokeObjectURL(frame.src);
+      frame.remove();
+    });
+    frame.contentWindow?.print();
+  });
+  document.body.append(frame);
+}

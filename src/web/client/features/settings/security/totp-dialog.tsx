@@ -1,0 +1,69 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useId, useRef, useState } from "react";
+import { messageOf, request } from "../../../api/http.ts";
+import { Button } from "../../../ui/button.tsx";
+import { CopyField } from "../../../ui/copy-field.tsx";
+import { Dialog } from "../../../ui/dialog.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { Notice } from "../../sign-in/notice.tsx";
+import { text } from "../text.ts";
+import { QrCode } from "./qr-code.tsx";
+
+/** What an authenticator app is given. */
+export interface NewSecret {
+  readonly secret: string;
+  readonly otpauthUrl: string;
+}
+
+/** Shows the secret as a picture and as text, and puts it in force once a code made from it was seen. */
+export function TotpDialog(props: {
+  secret: NewSecret;
+  onEnabled(recoveryCodes: readonly string[]): void;
+  onClose(): void;
+}) {
+  const [code, setCode] = useState("");
+  const formId = useId();
+  // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
+  const first = useRef<HTMLInputElement>(null);
+  const enable = useMutation({
+    mutationFn: () =>
+      request<{ recoveryCodes: string[] }>("POST", "/api/users/two-factor/enable", { body: { code: code.trim() } }),
+    onSuccess: ({ recoveryCodes }) => props.onEnabled(recoveryCodes),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    enable.mutate();
+  };
+  return (
+    <Dialog
+      open
+      onClose={props.onClose}
+      initialFocus={first}
+      title={text.setUpTitle}
+      description={text.scanLead}
+      footer={
+        <>
+          <Button onClick={props.onClose}>{text.cancel}</Button>
+          <Button type="submit" form={formId} variant="primary" busy={enable.isPending} disabled={code.trim() === ""}>
+            {text.switchOn}
+          </Button>
+        </>
+      }
+    >
+      <form id={formId} onSubmit={submit} noValidate className="flex flex-col gap-4">
+        <QrCode value={props.secret.otpauthUrl} label={text.qrLabel} />
+        <CopyField label={text.secret} value={props.secret.secret} />
+        {enable.error !== null && <Notice tone="danger">{messageOf(enable.error)}</Notice>}
+        <TextField
+          label={text.codeOfApp}
+          hint={text.codeOfAppHint}
+          value={code}
+          onChange={setCode}
+          inputMode="numeric"
+          autoComplete="one-time-code"
+          ref={first}
+        />
+      </form>
+    </Dialog>
+  );
+}

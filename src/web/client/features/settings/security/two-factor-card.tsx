@@ -1,0 +1,116 @@
+import { ShieldOff } from "lucide-react";
+import { ShieldCheck } from "../../../ui/icons.ts";
+import { useState } from "react";
+import { request } from "../../../api/http.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { toast } from "../../../ui/toast.tsx";
+import { useRefresh, useResource } from "../api.ts";
+import { Loaded } from "../loaded.tsx";
+import { ProofDialog } from "../proof-dialog.tsx";
+import { text } from "../text.ts";
+import { RecoveryCodesDialog } from "./recovery-codes-dialog.tsx";
+import { type NewSecret, TotpDialog } from "./totp-dialog.tsx";
+
+/** What is open over the card. */
+type Step =
+  | { readonly is: "begin" | "disable" | "renew" }
+  | { readonly is: "scan"; readonly secret: NewSecret }
+  | { readonly is: "codes"; readonly codes: readonly string[] };
+
+/** Two-factor sign-in by an authenticator app: set-up, recovery codes, switching off. */
+export function TwoFactorCard() {
+  const state = useResource("twoFactor");
+  const refresh = useRefresh();
+  const [step, setStep] = useState<Step>();
+  const close = () => setStep(undefined);
+  /** A dialog closes after its deed; what the deed opened in its place stays. */
+  const closeFrom = (from: Step["is"]) => setStep((now) => (now?.is === from ? undefined : now));
+
+  const showCodes = async (codes: readonly string[]) => {
+    setStep({ is: "codes", codes });
+    await refresh("twoFactor");
+  };
+  return (
+    <Card title={text.twoFactor} description={text.twoFactorLead}>
+      <Loaded query={state}>
+        {({ enabled, recoveryCodesLeft }) => (
+          <div className="flex flex-col items-start gap-4">
+            <p className="flex items-center gap-2">
+              {enabled ? (
+                <ShieldCheck aria-hidden className="size-5 text-success" />
+              ) : (
+                <ShieldOff aria-hidden className="size-5 text-muted" />
+              )}
+              <Badge tone={enabled ? "success" : "neutral"}>{enabled ? text.on : text.off}</Badge>
+              {enabled && <span className="text-sm text-muted">{text.codesLeft(recoveryCodesLeft)}</span>}
+            </p>
+            <div className="flex flex-wrap gap-2">
+              {enabled ? (
+                <>
+                  <Button onClick={() => setStep({ is: "renew" })}>{text.newCodes}</Button>
+                  <Button variant="danger" onClick={() => setStep({ is: "disable" })}>
+                    {text.switchOff}
+                  </Button>
+                </>
+              ) : (
+                <Button variant="primary" onClick={() => setStep({ is: "begin" })}>
+                  {text.setUp}
+                </Button>
+              )}
+            </div>
+          </div>
+        )}
+      </Loaded>
+      {step?.is === "begin" && (
+        <ProofDialog
+          title={text.setUpTitle}
+          description={text.proveLead}
+          action={text.goOn}
+          asksCode={false}
+          run={async ({ currentPassword }) => {
+            const body = { currentPassword };
+            const secret = await request<NewSecret>("POST", "/api/users/two-factor/setup", { body });
+            setStep({ is: "scan", secret });
+          }}
+          onClose={() => closeFrom("begin")}
+        />
+      )}
+      {step?.is === "scan" && (
+        <TotpDialog secret={step.secret} onEnabled={(codes) => void showCodes(codes)} onClose={close} />
+      )}
+      {step?.is === "codes" && <RecoveryCodesDialog codes={step.codes} onClose={close} />}
+      {step?.is === "renew" && (
+        <ProofDialog
+          title={text.newCodes}
+          description={text.newCodesLead}
+          action={text.newCodes}
+          asksCode
+          run={async (proof) => {
+            const answer = await request<{ recoveryCodes: string[] }>("POST", "/api/users/two-factor/recovery-codes", {
+              body: proof,
+            });
+            await showCodes(answer.recoveryCodes);
+          }}
+          onClose={() => closeFrom("renew")}
+        />
+      )}
+      {step?.is === "disable" && (
+        <ProofDialog
+          title={text.switchOffTitle}
+          description={text.switchOffLead}
+          action={text.switchOff}
+          isDanger
+          asksCode
+          run={async (proof) => {
+            await request("POST", "/api/users/two-factor/disable", { body: proof });
+            toast({ text: text.twoFactorOff, tone: "success" });
+            await refresh("twoFactor");
+          }}
+          onClose={close}
+        />
+      )}
+    </Card>
+  );
+}

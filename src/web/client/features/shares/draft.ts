@@ -1,0 +1,144 @@
+/** What somebody has chosen in the form of a share, and the request that it makes. */
+import type { ShareRecord } from "../../api/types.ts";
+import type { ShareBody } from "./api.ts";
+import { text } from "./text.ts";
+
+/** Kinds of share that can be made. */
+export type DraftKind = "link" | "upload" | "account";
+
+/** How an end is chosen; `kept` is the one that the share has. */
+export type DraftExpiry = "never" | "1" | "7" | "30" | "date" | "kept";
+
+/** The form as it stands. Numbers are as they were typed. */
+export interface ShareDraft {
+  readonly kind: DraftKind;
+  readonly user: string;
+  readonly canWrite: boolean;
+  readonly label: string;
+  readonly expiry: DraftExpiry;
+  /** As `datetime-local` has it, in the person's own time. */
+  readonly date: string;
+  readonly hasPassword: boolean;
+  readonly password: string;
+  readonly limitsDownloads: boolean;
+  readonly downloads: string;
+  readonly hidesLocation: boolean;
+  readonly isPinned: boolean;
+  readonly limitsUploads: boolean;
+  readonly uploadMegabytes: string;
+}
+
+/** Fields that can be wrong before the server is asked. */
+export type DraftField = "user" | "date" | "password" | "downloads" | "uploadMegabytes";
+
+/** What is wrong, by field. */
+export type DraftProblems = Partial<Record<DraftField, string>>;
+
+const MEGABYTE = 1024 * 1024;
+
+/** The form before anything was chosen. */
+export const EMPTY_DRAFT: ShareDraft = {
+  kind: "link",
+  user: "",
+  canWrite: false,
+  label: "",
+  expiry: "never",
+  date: "",
+  hasPassword: false,
+  password: "",
+  limitsDownloads: false,
+  downloads: "",
+  hidesLocation: false,
+  isPinned: false,
+  limitsUploads: false,
+  uploadMegabytes: "",
+};
+
+/** The form for a share that there is. */
+export function draftOf(share: ShareRecord): ShareDraft {
+  return {
+    kind: share.kind === "upload" || share.kind === "account" ? share.kind : "link",
+    user: share.user ?? "",
+    canWrite: share.permissions === "write",
+    label: share.label ?? "",
+    expiry: share.expiresAt === null ? "never" : "kept",
+    date: "",
+    hasPassword: share.hasPassword,
+    password: "",
+    limitsDownloads: share.maxDownloads !== null,
+    downloads: share.maxDownloads === null ? "" : String(share.maxDownloads),
+    hidesLocation: share.hideLocation,
+    isPinned: share.pinned,
+    limitsUploads: share.maxUploadBytes !== null,
+    uploadMegabytes: share.maxUploadBytes === null ? "" : String(share.maxUploadBytes / MEGABYTE),
+  };
+}
+
+/**
+ * What is wrong with the form; nothing where it can be sent.
+ * @param former the share that is changed
+ */
+export function problemsOf(draft: ShareDraft, former?: ShareRecord): DraftProblems {
+  const isLink = draft.kind !== "account";
+  const keepsPassword = former?.hasPassword === true && draft.password === "";
+  return {
+    ...(draft.kind === "account" && draft.user.trim() === "" && { user: text.emailMissing }),
+    ...(draft.expiry === "date" && !isToCome(draft.date) && { date: text.expiryMissing }),
+    ...(isLink &&
+      draft.hasPassword &&
+      !keepsPassword &&
+      [...draft.password].length < 4 && { password: text.passwordMissing }),
+    ...(draft.kind === "link" &&
+      draft.limitsDownloads &&
+      !/^[1-9]\d{0,8}$/.test(draft.downloads.trim()) && { downloads: text.downloadsMissing }),
+    ...(draft.kind === "upload" &&
+      draft.limitsUploads &&
+      !isByteLimit(bytesOf(draft)) && { uploadMegabytes: text.uploadsMissing }),
+  };
+}
+
+/** The request that a form without problems makes. @param former the share that is changed */
+export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecord): ShareBody {
+  const label = draft.label.trim();
+  return {
+    ...(former === undefined && draft.kind === "account" && { user: draft.user.trim() }),
+    ...(draft.kind === "upload" && former === undefined && { permissions: "upload" as const }),
+    ...(draft.kind === "account" && { permissions: draft.canWrite ? ("write" as const) : ("read" as const) }),
+    ...((label !== "" || former !== undefined) && { label: label === "" ? null : label }),
+    ...expiryOf(draft, former),
+    ...(draft.kind !== "account" && passwordOf(draft, former)),
+    ...(draft.kind === "link" && {
+      maxDownloads: draft.limitsDownloads ? Number(draft.downloads) : null,
+      hideLocation: draft.hidesLocation,
+      // Said again of a link that has it, the server would take the content of now.
+      ...(!isFolder && draft.isPinned !== former?.pinned && { pinned: draft.isPinned }),
+    }),
+    ...(draft.kind === "upload" && {
+      maxUploadBytes: draft.limitsUploads ? bytesOf(draft) : null,
+    }),
+  };
+}
+
+function expiryOf({ expiry, date }: ShareDraft, former: ShareRecord | undefined): ShareBody {
+  if (expiry === "kept") return {};
+  if (expiry === "never") return former === undefined ? {} : { expiresAt: null };
+  return expiry === "date" ? { expiresAt: new Date(date).toISOString() } : { expiresIn: `${expiry}d` };
+}
+
+function passwordOf({ hasPassword, password }: ShareDraft, former: ShareRecord | undefined): ShareBody {
+  if (hasPassword) return password === "" ? {} : { password };
+  return former?.hasPassword === true ? { password: null } : {};
+}
+
+function bytesOf({ uploadMegabytes }: ShareDraft): number {
+  return Math.round(Number(uploadMegabytes) * MEGABYTE);
+}
+
+/** JSON has no infinity: the server would read it as no limit. */
+function isByteLimit(bytes: number): boolean {
+  return Number.isSafeInteger(bytes) && bytes > 0;
+}
+
+function isToCome(date: string): boolean {
+  return date !== "" && new Date(date).getTime() > Date.now();
+}

@@ -1,0 +1,180 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Download, FolderOpen, Upload } from "../../ui/icons.ts";
+import { Suspense, useState } from "react";
+import { apiAddress, request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { Entry, FileRecord, FolderRecord, Listing } from "../../api/types.ts";
+import { Page } from "../../app/page.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { formatBytes, formatDate } from "../../ui/format.ts";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { PagedList } from "../../ui/paged-list.tsx";
+import { Thumbnail } from "../browse/collection/thumbnail.tsx";
+import { DropZone } from "../uploads/drop-zone.tsx";
+import { uploads } from "../uploads/uploads.ts";
+import type { ReceivedShare } from "./api.ts";
+import { text } from "./text.ts";
+
+const Preview = lazyPart(() => import("../preview/preview.tsx").then((part) => part.Preview));
+const PAGE_SIZE = 100;
+
+/** A folder that somebody shares with the account: looking through it, and sending files where that is allowed. */
+export function ReceivedFolder({
+  share,
+  top,
+  path,
+}: {
+  readonly share: ReceivedShare;
+  readonly top: FolderRecord;
+  readonly path: string;
+}) {
+  const listing = useInfiniteQuery({
+    queryKey: keys.listing(path, "share", share.id),
+    queryFn: ({ pageParam, signal }) =>
+      request<Listing>("GET", "/api/files", {
+        query: { share: share.id, folder: path, page: pageParam, limit: PAGE_SIZE },
+        signal,
+      }),
+    initialPageParam: 1,
+    getNextPageParam: ({ pagination }) => (pagination.hasNext ? pagination.page + 1 : undefined),
+  });
+  const [shownId, setShownId] = useState<string>();
+  const entries = listing.data?.pages.flatMap((page) => page.files) ?? [];
+  const files = entries.filter((entry): entry is FileRecord => entry.type === "file");
+  const shownIndex = files.findIndex(({ id }) => id === shownId);
+  const canWrite = share.permissions === "write";
+  const name = path === "/" ? top.name : path.slice(path.lastIndexOf("/") + 1);
+  const actions = (
+    <>
+      {canWrite && (
+        <Button icon={Upload} variant="primary" onClick={() => void uploads.pickFiles(path, { share: share.id })}>
+          {text.upload}
+        </Button>
+      )}
+      {path === "/" && entries.length > 0 && (
+        <LinkButton icon={Download} href={apiAddress(`/api/files/folders/${top.id}/archive`)} download>
+          {text.downloadZip}
+        </LinkButton>
+      )}
+    </>
+  );
+  return (
+    <Page title={name} actions={actions}>
+      <Crumbs share={share} top={top} path={path} />
+      <DropZone folder={path} share={share.id} disabled={!canWrite} className="flex-1">
+        <PagedList
+          query={listing}
+          isEmpty={entries.length === 0}
+          empty={<EmptyState icon={FolderOpen} title={text.emptyFolder} />}
+        >
+          <DataTable
+            caption={text.contentsOf(name)}
+            columns={columnsOf(share.id, path, setShownId)}
+            rows={entries}
+            rowKey={({ id }) => id}
+          />
+        </PagedList>
+      </DropZone>
+      <Suspense fallback={null}>
+        {shownIndex !== -1 && (
+          <Preview
+            items={files}
+            index={shownIndex}
+            onIndexChange={(index) => setShownId(files[index]?.id)}
+            onClose={() => setShownId(undefined)}
+          />
+        )}
+      </Suspense>
+    </Page>
+  );
+}
+
+function Crumbs({
+  share,
+  top,
+  path,
+}: {
+  readonly share: ReceivedShare;
+  readonly top: FolderRecord;
+  readonly path: string;
+}) {
+  const names = path.split("/").filter((name) => name !== "");
+  const above = [top.name, ...names].slice(0, -1);
+  const look = "inline-flex min-h-6 items-center text-accent hover:underline";
+  return (
+    <nav aria-label={text.crumbs} className="mb-3 flex flex-wrap items-center gap-x-2 text-sm">
+      <Link to="/shared/with-me" search={{}} className={look}>
+        {text.withMeTitle}
+      </Link>
+      {names.length > 0 &&
+        above.map((name, index) => {
+          const target = `/${names.slice(0, index).join("/")}`;
+          return (
+            <span key={target} className="contents">
+              <span aria-hidden className="text-muted">
+                /
+              </span>
+              <Link to="/shared/with-me" search={{ share: share.id, path: target }} className={look}>
+                {name}
+              </Link>
+            </span>
+          );
+        })}
+    </nav>
+  );
+}
+
+function columnsOf(shareId: string, path: string, onOpen: (id: string) => void): readonly Column<Entry>[] {
+  const below = (name: string) => (path === "/" ? `/${name}` : `${path}/${name}`);
+  const look = "flex min-h-11 min-w-0 items-center gap-3 text-start hover:underline";
+  return [
+    {
+      key: "name",
+      title: text.name,
+      isHeader: true,
+      cell: (entry) =>
+        entry.type === "folder" ? (
+          <Link to="/shared/with-me" search={{ share: shareId, path: below(entry.name) }} className={look}>
+            <Thumbnail entry={entry} size="small" />
+            <span className="min-w-0 break-words">{entry.name}</span>
+          </Link>
+        ) : (
+          <button type="button" onClick={() => onOpen(entry.id)} className={look}>
+            <Thumbnail entry={entry} size="small" />
+            <span className="min-w-0 break-words">{entry.name}</span>
+          </button>
+        ),
+    },
+    {
+      key: "size",
+      title: text.size,
+      align: "end",
+      cell: (entry) => (entry.type === "folder" ? text.entries(entry.itemCount) : formatBytes(entry.size)),
+    },
+    { key: "modified", title: text.modified, align: "end", cell: (entry) => formatDate(entry.modifiedAt) },
+    {
+      key: "actions",
+      title: text.actions,
+      isTitleHidden: true,
+      align: "end",
+      cell: (entry) => (
+        <LinkButton
+          size="small"
+          variant="quiet"
+          icon={Download}
+          download
+          aria-label={`${text.download} ${entry.name}`}
+          href={apiAddress(
+            entry.type === "folder" ? `/api/files/folders/${entry.id}/archive` : `/api/files/${entry.id}/download`,
+          )}
+        >
+          <span className="md:sr-only">{text.download}</span>
+        </LinkButton>
+      ),
+    },
+  ];
+}

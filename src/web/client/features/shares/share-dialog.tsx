@@ -1,0 +1,89 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Plus } from "../../ui/icons.ts";
+import { useId, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import type { ShareRecord } from "../../api/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { createShare, invalidateShares, type ShareTarget, sharesOfQuery } from "./api.ts";
+import { bodyOf, EMPTY_DRAFT, problemsOf } from "./draft.ts";
+import { ShareForm } from "./share-form.tsx";
+import { ShareItem } from "./share-item.tsx";
+import { text } from "./text.ts";
+
+/** Shares a file or folder: its links and whom it is shared with, and the form for another share. */
+export function ShareDialog({ entry, onClose }: { readonly entry: ShareTarget; readonly onClose: () => void }) {
+  const formId = useId();
+  const shares = useQuery(sharesOfQuery(entry));
+  const [isAdding, setIsAdding] = useState(false);
+  const [draft, setDraft] = useState(EMPTY_DRAFT);
+  const [isChecked, setIsChecked] = useState(false);
+  const queryClient = useQueryClient();
+  const isFolder = entry.type === "folder";
+  const problems = problemsOf(draft);
+  const known = shares.data ?? [];
+  const hasForm = shares.isSuccess && (isAdding || known.length === 0);
+  const create = useMutation({
+    mutationFn: () => createShare(entry, bodyOf(draft, isFolder)),
+    onSuccess: async (made: ShareRecord) => {
+      queryClient.setQueryData(sharesOfQuery(entry).queryKey, (before) => [made, ...(before ?? [])]);
+      setIsAdding(false);
+      setDraft(EMPTY_DRAFT);
+      setIsChecked(false);
+      toast({ text: made.kind === "account" ? text.createdForPerson : text.created, tone: "success" });
+      await invalidateShares(queryClient);
+    },
+  });
+  const submit = () => {
+    setIsChecked(true);
+    if (Object.keys(problems).length === 0) create.mutate();
+  };
+  const cancel = () => {
+    setIsAdding(false);
+    create.reset();
+  };
+  const footer = hasForm ? (
+    <>
+      {known.length > 0 && <Button onClick={cancel}>{text.cancel}</Button>}
+      <Button variant="primary" type="submit" form={formId} busy={create.isPending}>
+        {draft.kind === "account" ? text.createForPerson : text.create}
+      </Button>
+    </>
+  ) : (
+    <Button icon={Plus} onClick={() => setIsAdding(true)}>
+      {text.newShare}
+    </Button>
+  );
+  return (
+    <Dialog open size="medium" onClose={onClose} title={text.shareTitle(entry.name)} footer={footer}>
+      {create.isError && (
+        <p role="alert" className="mb-3 text-sm text-danger">
+          {messageOf(create.error)}
+        </p>
+      )}
+      {shares.isPending && <Skeleton className="h-40" />}
+      {shares.isError && <ErrorState error={shares.error} onRetry={() => void shares.refetch()} />}
+      {hasForm ? (
+        <ShareForm
+          id={formId}
+          draft={draft}
+          onChange={setDraft}
+          onSubmit={submit}
+          problems={isChecked ? problems : {}}
+          isFolder={isFolder}
+        />
+      ) : (
+        <ul aria-label={text.existing} className="divide-y divide-line">
+          {known.map((share) => (
+            <li key={share.id} className="py-4 first:pt-1 last:pb-0">
+              <ShareItem share={share} name={entry.name} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Dialog>
+  );
+}

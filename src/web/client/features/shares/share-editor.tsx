@@ -1,0 +1,72 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import type { ShareRecord } from "../../api/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { invalidateShares, updateShare } from "./api.ts";
+import { bodyOf, draftOf, problemsOf } from "./draft.ts";
+import { ShareForm } from "./share-form.tsx";
+import { text } from "./text.ts";
+
+/** Changes the settings of a share that there is. */
+export function ShareEditor({
+  share,
+  name,
+  onClose,
+}: {
+  readonly share: ShareRecord;
+  readonly name: string;
+  readonly onClose: () => void;
+}) {
+  const id = useId();
+  const queryClient = useQueryClient();
+  const [draft, setDraft] = useState(() => draftOf(share));
+  const [isChecked, setIsChecked] = useState(false);
+  const isFolder = share.folder !== undefined;
+  const problems = problemsOf(draft, share);
+  const save = useMutation({
+    mutationFn: () => updateShare(share.id, bodyOf(draft, isFolder, share)),
+    onSuccess: async () => {
+      toast({ text: text.saved });
+      onClose();
+      await invalidateShares(queryClient);
+    },
+  });
+  const submit = () => {
+    setIsChecked(true);
+    if (Object.keys(problems).length === 0) save.mutate();
+  };
+  return (
+    <Dialog
+      open
+      isPersistent
+      onClose={onClose}
+      title={text.editTitle(name)}
+      footer={
+        <>
+          <Button onClick={onClose}>{text.cancel}</Button>
+          <Button variant="primary" type="submit" form={id} busy={save.isPending}>
+            {text.save}
+          </Button>
+        </>
+      }
+    >
+      {save.isError && (
+        <p role="alert" className="mb-3 text-sm text-danger">
+          {messageOf(save.error)}
+        </p>
+      )}
+      <ShareForm
+        id={id}
+        draft={draft}
+        onChange={setDraft}
+        onSubmit={submit}
+        problems={isChecked ? problems : {}}
+        isFolder={isFolder}
+        former={share}
+      />
+    </Dialog>
+  );
+}

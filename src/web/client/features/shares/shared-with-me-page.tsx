@@ -1,0 +1,144 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Download, FolderOpen, LogOut, UsersRound } from "../../ui/icons.ts";
+import { Suspense, useState } from "react";
+import { apiAddress, messageOf } from "../../api/http.ts";
+import type { FileRecord } from "../../api/types.ts";
+import { Page } from "../../app/page.tsx";
+import { useTextSearch } from "../../app/search-params.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { formatBytes, formatDate, formatDateTime } from "../../ui/format.ts";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { Thumbnail } from "../browse/collection/thumbnail.tsx";
+import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "./api.ts";
+import { ReceivedFolder } from "./received-folder.tsx";
+import { text } from "./text.ts";
+
+const Preview = lazyPart(() => import("../preview/preview.tsx").then((part) => part.Preview));
+
+/** What others share with the account: a list, and the folders in it (`?share=` and `path=`). */
+export function SharedWithMePage() {
+  const { share: shareId, path = "/" } = useTextSearch();
+  const received = useQuery(receivedQuery);
+  const opened = received.data?.find(({ id }) => id === shareId);
+  if (opened?.folder !== undefined) return <ReceivedFolder share={opened} top={opened.folder} path={path} />;
+  const isGone = shareId !== undefined && received.isSuccess;
+  return (
+    <Page title={text.withMeTitle}>
+      {received.isPending && <Skeleton className="h-48" />}
+      {received.isError && <ErrorState error={received.error} onRetry={() => void received.refetch()} />}
+      {isGone && (
+        <p role="status" className="mb-4 rounded-lg bg-warning-soft px-4 py-3 text-sm">
+          <strong className="block font-semibold">{text.notFound}</strong>
+          {text.notFoundHint}
+        </p>
+      )}
+      {received.data?.length === 0 && (
+        <EmptyState icon={UsersRound} title={text.withMeEmpty}>
+          {text.withMeEmptyHint}
+        </EmptyState>
+      )}
+      {received.data !== undefined && received.data.length > 0 && <ReceivedList shares={received.data} />}
+    </Page>
+  );
+}
+
+function ReceivedList({ shares }: { readonly shares: readonly ReceivedShare[] }) {
+  const [shown, setShown] = useState<FileRecord>();
+  return (
+    <>
+      <ul aria-label={text.withMeList} className="divide-y divide-line">
+        {shares.map((share) => (
+          <ReceivedItem key={share.id} share={share} onOpen={setShown} />
+        ))}
+      </ul>
+      <Suspense fallback={null}>
+        {shown !== undefined && (
+          <Preview items={[shown]} index={0} onIndexChange={() => undefined} onClose={() => setShown(undefined)} />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+function ReceivedItem({
+  share,
+  onOpen,
+}: {
+  readonly share: ReceivedShare;
+  readonly onOpen: (file: FileRecord) => void;
+}) {
+  const confirm = useConfirm();
+  const queryClient = useQueryClient();
+  const { file, folder, owner } = share;
+  const entry = file ?? folder;
+  if (entry === undefined) return null;
+  const ownerName = owner.name || owner.email;
+  const leave = async () => {
+    const question = { title: text.leaveTitle(entry.name), body: text.leaveBody(ownerName), action: text.leave };
+    if (!(await confirm({ ...question, danger: true }))) return;
+    try {
+      await leaveShare(share.id);
+      toast({ text: text.left });
+      await invalidateShares(queryClient);
+    } catch (error) {
+      toast({ text: messageOf(error), tone: "danger" });
+    }
+  };
+  const size = file === undefined ? text.entries(folder?.itemCount ?? 0) : formatBytes(file.size);
+  return (
+    <li className="flex flex-wrap items-center gap-3 py-4 first:pt-1">
+      <Thumbnail entry={entry} size="small" />
+      <div className="min-w-0 flex-1 basis-56">
+        <h2 className="font-semibold break-words">{entry.name}</h2>
+        <p className="text-sm break-words text-muted">
+          {[text.sharedBy(ownerName), text.madeAt(formatDate(share.createdAt)), size].join(" · ")}
+        </p>
+        {share.label !== null && <p className="text-sm break-words">{share.label}</p>}
+        <p className="mt-1 flex flex-wrap gap-1.5">
+          <Badge tone={share.permissions === "write" ? "accent" : "neutral"}>
+            {share.permissions === "write" ? text.mayWriteBadge : text.mayReadBadge}
+          </Badge>
+          {share.expiresAt !== null && <Badge tone="warning">{text.until(formatDateTime(share.expiresAt))}</Badge>}
+        </p>
+      </div>
+      <div className="flex flex-wrap gap-2">
+        {file === undefined ? (
+          <Link
+            to="/shared/with-me"
+            search={{ share: share.id }}
+            aria-label={`${text.open} ${entry.name}`}
+            className="control inline-flex items-center justify-center gap-2 rounded-lg border border-line-strong bg-raised px-3.5 text-sm font-medium hover:bg-sunken"
+          >
+            <FolderOpen aria-hidden size={18} />
+            {text.open}
+          </Link>
+        ) : (
+          <>
+            <Button aria-label={`${text.open} ${entry.name}`} onClick={() => onOpen(file)}>
+              {text.open}
+            </Button>
+            <LinkButton
+              icon={Download}
+              href={apiAddress(`/api/files/${file.id}/download`)}
+              download
+              aria-label={`${text.download} ${entry.name}`}
+            >
+              {text.download}
+            </LinkButton>
+          </>
+        )}
+        <Button icon={LogOut} variant="quiet" aria-label={`${text.leave} ${entry.name}`} onClick={() => void leave()}>
+          {text.leave}
+        </Button>
+      </div>
+    </li>
+  );
+}

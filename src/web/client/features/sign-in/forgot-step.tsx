@@ -1,0 +1,60 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import { Button } from "../../ui/button.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { askForLink } from "./api.ts";
+import { Notice } from "./notice.tsx";
+import { RefusalWords } from "./refusal-words.tsx";
+import { text } from "./text.ts";
+import { useWait } from "./use-wait.ts";
+
+/** Asks for a link by which a new password can be set. The answer doesn't tell whether there is such an account. */
+export function ForgotStep(props: { email: string; onBack(): void }) {
+  const [email, setEmail] = useState(props.email);
+  const [isMissing, setMissing] = useState(false);
+  const send = useMutation({ mutationFn: askForLink });
+  const wait = useWait(send.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setMissing(email.trim() === "");
+    if (email.trim() !== "" && wait.left === 0) send.mutate(email.trim());
+  };
+  if (send.data !== undefined) {
+    return (
+      <div className="flex flex-col gap-4">
+        <h2 className="font-semibold">{text.forgotDone}</h2>
+        <Notice tone="success">{send.data}</Notice>
+        <Button variant="secondary" onClick={props.onBack}>
+          {text.back}
+        </Button>
+      </div>
+    );
+  }
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <h2 className="font-semibold">{text.forgotTitle}</h2>
+      <p className="text-sm text-muted">{text.forgotLead}</p>
+      {send.error !== null && (
+        <Notice tone="danger">
+          <RefusalWords message={messageOf(send.error)} wait={wait} />
+        </Notice>
+      )}
+      <TextField
+        label={text.email}
+        type="email"
+        value={email}
+        onChange={setEmail}
+        error={isMissing ? text.emailMissing : undefined}
+        autoComplete="username"
+        autoFocus
+      />
+      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.left > 0}>
+        {text.forgotSubmit}
+      </Button>
+      <Button variant="quiet" onClick={props.onBack}>
+        {text.back}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,117 @@
+import { useMutation } from "@tanstack/react-query";
+import { KeyRound, LogIn } from "lucide-react";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "../../api/http.ts";
+import { Button } from "../../ui/button.tsx";
+import { PasswordField } from "../../ui/password-field.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { type Credentials, type SignInMethods, signIn } from "./api.ts";
+import { Notice } from "./notice.tsx";
+import { knowsPasskeys } from "./passkey.ts";
+import { errorAt, refusalOf } from "./refusal.ts";
+import { RefusalWords } from "./refusal-words.tsx";
+import { text } from "./text.ts";
+import { usePasskey } from "./use-passkey.ts";
+import { useWait } from "./use-wait.ts";
+
+/** The first step: e-mail and password, or one of the ways around them. */
+export function PasswordStep(props: {
+  methods: SignInMethods;
+  email: string;
+  returnTo: string;
+  onDone(): void;
+  /** The password was right, and a second factor is asked for. */
+  onCode(credentials: Credentials): void;
+  onForgot(email: string): void;
+}) {
+  const { methods, returnTo, onDone } = props;
+  const [email, setEmail] = useState(props.email);
+  const [password, setPassword] = useState("");
+  const [missing, setMissing] = useState<"email" | "password">();
+  const hasPasskeys = methods.passkeys && knowsPasskeys();
+  const passkey = usePasskey(hasPasskeys, onDone);
+  const send = useMutation({
+    mutationFn: signIn,
+    onSuccess: onDone,
+    onError: (error, credentials) => {
+      if (error instanceof ApiError && error.reason === "second_factor_required") props.onCode(credentials);
+    },
+  });
+  const wait = useWait(send.error);
+  const refusal = refusalOf(send.error, ["email", "password"]);
+
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const lacking = email.trim() === "" ? "email" : password === "" ? "password" : undefined;
+    setMissing(lacking);
+    if (lacking === undefined && wait.left === 0) send.mutate({ email: email.trim(), password });
+  };
+  const errorOf = (field: "email" | "password", words: string) => (missing === field ? words : errorAt(refusal, field));
+
+  return (
+    <div className="flex flex-col gap-4">
+      <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+        {refusal !== undefined && refusal.field === undefined && (
+          <Notice tone="danger">
+            <RefusalWords message={refusal.message} wait={wait} />
+          </Notice>
+        )}
+        <TextField
+          label={text.email}
+          type="email"
+          value={email}
+          onChange={setEmail}
+          error={errorOf("email", text.emailMissing)}
+          autoComplete={hasPasskeys ? "username webauthn" : "username"}
+          autoFocus={email === ""}
+        />
+        <PasswordField
+          label={text.password}
+          value={password}
+          onChange={setPassword}
+          error={errorOf("password", text.passwordMissing)}
+          autoComplete="current-password"
+          autoFocus={email !== ""}
+        />
+        <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.left > 0}>
+          {text.submit}
+        </Button>
+        {methods.mail ? (
+          <Button variant="quiet" onClick={() => props.onForgot(email)}>
+            {text.forgot}
+          </Button>
+        ) : (
+          <p className="text-center text-sm text-muted">{text.noMail}</p>
+        )}
+      </form>
+      {(hasPasskeys || methods.oidc !== null) && (
+        <>
+          <div className="flex items-center gap-3 text-sm text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+            {text.or}
+          </div>
+          {passkey.message !== undefined && <Notice tone="danger">{passkey.message}</Notice>}
+          {hasPasskeys && (
+            <Button variant="secondary" icon={KeyRound} busy={passkey.isBusy} onClick={passkey.begin}>
+              {text.passkey}
+            </Button>
+          )}
+          {methods.oidc !== null && (
+            <Button
+              variant="secondary"
+              icon={LogIn}
+              onClick={() => window.location.assign(startOf(methods.oidc?.startUrl ?? "", returnTo))}
+            >
+              {text.withProvider(methods.oidc.name)}
+            </Button>
+          )}
+        </>
+      )}
+    </div>
+  );
+}
+
+function startOf(startUrl: string, returnTo: string): string {
+  const address = new URL(startUrl);
+  address.searchParams.set("returnTo", returnTo);
+  return address.href;
+}

@@ -1,0 +1,73 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { href } from "../../app/address.ts";
+import { useTextSearch } from "../../app/search-params.ts";
+import { afterSignIn, loadSession, sessionState, useSessionState } from "../../app/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyField } from "../../ui/copy-field.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { useSignInMethods } from "./api.ts";
+import { Entrance } from "./entrance.tsx";
+import { safeNext } from "./next-address.ts";
+import { SignInForm } from "./sign-in-form.tsx";
+import { text } from "./text.ts";
+
+/** `/sign-in?next=…`: signs in and goes where the person wanted to. */
+export function SignInPage() {
+  const next = safeNext(useTextSearch()["next"]);
+  const methods = useSignInMethods();
+  const session = useSessionState();
+  const navigate = useNavigate();
+  useEffect(() => {
+    // Whoever comes here by a bookmark may be signed in. Where it can't be asked, the form tells.
+    if (sessionState().status === "unknown") loadSession().catch(() => undefined);
+  }, []);
+  const isIn = session.status === "signed-in" && !session.isLost;
+  useEffect(() => {
+    if (isIn) void navigate({ href: next, replace: true });
+  }, [isIn, next, navigate]);
+
+  if (methods.data?.isSetUp === false) {
+    return <NotSetUp onRetry={() => void methods.refetch()} isBusy={methods.isFetching} />;
+  }
+  return (
+    <Entrance title={text.title} lead={text.lead}>
+      {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
+      {methods.data === undefined && !methods.isError && <Spinner />}
+      {methods.data !== undefined && (
+        <>
+          <SignInForm returnTo={href(next)} onDone={() => void afterSignIn()} />
+          {methods.data.signup === "open" && (
+            <p className="text-center text-sm text-muted">
+              {text.noAccount}{" "}
+              <a className="inline-block py-1 font-medium text-accent underline" href={href("/sign-up")}>
+                {text.signUp}
+              </a>
+            </p>
+          )}
+          {methods.data.signup === "invite" && <p className="text-center text-sm text-muted">{text.inviteOnly}</p>}
+        </>
+      )}
+    </Entrance>
+  );
+}
+
+/** Nobody has an account yet: where the link is that makes the first. */
+function NotSetUp({ onRetry, isBusy }: { onRetry(): void; isBusy: boolean }) {
+  return (
+    <Entrance title={text.notSetUp} lead={text.notSetUpLead}>
+      <p className="text-sm">{text.notSetUpOutput}</p>
+      <CopyField label={text.notSetUpCommand} value="larder user setup-link" />
+      <div className="flex flex-wrap gap-2">
+        <Button variant="primary" onClick={onRetry} busy={isBusy}>
+          {text.notSetUpAgain}
+        </Button>
+        <LinkButton href={href("/docs")} variant="quiet">
+          {text.documentation}
+        </LinkButton>
+      </div>
+    </Entrance>
+  );
+}

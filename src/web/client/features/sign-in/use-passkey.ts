@@ -1,0 +1,47 @@
+import { useEffect, useEffectEvent, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import { cancelPasskey, PasskeyDismissed, signInWithPasskey } from "./passkey.ts";
+import { text } from "./text.ts";
+
+/** A challenge is good for five minutes; the suggestions in the e-mail field get a fresh one before. */
+const RENEW_MS = 4 * 60 * 1000;
+
+/** The two ways to a passkey: offered among the suggestions of the e-mail field all along, and by a button. */
+export function usePasskey(isOffered: boolean, onDone: () => void) {
+  const [isBusy, setBusy] = useState(false);
+  const [message, setMessage] = useState<string>();
+  const [round, setRound] = useState(0);
+  const done = useEffectEvent(onDone);
+
+  useEffect(() => {
+    if (!isOffered || isBusy) return undefined;
+    let isOver = false;
+    const offer = async () => {
+      try {
+        if ((await signInWithPasskey("autofill")) && !isOver) done();
+      } catch (error) {
+        if (!isOver && !(error instanceof PasskeyDismissed)) setMessage(messageOf(error));
+      }
+    };
+    void offer();
+    const timer = setTimeout(() => setRound(round + 1), RENEW_MS);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+      void cancelPasskey();
+    };
+  }, [isOffered, isBusy, round]);
+
+  const begin = async () => {
+    setBusy(true);
+    setMessage(undefined);
+    try {
+      await signInWithPasskey("button");
+      onDone();
+    } catch (error) {
+      setMessage(error instanceof PasskeyDismissed ? text.passkeyRefused : messageOf(error));
+      setBusy(false);
+    }
+  };
+  return { isBusy, message, begin: () => void begin() };
+}

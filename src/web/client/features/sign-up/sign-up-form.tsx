@@ -1,0 +1,105 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { request } from "../../api/http.ts";
+import { Button } from "../../ui/button.tsx";
+import { PasswordField } from "../../ui/password-field.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { Notice } from "../sign-in/notice.tsx";
+import { errorAt, refusalOf } from "../sign-in/refusal.ts";
+import { RefusalWords } from "../sign-in/refusal-words.tsx";
+import { useWait } from "../sign-in/use-wait.ts";
+import { inviteCodeOf } from "./invite-code.ts";
+import { PasswordStrength } from "./password-strength.tsx";
+import { text } from "./text.ts";
+
+type Field = "email" | "name" | "password" | "invite";
+
+/**
+ * Makes an account and signs this browser in.
+ * @param asksInvite whether an invitation is needed
+ * @param invite the code that the address brought along
+ */
+export function SignUpForm(props: { asksInvite: boolean; invite: string; onDone(): void }) {
+  const [form, setForm] = useState({ email: "", name: "", password: "", invite: props.invite });
+  const [missing, setMissing] = useState<Field>();
+  const send = useMutation({
+    mutationFn: async () => {
+      const name = form.name.trim();
+      const invite = inviteCodeOf(form.invite);
+      const body = {
+        email: form.email.trim(),
+        password: form.password,
+        cookie: true,
+        ...(name !== "" && { name }),
+        ...(invite !== "" && { invite }),
+      };
+      await request("POST", "/api/auth/signup", { body });
+    },
+    onSuccess: props.onDone,
+  });
+  const wait = useWait(send.error);
+  const refusal = refusalOf<Field>(send.error, ["email", "name", "password"], { email_taken: "email" });
+  const set = (field: Field) => (value: string) => setForm({ ...form, [field]: value });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const lacking = lackingOf(form, props.asksInvite);
+    setMissing(lacking);
+    if (lacking === undefined && wait.left === 0) send.mutate();
+  };
+  const errorOf = (field: Field, words: string) => (missing === field ? words : errorAt(refusal, field));
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      {refusal !== undefined && refusal.field === undefined && (
+        <Notice tone="danger">
+          <RefusalWords message={refusal.message} wait={wait} />
+        </Notice>
+      )}
+      {props.asksInvite && (
+        <TextField
+          label={text.invite}
+          hint={text.inviteHint}
+          value={form.invite}
+          onChange={set("invite")}
+          error={errorOf("invite", text.inviteMissing)}
+          autoComplete="off"
+          spellCheck={false}
+        />
+      )}
+      <TextField
+        label={text.email}
+        type="email"
+        value={form.email}
+        onChange={set("email")}
+        error={errorOf("email", text.emailMissing)}
+        autoComplete="username"
+      />
+      <TextField
+        label={text.name}
+        hint={text.nameHint}
+        value={form.name}
+        onChange={set("name")}
+        error={errorAt(refusal, "name")}
+        autoComplete="name"
+      />
+      <div className="flex flex-col gap-2">
+        <PasswordField
+          label={text.password}
+          value={form.password}
+          onChange={set("password")}
+          error={errorOf("password", text.passwordShort)}
+          autoComplete="new-password"
+        />
+        <PasswordStrength password={form.password} />
+      </div>
+      <Button type="submit" variant="primary" size="large" busy={send.isPending} disabled={wait.left > 0}>
+        {text.submit}
+      </Button>
+    </form>
+  );
+}
+
+function lackingOf(form: Readonly<Record<Field, string>>, asksInvite: boolean): Field | undefined {
+  if (asksInvite && inviteCodeOf(form.invite) === "") return "invite";
+  if (form.email.trim() === "") return "email";
+  return [...form.password].length < 8 ? "password" : undefined;
+}

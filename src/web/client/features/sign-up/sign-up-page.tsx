@@ -1,0 +1,55 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { href } from "../../app/address.ts";
+import { useTextSearch } from "../../app/search-params.ts";
+import { afterSignIn, useSessionState } from "../../app/session.ts";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { Spinner } from "../../ui/spinner.tsx";
+import { useSignInMethods } from "../sign-in/api.ts";
+import { Entrance } from "../sign-in/entrance.tsx";
+import { SignUpForm } from "./sign-up-form.tsx";
+import { text } from "./text.ts";
+
+/** `/sign-up?invite=…`: makes an account, as far as this server lets people. */
+export function SignUpPage() {
+  const { invite = "" } = useTextSearch();
+  const methods = useSignInMethods();
+  const session = useSessionState();
+  const navigate = useNavigate();
+  const isIn = session.status === "signed-in";
+  useEffect(() => {
+    if (isIn) void navigate({ to: "/files", replace: true });
+  }, [isIn, navigate]);
+
+  if (methods.data?.signup === "closed" || methods.data?.isSetUp === false) {
+    return (
+      <Entrance title={text.closed} lead={text.closedLead}>
+        <LinkButton href={href("/sign-in")} variant="primary">
+          {text.signIn}
+        </LinkButton>
+      </Entrance>
+    );
+  }
+  return (
+    <Entrance title={text.title} lead={text.lead}>
+      {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
+      {methods.data === undefined && !methods.isError && <Spinner />}
+      {methods.data !== undefined && (
+        <>
+          <SignUpForm
+            asksInvite={methods.data.signup === "invite" || invite !== ""}
+            invite={invite}
+            onDone={() => void afterSignIn()}
+          />
+          <p className="text-center text-sm text-muted">
+            {text.haveAccount}{" "}
+            <a className="inline-block py-1 font-medium text-accent underline" href={href("/sign-in")}>
+              {text.signIn}
+            </a>
+          </p>
+        </>
+      )}
+    </Entrance>
+  );
+}

@@ -1,0 +1,31 @@
+/** Waits between attempts, in milliseconds: the first at once enough for a hiccup, the last often enough for a night. */
+const DELAYS_MS = [500, 1000, 2000, 4000, 8000, 15_000] as const;
+
+/** A wait that can be cut short. */
+export interface Wakeable {
+  readonly done: Promise<void>;
+  wake(): void;
+}
+
+/**
+ * How long to wait before attempt `attempt` (0 is the first repetition), in milliseconds, spread by up to a quarter so that
+ * many files don't come back in one instant. What the server asked for is kept to, up to two minutes.
+ */
+export function delayBefore(attempt: number, retryAfterSeconds: number | undefined, random = Math.random()): number {
+  const own = DELAYS_MS[Math.min(attempt, DELAYS_MS.length - 1)] ?? 15_000;
+  const asked = Math.min(retryAfterSeconds ?? 0, 120) * 1000;
+  return Math.max(own, asked) * (1 + random / 4);
+}
+
+/** Waits `ms`, or until it is woken, whichever is first. */
+export function wakeableWait(ms: number): Wakeable {
+  let wake = (): void => undefined;
+  const done = new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    wake = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
+  return { done, wake: () => wake() };
+}

@@ -1,0 +1,125 @@
+// All uploads of this page, for the tray to look at: changed often, shown ten times a second at most.
+import { Speedometer, secondsLeft } from "./speed.ts";
+import {
+  ENDED_STATES,
+  OPEN_STATES,
+  TROUBLED_STATES,
+  type Upload,
+  type UploadTotals,
+  type UploadsSnapshot,
+} from "./types.ts";
+
+/** Watchers are told at most so often, in milliseconds. */
+const TELL_EVERY_MS = 100;
+
+/** What a change of an upload may set. */
+export type UploadChange = Partial<Omit<Upload, "id">>;
+
+/** Holds uploads in the order of adding, and what they come to. */
+export class UploadBoard {
+  private readonly uploads = new Map<string, Upload>();
+  private readonly listeners = new Set<() => void>();
+  private readonly speedometer = new Speedometer();
+  private snapshot: UploadsSnapshot = { uploads: [], totals: totalsOf([], undefined) };
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.now = now;
+  }
+
+  /** For useSyncExternalStore: tells `listener` of changes. @returns a function that ends it */
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  /** What was told last; the same object until something changes. */
+  readonly getSnapshot = (): UploadsSnapshot => this.snapshot;
+
+  /** As it is now; undefined when it was taken away. */
+  find(id: string): Upload | undefined {
+    return this.uploads.get(id);
+  }
+
+  /** All as they are now, in a list of its own: they may be changed while it is gone through. */
+  all(): Upload[] {
+    return [...this.uploads.values()];
+  }
+
+  /** Puts uploads behind those that are there. */
+  add(uploads: readonly Upload[]): void {
+    for (const upload of uploads) this.uploads.set(upload.id, upload);
+    this.tellSoon();
+  }
+
+  /** Changes one; without effect when it was taken away. @returns it as it is now */
+  change(id: string, change: UploadChange): Upload | undefined {
+    const upload = this.uploads.get(id);
+    if (upload === undefined) return undefined;
+    const changed = { ...upload, ...change };
+    this.uploads.set(id, changed);
+    this.tellSoon();
+    return changed;
+  }
+
+  /** Notes how far one has come; what is sent now counts for the speed, what the server had already doesn't. */
+  progress(id: string, sent: number, isContinuation: boolean): void {
+    const upload = this.uploads.get(id);
+    if (upload === undefined || upload.sent === sent) return;
+    if (isContinuation) this.speedometer.add(sent - upload.sent, this.now());
+    this.change(id, { sent, state: sent >= upload.size ? "finishing" : "sending", problem: undefined });
+  }
+
+  remove(ids: readonly string[]): void {
+    for (const id of ids) this.uploads.delete(id);
+    this.tellSoon();
+  }
+
+  private tellSoon(delayMs = TELL_EVERY_MS): void {
+    if (this.timer !== undefined) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.tell();
+    }, delayMs);
+  }
+
+  private tell(): void {
+    const uploads = this.all();
+    const isMoving = uploads.some(({ state }) => state === "sending");
+    if (!isMoving) this.speedometer.reset();
+    this.snapshot = { uploads, totals: totalsOf(uploads, this.speedometer.speed(this.now())) };
+    for (const listener of this.listeners) listener();
+    // The speed sinks while nothing comes, and the remaining time with it.
+    if (isMoving) this.tellSoon(1000);
+  }
+}
+
+function totalsOf(uploads: readonly Upload[], bytesPerSecond: number | undefined): UploadTotals {
+  let [filesDone, filesOpen, filesTroubled, bytes, bytesSent, bytesLeft] = [0, 0, 0, 0, 0, 0];
+  const states = new Set<Upload["state"]>();
+  for (const { state, size, sent } of uploads) {
+    states.add(state);
+    if (ENDED_STATES.has(state)) filesDone += 1;
+    if (OPEN_STATES.has(state)) {
+      filesOpen += 1;
+      bytesLeft += size - sent;
+    }
+    if (TROUBLED_STATES.has(state)) filesTroubled += 1;
+    bytes += size;
+    bytesSent += ENDED_STATES.has(state) ? size : sent;
+  }
+  return {
+    files: uploads.length,
+    filesDone,
+    filesOpen,
+    filesTroubled,
+    bytes,
+    bytesSent,
+    isSending: states.has("sending") || states.has("finishing"),
+    isStalled: states.has("stalled") || states.has("signedOut"),
+    isPaused: states.has("paused"),
+    bytesPerSecond,
+    secondsLeft: secondsLeft(bytesLeft, bytesPerSecond),
+  };
+}

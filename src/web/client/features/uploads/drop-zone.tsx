@@ -1,0 +1,157 @@
+import { Upload as UploadIcon } from "../../ui/icons.ts";
+import { type DragEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { ApiError, messageOf, request } from "../../api/http.ts";
+import { invalidateTree } from "../../api/queries.ts";
+import { queryClient } from "../../api/query-client.ts";
+import { cx } from "../../ui/cx.ts";
+import { toast } from "../../ui/toast.tsx";
+import { text } from "./text.ts";
+import type { UploadSource } from "./types.ts";
+import { uploads } from "./uploads.ts";
+import { carriesFiles, walkTransfer } from "./walk.ts";
+
+/** Files of a dropped tree are handed on in portions of this many. */
+const PORTION = 200;
+
+/** Takes files and folders that are dropped on what it holds, or pasted anywhere on the page, into `folder`. */
+export function DropZone({
+  folder,
+  share,
+  disabled = false,
+  className,
+  children,
+}: {
+  readonly folder: string;
+  readonly share?: string | undefined;
+  /** Where nothing may be put. */
+  readonly disabled?: boolean;
+  readonly className?: string;
+  readonly children: ReactNode;
+}) {
+  const [isOver, setIsOver] = useState(false);
+  // Enter and leave come for each element on the way: what was entered last tells.
+  const lastEntered = useRef<EventTarget | null>(null);
+
+  useEffect(() => {
+    if (disabled) return undefined;
+    const paste = (event: ClipboardEvent): void => {
+      const { clipboardData } = event;
+      if (clipboardData === null || !carriesFiles(clipboardData) || isDialogOpen() || isField(event.target)) return;
+      event.preventDefault();
+      void take(clipboardData, folder, share, true);
+    };
+    document.addEventListener("paste", paste);
+    return () => document.removeEventListener("paste", paste);
+  }, [folder, share, disabled]);
+
+  const accept = (event: DragEvent): boolean => {
+    if (disabled || !carriesFiles(event.dataTransfer)) return false;
+    event.preventDefault();
+    return true;
+  };
+
+  return (
+    <div
+      className={cx("relative", className)}
+      onDragEnter={(event) => {
+        if (!accept(event)) return;
+        lastEntered.current = event.target;
+        setIsOver(true);
+      }}
+      onDragOver={(event) => {
+        if (accept(event)) event.dataTransfer.dropEffect = "copy";
+      }}
+      onDragLeave={(event) => {
+        if (event.target === lastEntered.current) setIsOver(false);
+      }}
+      onDrop={(event) => {
+        setIsOver(false);
+        if (accept(event)) void take(event.dataTransfer, folder, share, false);
+      }}
+    >
+      {children}
+      {isOver && (
+        <div className="pointer-events-none absolute inset-1 z-30 flex items-center justify-center rounded-xl border-2 border-dashed border-accent bg-accent-soft/90">
+          <p className="flex items-center gap-3 rounded-xl bg-raised px-5 py-3 font-medium shadow-lg">
+            <UploadIcon aria-hidden className="text-accent" />
+            {text.dropHere(folder === "/" ? text.home : (folder.split("/").at(-1) ?? folder))}
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Reads all that is there and puts it into the queue, portion by portion. */
+async function take(
+  transfer: DataTransfer,
+  folder: string,
+  share: string | undefined,
+  isPaste: boolean,
+): Promise<void> {
+  const unreadable: string[] = [];
+  const walk = walkTransfer(transfer, (path) => void unreadable.push(path));
+  let portion: UploadSource[] = [];
+  let batch: string | undefined;
+  let found = 0;
+  const made = new Set<string>();
+  const handOn = async (): Promise<void> => {
+    const next = portion;
+    portion = [];
+    batch = await uploads.add(next, folder, { share, batch });
+  };
+  for await (const walked of walk) {
+    if ("emptyFolder" in walked) await makeFolder(folder, walked.emptyFolder, share, made);
+    else {
+      portion.push(isPaste ? withPastedName(walked) : walked);
+      found += 1;
+    }
+    if (portion.length < PORTION) continue;
+    await handOn();
+    toast({ id: "reading-folders", text: text.readingFolders(found) });
+  }
+  await handOn();
+  if (made.size > 0) await invalidateTree(queryClient);
+  if (unreadable.length > 0) toast({ text: text.unreadable(unreadable.length), tone: "danger" });
+}
+
+/** Pasted pictures are all called image.png: they get the time of pasting instead. */
+function withPastedName(source: UploadSource): UploadSource {
+  const { file } = source;
+  if (file.name !== "image.png") return source;
+  const now = new Date();
+  const local = new Date(now.getTime() - now.getTimezoneOffset() * 60_000);
+  const time = local.toISOString().slice(0, 19).replace("T", " ").replaceAll(":", "-");
+  const renamed = new File([file], `${text.pastedName(time)}.png`, {
+    type: file.type,
+    lastModified: file.lastModified,
+  });
+  return { file: renamed, path: renamed.name };
+}
+
+/** Makes an empty folder and what lies above it, but for what is among those `made` already. */
+async function makeFolder(folder: string, path: string, share: string | undefined, made: Set<string>): Promise<void> {
+  let parent = folder;
+  for (const name of path.split("/")) {
+    const address = parent === "/" ? `/${name}` : `${parent}/${name}`;
+    try {
+      if (!made.has(address)) await request("POST", "/api/files/folders", { body: { name, path: parent, share } });
+    } catch (error) {
+      if (!(error instanceof ApiError && error.reason === "name_taken")) {
+        toast({ text: text.emptyFolderFailed(path, messageOf(error)), tone: "danger" });
+        return;
+      }
+    }
+    made.add(address);
+    parent = address;
+  }
+}
+
+/** Where words are written, what is pasted belongs to them: programs for tables and letters put a picture beside the words. */
+function isField(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches(":read-write");
+}
+
+function isDialogOpen(): boolean {
+  return document.querySelector('[role="dialog"], [role="alertdialog"]') !== null;
+}

@@ -1,0 +1,49 @@
+// Files and folders out of the browser's own choosers.
+import type { UploadSource } from "./types.ts";
+
+declare global {
+  interface Window {
+    /** Chromium alone (File System Access); what it gives can be read again after a reload. */
+    showOpenFilePicker?(options: { multiple: boolean }): Promise<FileSystemFileHandle[]>;
+  }
+}
+
+/** Lets the person choose files; none where they change their mind. */
+export async function pickFiles(): Promise<UploadSource[]> {
+  if (window.showOpenFilePicker === undefined)
+    return (await chooseByInput(false)).map((file) => ({ file, path: file.name }));
+  try {
+    const handles = await window.showOpenFilePicker({ multiple: true });
+    return await Promise.all(
+      handles.map(async (handle) => {
+        const file = await handle.getFile();
+        return { file, path: file.name, handle };
+      }),
+    );
+  } catch (error) {
+    if (error instanceof DOMException && error.name === "AbortError") return [];
+    throw error;
+  }
+}
+
+/** Lets the person choose a folder; the paths of its files begin with its name. */
+export async function pickFolder(): Promise<UploadSource[]> {
+  const files = await chooseByInput(true);
+  return files.map((file) => ({ file, path: file.webkitRelativePath === "" ? file.name : file.webkitRelativePath }));
+}
+
+/** Lets the person choose files without a way to read them again. */
+export function chooseByInput(isFolder: boolean): Promise<File[]> {
+  const { promise, resolve } = Promise.withResolvers<File[]>();
+  const input = document.createElement("input");
+  input.type = "file";
+  input.multiple = true;
+  input.webkitdirectory = isFolder;
+  input.hidden = true;
+  input.addEventListener("change", () => resolve([...(input.files ?? [])]));
+  input.addEventListener("cancel", () => resolve([]));
+  // Some browsers let go of a chooser whose input isn't in the document.
+  document.body.append(input);
+  input.click();
+  return promise.finally(() => input.remove());
+}

@@ -1,0 +1,90 @@
+// Where the bytes of an upload come from: the file that was given, one kept in the browser, or one that may be read again.
+import type { KeptUpload, UploadKeeper } from "./keeper.ts";
+import type { Upload, UploadSource } from "./types.ts";
+
+declare global {
+  interface FileSystemHandle {
+    /** Chromium alone (File System Access). */
+    queryPermission?(descriptor: { mode: "read" }): Promise<PermissionState>;
+    /** Needs a click or a key. */
+    requestPermission?(descriptor: { mode: "read" }): Promise<PermissionState>;
+  }
+}
+
+/** Knows the file of each upload of this page, as far as it can be read. */
+export class UploadSources {
+  private readonly files = new Map<string, File>();
+  private readonly handles = new Map<string, FileSystemFileHandle>();
+  private readonly keeper: Pick<UploadKeeper, "findBytes">;
+
+  constructor(keeper: Pick<UploadKeeper, "findBytes">) {
+    this.keeper = keeper;
+  }
+
+  set(id: string, source: Pick<UploadSource, "file" | "handle">): void {
+    this.files.set(id, source.file);
+    if (source.handle !== undefined) this.handles.set(id, source.handle);
+  }
+
+  findFile(id: string): File | undefined {
+    return this.files.get(id);
+  }
+
+  findHandle(id: string): FileSystemFileHandle | undefined {
+    return this.handles.get(id);
+  }
+
+  forget(id: string): void {
+    this.files.delete(id);
+    this.handles.delete(id);
+  }
+
+  /** The file is not what it was, or can't be read any more. */
+  drop(id: string): void {
+    this.files.delete(id);
+  }
+
+  /** Finds the bytes of an upload of an earlier page again, without asking anybody. @returns whether it did */
+  async recover(kept: KeptUpload): Promise<boolean> {
+    const { upload, handle } = kept;
+    if (handle !== undefined) this.handles.set(upload.id, handle);
+    const bytes = await this.keeper.findBytes(upload.id);
+    return this.take(upload, bytes === undefined ? await readGranted(handle) : fileOf(upload, bytes));
+  }
+
+  /** Asks the person to allow reading again; only within a click or key. @returns whether the very file is there */
+  async askAgain(upload: Upload): Promise<boolean> {
+    const handle = this.handles.get(upload.id);
+    if (handle === undefined) return false;
+    const permission = (await handle.requestPermission?.({ mode: "read" })) ?? "granted";
+    if (permission !== "granted") return false;
+    return this.take(upload, await handle.getFile().catch(() => undefined));
+  }
+
+  /** Takes a file for this upload if it is the same one as before. @returns whether it is */
+  take(upload: Upload, file: File | undefined): boolean {
+    if (file === undefined || !isSameFile(upload, file)) return false;
+    this.files.set(upload.id, file);
+    return true;
+  }
+}
+
+/** Whether a file is the one that an upload began with, as far as its outside tells. */
+export function isSameFile(upload: Pick<Upload, "name" | "size" | "lastModified">, file: File): boolean {
+  return file.name === upload.name && file.size === upload.size && file.lastModified === upload.lastModified;
+}
+
+function fileOf({ name, mimeType, lastModified }: Upload, bytes: Blob): File {
+  return new File([bytes], name, { type: mimeType, lastModified });
+}
+
+async function readGranted(handle: FileSystemFileHandle | undefined): Promise<File | undefined> {
+  if (handle === undefined) return undefined;
+  try {
+    const permission = (await handle.queryPermission?.({ mode: "read" })) ?? "granted";
+    return permission === "granted" ? await handle.getFile() : undefined;
+  } catch {
+    // Moved or deleted since: the person is asked to choose it.
+    return undefined;
+  }
+}

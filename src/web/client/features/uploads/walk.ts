@@ -1,0 +1,96 @@
+// Files out of what was dropped or pasted, folders included, as a stream: a tree of a hundred thousand files begins to
+// upload while it is still being read.
+import type { UploadSource } from "./types.ts";
+
+/** Something found while walking: a file, or a folder without any. */
+export type Walked = UploadSource | { readonly emptyFolder: string };
+
+/** What a drop carries, taken while its event runs: afterwards the browser gives nothing any more. */
+type Dropped =
+  | { readonly kind: "handle"; readonly handle: Promise<FileSystemHandle | null>; readonly file: File | null }
+  | { readonly kind: "entry"; readonly entry: FileSystemEntry }
+  | { readonly kind: "file"; readonly file: File };
+
+declare global {
+  interface DataTransferItem {
+    /** Chromium alone (File System Access). */
+    getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
+  }
+}
+
+/** Whether a drag or a paste carries files. */
+export function carriesFiles(transfer: DataTransfer | null): boolean {
+  return transfer?.types.includes("Files") ?? false;
+}
+
+/**
+ * Walks through all that was dropped or pasted. Must be called while the event runs; the stream may be read afterwards.
+ * What can't be read is passed over and counted in `onUnreadable`.
+ */
+export function walkTransfer(transfer: DataTransfer, onUnreadable: (path: string) => void): AsyncGenerator<Walked> {
+  const dropped: Dropped[] = [];
+  for (const item of transfer.items) {
+    if (item.kind !== "file") continue;
+    const file = item.getAsFile();
+    const entry = item.webkitGetAsEntry();
+    const handle = item.getAsFileSystemHandle?.().catch(() => null);
+    if (entry?.isDirectory === true) dropped.push({ kind: "entry", entry });
+    else if (handle !== undefined) dropped.push({ kind: "handle", handle, file });
+    else if (file !== null) dropped.push({ kind: "file", file });
+  }
+  return walkDropped(dropped, onUnreadable);
+}
+
+async function* walkDropped(dropped: Dropped[], onUnreadable: (path: string) => void): AsyncGenerator<Walked> {
+  for (const one of dropped) {
+    if (one.kind === "entry") yield* walkEntry(one.entry, one.entry.name, onUnreadable);
+    else if (one.kind === "file") yield { file: one.file, path: one.file.name };
+    else {
+      const handle = await one.handle;
+      if (one.file !== null)
+        yield { file: one.file, path: one.file.name, handle: isFileHandle(handle) ? handle : undefined };
+    }
+  }
+}
+
+async function* walkEntry(
+  entry: FileSystemEntry,
+  path: string,
+  onUnreadable: (path: string) => void,
+): AsyncGenerator<Walked> {
+  if (isFileEntry(entry)) {
+    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject)).catch(() => undefined);
+    if (file === undefined) onUnreadable(path);
+    else yield { file, path };
+    return;
+  }
+  if (!isDirectoryEntry(entry)) return;
+  const reader = entry.createReader();
+  let isEmpty = true;
+  for (;;) {
+    // Gives at most a hundred at a time, and none at the end.
+    const entries = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    ).catch(() => undefined);
+    if (entries === undefined) {
+      onUnreadable(path);
+      return;
+    }
+    if (entries.length === 0) break;
+    isEmpty = false;
+    for (const child of entries) yield* walkEntry(child, `${path}/${child.name}`, onUnreadable);
+  }
+  if (isEmpty) yield { emptyFolder: path };
+}
+
+function isFileHandle(handle: FileSystemHandle | null): handle is FileSystemFileHandle {
+  return handle?.kind === "file";
+}
+
+function isFileEntry(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile;
+}
+
+function isDirectoryEntry(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory;
+}

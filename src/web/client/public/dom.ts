@@ -1,0 +1,27 @@
+/** What an element begins with: its properties, and attributes that are no properties. */
+export interface Start {
+  readonly className?: string;
+  readonly text?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
+  readonly children?: readonly Node[];
+}
+
+/** Makes an element. Text is text: nothing of it becomes markup. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  { className, text, attributes = {}, children = [] }: Start = {},
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  if (className !== undefined) made.className = className;
+  if (text !== undefined) made.textContent = text;
+  for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);
+  made.append(...children);
+  return made;
+}
+
+/** A button that does something. */
+export function button(text: string, run: () => void, { className = "button second small", label = text } = {}) {
+  const made = element("button", { className, text, attributes: { type: "button", "aria-label": label } });
+  made.addEventListener("click", run);
+  return made;
+}

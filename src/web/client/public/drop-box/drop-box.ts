@@ -1,0 +1,124 @@
+/** Makes of the form for one file a place to drop many, folders too, that shows how far each is. */
+import { button, element } from "../dom.ts";
+import { type Dropped, type Picked, pickedFrom, pickedOf } from "./picking.ts";
+import { Queue } from "./queue.ts";
+import { Rows, sizeInWords } from "./rows.ts";
+import type { Sending } from "./sending.ts";
+import { Unlocking } from "./unlocking.ts";
+
+/** Takes the form over. */
+export function startDropBox(form: HTMLFormElement): void {
+  const { dropBox: url = "", maxBytes, unlockUrl, grant } = form.dataset;
+  const unlocking = new Unlocking(unlockUrl, grant, () => queue.resume(lockedOf(queue)));
+  const sender = form.querySelector<HTMLInputElement>("#sender");
+  const queue = new Queue(
+    { url, grant: () => unlocking.grant, sender: () => sender?.value ?? "" },
+    maxBytes === undefined ? Number.POSITIVE_INFINITY : Number(maxBytes),
+    (one) => changed(one),
+  );
+  const rows = new Rows(queue);
+  const total = new Total(queue);
+  const unread = element("p", { className: "wrong", attributes: { role: "alert" } });
+  const add = ({ picked, unreadable }: Dropped) => {
+    unread.textContent =
+      unreadable === 0 ? "" : `${unreadable} of what you dropped could not be read. Choose it by the buttons above.`;
+    queue.add(picked);
+    rows.makeRoom();
+    total.draw();
+  };
+  const place = dropPlace(maxBytes, (picked) => add({ picked, unreadable: 0 }));
+
+  const changed = (one: Sending) => {
+    rows.draw(one);
+    total.draw();
+    if (one.status.isLocked) unlocking.ask();
+  };
+  for (const plain of form.querySelectorAll("[data-plain]")) plain.remove();
+  form.addEventListener("submit", (event) => event.preventDefault());
+  rows.list.addEventListener("change", () => total.draw());
+  form.append(place, unread, unlocking.element, total.element, rows.list);
+  listenForDrops(place, add);
+  window.addEventListener("beforeunload", (event) => {
+    if (queue.totals().active > 0) event.preventDefault();
+  });
+}
+
+function lockedOf(queue: Queue): Sending[] {
+  return [...queue.all].filter(({ status }) => status.isLocked);
+}
+
+function dropPlace(maxBytes: string | undefined, add: (picked: Picked[]) => void): HTMLElement {
+  const files = chooser("Choose files", add);
+  const folder = chooser("Choose a folder", add);
+  folder.input.webkitdirectory = true;
+  const limit = maxBytes === undefined ? "" : ` Each may have up to ${sizeInWords(Number(maxBytes))}.`;
+  return element("div", {
+    className: "drop",
+    children: [
+      element("p", { text: `Drop files or folders here.${limit}` }),
+      element("p", { className: "actions", children: [files.button, folder.button, files.input, folder.input] }),
+    ],
+  });
+}
+
+function chooser(text: string, add: (picked: Picked[]) => void) {
+  const input = element("input", { attributes: { type: "file", multiple: "", hidden: "", "aria-label": text } });
+  input.addEventListener("change", () => {
+    add(pickedOf(input.files ?? []));
+    // The same file may be chosen again.
+    input.value = "";
+  });
+  return { input, button: button(text, () => input.click(), { className: "button second", label: text }) };
+}
+
+function listenForDrops(place: HTMLElement, add: (dropped: Dropped) => void): void {
+  // Beside the place a drop would open the file and leave the page. Words may go into the field for the name.
+  document.addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    place.classList.add("over");
+  });
+  document.addEventListener("dragleave", (event) => {
+    if (event.relatedTarget === null) place.classList.remove("over");
+  });
+  document.addEventListener("drop", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    place.classList.remove("over");
+    if (event.dataTransfer !== null) void pickedFrom(event.dataTransfer).then(add);
+  });
+}
+
+function hasFiles({ dataTransfer }: DragEvent): boolean {
+  return dataTransfer?.types.includes("Files") === true;
+}
+
+/** What became of all files together. */
+class Total {
+  readonly element = element("div", { className: "total", attributes: { hidden: "" } });
+  readonly #queue: Queue;
+  readonly #said = element("p", { attributes: { role: "status" } });
+  readonly #bar = element("progress", { attributes: { max: "1", "aria-label": "Progress of all files" } });
+  readonly #pause = button("Pause all", () => this.#queue.pause(), { label: "Pause all" });
+  readonly #resume = button("Go on with all", () => this.#queue.resume(), { label: "Go on with all" });
+
+  constructor(queue: Queue) {
+    this.#queue = queue;
+    const buttons = element("p", { className: "actions", children: [this.#pause, this.#resume] });
+    this.element.append(this.#said, this.#bar, buttons);
+  }
+
+  draw(): void {
+    const { files, done, failed, paused, active, bytes, sentBytes } = this.#queue.totals();
+    this.element.hidden = files === 0;
+    const ofAll = files === 1 ? "1 file" : `${files} files`;
+    const notSent = failed > 0 ? ` ${failed} could not be sent.` : "";
+    const words = done === files ? `${ofAll} arrived whole. Thank you.` : `${done} of ${ofAll} arrived.${notSent}`;
+    // Read out when it changes: not with each byte.
+    if (this.#said.textContent !== words) this.#said.textContent = words;
+    this.#bar.value = bytes === 0 ? done / Math.max(files, 1) : sentBytes / bytes;
+    this.#bar.hidden = done === files;
+    this.#pause.hidden = active === 0;
+    this.#resume.hidden = paused + failed === 0;
+  }
+}

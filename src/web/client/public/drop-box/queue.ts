@@ -1,0 +1,103 @@
+/** All files on their way into a drop box: some at once, the others after them. */
+import type { Picked } from "./picking.ts";
+import { type Destination, Sending } from "./sending.ts";
+
+const AT_ONCE = 3;
+
+/** The sums over all files. */
+export interface QueueTotals {
+  readonly files: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly paused: number;
+  /** Waiting or being sent. */
+  readonly active: number;
+  readonly bytes: number;
+  readonly sentBytes: number;
+}
+
+/** See the head of this file. `onChange` is called with each file that changed. */
+export class Queue {
+  readonly #destination: Destination;
+  readonly #maxBytes: number;
+  readonly #onChange: (sending: Sending) => void;
+  readonly #all = new Set<Sending>();
+
+  constructor(destination: Destination, maxBytes: number, onChange: (sending: Sending) => void) {
+    this.#destination = destination;
+    this.#maxBytes = maxBytes;
+    this.#onChange = onChange;
+  }
+
+  get all(): ReadonlySet<Sending> {
+    return this.#all;
+  }
+
+  /** Takes files in, the largest that may be sent being known beforehand. */
+  add(picked: readonly Picked[]): Sending[] {
+    const added = picked.map(
+      ({ file, path }) =>
+        new Sending(file, { path, destination: this.#destination, onChange: (one) => this.#changed(one) }),
+    );
+    for (const one of added) {
+      this.#all.add(one);
+      if (one.file.size > this.#maxBytes) one.refuse("This file is larger than this drop box takes.");
+    }
+    this.#fill();
+    return added;
+  }
+
+  /** Goes on with what is paused or has failed. */
+  resume(which: Iterable<Sending> = this.#all): void {
+    for (const one of which) {
+      const { state } = one.status;
+      if (state === "paused" || (state === "failed" && one.file.size <= this.#maxBytes)) one.queue();
+    }
+    this.#fill();
+  }
+
+  /** Stops for now. */
+  pause(which: Iterable<Sending> = this.#all): void {
+    for (const one of which) {
+      const { state } = one.status;
+      if (state === "waiting" || state === "sending") void one.pause();
+    }
+    this.#fill();
+  }
+
+  /** Takes a file out of the list; what arrived of it is thrown away. */
+  remove(one: Sending): void {
+    this.#all.delete(one);
+    if (one.status.state !== "done") void one.cancel();
+    this.#fill();
+  }
+
+  totals(): QueueTotals {
+    const sums = { files: 0, done: 0, failed: 0, paused: 0, active: 0, bytes: 0, sentBytes: 0 };
+    for (const { file, status } of this.#all) {
+      sums.files += 1;
+      sums.bytes += file.size;
+      sums.sentBytes += status.sentBytes;
+      if (status.state === "waiting" || status.state === "sending") sums.active += 1;
+      else sums[status.state] += 1;
+    }
+    return sums;
+  }
+
+  #changed(one: Sending): void {
+    this.#onChange(one);
+    const { state } = one.status;
+    if (state === "done" || state === "failed") this.#fill();
+  }
+
+  #fill(): void {
+    const list = [...this.#all];
+    let free = AT_ONCE - list.filter(({ status }) => status.state === "sending").length;
+    for (const one of list) {
+      if (free <= 0) return;
+      if (one.status.state !== "waiting") continue;
+      free -= 1;
+      one.start();
+    }
+  }
+}

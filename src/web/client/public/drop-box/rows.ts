@@ -1,0 +1,113 @@
+/** The list of files on their way: a row each, drawn anew as they go. */
+import { button, element } from "../dom.ts";
+import type { Queue } from "./queue.ts";
+import type { Sending } from "./sending.ts";
+
+/** Rows that a page draws at most: those of more files follow as others arrive. */
+const ROWS_MAX = 200;
+
+/** What a file's row consists of. */
+interface Row {
+  readonly item: HTMLLIElement;
+  readonly said: HTMLElement;
+  readonly bar: HTMLProgressElement;
+  readonly toggle: HTMLButtonElement;
+}
+
+/** See the head of this file. */
+export class Rows {
+  readonly list = element("ul", { className: "queue", attributes: { "aria-label": "Files" } });
+  readonly #queue: Queue;
+  readonly #rows = new Map<Sending, Row>();
+
+  constructor(queue: Queue) {
+    this.#queue = queue;
+  }
+
+  /** Draws what has become of a file, and rows that there is room for now. */
+  draw(one: Sending): void {
+    const row = this.#rows.get(one);
+    if (row !== undefined) fill(row, one);
+    if (one.status.state === "done") this.makeRoom();
+  }
+
+  /** Gives rows to files that have none. */
+  makeRoom(): void {
+    if (this.#rows.size >= ROWS_MAX) {
+      for (const [one, { item }] of this.#rows) {
+        if (one.status.state !== "done") continue;
+        item.remove();
+        this.#rows.delete(one);
+      }
+    }
+    for (const one of this.#queue.all) {
+      if (this.#rows.size >= ROWS_MAX) return;
+      // What arrived and had to make room stays away.
+      if (!this.#rows.has(one) && one.status.state !== "done") this.#add(one);
+    }
+  }
+
+  #add(one: Sending): void {
+    const toggle = button("Pause", () => {
+      if (one.status.state === "sending" || one.status.state === "waiting") this.#queue.pause([one]);
+      else this.#queue.resume([one]);
+    });
+    const remove = button(
+      "Remove",
+      () => {
+        this.#queue.remove(one);
+        this.#rows.get(one)?.item.remove();
+        this.#rows.delete(one);
+        this.makeRoom();
+        this.list.dispatchEvent(new Event("change"));
+      },
+      { className: "button quiet small", label: `Remove ${one.path}` },
+    );
+    const said = element("span", { className: "said" });
+    const bar = element("progress", { attributes: { max: "1", "aria-label": `Progress of ${one.path}` } });
+    const item = element("li", {
+      children: [
+        element("span", { className: "file-name", text: one.path, attributes: { dir: "auto" } }),
+        said,
+        element("span", { className: "buttons", children: [toggle, remove] }),
+        bar,
+      ],
+    });
+    const row = { item, said, bar, toggle };
+    this.#rows.set(one, row);
+    this.list.append(item);
+    fill(row, one);
+  }
+}
+
+function fill({ said, bar, toggle }: Row, one: Sending): void {
+  const { state, sentBytes, problem } = one.status;
+  const size = one.file.size;
+  bar.value = state === "done" || size === 0 ? Number(state === "done") : sentBytes / size;
+  bar.hidden = state === "done";
+  said.className = state === "failed" ? "said failed" : state === "done" ? "said done" : "said";
+  said.textContent = {
+    waiting: `Waiting, ${sizeInWords(size)}`,
+    sending: `${sizeInWords(sentBytes)} of ${sizeInWords(size)}${problem === undefined ? "" : `. ${problem}`}`,
+    paused: `Paused at ${sizeInWords(sentBytes)} of ${sizeInWords(size)}`,
+    failed: problem ?? "This did not work.",
+    done: `Arrived whole, ${sizeInWords(size)}`,
+  }[state];
+  const verb = state === "failed" ? "Try again" : state === "paused" ? "Go on" : "Pause";
+  if (toggle.textContent !== verb) toggle.textContent = verb;
+  toggle.setAttribute("aria-label", `${verb}: ${one.path}`);
+  toggle.hidden = state === "done";
+}
+
+const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
+
+/** A size for people, counted in 1,024s as the limits are. */
+export function sizeInWords(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1023.95 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return `${value.toFixed(unit === 0 || value >= 100 ? 0 : 1).replace(/\.0$/, "")} ${UNITS[unit] ?? ""}`;
+}

@@ -1,0 +1,174 @@
+/** One file on its way into a drop box: in pieces that the server keeps, so that a break costs nothing that arrived. */
+import { DetailedError, Upload } from "tus-js-client";
+import { isReadable } from "../../readable-file.ts";
+import { messageIn } from "./answers.ts";
+
+/** Where files go, and what is said of them. */
+export interface Destination {
+  readonly url: string;
+  /** What let the visitor in, where the link has a password; asked for anew with each request. */
+  readonly grant: () => string | undefined;
+  readonly sender: () => string;
+}
+
+export type SendingState = "waiting" | "sending" | "paused" | "failed" | "done";
+
+/** What has become of a file. */
+export interface SendingStatus {
+  readonly state: SendingState;
+  readonly sentBytes: number;
+  /** What is wrong, or what it waits for, in words. */
+  readonly problem: string | undefined;
+  /** It waits for the password of the link. */
+  readonly isLocked: boolean;
+}
+
+/** Up to this size all goes with the first request. Of a larger one nothing could be sent on where that breaks off. */
+const ONE_REQUEST_BYTES_MAX = 1024 * 1024;
+
+const UNREADABLE =
+  "The browser can't read this file: it was moved or deleted on your device, or may not be read. Choose it again.";
+
+/** Waits between attempts: as long as it takes, a lost connection comes back. */
+const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, ...Array.from({ length: 500 }, () => 15_000)];
+
+/** See the head of this file. `onChange` is called after each change of {@link Sending.status}. */
+export class Sending {
+  readonly file: File;
+  /** With the folders that it was in, if any. */
+  readonly path: string;
+  readonly #destination: Destination;
+  readonly #onChange: (sending: Sending) => void;
+  #upload: Upload | undefined;
+  #isPreparing = false;
+  /** What the server has said that it has. */
+  #keptBytes = 0;
+  #status: SendingStatus = { state: "waiting", sentBytes: 0, problem: undefined, isLocked: false };
+
+  constructor(
+    file: File,
+    { path, destination, onChange }: { path: string; destination: Destination; onChange: (sending: Sending) => void },
+  ) {
+    this.file = file;
+    this.path = path;
+    this.#destination = destination;
+    this.#onChange = onChange;
+  }
+
+  get status(): SendingStatus {
+    return this.#status;
+  }
+
+  /** Begins, or goes on where it was. */
+  start(): void {
+    this.#tell({ state: "sending", problem: undefined, isLocked: false });
+    if (this.#upload !== undefined) this.#upload.start();
+    // Stopped and begun again while the file is still looked at: once that is done, it goes by the state of then.
+    else if (!this.#isPreparing) void this.#begin();
+  }
+
+  async #begin(): Promise<void> {
+    this.#isPreparing = true;
+    try {
+      this.#upload = await this.#prepare();
+    } finally {
+      this.#isPreparing = false;
+    }
+    if (this.#status.state !== "sending") return;
+    if (this.#upload === undefined) this.#tell({ state: "failed", problem: UNREADABLE });
+    else this.#upload.start();
+  }
+
+  /** @returns undefined for a file that can't be read */
+  async #prepare(): Promise<Upload | undefined> {
+    if (!(await isReadable(this.file))) return undefined;
+    const upload = this.#make();
+    // Chosen again after the page was closed: the rest is sent.
+    const [previous] = await upload.findPreviousUploads();
+    if (previous !== undefined) upload.resumeFromPreviousUpload(previous);
+    return upload;
+  }
+
+  /** Stops; what has arrived is kept for a while. */
+  async pause(): Promise<void> {
+    if (this.#status.state === "done") return;
+    this.#tell({ state: "paused", problem: undefined });
+    await this.#upload?.abort();
+  }
+
+  /** Waits for its turn again. */
+  queue(): void {
+    this.#tell({ state: "waiting", problem: undefined, isLocked: false });
+  }
+
+  /** Refuses it before anything is sent. */
+  refuse(problem: string): void {
+    this.#tell({ state: "failed", problem });
+  }
+
+  /** Stops, and has what arrived thrown away. A failure of that leaves it to the server, which sweeps. */
+  async cancel(): Promise<void> {
+    this.#status = { ...this.#status, state: "paused" };
+    await this.#upload?.abort(true).catch(() => undefined);
+  }
+
+  #make(): Upload {
+    const { file, path } = this;
+    const { url, grant, sender } = this.#destination;
+    const name = sender().trim();
+    return new Upload(file, {
+      endpoint: url,
+      metadata: {
+        filename: file.name,
+        filetype: file.type || "application/octet-stream",
+        lastModified: String(file.lastModified),
+        ...(path !== file.name && { relativePath: path }),
+        ...(name !== "" && { sender: name }),
+      },
+      fingerprint: () => Promise.resolve(["larder", url, path, file.size, file.lastModified].join(" ")),
+      removeFingerprintOnSuccess: true,
+      uploadDataDuringCreation: file.size <= ONE_REQUEST_BYTES_MAX,
+      retryDelays: RETRY_DELAYS_MS,
+      onBeforeRequest: (request) => {
+        const given = grant();
+        if (given !== undefined) request.setHeader("X-Share-Grant", given);
+      },
+      onShouldRetry: (error) => {
+        const passes = isPassing(statusOf(error));
+        if (passes) this.#tell({ sentBytes: this.#keptBytes, problem: "Waiting to try again." });
+        return passes;
+      },
+      onProgress: (sentBytes) => this.#tell({ sentBytes, problem: undefined }),
+      onChunkComplete: (_, keptBytes) => {
+        this.#keptBytes = keptBytes;
+      },
+      onSuccess: () => this.#tell({ state: "done", sentBytes: file.size, problem: undefined }),
+      onError: (error) => {
+        const isLocked = statusOf(error) === 401;
+        this.#tell({ state: "failed", sentBytes: this.#keptBytes, problem: wordsFor(error), isLocked });
+      },
+    });
+  }
+
+  #tell(change: Partial<SendingStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    this.#onChange(this);
+  }
+}
+
+/** Whether a failure passes by itself: no connection, a server that restarts, too many at once. A full disk does not. */
+function isPassing(status: number | undefined): boolean {
+  if (status === undefined || status === 0) return true;
+  return status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507);
+}
+
+function statusOf(error: Error | DetailedError): number | undefined {
+  return error instanceof DetailedError ? error.originalResponse?.getStatus() : undefined;
+}
+
+function wordsFor(error: Error | DetailedError): string {
+  const status = statusOf(error);
+  if (status === undefined) return "The server can't be reached. Check your connection, and try again.";
+  const told = error instanceof DetailedError ? messageIn(error.originalResponse?.getBody() ?? "") : undefined;
+  return told ?? `The server refused it with status ${status}. Try again, or ask whoever sent you the link.`;
+}

@@ -1,0 +1,73 @@
+/** The password of a locked drop box, asked for again where what it gave has run out while files were being sent. */
+import { button, element } from "../dom.ts";
+import { messageIn, parsed } from "./answers.ts";
+
+/** See the head of this file. `onOpen` is called when files may go on. */
+export class Unlocking {
+  readonly element = element("div", { className: "notice", attributes: { hidden: "" } });
+  readonly #url: string | undefined;
+  readonly #onOpen: () => void;
+  readonly #field = element("input", {
+    attributes: { type: "password", id: "again", maxlength: "256", autocomplete: "off" },
+  });
+  readonly #problem = element("p", { className: "wrong", attributes: { role: "alert" } });
+  #grant: string | undefined;
+
+  constructor(url: string | undefined, grant: string | undefined, onOpen: () => void) {
+    this.#url = url;
+    this.#grant = grant;
+    this.#onOpen = onOpen;
+    this.element.append(
+      element("label", { text: "This link asks for its password again.", attributes: { for: "again" } }),
+      this.#field,
+      this.#problem,
+      button("Go on", () => void this.#send(), { className: "button", label: "Go on" }),
+    );
+    this.#field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") void this.#send();
+    });
+  }
+
+  /** What let the visitor in. */
+  get grant(): string | undefined {
+    return this.#grant;
+  }
+
+  /** Shows the question, where there is a password at all. */
+  ask(): void {
+    if (this.#url === undefined || !this.element.hidden) return;
+    this.element.hidden = false;
+    this.#field.focus();
+  }
+
+  async #send(): Promise<void> {
+    const answer = await fetch(this.#url ?? "", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ password: this.#field.value }),
+    }).catch(() => undefined);
+    const body = await answer?.text().catch(() => undefined);
+    if (answer === undefined || body === undefined) {
+      this.#problem.textContent = "The server can't be reached. Try again.";
+      return;
+    }
+    const grant = answer.ok ? grantIn(body) : undefined;
+    if (grant === undefined) {
+      this.#problem.textContent = messageIn(body) ?? `The server refused it with status ${answer.status}. Try again.`;
+      return;
+    }
+    this.#grant = grant;
+    this.#field.value = "";
+    this.#problem.textContent = "";
+    this.element.hidden = true;
+    this.#onOpen();
+  }
+}
+
+function grantIn(body: string): string | undefined {
+  const answer = parsed(body);
+  if (typeof answer !== "object" || answer === null || !("data" in answer)) return undefined;
+  const { data } = answer;
+  if (typeof data !== "object" || data === null || !("grant" in data)) return undefined;
+  return typeof data.grant === "string" ? data.grant : undefined;
+}

@@ -1,0 +1,178 @@
+/** Looking at the files of a shared folder one after another, above its page. */
+import { button, element } from "./dom.ts";
+import { readText, textBlock } from "./reading.ts";
+
+interface Item {
+  readonly link: HTMLAnchorElement;
+  readonly name: string;
+  readonly view: string | undefined;
+  readonly url: string | undefined;
+  readonly downloadUrl: string;
+}
+
+/** Opens files of a shared folder in place, by mouse, keyboard and touch. Links opened elsewhere stay links. */
+export function startGallery(root: ParentNode): void {
+  const list = root.querySelector<HTMLElement>("[data-gallery]");
+  const items = [...(list?.querySelectorAll<HTMLAnchorElement>("a[data-file]") ?? [])].map(readItem);
+  if (list === null || items.length === 0) return;
+  const viewer = new Viewer(items);
+  list.addEventListener("click", (event) => {
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a[data-file]") : null;
+    const index = items.findIndex((item) => item.link === link);
+    if (index === -1) return;
+    event.preventDefault();
+    viewer.open(index);
+  });
+}
+
+function readItem(link: HTMLAnchorElement): Item {
+  const { view, src, download } = link.dataset;
+  return {
+    link,
+    name: link.querySelector("[dir]")?.textContent ?? "",
+    view,
+    url: src,
+    downloadUrl: download ?? link.href,
+  };
+}
+
+/** How far a finger moves to go on, in pixels. */
+const SWIPE_PX = 60;
+
+class Viewer {
+  readonly #items: readonly Item[];
+  readonly #dialog: HTMLDialogElement;
+  readonly #title = element("h2", { attributes: { "aria-live": "polite", dir: "auto" } });
+  readonly #stage = element("div", { className: "stage" });
+  readonly #download = element("a", { text: "Download", attributes: { download: "" } });
+  readonly #previous: HTMLButtonElement;
+  readonly #next: HTMLButtonElement;
+  #index = 0;
+  #reading = new AbortController();
+
+  constructor(items: readonly Item[]) {
+    this.#items = items;
+    this.#previous = button("‹", () => this.#show(this.#index - 1), { className: "", label: "Previous" });
+    this.#next = button("›", () => this.#show(this.#index + 1), { className: "", label: "Next" });
+    const close = button("✕", () => this.#dialog.close(), { className: "", label: "Close" });
+    const header = element("div", {
+      className: "viewer-bar",
+      children: [this.#title, this.#previous, this.#next, this.#download, close],
+    });
+    this.#dialog = element("dialog", {
+      className: "viewer",
+      attributes: { "aria-label": "Preview" },
+      children: [header, this.#stage],
+    });
+    document.body.append(this.#dialog);
+    this.#listen();
+  }
+
+  open(index: number): void {
+    this.#dialog.showModal();
+    // So that "back" closes it, as on a phone one expects.
+    window.history.pushState({ viewer: true }, "");
+    this.#show(index);
+  }
+
+  #listen(): void {
+    let from: number | undefined;
+    // Of the page, not of the dialog: a press beside a control leaves the focus nowhere.
+    document.addEventListener("keydown", (event) => {
+      if (this.#dialog.open) this.#onKey(event);
+    });
+    this.#dialog.addEventListener("close", () => {
+      this.#reading.abort();
+      this.#stage.replaceChildren();
+      this.#items[this.#index]?.link.focus();
+      if (isViewerState(window.history.state)) window.history.back();
+    });
+    // Only when "back" has left it: one that we asked for may arrive after another file was opened.
+    window.addEventListener("popstate", (event) => {
+      if (!isViewerState(event.state)) this.#dialog.close();
+    });
+    this.#stage.addEventListener("touchstart", (event) => {
+      from = event.touches.length === 1 ? event.touches[0]?.clientX : undefined;
+    });
+    this.#stage.addEventListener("touchend", (event) => {
+      const moved = (event.changedTouches[0]?.clientX ?? 0) - (from ?? event.changedTouches[0]?.clientX ?? 0);
+      if (Math.abs(moved) > SWIPE_PX) this.#show(this.#index + (moved < 0 ? 1 : -1));
+    });
+  }
+
+  #onKey(event: KeyboardEvent): void {
+    // Players have their own use for the arrows.
+    if (event.target instanceof HTMLMediaElement || event.ctrlKey || event.metaKey || event.altKey) return;
+    const goTo: Readonly<Record<string, number>> = {
+      ArrowLeft: this.#index - 1,
+      ArrowRight: this.#index + 1,
+      Home: 0,
+      End: this.#items.length - 1,
+    };
+    const target = goTo[event.key];
+    if (target !== undefined) {
+      event.preventDefault();
+      this.#show(target);
+    } else if (event.key === "d") {
+      this.#download.click();
+    }
+  }
+
+  #show(index: number): void {
+    const item = this.#items[index];
+    if (item === undefined) return;
+    this.#index = index;
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    this.#title.textContent = `${item.name} (${index + 1} of ${this.#items.length})`;
+    this.#download.href = item.downloadUrl;
+    this.#previous.disabled = index === 0;
+    this.#next.disabled = index === this.#items.length - 1;
+    this.#stage.replaceChildren(this.#picture(item));
+  }
+
+  #picture(item: Item): Node {
+    const { url, name } = item;
+    if (url !== undefined) {
+      switch (item.view) {
+        case "image":
+          return this.#image(url, name);
+        case "video":
+          return element("video", { attributes: { src: url, controls: "", autoplay: "", "aria-label": name } });
+        case "audio":
+          return element("audio", { attributes: { src: url, controls: "", autoplay: "", "aria-label": name } });
+        case "text":
+          return this.#text(url, name);
+        default:
+      }
+    }
+    return element("p", { text: "This kind of file can't be shown here. Download it to open it." });
+  }
+
+  #image(url: string, name: string): Node {
+    const image = element("img", { attributes: { src: url, alt: name } });
+    image.addEventListener("error", () => {
+      if (image.isConnected) image.replaceWith(failure());
+    });
+    return image;
+  }
+
+  #text(url: string, name: string): Node {
+    const place = element("p", { text: "Loading…" });
+    const { signal } = this.#reading;
+    void readText(url, signal).then((text) => {
+      if (signal.aborted) return;
+      place.replaceWith(text === undefined ? failure() : textBlock(text, name));
+    });
+    return place;
+  }
+}
+
+function failure(): Node {
+  return element("p", { text: "This can't be shown now: the link may have ended. Load the page again." });
+}
+
+function isViewerState(state: unknown): boolean {
+  return typeof state === "object" && state !== null && "viewer" in state;
+}

@@ -1,0 +1,15 @@
+/** What pages of public links do beyond what they do without script. Each part looks for what it adds to. */
+import { startGallery } from "./gallery.ts";
+import { startReading } from "./reading.ts";
+import { startSelection } from "./selection.ts";
+import { tellTimes } from "./times.ts";
+import { startUnlock } from "./unlock.ts";
+
+tellTimes(document);
+startUnlock(document);
+startSelection(document);
+startGallery(document);
+startReading(document);
+
+const dropBox = document.querySelector<HTMLFormElement>("form[data-drop-box]");
+if (dropBox !== null) void import("./drop-box/drop-box.ts").then(({ startDropBox }) => startDropBox(dropBox));

@@ -1,0 +1,40 @@
+import { button } from "./dom.ts";
+
+/** Helps to tick what shall be in a ZIP: all at once, a range with shift, and how many are ticked on the button. */
+export function startSelection(root: ParentNode): void {
+  const form = root.querySelector<HTMLFormElement>("form[data-selection]");
+  const bar = form?.querySelector<HTMLElement>(".chosen");
+  const submit = bar?.querySelector<HTMLButtonElement>("button[type=submit]");
+  if (form === null || !bar || !submit) return;
+  const boxes = [...form.querySelectorAll<HTMLInputElement>("input[type=checkbox]")];
+  let last: number | undefined;
+
+  const tell = () => {
+    const chosen = boxes.filter((box) => box.checked).length;
+    submit.disabled = chosen === 0;
+    submit.textContent = chosen === 0 ? "Download as ZIP" : `Download ${chosen} as ZIP`;
+    all.textContent = chosen === boxes.length ? "Untick all" : "Tick all on this page";
+  };
+  const all = button("Tick all on this page", () => {
+    const willCheck = boxes.some((box) => !box.checked);
+    for (const box of boxes) box.checked = willCheck;
+    tell();
+  });
+  all.className = "button quiet";
+  all.removeAttribute("aria-label");
+  bar.append(all);
+
+  for (const [index, box] of boxes.entries()) {
+    box.addEventListener("click", (event) => {
+      if (event.shiftKey && last !== undefined) {
+        const [from, to] = [Math.min(last, index), Math.max(last, index)];
+        for (const between of boxes.slice(from, to + 1)) between.checked = box.checked;
+      }
+      last = index;
+      tell();
+    });
+  }
+  // Coming back to the page, browsers tick what was ticked.
+  window.addEventListener("pageshow", tell);
+  tell();
+}

@@ -1,0 +1,23 @@
+/** Accented English from right to left (`ar-XB`): shows words that were not taken from the tables, and layouts that break. */
+import type { Translation } from "../app/text.ts";
+
+const ACCENTED: Readonly<Record<string, string>> = {
+  a: "á",
+  e: "é",
+  i: "í",
+  o: "ö",
+  u: "ü",
+  A: "Á",
+  E: "É",
+  O: "Ö",
+  U: "Ü",
+};
+
+/** Nothing is translated by itself: all is transformed. */
+const words: Translation = {};
+export default words;
+
+/** `Files` becomes `[Fílés]`. */
+export function transform(text: string): string {
+  return `[${text.replaceAll(/[aeiouAEOU]/g, (letter) => ACCENTED[letter] ?? letter)}]`;
+}

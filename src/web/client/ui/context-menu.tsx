@@ -1,0 +1,1 @@
+export { ContextMenu } from "./menu.tsx";

@@ -1,0 +1,75 @@
+import { Check, Copy } from "./icons.ts";
+import { useState } from "react";
+import { announce } from "../app/announce.ts";
+import { Button } from "./button.tsx";
+import { Field } from "./field.tsx";
+import { words } from "./words.ts";
+
+/** A text to take along: a link, a token, a code. */
+export function CopyField({
+  label,
+  value,
+  hint,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly hint?: string;
+}) {
+  const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
+  const copy = async () => {
+    const isCopied = await copyText(value);
+    setState(isCopied ? "copied" : "failed");
+    if (isCopied) announce(words.copied);
+  };
+  return (
+    <Field
+      label={label}
+      {...(hint !== undefined && { hint })}
+      error={state === "failed" ? words.copyFailed : undefined}
+    >
+      {(ties) => (
+        <div className="flex gap-2">
+          <input
+            {...ties}
+            readOnly
+            value={value}
+            onFocus={(event) => event.target.select()}
+            className="field control min-w-0 flex-1 font-mono"
+          />
+          <Button icon={state === "copied" ? Check : Copy} onClick={() => void copy()}>
+            {state === "copied" ? words.copied : words.copy}
+          </Button>
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** Puts `text` on the clipboard, also on pages that came by plain HTTP. @returns whether the browser allowed it */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    if (navigator.clipboard !== undefined) {
+      await navigator.clipboard.writeText(text);
+      return true;
+    }
+  } catch {
+    return copyBySelection(text); // Refused, for instance because the page has not the focus: the old way may do.
+  }
+  return copyBySelection(text);
+}
+
+/** Browsers have `navigator.clipboard` on HTTPS and localhost alone; a server at home is often neither. */
+function copyBySelection(text: string): boolean {
+  const focused = document.activeElement;
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "sr-only";
+  // Inside an open dialog the focus may not leave it.
+  const host = focused?.closest('[role="dialog"]') ?? document.body;
+  host.append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  return isCopied;
+}

@@ -1,0 +1,117 @@
+import { ArrowDown, ArrowUp } from "./icons.ts";
+import type { ReactNode } from "react";
+import { cx } from "./cx.ts";
+
+/** A column of a {@link DataTable}. */
+export interface Column<Row> {
+  readonly key: string;
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** The column that names the row; read out with each of its cells. */
+  readonly isHeader?: boolean;
+  /** Numbers stand at the end. */
+  readonly align?: "start" | "end";
+  /** The title is for screen readers alone: columns of buttons. */
+  readonly isTitleHidden?: boolean;
+  /** Sorted by it now, in which direction; with `onSort` the title is a button. */
+  readonly sorted?: "ascending" | "descending" | undefined;
+  readonly onSort?: () => void;
+}
+
+/** A table; on phones each row becomes a card, with the columns' titles before the values. */
+export function DataTable<Row>({
+  columns,
+  rows,
+  rowKey,
+  caption,
+  className,
+}: {
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** What the table is, for screen readers. */
+  readonly caption: string;
+  readonly className?: string;
+}) {
+  return (
+    // Roles are said again because another `display`, as phones have it, takes them from table elements.
+    <table role="table" className={cx("block w-full border-collapse text-sm md:table", className)}>
+      <caption className="sr-only">{caption}</caption>
+      <thead role="rowgroup" className="sr-only md:not-sr-only md:table-header-group">
+        <tr role="row">
+          {columns.map((column) => (
+            <th
+              key={column.key}
+              role="columnheader"
+              scope="col"
+              {...(column.sorted !== undefined && { "aria-sort": column.sorted })}
+              className={cx("border-b border-line px-3 py-2 font-medium text-muted", alignment(column))}
+            >
+              <Title column={column} />
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup" className="block md:table-row-group">
+        {rows.map((row) => (
+          <tr
+            key={rowKey(row)}
+            role="row"
+            className="block border-b border-line py-2 last:border-b-0 md:table-row md:py-0 md:hover:bg-sunken"
+          >
+            {columns.map((column) => (
+              <Cell key={column.key} column={column} row={row} />
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Title<Row>({ column: { title, isTitleHidden, onSort, sorted } }: { readonly column: Column<Row> }) {
+  if (isTitleHidden === true) return <span className="sr-only">{title}</span>;
+  if (onSort === undefined) return title;
+  return (
+    <button type="button" onClick={onSort} className="inline-flex min-h-6 items-center gap-1 hover:text-ink">
+      {title}
+      {sorted === "ascending" && <ArrowUp aria-hidden size={14} />}
+      {sorted === "descending" && <ArrowDown aria-hidden size={14} />}
+    </button>
+  );
+}
+
+function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {
+  const isHeader = column.isHeader === true;
+  const className = cx(
+    "flex items-baseline justify-between gap-4 px-3 py-1 md:table-cell md:border-b md:border-line md:py-2 md:align-middle",
+    "break-words",
+    isHeader && "font-medium",
+    column.isTitleHidden === true && "justify-end",
+    alignment(column),
+  );
+  const content = (
+    <>
+      {!isHeader && column.isTitleHidden !== true && (
+        <span aria-hidden className="shrink-0 text-muted md:hidden">
+          {column.title}
+        </span>
+      )}
+      {/* One child, so that a value of several parts stays together beside its title. */}
+      <div className="min-w-0">{column.cell(row)}</div>
+    </>
+  );
+  return isHeader ? (
+    <th role="rowheader" scope="row" className={className}>
+      {content}
+    </th>
+  ) : (
+    <td role="cell" className={className}>
+      {content}
+    </td>
+  );
+}
+
+function alignment<Row>({ align }: Column<Row>): string {
+  return align === "end" ? "text-end" : "text-start";
+}

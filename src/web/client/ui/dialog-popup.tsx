@@ -1,0 +1,75 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { X } from "./icons.ts";
+import type { DialogProps, DialogSize } from "./dialog.tsx";
+import { cx } from "./cx.ts";
+import { IconButton } from "./icon-button.tsx";
+import { words } from "./words.ts";
+
+const SIZES: Readonly<Record<DialogSize, string>> = {
+  small: "sm:max-w-md",
+  medium: "sm:max-w-xl",
+  large: "sm:max-w-3xl",
+};
+
+/** A dialog above the page; the focus stays in it and returns where it came from. On phones it comes from below. */
+export function DialogPopup({
+  open,
+  onClose,
+  title,
+  description,
+  children,
+  footer,
+  size = "small",
+  initialFocus,
+  isPersistent = false,
+  hasClose = true,
+  role,
+}: DialogProps) {
+  return (
+    <Base.Root
+      open={open}
+      disablePointerDismissal={isPersistent}
+      onOpenChange={(isOpen) => {
+        if (!isOpen) onClose();
+      }}
+    >
+      <Base.Portal>
+        <Base.Backdrop className="appear fixed inset-0 z-50 bg-veil" />
+        <Base.Popup
+          data-sheet
+          {...(role !== undefined && { role })}
+          {...(initialFocus !== undefined && { initialFocus })}
+          className={cx(
+            "appear fixed z-50 flex max-h-[92dvh] w-full flex-col bg-raised text-ink shadow-2xl",
+            "inset-x-0 bottom-0 rounded-t-2xl sm:inset-x-auto sm:bottom-auto sm:start-1/2 sm:top-1/2 sm:rounded-2xl",
+            "sm:-translate-x-1/2 sm:-translate-y-1/2 rtl:sm:translate-x-1/2",
+            SIZES[size],
+          )}
+        >
+          <Base.Title className={cx("px-5 pt-5 text-lg font-semibold break-words", hasClose && "pe-16")}>
+            {title}
+          </Base.Title>
+          <div className="min-h-0 flex-1 overflow-y-auto px-5 pt-1 pb-5">
+            {description !== undefined && (
+              <Base.Description className="mb-3 text-sm text-muted">{description}</Base.Description>
+            )}
+            {children}
+          </div>
+          {footer !== undefined && (
+            <div className="flex flex-wrap justify-end gap-2 border-t border-line px-5 py-3">{footer}</div>
+          )}
+          {/* Last, so that the first control of the content is the first to have the focus. */}
+          {hasClose && (
+            <IconButton
+              label={words.close}
+              icon={X}
+              hasTooltip={false}
+              onClick={onClose}
+              className="absolute end-3 top-3.5"
+            />
+          )}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}

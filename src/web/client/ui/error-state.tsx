@@ -1,0 +1,22 @@
+import { RotateCw, TriangleAlert } from "./icons.ts";
+import { messageOf } from "../api/http.ts";
+import { Button } from "./button.tsx";
+import { words } from "./words.ts";
+
+/** What is said where something failed, with a way to try again. */
+export function ErrorState({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  return (
+    <div role="alert" className="flex flex-col items-center justify-center gap-3 px-6 py-16 text-center">
+      <span className="inline-flex size-16 items-center justify-center rounded-full bg-danger-soft text-danger">
+        <TriangleAlert aria-hidden size={30} strokeWidth={1.5} />
+      </span>
+      <p className="text-lg font-medium">{words.failedTitle}</p>
+      <p className="max-w-md text-sm break-words text-muted">{messageOf(error)}</p>
+      {onRetry !== undefined && (
+        <Button icon={RotateCw} onClick={onRetry}>
+          {words.tryAgain}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import { type ReactNode, useId } from "react";
+import { cx } from "./cx.ts";
+
+/** What every field has around it. */
+export interface FieldFrame {
+  readonly label: string;
+  /** The label is for screen readers alone. */
+  readonly isLabelHidden?: boolean;
+  readonly hint?: ReactNode;
+  /** What is wrong with the value, and what to do. */
+  readonly error?: string | undefined;
+  readonly className?: string;
+}
+
+/** Attributes that tie a control to its label, hint and error. */
+export interface FieldTies {
+  readonly id: string;
+  readonly "aria-describedby"?: string;
+  readonly "aria-invalid"?: true;
+}
+
+/** Label above, hint and error below a control; the error is read out when it comes. */
+export function Field({
+  label,
+  isLabelHidden = false,
+  hint,
+  error,
+  className,
+  children,
+}: FieldFrame & { readonly children: (ties: FieldTies) => ReactNode }) {
+  const id = useId();
+  const hasHint = hint !== undefined && hint !== null && hint !== "";
+  const described = [hasHint && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(" ");
+  const ties: FieldTies = {
+    id,
+    ...(described !== "" && { "aria-describedby": described }),
+    ...(error !== undefined && { "aria-invalid": true }),
+  };
+  return (
+    <div className={cx("flex flex-col gap-1", className)}>
+      <label htmlFor={id} className={isLabelHidden ? "sr-only" : "text-sm font-medium"}>
+        {label}
+      </label>
+      {children(ties)}
+      {hasHint && (
+        <p id={`${id}-hint`} className="text-sm text-muted">
+          {hint}
+        </p>
+      )}
+      {error !== undefined && (
+        <p id={`${id}-error`} role="alert" className="text-sm text-danger">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+/** Numbers, sizes and times in words of the reader's language. */
+
+const SIZE_UNITS = ["KB", "MB", "GB", "TB", "PB"] as const;
+const RELATIVE_UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ["year", 31_557_600],
+  ["month", 2_629_800],
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+
+let region: string | undefined;
+
+/** Sets how the reader's region writes the page's language (`en-GB`): English is spoken in many, few write 11/22/2026. */
+export function setRegion(tag: string | undefined): void {
+  region = tag;
+}
+
+/** The tag by which numbers and times are written: the page's language, as the reader's region has it. */
+export function locale(): string {
+  return region ?? (document.documentElement.lang || "en");
+}
+
+const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>();
+
+/** Makes a formatter once per language: making one costs a hundred times what using it does. */
+function kept<T extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.RelativeTimeFormat>(
+  name: string,
+  make: (locale: string) => T,
+): T {
+  const key = `${name} ${locale()}`;
+  const known = formatters.get(key);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a name stands for one kind of formatter
+  if (known !== undefined) return known as T;
+  const made = make(locale());
+  formatters.set(key, made);
+  return made;
+}
+
+/** Makes what nearly every page needs, while the server is waited for: the first formatter of a page takes longest. */
+export function prepareFormats(): void {
+  formatNumber(1000);
+  formatBytes(1 << 20);
+  formatDate("2000-01-01T00:00:00Z");
+}
+
+/** `1,234` */
+export function formatNumber(n: number): string {
+  return kept("number", (tag) => new Intl.NumberFormat(tag)).format(n);
+}
+
+/** A size of bytes, in steps of 1024: `1.5 MB`, `0 bytes`. */
+export function formatBytes(n: number): string {
+  if (n < 1024) return n === 1 ? "1 byte" : `${formatNumber(n)} bytes`;
+  let value = n;
+  let unit = -1;
+  do {
+    value /= 1024;
+    unit += 1;
+  } while (value >= 1023.95 && unit < SIZE_UNITS.length - 1);
+  const number = kept("size", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 1 }));
+  const whole = kept("whole", (tag) => new Intl.NumberFormat(tag, { maximumFractionDigits: 0 }));
+  return `${(value < 100 ? number : whole).format(value)} ${SIZE_UNITS[unit] ?? ""}`;
+}
+
+/** `Nov 3, 2026`; text that is no time is given back as it is. */
+export function formatDate(iso: string): string {
+  return formatTime(iso, "date", { dateStyle: "medium" });
+}
+
+/** `Nov 3, 2026, 4:05 PM` */
+export function formatDateTime(iso: string): string {
+  return formatTime(iso, "date-time", { dateStyle: "medium", timeStyle: "short" });
+}
+
+function formatTime(iso: string, name: string, options: Intl.DateTimeFormatOptions): string {
+  const time = Date.parse(iso);
+  return Number.isNaN(time) ? iso : kept(name, (tag) => new Intl.DateTimeFormat(tag, options)).format(time);
+}
+
+/** `3 minutes ago`, `in 2 days`, `now` for less than a minute. */
+export function formatRelative(iso: string, nowMs: number = Date.now()): string {
+  const time = Date.parse(iso);
+  if (Number.isNaN(time)) return iso;
+  const seconds = (time - nowMs) / 1000;
+  const format = kept("relative", (tag) => new Intl.RelativeTimeFormat(tag, { numeric: "auto" }));
+  for (const [unit, length] of RELATIVE_UNITS) {
+    if (Math.abs(seconds) >= length) return format.format(Math.trunc(seconds / length), unit);
+  }
+  return format.format(0, "second");
+}
+
+/** A length of time as players show it: `0:07`, `1:02:03`. */
+export function formatDuration(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  const pad = (n: number) => String(n).padStart(2, "0");
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor((whole % 3600) / 60);
+  return hours > 0 ? `${hours}:${pad(minutes)}:${pad(whole % 60)}` : `${minutes}:${pad(whole % 60)}`;
+}

@@ -1,0 +1,22 @@
+import type { ComponentProps } from "react";
+import { type ButtonLook, buttonLook } from "./button.tsx";
+import { cx } from "./cx.ts";
+
+/** A link that looks like a button; for addresses inside the application give `buttonLook` to the router's Link. */
+export function LinkButton({
+  variant,
+  size,
+  icon: Icon,
+  className,
+  children,
+  href,
+  ...rest
+}: ButtonLook & { readonly href: string } & ComponentProps<"a">) {
+  const look: ButtonLook = { ...(variant !== undefined && { variant }), ...(size !== undefined && { size }) };
+  return (
+    <a {...rest} href={href} className={cx(buttonLook(look), "no-underline", className)}>
+      {Icon !== undefined && <Icon aria-hidden size={18} className="shrink-0" />}
+      {children}
+    </a>
+  );
+}

@@ -1,0 +1,24 @@
+import { Button } from "./button.tsx";
+import { words } from "./words.ts";
+
+/** The rest of a list, at a press. */
+export function LoadMore({
+  hasMore,
+  isLoading,
+  onLoad,
+  label = words.loadMore,
+}: {
+  readonly hasMore: boolean;
+  readonly isLoading: boolean;
+  readonly onLoad: () => void;
+  readonly label?: string;
+}) {
+  if (!hasMore) return null;
+  return (
+    <div className="flex justify-center py-4">
+      <Button busy={isLoading} onClick={onLoad}>
+        {label}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,141 @@
+import { Menu as Base } from "@base-ui/react/menu";
+import { Check, ChevronRight } from "./icons.ts";
+import { keyCaps } from "../app/shortcuts.ts";
+import { cx } from "./cx.ts";
+import type { MenuEntry, MenuItem } from "./menu.tsx";
+
+const POPUP =
+  "appear z-50 min-w-48 max-w-80 max-h-[var(--available-height)] overflow-y-auto rounded-xl border border-line bg-raised py-1.5 text-sm text-ink shadow-xl outline-none";
+const ROW =
+  "control flex w-full items-center gap-3 px-3.5 text-start text-ink no-underline outline-none select-none data-highlighted:bg-sunken data-disabled:opacity-50 data-popup-open:bg-sunken";
+
+/** What a menu hangs on: a control, or a point where the pointer was. */
+export type MenuAnchor = Element | { getBoundingClientRect: () => DOMRect };
+
+/** An open menu. A script of its own, fetched when the page has nothing better to do. */
+export function MenuPopup({
+  open,
+  onClose,
+  anchor,
+  items,
+  align,
+  label,
+  returnFocus,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly anchor: MenuAnchor | null;
+  readonly items: readonly MenuItem[];
+  readonly align: "start" | "center" | "end";
+  readonly label: string;
+  /** What had the focus, and gets it back. */
+  readonly returnFocus: HTMLElement | null;
+}) {
+  return (
+    <Base.Root
+      open={open}
+      onOpenChange={(isOpen) => {
+        if (!isOpen) onClose();
+      }}
+    >
+      <Base.Portal>
+        {/* Outside of the page's parts in the document, and so a part of its own. */}
+        <section aria-label={label}>
+          <Base.Positioner
+            anchor={anchor}
+            align={align}
+            sideOffset={4}
+            collisionPadding={8}
+            className="z-50 outline-none"
+          >
+            <Base.Popup className={POPUP} finalFocus={() => returnFocus} aria-label={label}>
+              <Lines items={items} />
+            </Base.Popup>
+          </Base.Positioner>
+        </section>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+function Lines({ items }: { readonly items: readonly MenuItem[] }) {
+  return items.map((item, index) =>
+    item === null ? (
+      // oxlint-disable-next-line react/no-array-index-key -- rules have nothing else to tell them apart
+      <Base.Separator key={`rule-${index}`} className="my-1.5 h-px bg-line" />
+    ) : (
+      <Line key={item.label} item={item} />
+    ),
+  );
+}
+
+function Line({ item }: { readonly item: MenuEntry }) {
+  const { label, run, href, download, disabled = false, checked, items } = item;
+  const className = cx(ROW, item.danger === true && "text-danger");
+  if (items !== undefined) {
+    return (
+      <Base.SubmenuRoot disabled={disabled}>
+        <Base.SubmenuTrigger label={label} className={className}>
+          <Face item={item} />
+          <ChevronRight aria-hidden size={16} className="ms-auto rtl:rotate-180" />
+        </Base.SubmenuTrigger>
+        <Base.Portal>
+          <section aria-label={label}>
+            <Base.Positioner collisionPadding={8} className="z-50 outline-none">
+              <Base.Popup className={POPUP} aria-label={label}>
+                <Lines items={items} />
+              </Base.Popup>
+            </Base.Positioner>
+          </section>
+        </Base.Portal>
+      </Base.SubmenuRoot>
+    );
+  }
+  if (href !== undefined && !disabled) {
+    return (
+      <Base.LinkItem
+        href={href}
+        closeOnClick
+        {...(download !== undefined && { download: download === true ? "" : download })}
+        className={className}
+      >
+        <Face item={item} />
+      </Base.LinkItem>
+    );
+  }
+  if (checked !== undefined) {
+    return (
+      <Base.CheckboxItem
+        checked={checked}
+        disabled={disabled}
+        closeOnClick
+        onCheckedChange={() => run?.()}
+        className={className}
+      >
+        <span aria-hidden className="inline-flex w-4.5 shrink-0">
+          {checked && <Check size={18} />}
+        </span>
+        <Face item={item} />
+      </Base.CheckboxItem>
+    );
+  }
+  return (
+    <Base.Item disabled={disabled} onClick={() => run?.()} className={className}>
+      <Face item={item} />
+    </Base.Item>
+  );
+}
+
+function Face({ item: { icon: Icon, label, keys } }: { readonly item: MenuEntry }) {
+  return (
+    <>
+      {Icon !== undefined && <Icon aria-hidden size={18} className="shrink-0" />}
+      <span className="min-w-0 flex-1 truncate">{label}</span>
+      {keys !== undefined && (
+        <span aria-hidden className="ms-4 text-xs text-muted">
+          {keyCaps(keys.split(" ")[0] ?? "").join("+")}
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,175 @@
+import type { LucideIcon } from "lucide-react";
+import { cloneElement, type MouseEvent, type ReactElement, Suspense, useState } from "react";
+import { lazyPart } from "./lazy-part.ts";
+import type { MenuAnchor } from "./menu-popup.tsx";
+import { whenIdle } from "./when-idle.ts";
+import { words } from "./words.ts";
+
+/** What a menu offers: a deed, a link, one of a choice (`checked`), or a menu of its own. */
+export interface MenuEntry {
+  readonly label: string;
+  readonly icon?: LucideIcon;
+  readonly run?: () => void;
+  /** An address to go to; the browser opens it as a link. */
+  readonly href?: string;
+  /** With `href`: the browser keeps it under this name in place of showing it. */
+  readonly download?: string | boolean;
+  readonly disabled?: boolean;
+  readonly danger?: boolean;
+  /** Keys that do the same, shown beside it. */
+  readonly keys?: string;
+  /** One of a choice: whether it is the one. */
+  readonly checked?: boolean;
+  readonly items?: readonly MenuItem[];
+}
+
+/** A line of a menu; null stands for a rule between groups. */
+export type MenuItem = MenuEntry | null;
+
+/** The lines of a menu; a function is asked when the menu opens. */
+export type MenuItems = readonly MenuItem[] | (() => readonly MenuItem[]);
+
+interface Opened {
+  readonly isOpen: boolean;
+  readonly anchor: MenuAnchor;
+  readonly items: readonly MenuItem[];
+  readonly returnFocus: HTMLElement | null;
+}
+
+const MenuPopup = lazyPart(() => import("./menu-popup.tsx").then((part) => part.MenuPopup));
+whenIdle(() => void MenuPopup.preload());
+
+// What a trigger is cloned with has names of attributes; its own handlers are called as they are.
+type Trigger = ReactElement<{ onClick?: ((event: MouseEvent<HTMLElement>) => void) | undefined }>;
+type Area = ReactElement<{ onContextMenu?: ((event: MouseEvent<HTMLElement>) => void) | undefined }>;
+
+/** A menu that a button opens. `trigger` is that button; what it does itself at a press is done as well. */
+export function Menu({
+  trigger,
+  items,
+  align = "start",
+  label,
+  onOpenChange,
+}: {
+  readonly trigger: Trigger;
+  readonly items: MenuItems;
+  readonly align?: "start" | "center" | "end";
+  /** The menu's name, where its button's name is not one for it. */
+  readonly label?: string;
+  readonly onOpenChange?: (isOpen: boolean) => void;
+}) {
+  const [opened, setOpened] = useState<Opened>();
+  const button = cloneElement(trigger, {
+    "aria-haspopup": "menu",
+    "aria-expanded": opened?.isOpen === true,
+    onClick: (event: MouseEvent<HTMLElement>) => {
+      trigger.props.onClick?.(event);
+      const control = event.currentTarget;
+      setOpened({ isOpen: true, anchor: control, items: linesOf(items), returnFocus: control });
+      onOpenChange?.(true);
+    },
+  } as Partial<Trigger["props"]>);
+  return (
+    <>
+      {button}
+      <Popup
+        opened={opened}
+        items={items}
+        align={align}
+        label={label ?? words.menu}
+        onClose={() => {
+          setOpened((former) => former && { ...former, isOpen: false });
+          onOpenChange?.(false);
+        }}
+      />
+    </>
+  );
+}
+
+/** The menu of what `children` shows: by the right button, a long press, or the menu key. `children` is one element. */
+export function ContextMenu({
+  items,
+  label,
+  children,
+  onOpenChange,
+}: {
+  readonly items: MenuItems;
+  readonly label?: string;
+  readonly children: Area;
+  readonly onOpenChange?: (isOpen: boolean) => void;
+}) {
+  const [opened, setOpened] = useState<Opened>();
+  const area = cloneElement(children, {
+    onContextMenu: (event: MouseEvent<HTMLElement>) => {
+      // What is there says first what the menu is about: it may choose what is under the pointer.
+      children.props.onContextMenu?.(event);
+      if (event.defaultPrevented) return;
+      const lines = linesOf(items);
+      if (lines.length === 0) return;
+      event.preventDefault();
+      const focused = document.activeElement;
+      setOpened({
+        isOpen: true,
+        anchor: anchorOf(event),
+        items: lines,
+        returnFocus: focused instanceof HTMLElement ? focused : null,
+      });
+      onOpenChange?.(true);
+    },
+  });
+  return (
+    <>
+      {area}
+      <Popup
+        opened={opened}
+        items={items}
+        align="start"
+        label={label ?? words.menu}
+        onClose={() => {
+          setOpened((former) => former && { ...former, isOpen: false });
+          onOpenChange?.(false);
+        }}
+      />
+    </>
+  );
+}
+
+function Popup({
+  opened,
+  items,
+  align,
+  label,
+  onClose,
+}: {
+  readonly opened: Opened | undefined;
+  readonly items: MenuItems;
+  readonly align: "start" | "center" | "end";
+  readonly label: string;
+  readonly onClose: () => void;
+}) {
+  if (opened === undefined) return null;
+  return (
+    <Suspense fallback={null}>
+      <MenuPopup
+        open={opened.isOpen}
+        anchor={opened.anchor}
+        // A list follows its page while the menu is open; a function was asked once.
+        items={typeof items === "function" ? opened.items : items}
+        align={align}
+        label={label}
+        returnFocus={opened.returnFocus}
+        onClose={onClose}
+      />
+    </Suspense>
+  );
+}
+
+function linesOf(items: MenuItems): readonly MenuItem[] {
+  return typeof items === "function" ? items() : items;
+}
+
+/** The point of the pointer; by keyboard, where there is none, what has the focus. */
+function anchorOf({ clientX, clientY, target, currentTarget }: MouseEvent<HTMLElement>): MenuAnchor {
+  if (clientX === 0 && clientY === 0) return target instanceof Element ? target : currentTarget;
+  return { getBoundingClientRect: () => new DOMRect(clientX, clientY, 0, 0) };
+}

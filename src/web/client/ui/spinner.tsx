@@ -1,0 +1,21 @@
+import { LoaderCircle } from "lucide-react";
+import { cx } from "./cx.ts";
+import { words } from "./words.ts";
+
+/** Something is on its way, for how long nobody knows. @param label what, for screen readers; null where words stand beside */
+export function Spinner({
+  label = words.loading,
+  size = 20,
+  className,
+}: {
+  label?: string | null;
+  size?: number;
+  className?: string;
+}) {
+  return (
+    <span {...(label !== null && { role: "status" })} className={cx("inline-flex", className)}>
+      <LoaderCircle aria-hidden size={size} className="spin" />
+      {label !== null && <span className="sr-only">{label}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,43 @@
+import { Tabs as Base } from "@base-ui/react/tabs";
+import type { ReactNode } from "react";
+
+/** Parts of which one is seen. Only the chosen one is rendered. */
+export function Tabs<T extends string>({
+  label,
+  value,
+  onChange,
+  tabs,
+}: {
+  readonly label: string;
+  readonly value: T;
+  readonly onChange: (value: T) => void;
+  readonly tabs: readonly { readonly value: T; readonly label: string; readonly content: ReactNode }[];
+}) {
+  return (
+    <Base.Root
+      value={value}
+      onValueChange={(chosen: unknown) => {
+        const tab = tabs.find((each) => each.value === chosen);
+        if (tab !== undefined) onChange(tab.value);
+      }}
+      className="flex min-h-0 flex-col"
+    >
+      <Base.List aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b border-line">
+        {tabs.map((tab) => (
+          <Base.Tab
+            key={tab.value}
+            value={tab.value}
+            className="control border-b-2 border-transparent px-3 text-sm whitespace-nowrap focus-visible:-outline-offset-2 text-muted hover:text-ink data-active:border-accent data-active:font-medium data-active:text-ink"
+          >
+            {tab.label}
+          </Base.Tab>
+        ))}
+      </Base.List>
+      {tabs.map((tab) => (
+        <Base.Panel key={tab.value} value={tab.value} className="min-h-0 flex-1 pt-4 outline-none">
+          {tab.content}
+        </Base.Panel>
+      ))}
+    </Base.Root>
+  );
+}

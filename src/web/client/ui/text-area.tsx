@@ -1,0 +1,39 @@
+import type { ComponentProps } from "react";
+import { Field, type FieldFrame } from "./field.tsx";
+
+/** Several lines of text with their label. */
+export function TextArea({
+  label,
+  isLabelHidden,
+  hint,
+  error,
+  className,
+  value,
+  onChange,
+  rows = 4,
+  ...rest
+}: FieldFrame & {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+} & Omit<ComponentProps<"textarea">, "value" | "onChange" | "className">) {
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      error={error}
+      {...(isLabelHidden !== undefined && { isLabelHidden })}
+      {...(className !== undefined && { className })}
+    >
+      {(ties) => (
+        <textarea
+          {...rest}
+          {...ties}
+          rows={rows}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          className="field"
+        />
+      )}
+    </Field>
+  );
+}

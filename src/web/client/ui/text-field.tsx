@@ -1,0 +1,41 @@
+import type { ComponentProps } from "react";
+import { cx } from "./cx.ts";
+import { Field, type FieldFrame } from "./field.tsx";
+
+/** A line of text with its label. Other attributes go to the `input`. */
+export function TextField({
+  label,
+  isLabelHidden,
+  hint,
+  error,
+  className,
+  inputClassName,
+  value,
+  onChange,
+  ...rest
+}: FieldFrame & {
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly inputClassName?: string;
+} & Omit<ComponentProps<"input">, "value" | "onChange" | "className">) {
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      error={error}
+      {...(isLabelHidden !== undefined && { isLabelHidden })}
+      {...(className !== undefined && { className })}
+    >
+      {(ties) => (
+        <input
+          type="text"
+          {...rest}
+          {...ties}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+          className={cx("field control", inputClassName)}
+        />
+      )}
+    </Field>
+  );
+}

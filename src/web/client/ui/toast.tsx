@@ -1,0 +1,139 @@
+import { X } from "./icons.ts";
+import { useEffect, useRef, useState } from "react";
+import { createStore, useStore } from "../app/store.ts";
+import { Button } from "./button.tsx";
+import { cx } from "./cx.ts";
+import { IconButton } from "./icon-button.tsx";
+import { words } from "./words.ts";
+
+/** A message at the edge of the page that goes by itself. */
+export interface Toast {
+  readonly text: string;
+  readonly action?: { readonly label: string; readonly run: () => void };
+  readonly tone?: "neutral" | "success" | "danger";
+  /** One that replaces the former of the same name. */
+  readonly id?: string;
+}
+
+interface ShownToast extends Toast {
+  readonly key: number;
+}
+
+const MOST_AT_ONCE = 3;
+const SHORT_MS = 6000;
+/** With a deed to take back there is time to read, think and reach it. */
+const LONG_MS = 12_000;
+
+const shown = createStore<readonly ShownToast[]>([]);
+let lastKey = 0;
+
+/** Tells what happened; with `action`, offers to take it back. @returns a function that takes the message away */
+export function toast(message: Toast): () => void {
+  lastKey += 1;
+  const key = lastKey;
+  shown.update((known) =>
+    [...known.filter((other) => message.id === undefined || other.id !== message.id), { ...message, key }].slice(
+      -MOST_AT_ONCE,
+    ),
+  );
+  return () => dismiss(key);
+}
+
+function dismiss(key: number): void {
+  shown.update((known) => known.filter((other) => other.key !== key));
+}
+
+/**
+ * Where messages appear; once in the page. They wait while one is under the pointer or has the focus. On phones they stand
+ * above the round button "New", else opposite the uploads.
+ */
+export function ToastHost() {
+  const toasts = useStore(shown);
+  const [isOver, setIsOver] = useState(false);
+  const [hasFocus, setHasFocus] = useState(false);
+  const host = useRef<HTMLElement>(null);
+  const cameFrom = useRef<EventTarget | null>(null);
+  useEffect(() => {
+    // One that later ones pushed out may have had the focus: browsers tell of no blur then.
+    if (host.current?.contains(document.activeElement) !== true) setHasFocus(false);
+  }, [toasts]);
+  /** Takes away the message that was pressed; the focus goes back where it was before. */
+  const leave = (key: number) => {
+    const hadFocus = host.current?.contains(document.activeElement) === true;
+    const former = cameFrom.current;
+    dismiss(key);
+    // With the message goes what was under the pointer or had the focus, and then nobody is told that it was left.
+    setIsOver(false);
+    setHasFocus(false);
+    if (hadFocus && former instanceof HTMLElement && former.isConnected) former.focus({ preventScroll: true });
+  };
+  return (
+    <section
+      ref={host}
+      aria-label={words.notifications}
+      onPointerEnter={() => setIsOver(true)}
+      onPointerLeave={() => setIsOver(false)}
+      onFocus={({ relatedTarget }) => {
+        setHasFocus(true);
+        const isInside = relatedTarget instanceof Node && host.current?.contains(relatedTarget) === true;
+        if (!isInside) cameFrom.current = relatedTarget;
+      }}
+      onBlur={() => setHasFocus(false)}
+      className={cx(
+        "pointer-events-none fixed inset-x-3 bottom-20 z-60 flex flex-col items-center gap-2",
+        "max-sm:[html:has([data-floating-action])_&]:bottom-36 sm:inset-x-4 sm:bottom-4 sm:items-start lg:start-62",
+        // On phones dialogs come from below: a message there would stand before what they show.
+        "max-sm:[html:has([data-sheet])_&]:top-3 max-sm:[html:has([data-sheet])_&]:bottom-auto!",
+      )}
+    >
+      <div aria-live="polite" aria-relevant="additions" className="contents">
+        {toasts.map((each) => (
+          <OneToast key={each.key} toast={each} isHeld={isOver || hasFocus} onLeave={() => leave(each.key)} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function OneToast({
+  toast: { key, text, action, tone = "neutral" },
+  isHeld,
+  onLeave,
+}: {
+  readonly toast: ShownToast;
+  readonly isHeld: boolean;
+  readonly onLeave: () => void;
+}) {
+  const lifeMs = action === undefined ? SHORT_MS : LONG_MS;
+  useEffect(() => {
+    if (isHeld) return;
+    const timer = setTimeout(() => dismiss(key), lifeMs);
+    return () => clearTimeout(timer);
+  }, [key, lifeMs, isHeld]);
+  return (
+    <div
+      className={cx(
+        "pointer-events-auto flex max-w-lg items-center gap-2 rounded-xl border bg-raised py-1.5 ps-4 pe-1.5 text-sm shadow-xl",
+        tone === "neutral" && "border-line-strong",
+        tone === "success" && "border-success",
+        tone === "danger" && "border-danger",
+      )}
+    >
+      <span className="min-w-0 flex-1 py-1 break-words">{text}</span>
+      {action !== undefined && (
+        <Button
+          variant="quiet"
+          size="small"
+          className="font-semibold text-accent"
+          onClick={() => {
+            onLeave();
+            action.run();
+          }}
+        >
+          {action.label}
+        </Button>
+      )}
+      <IconButton label={words.dismiss} icon={X} iconSize={18} hasTooltip={false} onClick={onLeave} />
+    </div>
+  );
+}

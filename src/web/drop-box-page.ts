@@ -1,0 +1,49 @@
+/** The page of a drop box: a form for one file; with script for many files and folders, which go on after a break. */
+import { html } from "./html.ts";
+import { formatSize, renderExpiry, renderFramed, type SharePageFrame } from "./share-page.ts";
+
+/** What the form of a drop box shows. */
+export interface DropBoxModel {
+  readonly title: string;
+  readonly uploadUrl: string;
+  /** Where scripts send to in pieces (tus 1.0). */
+  readonly resumableUrl: string;
+  /** Where scripts ask for another grant, and the one that let this visitor in; undefined where there is no password. */
+  readonly lock: { readonly unlockUrl: string; readonly grant: string } | undefined;
+  readonly maxFileSizeBytes: number | null;
+  readonly expiresAtMs: number | null;
+  /** What came of the last file. */
+  readonly received?: { readonly name: string; readonly sizeBytes: number; readonly checksum: string } | undefined;
+  readonly problem?: string | undefined;
+}
+
+/** The form of a drop box: one file at a time, sent by POST as multipart/form-data. */
+export function renderDropBoxPage(frame: SharePageFrame, model: DropBoxModel): string {
+  const { received, problem, maxFileSizeBytes, lock } = model;
+  const max = maxFileSizeBytes !== null && html` data-max-bytes="${maxFileSizeBytes}"`;
+  const grant = lock !== undefined && html` data-unlock-url="${lock.unlockUrl}" data-grant="${lock.grant}"`;
+  return renderFramed(
+    frame,
+    model.title,
+    html`<div class="card">
+<h1 dir="auto">${model.title}</h1>
+<p>Files that you send here go to whoever gave you this link. Nobody else sees them, and you can't see what others sent.</p>
+${received !== undefined && html`<div class="received" role="status"><p><strong dir="auto">${received.name}</strong> has arrived whole: ${formatSize(received.sizeBytes)}.</p><p class="quiet"><code>${received.checksum}</code></p></div>`}
+${problem !== undefined && html`<p class="notice" role="alert">${problem}</p>`}
+<form method="post" action="${model.uploadUrl}" enctype="multipart/form-data" data-drop-box="${model.resumableUrl}"${max}${grant}>
+<div class="field">
+<label for="sender">Your name</label>
+<input type="text" id="sender" name="sender" maxlength="100" autocomplete="name" aria-describedby="sender-hint">
+<p class="hint" id="sender-hint">Kept with the file. You may leave it empty.</p>
+</div>
+<div class="field" data-plain>
+<label for="file">${received === undefined ? "File" : "Another file"}</label>
+<input type="file" id="file" name="file" required aria-describedby="file-hint">
+<p class="hint" id="file-hint">One at a time${maxFileSizeBytes !== null && html`, up to ${formatSize(maxFileSizeBytes)}`}. Keep this page open until it says that the file has arrived.</p>
+</div>
+<button class="button" type="submit" data-plain>Send</button>
+</form>
+${model.expiresAtMs !== null && html`<ul class="facts below">${renderExpiry(model.expiresAtMs)}</ul>`}
+</div>`,
+  );
+}

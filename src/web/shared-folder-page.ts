@@ -1,0 +1,117 @@
+/** The page of a shared folder: a list or a wall, to be looked through and taken along, without script too. */
+import { type Html, html } from "./html.ts";
+import {
+  describeKind,
+  extensionOf,
+  formatSize,
+  type PageLink,
+  renderExpiry,
+  renderFramed,
+  type SharePageFrame,
+} from "./share-page.ts";
+
+/** What a script may show of a file in place. */
+export type SharedView = "image" | "video" | "audio" | "text";
+
+/** An entry of a shared folder. */
+export interface SharedEntry {
+  readonly id: string;
+  readonly name: string;
+  /** Its page. */
+  readonly url: string;
+  readonly modifiedAtMs: number;
+  /** Undefined for a folder. */
+  readonly file:
+    | {
+        /** Null where it isn't known. */
+        readonly sizeBytes: number | null;
+        readonly mediaType: string;
+        readonly downloadUrl: string;
+        /** A picture of it, up to 512 pixels. */
+        readonly thumbnailUrl: string | undefined;
+        /** How a script shows it, and what from. */
+        readonly view: { readonly kind: SharedView; readonly url: string } | undefined;
+      }
+    | undefined;
+  /** Of a folder: how many there are directly in it. */
+  readonly itemCount: number;
+}
+
+/** What the page of a shared folder shows. */
+export interface SharedFolderModel {
+  readonly name: string;
+  /** The folders above it, from the shared one on; none for the shared one itself. */
+  readonly above: readonly PageLink[];
+  readonly entries: readonly SharedEntry[];
+  readonly total: number;
+  /** Sorted otherwise; `isChosen` for the present order. */
+  readonly sorts: readonly ChosenLink[];
+  /** Shown otherwise: as a list or as a wall. */
+  readonly views: readonly ChosenLink[];
+  readonly isGrid: boolean;
+  readonly page: number;
+  readonly pages: number;
+  readonly previousUrl: string | undefined;
+  readonly nextUrl: string | undefined;
+  /** All of it as a ZIP; undefined where that can't be had. */
+  readonly archiveUrl: string | undefined;
+  /** Takes the form of chosen entries; undefined where no ZIP can be had. */
+  readonly selectionUrl: string | undefined;
+  readonly expiresAtMs: number | null;
+}
+
+/** One of several ways to see a page. */
+export type ChosenLink = PageLink & { readonly isChosen: boolean };
+
+/** The page of a shared folder, or of one below it. */
+export function renderSharedFolderPage(frame: SharePageFrame, model: SharedFolderModel): string {
+  return renderFramed(
+    frame,
+    model.name,
+    html`<article class="card wide">
+${model.above.length > 0 && html`<nav class="crumbs" aria-label="Folders above">${model.above.map(({ name, url }) => html`<a href="${url}" dir="auto">${name}</a><span aria-hidden="true">/</span>`)}</nav>`}
+<h1 dir="auto">${model.name}</h1>
+<ul class="facts"><li>Folder</li><li>${countOf(model.total)}</li>${renderExpiry(model.expiresAtMs)}</ul>
+${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>Download all as ZIP</a></p>`}
+${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>Sort by ${model.sorts.map(renderChoice)}</span>`}<span class="push">Show as ${model.views.map(renderChoice)}</span></div>`}
+${model.entries.length === 0 ? html`<p class="quiet">There is nothing in this folder.</p>` : renderEntries(model)}
+${model.pages > 1 && html`<nav class="pages" aria-label="Pages">${model.previousUrl !== undefined && html`<a class="button second" rel="prev" href="${model.previousUrl}">Previous</a>`}<span>Page ${model.page} of ${model.pages}</span>${model.nextUrl !== undefined && html`<a class="button second" rel="next" href="${model.nextUrl}">Next</a>`}</nav>`}
+</article>`,
+  );
+}
+
+function renderEntries(model: SharedFolderModel): Html {
+  const isPickable = model.selectionUrl !== undefined;
+  const list = html`<ul class="entries${model.isGrid && " grid"}" data-gallery>${model.entries.map((entry) => renderEntry(entry, isPickable))}</ul>`;
+  if (!isPickable) return list;
+  return html`<form class="selection" method="post" action="${model.selectionUrl}" data-selection>
+${list}
+<div class="chosen"><button class="button second" type="submit">Download what is ticked as ZIP</button></div>
+</form>`;
+}
+
+function renderEntry(entry: SharedEntry, isPickable: boolean): Html {
+  const { id, name, url, file } = entry;
+  const day = new Date(entry.modifiedAtMs).toISOString().slice(0, 10);
+  const pick =
+    isPickable &&
+    html`<label class="pick"><input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"></label>`;
+  if (file === undefined) {
+    return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${countOf(entry.itemCount)}</span><span class="fact"><time datetime="${day}">${day}</time></span><span class="get"></span></li>`;
+  }
+  const kind = extensionOf(name) ?? describeKind(file.mediaType, name).split(" ")[0];
+  const picture =
+    file.thumbnailUrl === undefined
+      ? html`<span class="thumb" aria-hidden="true">${kind}</span>`
+      : html`<img class="thumb" src="${file.thumbnailUrl}" alt="" width="48" height="48" loading="lazy" decoding="async">`;
+  const view = file.view && html` data-view="${file.view.kind}" data-src="${file.view.url}"`;
+  return html`<li>${pick}<a class="name" href="${url}" data-file data-download="${file.downloadUrl}"${view}>${picture}<span dir="auto">${name}</span></a><span class="fact">${file.sizeBytes === null ? "–" : formatSize(file.sizeBytes)}</span><span class="fact"><time datetime="${day}">${day}</time></span><a class="get" href="${file.downloadUrl}" download aria-label="Download ${name}">Download</a></li>`;
+}
+
+function renderChoice({ name, url, isChosen }: ChosenLink): Html {
+  return html`<a href="${url}"${isChosen && html` aria-current="true"`}>${name}</a> `;
+}
+
+function countOf(entries: number): string {
+  return entries === 1 ? "1 entry" : `${entries} entries`;
+}

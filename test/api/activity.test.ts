@@ -1,0 +1,128 @@
+import { describe, expect, test } from "bun:test";
+import type { Client } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+async function activityOf(client: Client, id: string, query = ""): Promise<unknown[]> {
+  const answer = await client.get(`/api/files/${id}/activity${query}`);
+  expectStatus(answer, 200);
+  return answer.list("data.activity");
+}
+
+const kindsOf = (entries: readonly unknown[]) => entries.map((entry) => String(Reflect.get(Object(entry), "kind")));
+
+describe("GET /api/files/{id}/activity", () => {
+  test("tells of making, contents, names, places, trash and shares, newest first", async () => {
+    const account = await server().signUp({ name: "Ada" });
+    const { client } = account;
+    const id = await client.storedId("one", { name: "a.txt", fields: { folder: "/from" } });
+    expectStatus(await client.putContent(id, "two"), 200);
+    expectStatus(await client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
+    expectStatus(await client.post("/api/files/move", { fileIds: [id], destinationFolder: "/to" }), 200);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [id] }), 200);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [id] }), 200);
+    expectStatus(await client.post(`/api/files/${id}/shares`), 201);
+    const entries = await activityOf(client, id);
+    const ada = { id: account.id, name: "Ada" };
+    const at = expect.stringMatching(timestampPattern);
+    expect(entries).toHaveLength(7);
+    // What is done within a millisecond has no order among itself.
+    expect(entries).toEqual(
+      expect.arrayContaining([
+        { kind: "shared", at, by: ada, device: null, share: "link" },
+        { kind: "restored", at, by: null, device: null, to: { name: "b.txt", folder: "/to" } },
+        { kind: "trashed", at, by: null, device: null, from: { name: "b.txt", folder: "/to" } },
+        {
+          kind: "moved",
+          at,
+          by: null,
+          device: null,
+          from: { name: "b.txt", folder: "/from" },
+          to: { name: "b.txt", folder: "/to" },
+        },
+        {
+          kind: "renamed",
+          at,
+          by: null,
+          device: null,
+          from: { name: "a.txt", folder: "/from" },
+          to: { name: "b.txt", folder: "/from" },
+        },
+        { kind: "content", at, by: ada, device: null, version: 2 },
+        { kind: "created", at, by: ada, device: null },
+      ]),
+    );
+    const times = entries.map((entry) => String(Reflect.get(Object(entry), "at")));
+    expect(times).toEqual(times.toSorted().toReversed());
+  });
+
+  test("tells of a folder, and goes by pages", async () => {
+    const { client } = await server().signUp();
+    const id = await client.folderId("album");
+    for (const name of ["b", "c", "d"]) expectStatus(await client.put(`/api/files/folders/${id}`, { name }), 200);
+    const answer = await client.get(`/api/files/${id}/activity?limit=3`);
+    expect(kindsOf(answer.list("data.activity"))).toEqual(["renamed", "renamed", "renamed"]);
+    expect(answer.at("data.pagination")).toEqual({
+      page: 1,
+      limit: 3,
+      total: 4,
+      totalPages: 2,
+      hasNext: true,
+      hasPrev: false,
+    });
+    expect(kindsOf(await activityOf(client, id, "?limit=3&page=2"))).toEqual(["created"]);
+  });
+
+  test("tells of a version that was deleted, from the audit log", async () => {
+    const account = await server().signUp({ name: "Ada" });
+    const { client } = account;
+    const id = await client.storedId("one");
+    expectStatus(await client.putContent(id, "two"), 200);
+    expectStatus(await client.delete(`/api/files/${id}/versions/1`), 200);
+    let kinds: string[] = [];
+    await eventually("the log was written behind", async () => {
+      kinds = kindsOf(await activityOf(client, id));
+      return kinds.includes("version_deleted");
+    });
+    expect(kinds.toSorted()).toEqual(["content", "created", "version_deleted"]);
+  });
+
+  test("shows the device that brought a file to its owner, and not to a guest", async () => {
+    const [owner, guest] = [await server().signUp(), await server().signUp()];
+    const device = await registerDevice(server(), owner);
+    const id = await device.client.storedId("from a phone");
+    expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: guest.email }), 201);
+    const [made] = (await activityOf(owner.client, id)).slice(-1);
+    expect(made).toMatchObject({ kind: "created", device: { id: device.deviceId } });
+    expect(await activityOf(guest.client, id)).toEqual([
+      { kind: "created", at: expect.any(String), by: expect.any(Object), device: null },
+    ]);
+  });
+
+  test("shows a guest contents alone, and nothing of where it lies and who else sees it", async () => {
+    const [owner, guest] = [await server().signUp({ name: "Owner" }), await server().signUp()];
+    const id = await owner.client.storedId("one", { name: "a.txt", fields: { folder: "/secret place" } });
+    expectStatus(await owner.client.put(`/api/files/${id}`, { name: "b.txt" }), 200);
+    expectStatus(await owner.client.putContent(id, "two"), 200);
+    expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: guest.email }), 201);
+    const answer = await guest.client.get(`/api/files/${id}/activity`);
+    expect(kindsOf(answer.list("data.activity")).toSorted()).toEqual(["content", "created"]);
+    expect(answer.text).not.toContain("secret");
+  });
+
+  test("is not there for strangers, administrators and unknown ids", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("one");
+    const [stranger, admin] = [await server().signUp(), await server().addUser(["--admin"])];
+    expectRefusal(await stranger.client.get(`/api/files/${id}/activity`), 404, "not_found");
+    expectRefusal(await admin.client.get(`/api/files/${id}/activity`), 404, "not_found");
+    expectRefusal(await client.get("/api/files/file_00000000000000000000/activity"), 404, "not_found");
+    expectRefusal(await client.get(`/api/files/${id}/activity?limit=101`), 400, "invalid_field");
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,157 @@
+// What the server answers for the pages: the document, the files it loads, and what makes it installable.
+import { describe, expect, test } from "bun:test";
+import type { Answer } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+const pages = [
+  "/",
+  "/files",
+  "/files/Photos/2024/%C3%9C%20%26%20x",
+  "/photos",
+  "/search?q=a",
+  "/shared/by-me",
+  "/shared/with-me",
+  "/trash",
+  "/history",
+  "/settings",
+  "/settings/password",
+  "/admin",
+  "/admin/users",
+  "/sign-in?next=/files",
+  "/sign-up",
+];
+
+async function startScript(): Promise<string> {
+  const page = await server().visitor.get("/files");
+  return / src="(\/assets\/[^"]+\.js)"/.exec(page.text)?.[1] ?? "";
+}
+
+function decoded(answer: Answer): string {
+  const bytes = new Uint8Array(answer.bytes);
+  const encoding = answer.headers.get("content-encoding");
+  if (encoding === null) return new TextDecoder().decode(bytes);
+  throw new Error(`the client left the body in ${encoding}`);
+}
+
+describe("the document of the application", () => {
+  test.each(pages)("is at %s, for everybody the same", async (path) => {
+    const page = await server().visitor.get(path);
+    expectStatus(page, 200);
+    expect(page.header("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.header("cache-control")).toBe("no-cache");
+    const policy = page.header("content-security-policy");
+    expect(policy).toStartWith("default-src 'none'; script-src 'self'; style-src 'self';");
+    expect(policy).not.toContain("unsafe");
+    expect(page.header("referrer-policy")).toBe("same-origin");
+    expect(page.text).toBe((await server().visitor.get("/")).text);
+  });
+
+  test("is not sent again to who has it", async () => {
+    const page = await server().visitor.get("/files");
+    const again = await server().visitor.get("/photos", { "if-none-match": page.header("etag") });
+    expectStatus(again, 304);
+    expect(again.bytes.length).toBe(0);
+    expectStatus(await server().visitor.get("/photos", { "if-none-match": '"other"' }), 200);
+  });
+
+  test("answers HEAD, and no other method", async () => {
+    const head = await server().visitor.head("/files");
+    expectStatus(head, 200);
+    expect(head.bytes.length).toBe(0);
+    const refused = await server().visitor.post("/files", {});
+    expectStatus(refused, 405);
+  });
+
+  test.each(["/filesystem", "/photos/1", "/settings/a/b", "/shared", "/admin/users/1"])(
+    "is not at %s, where there is no page",
+    async (path) => {
+      expectStatus(await server().visitor.get(path, { accept: "text/html" }), 404);
+    },
+  );
+});
+
+describe("the files of the application", () => {
+  test("may be kept for ever, and come in the encoding that was asked for", async () => {
+    const path = await startScript();
+    const plain = await server().visitor.get(path, { "accept-encoding": "identity" });
+    expectStatus(plain, 200);
+    expect(plain.header("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(plain.header("cache-control")).toBe("public, max-age=31536000, immutable");
+    expect(plain.headers.get("content-encoding")).toBeNull();
+    for (const [accepted, encoding] of [
+      ["gzip, deflate, br, zstd", "br"],
+      ["gzip", "gzip"],
+      ["br;q=0, gzip;q=0.5", "gzip"],
+      ["*", "br"],
+      ["br;q=0, *;q=0", null],
+      ["", null],
+    ] as const) {
+      const answer = await fetch(server().url + path, { headers: { "accept-encoding": accepted }, decompress: false });
+      expect([accepted, answer.headers.get("content-encoding")]).toEqual([accepted, encoding]);
+      expect(answer.headers.get("vary")).toContain("Accept-Encoding");
+      const sent = new Uint8Array(await answer.arrayBuffer());
+      const text = encoding === "gzip" ? Bun.gunzipSync(sent) : encoding === null ? sent : undefined;
+      if (text === undefined) expect(sent.length).toBeLessThan(plain.bytes.length);
+      else expect(new TextDecoder().decode(text)).toBe(decoded(plain));
+    }
+  });
+
+  test("tell their length to HEAD", async () => {
+    const path = await startScript();
+    const plain = await server().visitor.get(path, { "accept-encoding": "identity" });
+    const head = await server().visitor.head(path, { "accept-encoding": "identity" });
+    expectStatus(head, 200);
+    expect(head.header("content-length")).toBe(String(plain.bytes.length));
+  });
+
+  test("of another version are not there, and neither is what has no name", async () => {
+    const path = await startScript();
+    const [, , version = "", name = ""] = path.split("/");
+    for (const wrong of [
+      `/assets/000000000000/${name}`,
+      `/assets/${version}/nothing.js`,
+      `/assets/${version}/constructor`,
+      `/assets/${version}/..%2f..%2fpackage.json`,
+      `/assets/${version}/%E0%A4%A`,
+    ]) {
+      const answer = await server().visitor.get(wrong);
+      expect([wrong, answer.status, answer.at("success")]).toEqual([wrong, 404, false]);
+    }
+  });
+});
+
+describe("what makes the application installable", () => {
+  test("is a manifest with icons that are there", async () => {
+    const manifest = await server().visitor.get("/manifest.webmanifest");
+    expectStatus(manifest, 200);
+    expect(manifest.header("content-type")).toStartWith("application/manifest+json");
+    expect(manifest.string("start_url")).toBe("/files");
+    for (const icon of manifest.strings("icons", "src")) {
+      const answer = await server().visitor.get(icon);
+      expectStatus(answer, 200);
+      expect(answer.header("content-type")).toBe("image/png");
+    }
+  });
+
+  test("is a service worker that is asked after each time", async () => {
+    const worker = await server().visitor.get("/service-worker.js");
+    expectStatus(worker, 200);
+    expect(worker.header("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(worker.header("cache-control")).toBe("no-cache");
+    expect(worker.text).toContain("share-target");
+  });
+
+  test("what another app shares before the worker is there is not taken silently", async () => {
+    const form = new FormData();
+    form.append("files", new File(["x"], "x.txt"));
+    const answer = await server().visitor.request("POST", "/share-target", { body: form });
+    expectStatus(answer, 303);
+    expect(answer.header("location")).toBe("/files?shared=missed");
+  });
+});
+
+testAllAnswers(server);

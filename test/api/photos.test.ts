@@ -1,0 +1,266 @@
+import { describe, expect, test } from "bun:test";
+import sharp from "sharp";
+import type { Answer, Client } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { tinyPng } from "../support/images.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+
+let colours = 0;
+
+/** A picture of a content that no other test has. */
+function picture(): Uint8Array {
+  colours++;
+  return tinyPng(2, 2, [colours % 256, Math.floor(colours / 256), 9]);
+}
+
+/** Stores a picture of which the client tells when it was taken. */
+async function taken(client: Client, name: string, capturedAt: string, fields: Record<string, string> = {}) {
+  return client.storedId(picture(), { name, type: "image/png", fields: { capturedAt, ...fields } });
+}
+
+async function names(client: Client, query = ""): Promise<string[]> {
+  const answer = await client.get(`/api/photos${query}`);
+  expectStatus(answer, 200);
+  return answer.strings("data.photos", "name");
+}
+
+async function days(client: Client, query = ""): Promise<unknown> {
+  const answer = await client.get(`/api/photos/timeline${query}`);
+  expectStatus(answer, 200);
+  return answer.at("data.days");
+}
+
+describe("GET /api/photos", () => {
+  test("pictures and films come newest first by when they were taken, and nothing else does", async () => {
+    const { client } = await server().signUp();
+    await taken(client, "old.png", "2019-05-06T07:08:09Z");
+    await taken(client, "new.png", "2024-01-02T03:04:05+01:00");
+    await taken(client, "between.png", "2021-12-31T23:59:59-08:00");
+    await client.stored("no picture", { name: "notes.txt" });
+    await client.stored("<svg xmlns='http://www.w3.org/2000/svg'/>", { name: "drawing.svg", type: "image/svg+xml" });
+    const answer = await client.get("/api/photos");
+    expectStatus(answer, 200);
+    expect(answer.strings("data.photos", "name")).toEqual(["new.png", "between.png", "old.png"]);
+    expect(answer.strings("data.photos", "takenAt")).toEqual([
+      "2024-01-02T03:04:05.000+01:00",
+      "2021-12-31T23:59:59.000-08:00",
+      "2019-05-06T07:08:09.000Z",
+    ]);
+    expect(answer.at("data.nextCursor")).toBeNull();
+    expect(answer.at("data.isIndexing")).toBe(false);
+    const [id = ""] = answer.strings("data.photos", "id");
+    expect(answer.list("data.photos")[0]).toMatchObject({
+      isVideo: false,
+      mimeType: "image/png",
+      durationSeconds: null,
+      thumbnailUrl: `${server().url}/api/files/${id}/download?thumbnail=true`,
+      hasThumbnail: true,
+    });
+  });
+
+  test("tells all that lists tell of files, where that is asked for", async () => {
+    const { client } = await server().signUp();
+    await taken(client, "a.png", "2020-01-01T00:00:00Z", { folder: "/album", tags: "sea" });
+    const [item] = (await client.get("/api/files?folder=/album")).list("data.files");
+    const [photo] = (await client.get("/api/photos")).list("data.photos");
+    const [whole] = (await client.get("/api/photos?full=true")).list("data.photos");
+    expect(whole).toEqual({ ...Object(photo), ...Object(item) });
+    expect(photo).not.toHaveProperty("checksum");
+    expect(whole).toMatchObject({ type: "file", folder: "/album", tags: ["sea"], isVideo: false });
+  });
+
+  test("the picture's own time counts where the client tells none, and it tells its size (D27)", async () => {
+    const { client } = await server().signUp();
+    const exif = { IFD2: { DateTimeOriginal: "2017:07:01 23:30:00", OffsetTimeOriginal: "+02:00" } };
+    colours++;
+    const background = { r: colours % 256, g: 3, b: 77 };
+    const bytes = await sharp({ create: { width: 40, height: 20, channels: 3, background } })
+      .withExif(exif)
+      .jpeg()
+      .toBuffer();
+    await client.stored(new Uint8Array(bytes), { name: "own.jpg", fields: { fileModifiedAt: "2022-02-02T02:02:02Z" } });
+    let answer: Answer | undefined;
+    await eventually("the content was asked", async () => {
+      answer = await client.get("/api/photos");
+      return answer.list("data.photos").some((photo) => Reflect.get(Object(photo), "width") === 40);
+    });
+    expect(answer?.list("data.photos")[0]).toMatchObject({
+      width: 40,
+      height: 20,
+      takenAt: "2017-07-01T23:30:00.000+02:00",
+    });
+    // The day where it was taken, not that of UTC or of the file.
+    expect(await days(client)).toEqual([{ date: "2017-07-01", count: 1 }]);
+  });
+
+  test("without a capture time the file's own counts, and without that its arrival (D27)", async () => {
+    const { client } = await server().signUp();
+    await client.stored(picture(), { name: "modified.png", fields: { fileModifiedAt: "2015-03-04T05:06:07+09:00" } });
+    const today = new Date().toISOString().slice(0, 4);
+    await client.stored(picture(), { name: "plain.png" });
+    const answer = await client.get("/api/photos");
+    expect(answer.strings("data.photos", "name")).toEqual(["plain.png", "modified.png"]);
+    const [plain = "", modified = ""] = answer.strings("data.photos", "takenAt");
+    expect(plain.startsWith(today)).toBe(true);
+    expect(modified).toBe("2015-03-04T05:06:07.000+09:00");
+  });
+
+  test("pages go on where they were, whatever comes and goes meanwhile", async () => {
+    const { client } = await server().signUp();
+    const ids: string[] = [];
+    for (let day = 1; day <= 6; day++) ids.push(await taken(client, `${day}.png`, `2020-01-0${day}T12:00:00Z`));
+    const first = await client.get("/api/photos?limit=2");
+    expect(first.strings("data.photos", "name")).toEqual(["6.png", "5.png"]);
+    await taken(client, "newer.png", "2021-01-01T00:00:00Z");
+    // The very place where the page ended, and one that would have come.
+    await client.delete(`/api/files/${ids[4]}`);
+    await client.delete(`/api/files/${ids[2]}`);
+    const cursor = first.string("data.nextCursor");
+    const second = await client.get(`/api/photos?limit=2&cursor=${cursor}`);
+    expect(second.strings("data.photos", "name")).toEqual(["4.png", "2.png"]);
+    const third = await client.get(`/api/photos?limit=2&cursor=${second.string("data.nextCursor")}`);
+    expect(third.strings("data.photos", "name")).toEqual(["1.png"]);
+    expect(third.at("data.nextCursor")).toBeNull();
+  });
+
+  test("pictures of the same second are each met once", async () => {
+    const { client } = await server().signUp();
+    const ids = new Set<string>();
+    for (let index = 0; index < 5; index++) ids.add(await taken(client, `${index}.png`, "2020-01-01T00:00:00Z"));
+    const met: string[] = [];
+    for (let query = "?limit=2"; query !== ""; ) {
+      const answer = await client.get(`/api/photos${query}`);
+      met.push(...answer.strings("data.photos", "id"));
+      const isLast = answer.at("data.nextCursor") === null;
+      query = isLast ? "" : `?limit=2&cursor=${answer.string("data.nextCursor")}`;
+    }
+    expect(met.toSorted()).toEqual([...ids].toSorted());
+  });
+
+  test("begins at a day, a month or a year", async () => {
+    const { client } = await server().signUp();
+    await taken(client, "2019.png", "2019-08-08T00:00:00Z");
+    await taken(client, "feb28.png", "2020-02-28T23:59:59Z");
+    await taken(client, "feb29.png", "2020-02-29T23:59:59+05:00");
+    await taken(client, "march.png", "2020-03-01T00:00:00Z");
+    await taken(client, "2021.png", "2021-01-01T00:00:00Z");
+    expect(await names(client, "?at=2020-02-28")).toEqual(["feb28.png", "2019.png"]);
+    expect(await names(client, "?at=2020-02")).toEqual(["feb29.png", "feb28.png", "2019.png"]);
+    expect(await names(client, "?at=2020&limit=1")).toEqual(["march.png"]);
+    expect(await names(client, "?at=2018")).toEqual([]);
+  });
+
+  test("filters by type, labels and folder", async () => {
+    const { client } = await server().signUp();
+    await taken(client, "a.png", "2020-01-01T00:00:00Z", { folder: "/in/deep", tags: "sea, sun" });
+    await taken(client, "b.png", "2020-01-02T00:00:00Z", { folder: "/in", tags: "Sea" });
+    await taken(client, "c.png", "2020-01-03T00:00:00Z", { folder: "/out", tags: "sun" });
+    await client.stored(new Uint8Array([0, 0, 0, 24, ...Buffer.from("ftypisom0000isommp42")]), {
+      name: "film.mp4",
+      type: "video/mp4",
+      fields: { capturedAt: "2020-01-04T00:00:00Z", folder: "/out" },
+    });
+    expect(await names(client)).toEqual(["film.mp4", "c.png", "b.png", "a.png"]);
+    expect(await names(client, "?type=video")).toEqual(["film.mp4"]);
+    expect(await names(client, "?type=photo&folder=/out")).toEqual(["c.png"]);
+    expect(await names(client, "?folder=/in")).toEqual(["b.png", "a.png"]);
+    expect(await names(client, "?tags=SEA")).toEqual(["b.png", "a.png"]);
+    expect(await names(client, "?tags=sea,sun")).toEqual(["a.png"]);
+    expect(await names(client, "?tags=unheard")).toEqual([]);
+    expect(await days(client, "?tags=sun")).toEqual([
+      { date: "2020-01-03", count: 1 },
+      { date: "2020-01-01", count: 1 },
+    ]);
+  });
+
+  test("what is in the trash is not there, alone or with its folder, and comes back", async () => {
+    const { client } = await server().signUp();
+    const alone = await taken(client, "alone.png", "2020-01-01T00:00:00Z");
+    await taken(client, "below.png", "2020-01-02T00:00:00Z", { folder: "/trip/day" });
+    await taken(client, "stays.png", "2020-01-02T00:00:00Z");
+    const [folder = ""] = (await client.get("/api/files?type=folder")).strings("data.files", "id");
+    expectStatus(await client.post("/api/files/trash", { fileIds: [alone, folder] }), 200);
+    expect(await names(client)).toEqual(["stays.png"]);
+    expect(await days(client)).toEqual([{ date: "2020-01-02", count: 1 }]);
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [alone, folder] }), 200);
+    expect(await names(client)).toHaveLength(3);
+    expect(await days(client)).toEqual([
+      { date: "2020-01-02", count: 2 },
+      { date: "2020-01-01", count: 1 },
+    ]);
+    expectStatus(await client.delete(`/api/files/folders/${folder}?recursive=true`), 200);
+    expect((await names(client)).toSorted()).toEqual(["alone.png", "stays.png"]);
+  });
+
+  test("a content that becomes a picture is one, and one that is replaced by a text is none", async () => {
+    const { client } = await server().signUp();
+    const id = await client.storedId("text", { name: "changing" });
+    expect(await names(client)).toEqual([]);
+    expectStatus(await client.putContent(id, picture()), 200);
+    expect(await names(client)).toEqual(["changing"]);
+    expectStatus(await client.putContent(id, "text again"), 200);
+    expect(await names(client)).toEqual([]);
+  });
+
+  test("shows nobody else's, neither a stranger's nor what is shared", async () => {
+    const [owner, other] = [await server().signUp(), await server().signUp()];
+    const id = await taken(owner.client, "mine.png", "2020-01-01T00:00:00Z", { folder: "/private" });
+    expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: other.email }), 201);
+    expect(await names(other.client)).toEqual([]);
+    expect(await days(other.client)).toEqual([]);
+    expectRefusal(await other.client.get("/api/photos?folder=/private"), 404, "not_found");
+    expect(await names(other.client, `?cursor=${Buffer.from("9999999999999.999999").toString("base64url")}`)).toEqual(
+      [],
+    );
+  });
+
+  test.each([
+    "limit=0",
+    "limit=1001",
+    "limit=x",
+    "type=song",
+    "at=2020-13",
+    "at=2020-02-30",
+    "at=yesterday",
+    "at=",
+    "cursor=",
+    "cursor=%F0%9F%A6%86",
+    "cursor=LTEuLTE",
+    "at=2020&cursor=MS4x",
+    `tags=${"x".repeat(65)}`,
+  ])("refuses %s", async (query) => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.get(`/api/photos?${query}`), 400, "invalid_field");
+  });
+});
+
+describe("GET /api/photos/timeline", () => {
+  test("counts each day, newest first, and follows every change at once", async () => {
+    const { client } = await server().signUp();
+    expect(await days(client)).toEqual([]);
+    await taken(client, "a.png", "2020-01-01T01:00:00Z");
+    await taken(client, "b.png", "2020-01-01T23:59:59+10:00");
+    const id = await taken(client, "c.png", "1969-12-31T12:00:00Z");
+    const answer = await client.get("/api/photos/timeline");
+    expect(answer.at("data")).toEqual({
+      days: [
+        { date: "2020-01-01", count: 2 },
+        { date: "1969-12-31", count: 1 },
+      ],
+      total: 3,
+      isIndexing: false,
+    });
+    expectStatus(await client.delete(`/api/files/${id}`), 200);
+    expect(await days(client)).toEqual([{ date: "2020-01-01", count: 2 }]);
+  });
+
+  test("refuses an unknown type", async () => {
+    const { client } = await server().signUp();
+    expectRefusal(await client.get("/api/photos/timeline?type=song"), 400, "invalid_field");
+  });
+});
+
+testAllAnswers(server);

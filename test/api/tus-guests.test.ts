@@ -1,0 +1,165 @@
+import { expect, test } from "bun:test";
+import { type Answer, checksumOf, type Client, randomContent } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { RawConnection } from "../support/raw-http.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+import { appendTus, beginTus, headTus, newTus, sendByClient, tusVersion } from "../support/tus.ts";
+
+const server = sharedServer();
+
+/** A drop box over a folder of this name. @returns where its uploads lie, and its share's id */
+async function dropBox(client: Client, settings: object = {}) {
+  const folder = await client.folderId("box");
+  const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
+  expectStatus(made, 201);
+  const token = made.string("data.token");
+  return { folder, id: made.string("data.id"), token, home: `/api/public/${token}/tus` };
+}
+
+async function usedBytes(client: Client): Promise<number> {
+  return (await client.get("/api/users/usage")).number("data.storage.used");
+}
+
+for (const [title, options] of [
+  ["in many requests", { chunkSize: 400_000 }],
+  ["in parallel, joined", { parallelUploads: 3 }],
+  ["at once", { uploadDataDuringCreation: true }],
+] as const) {
+  test(`a guest sends a file into a drop box ${title}`, async () => {
+    const { client } = await server().signUp();
+    const { id, home } = await dropBox(client);
+    const content = randomContent(1_200_000);
+    const { fileId } = await sendByClient(server().visitor, content, {
+      ...options,
+      endpoint: server().url + home,
+      metadata: { filename: "from ana.bin", sender: "Ana", folder: "/elsewhere", tags: "no" },
+    });
+    // Nothing of the owner's is told.
+    expect(fileId).toBeUndefined();
+    const list = await client.get("/api/files?folder=/box");
+    expect(list.at("data.files.0")).toMatchObject({
+      name: "from ana.bin",
+      folder: "/box",
+      tags: [],
+      metadata: { sender: "Ana" },
+      checksum: checksumOf(content),
+    });
+    expect((await client.get(`/api/shares/${id}`)).at("data")).toMatchObject({
+      uploads: 1,
+      uploadedBytes: content.length,
+    });
+    expect(await usedBytes(client)).toBe(content.length);
+  });
+}
+
+test("only who knows the address goes on with it", async () => {
+  const { client } = await server().signUp();
+  const box = await dropBox(client);
+  const other = await server().signUp();
+  const otherBox = await dropBox(other.client);
+  const guest = server().visitor;
+  const path = await newTus(guest, 6, { filename: "a.txt" }, { home: box.home });
+  const id = path.slice(path.lastIndexOf("/") + 1);
+  expect(path.startsWith(`${box.home}/`)).toBe(true);
+  expectStatus(await appendTus(guest, path, 0, "abc"), 204);
+  expect((await guest.get(path)).at("data")).toMatchObject({ offset: 3, length: 6, file: null });
+  // By another link, or by an account, the owner's own, it is not there.
+  expectStatus(await headTus(guest, `${otherBox.home}/${id}`), 404);
+  for (const account of [client, other.client]) expectStatus(await headTus(account, `/api/tus/${id}`), 404);
+  expectStatus(await headTus(guest, `${box.home}/tus_${"x".repeat(32)}`), 404);
+  expect((await client.get("/api/tus")).at("data.uploads")).toEqual([]);
+  expectStatus(await appendTus(guest, path, 3, "def"), 204);
+  expect((await guest.get(path)).at("data.file")).toBeNull();
+  expect(await client.names("/box")).toEqual(["a.txt"]);
+});
+
+test("a locked drop box asks for its password at each request, and one that has ended takes nothing", async () => {
+  const { client } = await server().signUp();
+  const { id, token, home } = await dropBox(client, { password: "open sesame" });
+  const guest = server().visitor;
+  expectRefusal(await beginTus(guest, { "upload-length": "3" }, {}, { home }), 401, "password_required");
+  const unlocked = await guest.post(`/api/public/${token}/unlock`, { password: "open sesame" });
+  const grant = { "x-share-grant": unlocked.string("data.grant") };
+  const path = await newTus(guest, 3, {}, { home, headers: grant });
+  expectRefusal(await appendTus(guest, path, 0, "abc"), 401, "password_required");
+  expectStatus(await appendTus(guest, path, 0, "a", grant), 204);
+  expectStatus(await client.delete(`/api/shares/${id}`), 200);
+  expectRefusal(await appendTus(guest, path, 1, "bc", grant), 404, "not_found");
+  expect(await client.names("/box")).toEqual([]);
+});
+
+test("links that are no drop boxes take nothing", async () => {
+  const { client } = await server().signUp();
+  const folder = await client.folderId("shown");
+  const made = await client.post(`/api/files/folders/${folder}/shares`, {});
+  const home = `/api/public/${made.string("data.token")}/tus`;
+  const refused = await beginTus(server().visitor, { "upload-length": "1" }, {}, { home });
+  expectRefusal(refused, 403, "share_permission");
+  const unknown = await beginTus(server().visitor, { "upload-length": "1" }, {}, { home: "/api/public/nothing/tus" });
+  expectRefusal(unknown, 404, "not_found");
+});
+
+test("what the drop box takes in all is never passed", async () => {
+  const { client } = await server().signUp();
+  const { home } = await dropBox(client, { maxUploadBytes: 10 });
+  const guest = server().visitor;
+  const begin = (length: number) => beginTus(guest, { "upload-length": String(length) }, {}, { home });
+  expectRefusal(await begin(11), 413, "file_too_large");
+  const [one, two] = [await newTus(guest, 6, {}, { home }), await newTus(guest, 6, {}, { home })];
+  expectStatus(await appendTus(guest, one, 0, "123456"), 204);
+  const refused = await appendTus(guest, two, 0, "123456");
+  expectRefusal(refused, 413, "file_too_large");
+  expect(await client.names("/box")).toEqual(["file"]);
+  const deferred = await beginTus(guest, { "upload-defer-length": "1" }, {}, { home });
+  expectRefusal(await appendTus(guest, deferred.header("location"), 0, "12345"), 413, "file_too_large");
+});
+
+test("announcing takes nothing of the owner's quota, and bytes no more than there is", async () => {
+  await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
+    const { client } = await own.signUp();
+    const { home } = await dropBox(client);
+    const begin = (length: number): Promise<Answer> =>
+      beginTus(own.visitor, { "upload-length": String(length) }, {}, { home });
+    const large = await begin(999_999_999_999);
+    expectRefusal(large, 413, "file_too_large");
+    const most = large.number("error.details.limit");
+    // More than 200 of one link are not kept: the first that sent nothing gives way.
+    const first = (await begin(most)).header("location");
+    for (let count = 1; count < 200; count++) expectStatus(await begin(most), 201);
+    expectStatus(await headTus(own.visitor, first), 200);
+    expectStatus(await begin(most), 201);
+    expectStatus(await headTus(own.visitor, first), 404);
+    expect(await usedBytes(client)).toBe(0);
+    await client.storedId("mine");
+    const path = (await begin(1_000)).header("location");
+    expectStatus(await appendTus(own.visitor, path, 0, randomContent(500)), 204);
+    expect(await usedBytes(client)).toBe(1_004);
+    expectStatus(await own.visitor.request("DELETE", path, { headers: tusVersion }), 204);
+    expect(await usedBytes(client)).toBe(4);
+  });
+});
+
+test("what came with a first request that broke off holds nothing: nobody was told its address (D16)", async () => {
+  const { client } = await server().signUp();
+  const { home } = await dropBox(client);
+  const connection = await RawConnection.open(server().port);
+  await connection.write(
+    `POST ${home} HTTP/1.1\r\nHost: larder.test\r\nTus-Resumable: 1.0.0\r\nUpload-Length: 100000\r\n` +
+      "Content-Type: application/offset+octet-stream\r\nContent-Length: 100000\r\n\r\n",
+  );
+  await connection.write(randomContent(50_000));
+  await eventually("quota is held for what came", async () => (await usedBytes(client)) > 0);
+  connection.cut();
+  await eventually("nothing is held any more", async () => (await usedBytes(client)) === 0);
+});
+
+test("a sender's name is held against its bounds before the bytes", async () => {
+  const { client } = await server().signUp();
+  const { home } = await dropBox(client);
+  const sender = "x".repeat(101);
+  const refused = await beginTus(server().visitor, { "upload-length": "1" }, { sender }, { home });
+  expectRefusal(refused, 400, "invalid_field", "sender");
+});
+
+testAllAnswers(server);

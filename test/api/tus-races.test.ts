@@ -1,0 +1,123 @@
+import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Client, digestOf, randomContent } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { RawConnection } from "../support/raw-http.ts";
+import { sharedServer } from "../support/server.ts";
+import { appendTus, beginTus, headTus, newTus, offsetOf, tusMetadata } from "../support/tus.ts";
+
+const server = sharedServer();
+
+async function expectContent(client: Client, fileId: string | null | undefined, content: Uint8Array) {
+  const got = await client.get(`/api/files/${fileId}/download`);
+  expectStatus(got, 200);
+  expect(digestOf(got.bytes)).toBe(digestOf(content));
+}
+
+async function usedBytes(client: Client): Promise<number> {
+  return (await client.get("/api/users/usage")).number("data.storage.used");
+}
+
+test("who goes on by the key, while the first request is still open, keeps the upload (D15)", async () => {
+  const { client, token } = await server().signUp();
+  const content = randomContent(300_000);
+  const metadata = { filename: "a.bin" };
+  const keyed = { "upload-length": String(content.length), "idempotency-key": "again" };
+  const silent = await RawConnection.open(server().port);
+  await silent.write(
+    `POST /api/tus HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nTus-Resumable: 1.0.0\r\n` +
+      `Content-Type: application/offset+octet-stream\r\nUpload-Length: ${content.length}\r\nIdempotency-Key: again\r\n` +
+      `Upload-Metadata: ${tusMetadata(metadata)}\r\nContent-Length: ${content.length}\r\n\r\n`,
+  );
+  await silent.write(content.subarray(0, 100_000));
+  await eventually("all that was sent has arrived", async () => {
+    const [upload] = (await client.get("/api/tus")).strings("data.uploads", "id");
+    return upload !== undefined && (await offsetOf(client, `/api/tus/${upload}`)) === 100_000;
+  });
+  const again = await beginTus(client, keyed, metadata, { bytes: content });
+  expectStatus(again, 201);
+  expect(again.header("upload-offset")).toBe("100000");
+  const path = again.header("location");
+  expectStatus(await appendTus(client, path, 100_000, content.subarray(100_000, 200_000)), 204);
+  await silent.write(content.subarray(100_000, 101_000));
+  expectRefusal(await silent.answer("POST"), 409, "upload_state");
+  silent.cut();
+  const last = await appendTus(client, path, 200_000, content.subarray(200_000));
+  expectStatus(last, 204);
+  await expectContent(client, last.headers.get("larder-file-id"), content);
+});
+
+test("of several that tell a deferred length at once one holds, and the file can be made whole", async () => {
+  const { client } = await server().signUp();
+  const content = randomContent(100);
+  for (let round = 0; round < 5; round++) {
+    const path = (await beginTus(client, { "upload-defer-length": "1" })).header("location");
+    const lengths = [40, 100, 60, 80, 20];
+    const answers = await Promise.all(
+      lengths.map((length) =>
+        appendTus(client, path, 0, content.subarray(0, length / 2), { "upload-length": String(length) }),
+      ),
+    );
+    const head = await headTus(client, path);
+    const length = Number(head.header("upload-length"));
+    const offset = Number(head.header("upload-offset"));
+    expect(lengths).toContain(length);
+    expect(offset).toBeLessThanOrEqual(length);
+    for (const answer of answers.filter(({ status }) => status === 204))
+      expect(answer.header("upload-length")).toBe(String(length));
+    const last = await appendTus(client, path, offset, content.subarray(offset, length));
+    expectStatus(last, 204);
+    await expectContent(client, last.headers.get("larder-file-id"), content.subarray(0, length));
+  }
+});
+
+test("a length may be told that is less than was held ahead, and gives the rest back", async () => {
+  const { client } = await server().signUp();
+  const path = (await beginTus(client, { "upload-defer-length": "1" })).header("location");
+  expectStatus(await appendTus(client, path, 0, randomContent(1_000)), 204);
+  expect(await usedBytes(client)).toBeGreaterThan(3_000);
+  expectStatus(await appendTus(client, path, 1_000, "", { "upload-length": "3000" }), 204);
+  expect(await usedBytes(client)).toBe(3_000);
+});
+
+test("the same joining asked for again by its key is answered with the file", async () => {
+  const { client } = await server().signUp();
+  const bytes = randomContent(5_000_000);
+  const part = await newTus(client, bytes.length, {}, { headers: { "upload-concat": "partial" } });
+  expectStatus(await appendTus(client, part, 0, bytes), 204);
+  const joined = { "upload-concat": `final;${part}`, "idempotency-key": "join" };
+  const begin = () => beginTus(client, joined, { filename: "one.bin" });
+  const answers = await Promise.all([begin(), begin(), begin()]);
+  for (const answer of answers) {
+    // Never an upload that is said to be there and has nothing yet.
+    if (answer.status === 201) expect(answer.header("upload-offset")).toBe(String(bytes.length));
+    else expectRefusal(answer, 409, "upload_state");
+  }
+  const again = await begin();
+  expectStatus(again, 201);
+  await expectContent(client, again.header("larder-file-id"), bytes);
+  expect(await client.names()).toEqual(["one.bin"]);
+  expect(await readdir(join(server().dataDir, "uploads"))).not.toContain(again.string("data.id"));
+});
+
+test("bytes that somebody removed while the server runs are asked for again (D1)", async () => {
+  const { client } = await server().signUp();
+  const content = randomContent(200_000);
+  const path = await newTus(client, content.length);
+  const removed = () => Bun.file(join(server().dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1))).delete();
+  expectStatus(await appendTus(client, path, 0, content.subarray(0, 50_000)), 204);
+  await removed();
+  const refused = await appendTus(client, path, 50_000, content.subarray(50_000));
+  expectRefusal(refused, 409, "upload_offset");
+  expect(refused.at("error.details.expected")).toBe(0);
+  expectStatus(await appendTus(client, path, 0, content.subarray(0, 70_000)), 204);
+  await removed();
+  expect(await offsetOf(client, path)).toBe(0);
+  const last = await appendTus(client, path, 0, content);
+  expectStatus(last, 204);
+  await expectContent(client, last.headers.get("larder-file-id"), content);
+});
+
+testAllAnswers(server);

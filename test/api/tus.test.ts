@@ -1,0 +1,712 @@
+import { describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Answer, bytesOf, checksumOf, type Client, digestOf, randomContent } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { httpChunk, RawConnection } from "../support/raw-http.ts";
+import { sharedServer, withServer } from "../support/server.ts";
+import {
+  appendTus,
+  beginTus,
+  clientUpload,
+  headTus,
+  newTus,
+  offsetOf,
+  sendByClient,
+  tusMetadata,
+  tusVersion,
+} from "../support/tus.ts";
+
+const server = sharedServer();
+const mebibyte = 1024 * 1024;
+
+/** The content of a file has these bytes. */
+async function expectContent(client: Client, fileId: string | null | undefined, content: Uint8Array | string) {
+  const got = await client.get(`/api/files/${fileId}/download`);
+  expectStatus(got, 200);
+  expect(digestOf(got.bytes)).toBe(digestOf(content));
+}
+
+async function usedBytes(client: Client): Promise<number> {
+  return (await client.get("/api/users/usage")).number("data.storage.used");
+}
+
+/** The upload of an id in `uploads/`. */
+async function stagedNames(): Promise<string[]> {
+  return readdir(join(server().dataDir, "uploads"));
+}
+
+function base64Of(algorithm: string, bytes: string | Uint8Array): string {
+  return createHash(algorithm).update(bytesOf(bytes)).digest("base64");
+}
+
+function idOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+describe("tus-js-client (D14, D15)", () => {
+  for (const [title, options] of [
+    ["in one request", {}],
+    ["in many", { chunkSize: 700_001 }],
+    ["with the first bytes at once", { uploadDataDuringCreation: true }],
+    ["with the first of many at once", { uploadDataDuringCreation: true, chunkSize: 1_000_000 }],
+    ["in parallel, joined", { parallelUploads: 4 }],
+    ["in parallel, in many", { parallelUploads: 3, chunkSize: 300_000 }],
+    ["with its length told at the end", { uploadLengthDeferred: true, chunkSize: 1_200_000 }],
+    ["by POST alone", { overridePatchMethod: true, chunkSize: 1_200_000 }],
+  ] as const) {
+    test(`sends a file ${title}`, async () => {
+      const { client } = await server().signUp();
+      const content = randomContent(3 * mebibyte + 17);
+      const { url, fileId } = await sendByClient(client, content, {
+        ...options,
+        metadata: { filename: "photo.bin", folder: "/trips/2026", tags: "sea,sun" },
+      });
+      await expectContent(client, fileId, content);
+      const record = await client.get(`/api/files/${fileId}`);
+      expect(record.at("data")).toMatchObject({ name: "photo.bin", folder: "/trips/2026", tags: ["sea", "sun"] });
+      expect(await usedBytes(client)).toBe(content.length);
+      expect((await client.get("/api/tus")).at("data.uploads")).toEqual([]);
+      const after = await client.get(new URL(url).pathname);
+      expect(after.at("data")).toMatchObject({ state: "complete", offset: content.length, expiresAt: null });
+      expect(after.at("data.file.id")).toBe(fileId);
+      expect(await stagedNames()).not.toContain(idOf(url));
+    });
+  }
+
+  test("sends an empty file", async () => {
+    const { client } = await server().signUp();
+    await sendByClient(client, new Uint8Array(), { metadata: { filename: "empty.txt" } });
+    const [file] = (await client.get("/api/files")).list("data.files");
+    expect(file).toMatchObject({ name: "empty.txt", size: 0 });
+  });
+
+  test("goes on where it was broken off", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(4 * mebibyte);
+    const { promise: reached, resolve } = Promise.withResolvers<void>();
+    const first = clientUpload(client, content, {
+      chunkSize: mebibyte,
+      onChunkComplete: (_size, accepted) => {
+        if (accepted >= 2 * mebibyte) resolve();
+      },
+    });
+    first.start();
+    await reached;
+    await first.abort();
+    const uploadUrl = first.url ?? "";
+    const sent: string[] = [];
+    const { fileId } = await sendByClient(client, content, {
+      uploadUrl,
+      onAfterResponse: (request) => {
+        sent.push(`${request.getMethod()} ${request.getHeader("Upload-Offset") ?? ""}`);
+      },
+    });
+    await expectContent(client, fileId, content);
+    // It asked first, and nothing was sent twice.
+    expect(sent[0]).toBe("HEAD ");
+    expect(Number(sent[1]?.split(" ")[1])).toBeGreaterThanOrEqual(2 * mebibyte);
+  });
+
+  test("goes on after a restart and after kill -9, with a new token", async () => {
+    await withServer({}, async (own) => {
+      const account = await own.signUp();
+      const content = randomContent(3 * mebibyte);
+      const path = await newTus(account.client, content.length, { filename: "a.bin" });
+      expectStatus(await appendTus(account.client, path, 0, content.subarray(0, mebibyte)), 204);
+      await own.restart();
+      expect(await offsetOf(account.client, path)).toBe(mebibyte);
+      expectStatus(await appendTus(account.client, path, mebibyte, content.subarray(mebibyte, 2 * mebibyte)), 204);
+      await own.kill9();
+      await own.start();
+      const again = await own.visitor.post("/api/auth/signin", { email: account.email, password: account.password });
+      const headers = { authorization: `Bearer ${again.string("token")}` };
+      const { fileId } = await sendByClient(account.client, content, { uploadUrl: own.url + path, headers });
+      await expectContent(account.client, fileId, content);
+    });
+  });
+
+  test("ends an upload", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(mebibyte);
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const upload = clientUpload(client, content, { chunkSize: 1_000, onUploadUrlAvailable: resolve });
+    upload.start();
+    await begun;
+    await upload.abort(true);
+    const path = new URL(upload.url ?? `${server().url}/gone`).pathname;
+    expectStatus(await headTus(client, path), 404);
+    expect(await usedBytes(client)).toBe(0);
+  });
+});
+
+describe("OPTIONS /api/tus", () => {
+  test("tells what is spoken, to anybody", async () => {
+    const answer = await fetch(`${server().url}/api/tus`, { method: "OPTIONS" });
+    expect(answer.status).toBe(204);
+    expect(answer.headers.get("tus-version")).toBe("1.0.0");
+    expect(answer.headers.get("tus-checksum-algorithm")).toBe("sha1,sha256,md5");
+    expect(answer.headers.get("tus-extension")?.split(",").toSorted()).toEqual([
+      "checksum",
+      "concatenation",
+      "creation",
+      "creation-defer-length",
+      "creation-with-upload",
+      "expiration",
+      "termination",
+    ]);
+    expect(answer.headers.has("tus-max-size")).toBe(false);
+  });
+
+  test("tells whoever is signed in how large a file may be, and an upload answers likewise", async () => {
+    await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
+      const { token } = await own.signUp();
+      const headers = { authorization: `Bearer ${token}` };
+      const answer = await fetch(`${own.url}/api/tus/tus_x`, { method: "OPTIONS", headers });
+      expect(Number(answer.headers.get("tus-max-size"))).toBeGreaterThan(0);
+    });
+  });
+});
+
+describe("POST /api/tus", () => {
+  test("answers with an address that nobody can guess, and until when it holds (D16)", async () => {
+    const { client } = await server().signUp();
+    const answer = await beginTus(client, { "upload-length": "100" }, { filename: "a.txt" });
+    expectStatus(answer, 201);
+    expect(answer.header("location")).toMatch(/^\/api\/tus\/tus_[\w-]{32}$/);
+    expect(answer.header("tus-resumable")).toBe("1.0.0");
+    expect(answer.header("upload-offset")).toBe("0");
+    const hours = (Date.parse(answer.header("upload-expires")) - Date.now()) / 3_600_000;
+    expect(Math.round(hours)).toBe(24);
+    expect(answer.at("data")).toMatchObject({ state: "receiving", offset: 0, length: 100, name: "a.txt", file: null });
+    expect(await usedBytes(client)).toBe(100);
+  });
+
+  test("makes missing folders, of folder and relativePath", async () => {
+    const { client } = await server().signUp();
+    for (const [metadata, folder, name] of [
+      [{ filename: "a.txt", folder: "/in" }, "/in", "a.txt"],
+      [{ relativePath: "tree/deep/b.txt", folder: "/in" }, "/in/tree/deep", "b.txt"],
+      [{ filename: "c.txt", relativePath: "c.txt" }, "/", "c.txt"],
+      [{ name: "d.txt", relativePath: "null" }, "/", "d.txt"],
+      [{}, "/", "file"],
+    ] as const) {
+      const answer = await beginTus(client, { "upload-length": "3" }, metadata, { bytes: "abc" });
+      expectStatus(answer, 201);
+      expect(answer.at("data.file")).toMatchObject({ folder, name });
+      expect(answer.header("larder-file-id")).toBe(answer.string("data.file.id"));
+    }
+  });
+
+  test("keeps what it says of the file", async () => {
+    const { client } = await server().signUp();
+    const answer = await beginTus(
+      client,
+      { "upload-length": "3" },
+      {
+        filename: "a.thing",
+        filetype: "application/x-thing",
+        lastModified: "1700000000000",
+        tags: "one, two",
+        description: "Grüße",
+        metadata: JSON.stringify({ place: "Graz" }),
+        checksum: checksumOf("abc"),
+        whatever: "is kept and means nothing",
+      },
+      { bytes: "abc" },
+    );
+    expect(answer.at("data.file")).toMatchObject({
+      mimeType: "application/x-thing",
+      tags: ["one", "two"],
+      metadata: { place: "Graz", description: "Grüße" },
+      fileModifiedAt: "2023-11-14T22:13:20.000Z",
+      checksum: checksumOf("abc"),
+    });
+  });
+
+  test("does as onConflict says, and tells a taken name before the bytes", async () => {
+    const { client } = await server().signUp();
+    const first = await client.storedId("old", { name: "a.txt" });
+    const send = (onConflict: string) =>
+      beginTus(client, { "upload-length": "3" }, { filename: "a.txt", onConflict }, { bytes: "new" });
+    expect((await send("rename")).at("data.file.name")).toBe("a (1).txt");
+    expect((await send("version")).at("data.file")).toMatchObject({ id: first, version: 2 });
+    expectRefusal(await send("error"), 409, "name_taken");
+    const begun = await newTus(client, 3, { filename: "b.txt", onConflict: "error" });
+    await client.storedId("taken meanwhile", { name: "b.txt" });
+    expectRefusal(await appendTus(client, begun, 0, "new"), 409, "name_taken");
+    // Once the name is free it goes on, and nothing need be sent again.
+    const [other] = (await client.get("/api/files?search=b.txt")).strings("data.files", "id");
+    expectStatus(await client.delete(`/api/files/${other}`), 200);
+    expect(await offsetOf(client, begun)).toBe(3);
+    expect((await client.get(begun)).at("data.file.name")).toBe("b.txt");
+  });
+
+  test("refuses what it can't read, in words", async () => {
+    const { client } = await server().signUp();
+    const refused = async (headers: Record<string, string>, field: string, reason = "invalid_field") =>
+      expectRefusal(await beginTus(client, headers), 400, reason, field);
+    for (const length of ["-1", "1.5", "NaN", "", "0x10", "9".repeat(16), "1e3", " "])
+      await refused({ "upload-length": length }, "Upload-Length");
+    await refused({}, "Upload-Length");
+    await refused({ "upload-length": "1", "upload-defer-length": "1" }, "Upload-Length");
+    await refused({ "upload-defer-length": "2" }, "Upload-Defer-Length");
+    await refused({ "upload-length": "1", "upload-concat": "some" }, "Upload-Concat");
+    await refused({ "upload-concat": "final;" }, "Upload-Concat");
+    await refused({ "upload-length": "1", "upload-concat": "final;/api/tus/tus_a" }, "Upload-Length");
+    await refused({ "upload-concat": "final;/api/tus/tus_a /api/tus/tus_a" }, "Upload-Concat");
+    for (const metadata of ["filename", "filename !!!", "a YQ==,a YQ==", "filename YQ== x", "filename gICA"]) {
+      const answer = await beginTus(client, { "upload-length": "1", "upload-metadata": metadata });
+      // A key without a value is one with an empty value.
+      if (metadata === "filename") expectStatus(answer, 201);
+      else expectRefusal(answer, 400, "invalid_field", "Upload-Metadata");
+    }
+    for (const [pairs, reason, field] of [
+      [{ filename: "..", folder: "/" }, "invalid_path", "file"],
+      [{ folder: "relative" }, "invalid_path", "folder"],
+      [{ relativePath: "../../etc/passwd" }, "invalid_path", "folder"],
+      [{ checksum: "md5:1" }, "invalid_field", "checksum"],
+      [{ onConflict: "burn" }, "invalid_field", "onConflict"],
+      [{ lastModified: "yesterday" }, "invalid_field", "fileModifiedAt"],
+      [{ lastModified: "99999999999999999" }, "invalid_field", "fileModifiedAt"],
+      [{ metadata: "[]" }, "invalid_field", "metadata"],
+    ] as const)
+      expectRefusal(await beginTus(client, { "upload-length": "1" }, pairs), 400, reason, field);
+    const old = await beginTus(client, { "upload-length": "1", "tus-resumable": "0.2.2" });
+    expectRefusal(old, 412, "precondition_failed");
+    expect(old.header("tus-version")).toBe("1.0.0");
+    const none = await client.request("POST", "/api/tus", { headers: { "upload-length": "1" } });
+    expectRefusal(none, 412, "precondition_failed");
+    const type = { "upload-length": "1", "content-type": "text/plain" };
+    expectRefusal(await beginTus(client, type, {}, { bytes: "x" }), 415, "unsupported_media_type");
+    expect(await usedBytes(client)).toBe(1);
+  });
+
+  test("gets the same upload again by its Idempotency-Key", async () => {
+    const { client } = await server().signUp();
+    const begin = (length: string) =>
+      beginTus(client, { "upload-length": length, "idempotency-key": "once" }, { filename: "a" });
+    const [first, second] = [await begin("10"), await begin("10")];
+    expect(second.header("location")).toBe(first.header("location"));
+    expect(await usedBytes(client)).toBe(10);
+    expectRefusal(await begin("11"), 409, "idempotency_key");
+  });
+
+  test("answers again by its key with the file that is there, and begins anew what was refused", async () => {
+    const { client } = await server().signUp();
+    const metadata = { filename: "a.txt", onConflict: "error" };
+    const begin = () => beginTus(client, { "upload-length": "3", "idempotency-key": "k" }, metadata, { bytes: "abc" });
+    const taken = await client.storedId("other", { name: "a.txt" });
+    expectRefusal(await begin(), 409, "name_taken");
+    expectStatus(await client.delete(`/api/files/${taken}`), 200);
+    const first = await begin();
+    expectStatus(first, 201);
+    const again = await begin();
+    expectStatus(again, 201);
+    expect(again.header("location")).toBe(first.header("location"));
+    expect(again.at("data.file.id")).toBe(first.string("data.file.id"));
+    expect(await client.names()).toEqual(["a.txt"]);
+    // Its checksum was wrong the first time: the key is no hindrance.
+    const wrong = {
+      "upload-length": "3",
+      "idempotency-key": "other",
+      "upload-checksum": `sha1 ${base64Of("sha1", "no")}`,
+    };
+    expectRefusal(await beginTus(client, wrong, {}, { bytes: "abc" }), 460, "chunk_checksum");
+    const right = { ...wrong, "upload-checksum": `sha1 ${base64Of("sha1", "abc")}` };
+    expectStatus(await beginTus(client, right, {}, { bytes: "abc" }), 201);
+  });
+
+  test("refuses more than plan and quota allow, and holds the quota of what it begins (D16)", async () => {
+    await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
+      const { client } = await own.signUp();
+      const quota = (await client.get("/api/users/usage")).number("data.storage.quota");
+      const tooLarge = await beginTus(client, { "upload-length": "999999999999999" });
+      expectRefusal(tooLarge, 413, "file_too_large");
+      const each = tooLarge.number("error.details.limit");
+      let refused: Answer | undefined;
+      for (let held = 0; refused === undefined && held <= quota + each; held += each) {
+        const answer = await beginTus(client, { "upload-length": String(each) });
+        if (answer.status !== 201) refused = answer;
+      }
+      if (refused === undefined) throw new Error("more than the quota was promised");
+      expectRefusal(refused, 413, "quota_exceeded");
+      expect(refused.at("error.details.plan")).toBe("free");
+    });
+  });
+
+  test("takes no bytes of a deferred length that the quota has no room for", async () => {
+    await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
+      const { client } = await own.signUp();
+      const begun = await beginTus(client, { "upload-defer-length": "1" });
+      expectStatus(begun, 201);
+      expect(begun.header("upload-defer-length")).toBe("1");
+      const path = begun.header("location");
+      expectStatus(await appendTus(client, path, 0, randomContent(1_000)), 204);
+      // A step ahead is held, and given back with the upload.
+      expect(await usedBytes(client)).toBeGreaterThanOrEqual(1_000);
+      const told = await appendTus(client, path, 1_000, "", { "upload-length": "999999999999999" });
+      expectRefusal(told, 413, "file_too_large");
+      expectRefusal(await appendTus(client, path, 1_000, "", { "upload-length": "999" }), 400, "invalid_field");
+      expectStatus(await appendTus(client, path, 1_000, "", { "upload-length": "1000" }), 204);
+      expect(await usedBytes(client)).toBe(1_000);
+    });
+  });
+});
+
+describe("PATCH /api/tus/{id}", () => {
+  test("takes bytes at the offset alone", async () => {
+    const { client } = await server().signUp();
+    const path = await newTus(client, 6);
+    expectRefusal(await appendTus(client, path, 3, "def"), 409, "upload_offset", "Upload-Offset");
+    const first = await appendTus(client, path, 0, "abc");
+    expectStatus(first, 204);
+    expect(first.header("upload-offset")).toBe("3");
+    expectRefusal(await appendTus(client, path, 0, "abc"), 409, "upload_offset");
+    expectRefusal(await appendTus(client, path, 3, "defg"), 413, "file_too_large");
+    for (const offset of ["-1", "x", ""]) {
+      const answer = await client.request("PATCH", path, {
+        headers: { ...tusVersion, "content-type": "application/offset+octet-stream", "upload-offset": offset },
+        body: "x",
+      });
+      expectRefusal(answer, 400, "invalid_field", "Upload-Offset");
+    }
+    expectRefusal(await appendTus(client, path, 3, "def", { "content-type": "text/plain" }), 415);
+    expectRefusal(await appendTus(client, path, 3, "def", { "tus-resumable": "2.0.0" }), 412);
+    expectRefusal(await appendTus(client, path, 3, "def", { "upload-length": "7" }), 400, "invalid_field");
+    const last = await appendTus(client, path, 3, "def");
+    expectStatus(last, 204);
+    await expectContent(client, last.headers.get("larder-file-id"), "abcdef");
+    // Sent once more because its answer was lost.
+    expectStatus(await appendTus(client, path, 6, ""), 204);
+    expectRefusal(await appendTus(client, path, 6, "g"), 409, "upload_offset");
+    expect(await client.names()).toEqual(["file"]);
+  });
+
+  test("keeps nothing of bytes that are not what Upload-Checksum says", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(300_000);
+    const path = await newTus(client, content.length);
+    let at = 0;
+    for (const algorithm of ["sha1", "sha256", "md5"]) {
+      const bytes = content.subarray(at, at + 100_000);
+      const wrong = `${algorithm} ${base64Of(algorithm, "other")}`;
+      expectRefusal(await appendTus(client, path, at, bytes, { "upload-checksum": wrong }), 460, "chunk_checksum");
+      expect(await offsetOf(client, path)).toBe(at);
+      const right = `${algorithm} ${base64Of(algorithm, bytes)}`;
+      expectStatus(await appendTus(client, path, at, bytes, { "upload-checksum": right }), 204);
+      at += bytes.length;
+    }
+    for (const header of ["crc32 AAAA", "sha1", "sha1 x", "sha256 YQ==", "sha1 YQ== b"]) {
+      const answer = await appendTus(client, path, at, "", { "upload-checksum": header });
+      expectRefusal(answer, 400, "invalid_field", "Upload-Checksum");
+    }
+    const [file] = (await client.get("/api/files")).strings("data.files", "id");
+    await expectContent(client, file, content);
+    const atOnce = { "upload-length": "1", "upload-checksum": `sha1 ${base64Of("sha1", "other")}` };
+    const before = await usedBytes(client);
+    expectRefusal(await beginTus(client, atOnce, {}, { bytes: "x" }), 460, "chunk_checksum");
+    expect(await usedBytes(client)).toBe(before);
+  });
+
+  test("what did not count is not in the file, where the length is told after it", async () => {
+    const { client } = await server().signUp();
+    const begun = await beginTus(client, { "upload-defer-length": "1" });
+    const path = begun.header("location");
+    const wrong = `sha1 ${base64Of("sha1", "other")}`;
+    expectRefusal(await appendTus(client, path, 0, randomContent(5_000), { "upload-checksum": wrong }), 460);
+    const done = await appendTus(client, path, 0, "abc", { "upload-length": "3" });
+    expectStatus(done, 204);
+    await expectContent(client, done.headers.get("larder-file-id"), "abc");
+    const checked = await client.get(`/api/files/${done.header("larder-file-id")}/checksum`);
+    expectStatus(checked, 200);
+    expect(await usedBytes(client)).toBe(3);
+  });
+
+  test("ends an upload whose whole is not what was announced", async () => {
+    const { client } = await server().signUp();
+    const path = await newTus(client, 3, { checksum: checksumOf("abc") });
+    expectRefusal(await appendTus(client, path, 0, "abd"), 400, "checksum_mismatch");
+    expectStatus(await headTus(client, path), 404);
+    expect(await usedBytes(client)).toBe(0);
+    expect(await client.names()).toEqual([]);
+  });
+
+  test("keeps what arrived of a request that is cut", async () => {
+    const { client, token } = await server().signUp();
+    const content = randomContent(400_000);
+    const path = await newTus(client, content.length);
+    const connection = await RawConnection.open(server().port);
+    await connection.write(patchHead(path, token, 0, content.length));
+    await connection.write(content.subarray(0, 250_000));
+    // What the server has read of it is told by HEAD while the request is still open.
+    await eventually("all that was sent has arrived", async () => (await offsetOf(client, path)) === 250_000);
+    connection.cut();
+    expect(await offsetOf(client, path)).toBe(250_000);
+    const { fileId } = await sendByClient(client, content, { uploadUrl: server().url + path });
+    await expectContent(client, fileId, content);
+  });
+
+  test("refuses what is longer than declared, also where nobody says how long it is", async () => {
+    const { client, token } = await server().signUp();
+    const path = await newTus(client, 1_000);
+    const connection = await RawConnection.open(server().port);
+    await connection.write(
+      `PATCH ${path} HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nTus-Resumable: 1.0.0\r\n` +
+        "Content-Type: application/offset+octet-stream\r\nUpload-Offset: 0\r\nTransfer-Encoding: chunked\r\n\r\n",
+    );
+    await connection.write(httpChunk(randomContent(900)));
+    await connection.write(httpChunk(randomContent(900)));
+    await connection.write("0\r\n\r\n");
+    expectRefusal(await connection.answer("PATCH"), 413, "file_too_large");
+    connection.cut();
+    expect(await offsetOf(client, path)).toBeLessThanOrEqual(1_000);
+    expect(await client.names()).toEqual([]);
+  });
+
+  test("a second request takes over from a silent one at once (D15)", async () => {
+    const { client, token } = await server().signUp();
+    const content = randomContent(200_000);
+    const path = await newTus(client, content.length);
+    const silent = await RawConnection.open(server().port);
+    await silent.write(patchHead(path, token, 0, content.length));
+    await silent.write(content.subarray(0, 120_000));
+    await eventually("the first has arrived", async () => (await offsetOf(client, path)) === 120_000);
+    const second = await appendTus(client, path, 120_000, content.subarray(120_000));
+    expectStatus(second, 204);
+    await expectContent(client, second.headers.get("larder-file-id"), content);
+    // The first one may say what it likes: the file stays as it is.
+    await silent.write(randomContent(80_000));
+    expectRefusal(await silent.answer("PATCH"), 409, "upload_state");
+    silent.cut();
+    await expectContent(client, second.headers.get("larder-file-id"), content);
+  });
+
+  test("of many that send the same bytes at once one wins, and the file is whole", async () => {
+    const { client } = await server().signUp();
+    const content = randomContent(60_000);
+    const path = await newTus(client, content.length);
+    const answers = await Promise.all(Array.from({ length: 6 }, () => appendTus(client, path, 0, content)));
+    const refused = answers.filter(({ status }) => status !== 204);
+    for (const answer of refused) expect(answer.status).toBe(409);
+    // The last to come takes over; where it found the end of another it is told so.
+    const { fileId } =
+      refused.length < answers.length
+        ? { fileId: answers.find(({ status }) => status === 204)?.headers.get("larder-file-id") }
+        : await sendByClient(client, content, { uploadUrl: server().url + path });
+    await expectContent(client, fileId, content);
+    expect(await client.names()).toEqual(["file"]);
+  });
+});
+
+describe("concatenation", () => {
+  const partial = { "upload-concat": "partial" };
+
+  test("joins parts in their order, and frees what they held", async () => {
+    const { client } = await server().signUp();
+    const [one, two, three] = [randomContent(1_500_000), randomContent(1), randomContent(2_000_000)];
+    const paths = [];
+    for (const bytes of [one, two, three]) {
+      const answer = await beginTus(client, { ...partial, "upload-length": String(bytes.length) }, {}, { bytes });
+      expectStatus(answer, 201);
+      expect(answer.at("data")).toMatchObject({ kind: "partial", file: null });
+      expect((await headTus(client, answer.header("location"))).header("upload-concat")).toBe("partial");
+      paths.push(answer.header("location"));
+    }
+    const total = one.length + two.length + three.length;
+    expect(await usedBytes(client)).toBe(total);
+    const list = `final;${paths[2]} ${server().url}${paths[0]} ${paths[1]}`;
+    const joined = await beginTus(client, { "upload-concat": list }, { filename: "joined.bin" });
+    expectStatus(joined, 201);
+    const whole = Buffer.concat([three, one, two]);
+    expect(joined.at("data.file")).toMatchObject({ name: "joined.bin", checksum: checksumOf(whole) });
+    expect(joined.header("upload-length")).toBe(String(total));
+    await expectContent(client, joined.header("larder-file-id"), whole);
+    const head = await headTus(client, joined.header("location"));
+    expect(head.header("upload-concat")).toBe(`final;${paths[2]} ${paths[0]} ${paths[1]}`);
+    expect(head.header("upload-offset")).toBe(String(total));
+    expect(await usedBytes(client)).toBe(total);
+    for (const path of paths) expect(await stagedNames()).not.toContain(idOf(path));
+    // Sent once more because its answer was lost.
+    const twice = await beginTus(client, { "upload-concat": list }, { filename: "joined.bin" });
+    expectStatus(twice, 201);
+    expect(twice.header("location")).toBe(joined.header("location"));
+    expect(twice.header("larder-file-id")).toBe(joined.header("larder-file-id"));
+    const otherwise = await beginTus(client, { "upload-concat": `final;${paths[0]} ${paths[1]}` });
+    expectRefusal(otherwise, 409, "upload_state");
+    expect(await client.names()).toEqual(["joined.bin"]);
+    expectRefusal(await appendTus(client, joined.header("location"), total, ""), 403, "final_upload");
+  });
+
+  test("keeps the parts where they can't be joined", async () => {
+    const { client } = await server().signUp();
+    const other = await server().signUp();
+    const whole = await newTus(client, 2);
+    const part = await newTus(client, 2, {}, { headers: partial });
+    const join = (paths: string[], metadata: Record<string, string> = {}) =>
+      beginTus(client, { "upload-concat": `final;${paths.join(" ")}` }, metadata);
+    expectRefusal(await join([part]), 409, "upload_state");
+    expectRefusal(await join([whole]), 400, "invalid_field");
+    expectRefusal(await join(["/api/tus/tus_nothing"]), 404, "not_found");
+    expectStatus(await appendTus(client, part, 0, "ab"), 204);
+    const strange = await newTus(other.client, 2, {}, { headers: partial });
+    expectRefusal(await join([part, strange]), 404, "not_found");
+    expectRefusal(await join([part], { checksum: checksumOf("other") }), 400, "checksum_mismatch");
+    expect(await usedBytes(client)).toBe(4);
+    expectStatus(await join([part], { checksum: checksumOf("ab") }), 201);
+  });
+
+  test("the same joining asked for by many at once makes one file", async () => {
+    const { client } = await server().signUp();
+    const bytes = randomContent(3 * mebibyte);
+    const part = await newTus(client, bytes.length, {}, { headers: partial });
+    expectStatus(await appendTus(client, part, 0, bytes), 204);
+    const join = () => beginTus(client, { "upload-concat": `final;${part}` }, { filename: "one.bin" });
+    const answers = await Promise.all([join(), join(), join()]);
+    expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
+    const again = await join();
+    expectStatus(again, 201);
+    await expectContent(client, again.header("larder-file-id"), bytes);
+    expect(await client.names()).toEqual(["one.bin"]);
+    expect(await usedBytes(client)).toBe(bytes.length);
+  });
+
+  test("a deferred length of a part is told later", async () => {
+    const { client } = await server().signUp();
+    const begun = await beginTus(client, { ...partial, "upload-defer-length": "1" });
+    const path = begun.header("location");
+    expectStatus(await appendTus(client, path, 0, "abc", { "upload-length": "3" }), 204);
+    const joined = await beginTus(client, { "upload-concat": `final;${path}` });
+    await expectContent(client, joined.header("larder-file-id"), "abc");
+  });
+});
+
+describe("DELETE and HEAD /api/tus/{id}", () => {
+  test("an upload that was ended is gone, and so is what it held (D16)", async () => {
+    const { client } = await server().signUp();
+    const path = await newTus(client, 1_000);
+    expectStatus(await appendTus(client, path, 0, randomContent(500)), 204);
+    expect(await stagedNames()).toContain(idOf(path));
+    const ended = await client.request("DELETE", path, { headers: tusVersion });
+    expectStatus(ended, 204);
+    expectStatus(await headTus(client, path), 404);
+    expectRefusal(await appendTus(client, path, 500, "x"), 404, "not_found");
+    expect(await usedBytes(client)).toBe(0);
+    expect(await stagedNames()).not.toContain(idOf(path));
+  });
+
+  test("the file of a complete one stays", async () => {
+    const { client } = await server().signUp();
+    const begun = await beginTus(client, { "upload-length": "1" }, {}, { bytes: "x" });
+    expectStatus(await client.request("DELETE", begun.header("location"), { headers: tusVersion }), 204);
+    await expectContent(client, begun.header("larder-file-id"), "x");
+  });
+
+  test("HEAD gives back what was said", async () => {
+    const { client } = await server().signUp();
+    const pairs = { filename: "a.txt", folder: "/x", mine: "my own" };
+    const path = await newTus(client, 10, pairs);
+    const head = await headTus(client, path);
+    expectStatus(head, 200);
+    expect(head.header("upload-metadata")).toBe(tusMetadata(pairs));
+    expect(head.header("upload-length")).toBe("10");
+    expect(head.header("cache-control")).toContain("no-store");
+    expectStatus(await headTus(client, path, { "tus-resumable": "0.9" }), 412);
+    const list = await client.get("/api/tus");
+    expect(list.at("data.uploads")).toMatchObject([{ id: idOf(path), offset: 0, length: 10, folder: "/x" }]);
+  });
+
+  test("methods may be named in a header", async () => {
+    const { client } = await server().signUp();
+    const path = await newTus(client, 6);
+    const override = (method: string, options: { headers?: Record<string, string>; body?: string } = {}) =>
+      client.request("POST", path, {
+        ...options,
+        headers: { ...tusVersion, "x-http-method-override": method, ...options.headers },
+      });
+    const type = { "content-type": "application/offset+octet-stream" };
+    expectStatus(await override("PATCH", { headers: { ...type, "upload-offset": "0" }, body: "abc" }), 204);
+    expect((await override("HEAD")).header("upload-offset")).toBe("3");
+    expectRefusal(await override("PUT"), 405, "method_not_allowed");
+    expectStatus(await override("DELETE"), 204);
+    expectStatus(await headTus(client, path), 404);
+  });
+
+  test("what is somebody else's is not there, nor are uploads of phones (D51)", async () => {
+    const [mine, theirs] = [await server().signUp(), await server().signUp()];
+    const path = await newTus(mine.client, 10);
+    expectStatus(await headTus(theirs.client, path), 404);
+    expectRefusal(await appendTus(theirs.client, path, 0, "x"), 404, "not_found");
+    expectRefusal(await theirs.client.request("DELETE", path, { headers: tusVersion }), 404, "not_found");
+    expectRefusal(await theirs.client.get(path), 404, "not_found");
+    expectRefusal(await server().visitor.get(path), 401, "missing_token");
+    expect((await theirs.client.get("/api/tus")).at("data.uploads")).toEqual([]);
+    expect(await offsetOf(mine.client, path)).toBe(0);
+  });
+});
+
+describe("shared folders", () => {
+  test("a file comes into a folder that is shared for writing, in its owner's quota", async () => {
+    const [owner, guest] = [await server().signUp(), await server().signUp()];
+    const folder = await owner.client.folderId("ours");
+    const share = async (permissions: string) => {
+      const made = await owner.client.post(`/api/files/folders/${folder}/shares`, { user: guest.email, permissions });
+      expectStatus(made, 201);
+      return made.string("data.id");
+    };
+    const id = await share("write");
+    const path = await newTus(guest.client, 5, { filename: "gift.txt", folder: "/deep", share: id });
+    expect(await usedBytes(owner.client)).toBe(5);
+    const sent = await appendTus(guest.client, path, 0, "hello");
+    expectStatus(sent, 204);
+    expect(await owner.client.names("/ours/deep")).toEqual(["gift.txt"]);
+    expect((await guest.client.get(path)).at("data")).toMatchObject({ folder: "/deep", file: { folder: "/deep" } });
+    // What begins while the share is there ends with it.
+    const late = await newTus(guest.client, 5, { filename: "late.txt", share: id });
+    expectStatus(await owner.client.delete(`/api/shares/${id}`), 200);
+    expectRefusal(await appendTus(guest.client, late, 0, "hello"), 404, "not_found");
+    expectRefusal(await beginTus(guest.client, { "upload-length": "1" }, { share: id }), 404, "not_found");
+  });
+});
+
+test("the audit log tells of a file once, when it is there", async () => {
+  await withServer({ env: { LARDER_AUDIT_FILES: "all" } }, async (own) => {
+    const admin = await own.addUser(["--admin"]);
+    const { fileId } = await sendByClient(admin.client, randomContent(5_000), { chunkSize: 2_000 });
+    const look = async () => (await admin.client.get("/api/admin/audit?action=file.upload")).list("data.entries");
+    await eventually("it is in the log", async () => (await look()).length > 0);
+    expect(await look()).toMatchObject([{ action: "file.upload", target: { type: "file", id: fileId } }]);
+  });
+});
+
+test("uploads that nobody goes on with expire, and are gone with what they held (D16)", async () => {
+  await withServer({}, async (own) => {
+    const { client } = await own.signUp();
+    const path = await newTus(client, 1_000);
+    expectStatus(await appendTus(client, path, 0, randomContent(10)), 204);
+    const admin = await own.addUser(["--admin"]);
+    await own.stop();
+    const { Database } = await import("bun:sqlite");
+    const sqlite = new Database(join(own.dataDir, "larder.db"));
+    sqlite.run("UPDATE upload_sessions SET expires_at = 1");
+    sqlite.close();
+    await own.start();
+    expectStatus(await headTus(client, path), 410);
+    expectRefusal(await appendTus(client, path, 10, "x"), 410, "upload_expired");
+    expect((await client.get("/api/tus")).at("data.uploads")).toEqual([]);
+    expectStatus(await admin.client.post("/api/admin/jobs/uploads/run"), 200);
+    expect(await usedBytes(client)).toBe(0);
+    expect(await readdir(join(own.dataDir, "uploads"))).toEqual([]);
+  });
+});
+
+function patchHead(path: string, token: string, offset: number, length: number): string {
+  return (
+    `PATCH ${path} HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nTus-Resumable: 1.0.0\r\n` +
+    `Content-Type: application/offset+octet-stream\r\nUpload-Offset: ${offset}\r\nContent-Length: ${length}\r\n\r\n`
+  );
+}
+
+testAllAnswers(server);

@@ -1,0 +1,126 @@
+import { expect, test } from "bun:test";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { RawConnection } from "../support/raw-http.ts";
+import { withServer } from "../support/server.ts";
+import { appendTus, beginTus, headTus, newTus, offsetOf, tusVersion } from "../support/tus.ts";
+
+const mebibyte = 1024 * 1024;
+const rounds = 6;
+
+test("kill -9 while bytes come loses none that was told durable, and the whole is right (D1, D14)", async () => {
+  await withServer({}, async (server) => {
+    const { client, token } = await server.signUp();
+    const content = randomContent(60 * mebibyte + 33);
+    const path = await newTus(client, content.length, { filename: "film.bin", checksum: checksumOf(content) });
+    const staged = join(server.dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1));
+    let told = 0;
+    for (let round = 0; round < rounds; round++) {
+      const at = await offsetOf(client, path);
+      expect(at).toBeGreaterThanOrEqual(told);
+      // One request is acknowledged, another one is cut by the crash in its midst.
+      const acknowledged = await appendTus(client, path, at, content.subarray(at, at + mebibyte));
+      expectStatus(acknowledged, 204);
+      told = Number(acknowledged.header("upload-offset"));
+      expect(told).toBe(at + mebibyte);
+      const connection = await RawConnection.open(server.port);
+      await connection.write(
+        `PATCH ${path} HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\nTus-Resumable: 1.0.0\r\n` +
+          `Content-Type: application/offset+octet-stream\r\nUpload-Offset: ${told}\r\n` +
+          `Content-Length: ${content.length - told}\r\n\r\n`,
+      );
+      await connection.write(content.subarray(told, told + 7 * mebibyte));
+      // Half of the rounds hear by HEAD how far it came, which is durable from then on.
+      if (round % 2 === 0) told = await offsetOf(client, path);
+      await server.kill9();
+      connection.cut();
+      await server.start();
+      const after = await offsetOf(client, path);
+      expect(after).toBeGreaterThanOrEqual(told);
+      expect((await stat(staged)).size).toBeGreaterThanOrEqual(after);
+    }
+    const rest = await offsetOf(client, path);
+    const done = await appendTus(client, path, rest, content.subarray(rest));
+    expectStatus(done, 204);
+    const got = await client.get(`/api/files/${done.header("larder-file-id")}/download`);
+    expect(digestOf(got.bytes)).toBe(digestOf(content));
+    expect(await readdir(join(server.dataDir, "uploads"))).toEqual([]);
+    expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(content.length);
+  });
+});
+
+test("a crash around the last bytes leaves one file, by whatever the client does next", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    const sent = [];
+    for (let index = 0; index < 6; index++) {
+      const content = randomContent(50_000 + index);
+      const path = await newTus(client, content.length, { filename: `${index}.bin` });
+      const answer = appendTus(client, path, 0, content).catch(() => undefined);
+      // Somewhere between the request's first step and its answer.
+      await Bun.sleep(index * 2);
+      await server.kill9();
+      await answer;
+      await server.start();
+      // As clients do: they ask, and send the rest if there is any.
+      const at = await offsetOf(client, path);
+      if (at < content.length) expectStatus(await appendTus(client, path, at, content.subarray(at)), 204);
+      const head = await headTus(client, path);
+      const got = await client.get(`/api/files/${head.header("larder-file-id")}/download`);
+      expect(digestOf(got.bytes)).toBe(digestOf(content));
+      sent.push(content.length);
+    }
+    expect((await client.names()).toSorted()).toEqual(sent.map((_, index) => `${index}.bin`));
+    expect(await readdir(join(server.dataDir, "uploads"))).toEqual([]);
+  });
+});
+
+test("a joining that a crash broke off can be made again, and leaves nothing behind", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    const parts = Array.from({ length: 3 }, () => randomContent(12 * mebibyte));
+    const paths: string[] = [];
+    for (const bytes of parts) {
+      const headers = { "upload-concat": "partial", "upload-length": String(bytes.length) };
+      const answer = await beginTus(client, headers, {}, { bytes });
+      expectStatus(answer, 201);
+      paths.push(answer.header("location"));
+    }
+    const joinParts = () =>
+      beginTus(client, { "upload-concat": `final;${paths.join(" ")}` }, { filename: "whole.bin" });
+    const whole = Buffer.concat(parts);
+    const broken = joinParts().catch(() => undefined);
+    await Bun.sleep(20);
+    await server.kill9();
+    const first = await broken;
+    await server.start();
+    const names = await client.names();
+    if (first === undefined && names.length === 0) expectStatus(await joinParts(), 201);
+    const [id] = (await client.get("/api/files")).strings("data.files", "id");
+    const got = await client.get(`/api/files/${id}/download`);
+    expect(digestOf(got.bytes)).toBe(digestOf(whole));
+    expect(await readdir(join(server.dataDir, "uploads"))).toEqual([]);
+    expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(whole.length);
+    expect((await client.get("/api/tus")).at("data.uploads")).toEqual([]);
+  });
+});
+
+test("bytes that are not there any more are asked for again", async () => {
+  await withServer({}, async (server) => {
+    const { client } = await server.signUp();
+    const path = await newTus(client, 100);
+    expectStatus(await appendTus(client, path, 0, randomContent(60)), 204);
+    await server.stop();
+    await Bun.file(join(server.dataDir, "uploads", path.slice(path.lastIndexOf("/") + 1))).delete();
+    await server.start();
+    expect(await offsetOf(client, path)).toBe(0);
+    const content = randomContent(100);
+    const done = await appendTus(client, path, 0, content);
+    expectStatus(done, 204);
+    expectStatus(await client.request("DELETE", path, { headers: tusVersion }), 204);
+    const got = await client.get(`/api/files/${done.header("larder-file-id")}/download`);
+    expect(digestOf(got.bytes)).toBe(digestOf(content));
+  });
+});

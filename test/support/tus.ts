@@ -1,0 +1,110 @@
+// Uploads by tus: as raw requests, for what no proper client sends, and by tus-js-client, for what they do.
+import { Upload, type UploadOptions } from "tus-js-client";
+import type { Answer, Client } from "./client.ts";
+import { bytesOf } from "./client.ts";
+
+/** The version, which every request but OPTIONS names. */
+export const tusVersion = { "tus-resumable": "1.0.0" };
+
+/** An Upload-Metadata header. */
+export function tusMetadata(pairs: Record<string, string>): string {
+  return Object.entries(pairs)
+    .map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`)
+    .join(",");
+}
+
+/** POST that begins an upload; the answer, whatever it is. @param home /api/tus, or the one of a drop box */
+export async function beginTus(
+  client: Client,
+  headers: Record<string, string>,
+  metadata: Record<string, string> = {},
+  { home = "/api/tus", bytes }: { home?: string; bytes?: string | Uint8Array } = {},
+): Promise<Answer> {
+  return client.request("POST", home, {
+    headers: {
+      ...tusVersion,
+      ...(Object.keys(metadata).length > 0 && { "upload-metadata": tusMetadata(metadata) }),
+      ...(bytes !== undefined && { "content-type": "application/offset+octet-stream" }),
+      ...headers,
+    },
+    ...(bytes !== undefined && { body: bytesOf(bytes) }),
+  });
+}
+
+/** Begins an upload of this length, which must succeed. @returns its path */
+export async function newTus(
+  client: Client,
+  length: number,
+  metadata: Record<string, string> = {},
+  options: { home?: string; headers?: Record<string, string> } = {},
+): Promise<string> {
+  const { headers, ...rest } = options;
+  const answer = await beginTus(client, { "upload-length": String(length), ...headers }, metadata, rest);
+  if (answer.status !== 201) throw new Error(`tus refused: ${answer.status} ${answer.text}`);
+  return answer.header("location");
+}
+
+/** PATCH of bytes. */
+export async function appendTus(
+  client: Client,
+  path: string,
+  offset: number,
+  bytes: string | Uint8Array,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  return client.request("PATCH", path, {
+    headers: {
+      ...tusVersion,
+      "content-type": "application/offset+octet-stream",
+      "upload-offset": String(offset),
+      ...headers,
+    },
+    body: bytesOf(bytes),
+  });
+}
+
+/** HEAD. */
+export async function headTus(client: Client, path: string, headers: Record<string, string> = {}): Promise<Answer> {
+  return client.head(path, { ...tusVersion, ...headers });
+}
+
+/** How far an upload is, which must be there. */
+export async function offsetOf(client: Client, path: string): Promise<number> {
+  const answer = await headTus(client, path);
+  if (answer.status !== 200) throw new Error(`no such upload: ${answer.status}`);
+  return Number(answer.header("upload-offset"));
+}
+
+/** What tus-js-client came to. */
+export interface Sent {
+  url: string;
+  fileId: string | undefined;
+}
+
+/** Sends by tus-js-client, to the end. @throws what the client gives up with */
+export async function sendByClient(
+  client: Client,
+  content: Uint8Array,
+  options: Partial<UploadOptions> = {},
+): Promise<Sent> {
+  const { promise, resolve, reject } = Promise.withResolvers<Sent>();
+  const upload = clientUpload(client, content, {
+    ...options,
+    onError: reject,
+    onSuccess: ({ lastResponse }) =>
+      resolve({ url: upload.url ?? "", fileId: lastResponse.getHeader("Larder-File-Id") }),
+  });
+  upload.start();
+  return promise;
+}
+
+/** An upload by tus-js-client that is not begun yet. */
+export function clientUpload(client: Client, content: Uint8Array, options: Partial<UploadOptions>): Upload {
+  return new Upload(Buffer.from(content), {
+    endpoint: `${client.target.url}/api/tus`,
+    headers: client.token === undefined ? {} : { authorization: `Bearer ${client.token}` },
+    // What a request that was broken off still brings may come between two others: clients ask again then.
+    retryDelays: [100, 300, 1_000, 3_000, 10_000],
+    ...options,
+  });
+}

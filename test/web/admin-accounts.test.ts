@@ -1,0 +1,171 @@
+// Administration of accounts: users, invitations, and who may see any of it.
+import { beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { type Account, freshEmail } from "../support/client.ts";
+import { describeWeb } from "./support/browser.ts";
+
+/** Opens the menu of what can be done with an account, and takes a line of it. */
+async function choose(page: Page, name: string, deed: string): Promise<void> {
+  await page.getByRole("button", { name: `Actions for ${name}` }).click();
+  await page.getByRole("menuitem", { name: deed, exact: true }).click();
+}
+
+/** Waits until the row of an account has some words. */
+async function rowSays(page: Page, name: string, words: string): Promise<void> {
+  await page.getByRole("row", { name }).getByText(words, { exact: true }).first().waitFor();
+}
+
+describeWeb("the administration of accounts", (web) => {
+  let admin: Account;
+  beforeAll(async () => {
+    admin = await web.server().addUser(["--admin", "--name", "Root"]);
+  });
+
+  test("is for administrators alone", async () => {
+    const page = await web.open({ as: await web.account(), path: "/admin/users" });
+    await page.getByText("For administrators only").waitFor();
+    expect(await page.getByRole("link", { name: "Administration" }).count()).toBe(0);
+    await web.lookAt(page, "admin-refused");
+  });
+
+  test("finds, sorts and filters users, by an address that can be kept", async () => {
+    const [ada, grace] = [await web.account("Ada Finder"), await web.account("Grace Finder")];
+    await admin.client.request("PATCH", `/api/admin/users/${grace.id}`, { json: { disabled: true } });
+    const page = await web.open({ as: admin });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Administration" }).click();
+    await page.getByRole("link", { name: "Users", exact: true }).click();
+    await page.getByRole("searchbox", { name: "Search by name or e-mail" }).pressSequentially("finder");
+    await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor();
+    await page.getByRole("rowheader", { name: "Root" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Name", exact: true }).click();
+    await page.getByRole("button", { name: "Name", exact: true }).click();
+    await page.waitForURL("**sort=name&order=desc**");
+    await page.locator('th[aria-sort="descending"]').waitFor();
+    await page.waitForFunction(() => document.querySelector("tbody th")?.textContent?.includes("Grace"));
+    await web.lookAt(page, "admin-users");
+    await page.getByLabel("State").selectOption("Disabled");
+    await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByRole("rowheader", { name: grace.email }).waitFor();
+    expect(await page.getByRole("rowheader", { name: ada.email }).count()).toBe(0);
+  });
+
+  test("makes an account with a password, or with a link for its owner", async () => {
+    const page = await web.open({ as: admin, path: "/admin/users" });
+    const [first, second] = [freshEmail(), freshEmail()];
+    await page.getByRole("button", { name: "New user" }).click();
+    const dialog = page.getByRole("dialog", { name: "New user" });
+    await dialog.getByLabel("E-mail").fill(admin.email);
+    await web.lookAt(page, "admin-new-user");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByRole("alert").getByText("e-mail", { exact: false }).waitFor();
+    await dialog.getByLabel("E-mail").fill(first);
+    await dialog.getByLabel("Password (may be empty)").fill("correct horse battery");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const signedIn = await admin.client.post("/api/auth/signin", { email: first, password: "correct horse battery" });
+    expect(signedIn.status).toBe(200);
+
+    await page.getByRole("button", { name: "New user" }).click();
+    await dialog.getByLabel("E-mail").fill(second);
+    await dialog.getByLabel("Role").selectOption("Viewer");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const link = page.getByRole("dialog", { name: `A link for ${second}` });
+    expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
+    await web.lookAt(page, "admin-password-link");
+    await link.getByRole("button", { name: "Done" }).click();
+    await link.waitFor({ state: "detached" });
+    const found = await admin.client.get(`/api/admin/users?search=${encodeURIComponent(second)}`);
+    expect(found.strings("data.users", "role")).toEqual(["viewer"]);
+  });
+
+  test("changes role, plan and quota, by keyboard", async () => {
+    const account = await web.account("Edith Edited");
+    const page = await web.open({ as: admin, path: "/admin/users?find=Edith" });
+    await page.getByRole("button", { name: "Actions for Edith Edited" }).press("Enter");
+    await page.getByRole("menuitem", { name: "Edit" }).press("Enter");
+    const dialog = page.getByRole("dialog", { name: "Edit Edith Edited" });
+    await dialog.getByLabel("Role").selectOption("Administrator");
+    await dialog.getByLabel("Plan", { exact: true }).selectOption("Pro");
+    await dialog.getByRole("radio", { name: "Its own" }).check();
+    await dialog.getByLabel("Gigabytes").fill("2.5");
+    await web.lookAt(page, "admin-edit-user");
+    await dialog.getByLabel("Gigabytes").press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    const now = await admin.client.get(`/api/admin/users/${account.id}`);
+    expect(now.at("data.role")).toBe("admin");
+    expect(now.at("data.plan")).toBe("pro");
+    expect(now.at("data.quota")).toBe(2.5 * 1024 ** 3);
+    await rowSays(page, "Edith Edited", "Administrator");
+  });
+
+  test("sets passwords, ends sessions, disables and enables", async () => {
+    const account = await web.account("Sam Stopped");
+    const page = await web.open({ as: admin, path: "/admin/users?find=Stopped" });
+    await choose(page, "Sam Stopped", "Set a password");
+    const password = page.getByRole("dialog", { name: "Set a password for Sam Stopped" });
+    await password.getByLabel("Password", { exact: true }).fill("another long password");
+    await password.getByRole("button", { name: "Save" }).click();
+    await password.waitFor({ state: "detached" });
+    expect((await account.client.get("/api/files")).status).toBe(401);
+    const signIn = () =>
+      admin.client.post("/api/auth/signin", { email: account.email, password: "another long password" });
+    expect((await signIn()).status).toBe(200);
+
+    await choose(page, "Sam Stopped", "Sessions and devices");
+    const sessions = page.getByRole("dialog", { name: "Where Sam Stopped is signed in" });
+    await sessions.getByRole("button", { name: /^End the session/ }).waitFor();
+    await web.lookAt(page, "admin-sessions");
+    await sessions.getByRole("button", { name: "End all sessions" }).click();
+    await sessions.getByText("Nowhere.").waitFor();
+    await page.keyboard.press("Escape");
+
+    await choose(page, "Sam Stopped", "Disable");
+    await page.getByRole("alertdialog").getByRole("button", { name: "Disable" }).click();
+    await rowSays(page, "Sam Stopped", "Disabled");
+    expect((await signIn()).status).toBe(403);
+    await choose(page, "Sam Stopped", "Enable");
+    await rowSays(page, "Sam Stopped", "Enabled");
+    expect((await signIn()).status).toBe(200);
+
+    await choose(page, "Sam Stopped", "Link to set a password");
+    const link = page.getByRole("dialog", { name: "A link for Sam Stopped" });
+    expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
+  });
+
+  test("deletes an account only when its e-mail was typed", async () => {
+    const account = await web.account("Dora Deleted");
+    const page = await web.open({ as: admin, path: "/admin/users?find=Dora" });
+    await choose(page, "Dora Deleted", "Delete");
+    const dialog = page.getByRole("dialog", { name: "Delete Dora Deleted?" });
+    const button = dialog.getByRole("button", { name: "Delete", exact: true });
+    await dialog.getByLabel(`To confirm, type ${account.email}`).fill("somebody else");
+    expect(await button.isDisabled()).toBe(true);
+    await web.lookAt(page, "admin-delete-user");
+    await dialog.getByLabel(`To confirm, type ${account.email}`).fill(account.email);
+    await button.click();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByText("No users are like that").waitFor();
+    expect((await admin.client.get(`/api/admin/users/${account.id}`)).status).toBe(404);
+  });
+
+  test("invites, and takes an invitation back", async () => {
+    const page = await web.open({ as: admin, path: "/admin/invites" });
+    await page.getByText("Nobody has been invited yet").waitFor();
+    await web.lookAt(page, "admin-invites-empty");
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+    await dialog.getByLabel("E-mail (may be empty)").fill("guest@example.org");
+    await dialog.getByLabel("Good for").selectOption("30 days");
+    await web.lookAt(page, "admin-invite");
+    await dialog.getByRole("button", { name: "Invite" }).click();
+    const ready = page.getByRole("dialog", { name: "The invitation is ready" });
+    expect(await ready.getByLabel("Link").inputValue()).toContain("/invite?token=");
+    await ready.getByRole("button", { name: "Done" }).click();
+    await rowSays(page, "guest@example.org", "Open");
+    await web.lookAt(page, "admin-invites");
+    await page.getByRole("button", { name: "Take back" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Take back" }).click();
+    await page.getByText("Nobody has been invited yet").waitFor();
+  });
+});

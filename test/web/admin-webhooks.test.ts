@@ -1,0 +1,69 @@
+// Administration of webhooks: making one, trying it, what was sent, a new secret, and its end.
+import { afterAll, expect, test } from "bun:test";
+import { describeWeb } from "./support/browser.ts";
+
+const target = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: ({ url }) => new Response(null, { status: new URL(url).pathname === "/broken" ? 500 : 204 }),
+});
+afterAll(() => target.stop(true));
+
+describeWeb(
+  "webhooks",
+  (web) => {
+    test("are made, tried, watched, changed and deleted", async () => {
+      const admin = await web.server().addUser(["--admin"]);
+      const page = await web.open({ as: admin, path: "/admin/webhooks" });
+      await page.getByText("No webhooks yet").waitFor();
+      await page.getByRole("button", { name: "New webhook" }).click();
+      const dialog = page.getByRole("dialog", { name: "New webhook" });
+      await dialog.getByLabel("Address").fill(`http://127.0.0.1:${target.port}/fine`);
+      await dialog.getByRole("checkbox", { name: "share.created" }).check();
+      await web.lookAt(page, "admin-new-webhook");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      const secret = page.getByRole("dialog", { name: "Keep the secret" });
+      const first = await secret.getByLabel("Signing secret").inputValue();
+      expect(first).toStartWith("whsec_");
+      await secret.getByRole("button", { name: "Done" }).click();
+      await page.getByText("Active", { exact: true }).waitFor();
+      await web.lookAt(page, "admin-webhooks");
+
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByText("The test was delivered: it answered 204.").waitFor();
+      const choose = async (deed: string) => {
+        await page.getByRole("button", { name: /^Actions for/ }).click();
+        await page.getByRole("menuitem", { name: deed, exact: true }).click();
+      };
+      await choose("Deliveries");
+      const deliveries = page.getByRole("dialog", { name: "Deliveries" });
+      await deliveries
+        .getByRole("row", { name: /webhook\.test/ })
+        .getByText("Delivered")
+        .waitFor();
+      await web.lookAt(page, "admin-deliveries");
+      await page.keyboard.press("Escape");
+      await deliveries.waitFor({ state: "detached" });
+
+      await choose("Edit");
+      const edit = page.getByRole("dialog", { name: "Edit the webhook" });
+      await edit.getByLabel("Address").fill(`http://127.0.0.1:${target.port}/broken`);
+      await edit.getByRole("button", { name: "Save" }).click();
+      await edit.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Send a test" }).click();
+      await page.getByText(/^The test failed/).waitFor();
+
+      await choose("New secret");
+      await page.getByRole("alertdialog").getByRole("button", { name: "New secret" }).click();
+      expect(await secret.getByLabel("Signing secret").inputValue()).not.toBe(first);
+      await secret.getByRole("button", { name: "Done" }).click();
+      await secret.waitFor({ state: "detached" });
+      await choose("Pause");
+      await page.getByText("Paused", { exact: true }).waitFor();
+      await choose("Delete");
+      await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+      await page.getByText("No webhooks yet").waitFor();
+    });
+  },
+  { env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } },
+);

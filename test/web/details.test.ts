@@ -1,0 +1,108 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { expectStatus } from "../support/expect.ts";
+import { jpegPhoto } from "../support/images.ts";
+import { row } from "./files-helpers.ts";
+import { describeWeb } from "./support/browser.ts";
+
+/** Opens the details of an entry on the files page. */
+async function openDetails(page: Page, name: string): Promise<void> {
+  await row(page, name).click();
+  await page.keyboard.press("i");
+}
+
+describeWeb("the details of a file", (web) => {
+  test("tell what it is, and keep description, tags and fields", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const id = await client.storedId(await jpegPhoto(320, 240), { name: "beach.jpg", fields: { tags: "sea" } });
+    await client.storedId("x", { name: "other.txt", fields: { tags: "harbour" } });
+    const page = await web.open({ as: account });
+    await openDetails(page, "beach.jpg");
+    const panel = page.getByRole("region", { name: "Details of beach.jpg" });
+    await panel.getByText("image/jpeg").waitFor();
+    await panel.getByLabel("Checksum").waitFor();
+    await panel.getByLabel("Description").fill("The north beach.");
+    await panel.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    // The tags of other files are suggested.
+    await panel.locator('datalist option[value="harbour"]').waitFor({ state: "attached" });
+    await panel.getByLabel("Add a tag").fill("harbour");
+    await page.keyboard.press("Enter");
+    await panel.getByRole("button", { name: "Remove the tag harbour" }).waitFor();
+    await panel.getByRole("button", { name: "Remove the tag sea" }).click();
+    await panel.getByRole("button", { name: "Remove the tag sea" }).waitFor({ state: "detached" });
+    await panel.getByRole("button", { name: "Add a field" }).click();
+    await panel.getByLabel("Name of the field").fill("weather");
+    await panel.getByLabel("Value").fill("sunny");
+    await page.keyboard.press("Enter");
+    await panel.getByRole("button", { name: "Remove the field weather" }).waitFor();
+    await web.lookAt(page, "details");
+    const info = await client.get(`/api/files/${id}`);
+    expect(info.at("data.tags")).toEqual(["harbour"]);
+    expect(info.at("data.metadata")).toEqual({ description: "The north beach.", weather: "sunny" });
+  });
+
+  test("show its versions, and bring one back or delete it", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const id = await client.storedId("first", { name: "note.txt" });
+    expectStatus(await client.putContent(id, "second, longer"), 200);
+    const page = await web.open({ as: account });
+    await openDetails(page, "note.txt");
+    const panel = page.getByRole("region", { name: "Details of note.txt" });
+    await panel.getByRole("tab", { name: "Versions" }).click();
+    const versions = panel.getByRole("list", { name: "Versions of note.txt" });
+    await versions.getByText("9 bytes larger than before").waitFor();
+    await web.lookAt(page, "versions");
+    await versions.getByRole("button", { name: "Bring back: Version 1" }).click();
+    await versions.getByText("Version 3", { exact: true }).waitFor();
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("first");
+    await versions.getByRole("button", { name: "Delete: Version 2" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Delete" }).click();
+    await versions.getByText("Version 2", { exact: true }).waitFor({ state: "detached" });
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      versions.getByRole("link", { name: "Download: Version 1" }).click(),
+    ]);
+    expect(await Bun.file(await download.path()).text()).toBe("first");
+  });
+
+  test("show its shares and what happened to it, in a sheet on phones", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const id = await client.storedId("x", { name: "draft.txt" });
+    expectStatus(await client.put(`/api/files/${id}`, { name: "final.txt" }), 200);
+    expectStatus(await client.post(`/api/files/${id}/shares`, { label: "For Ana" }), 201);
+    const page = await web.open({ as: account });
+    await openDetails(page, "final.txt");
+    const panel = page.getByRole("region", { name: "Details of final.txt" });
+    await panel.getByRole("tab", { name: "Shares" }).click();
+    await panel.getByText("For Ana").waitFor();
+    await panel.getByRole("tab", { name: "Activity" }).click();
+    await panel.getByText("Renamed from draft.txt to final.txt").waitFor();
+    await panel.getByText("Shared by a link").waitFor();
+    await page.setViewportSize({ width: 390, height: 844 });
+    const sheet = page.getByRole("dialog", { name: "final.txt" });
+    await sheet.getByRole("tab", { name: "Info" }).waitFor();
+    await web.lookAt(page, "details-sheet");
+    // The sheet is made anew when the size is that of a phone again, and takes the focus when it is ready.
+    await sheet.locator(":focus").waitFor();
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "hidden" });
+  });
+
+  test("of a folder keep its description", async () => {
+    const account = await web.account();
+    const id = await account.client.folderId("Taxes");
+    const page = await web.open({ as: account });
+    await openDetails(page, "Taxes");
+    const panel = page.getByRole("region", { name: "Details of Taxes" });
+    await panel.getByText("0 entries").waitFor();
+    await panel.getByLabel("Description").fill("Since 2020.");
+    await panel.getByRole("button", { name: "Save" }).click();
+    await page.getByText("Saved.").waitFor();
+    expect((await account.client.get(`/api/files/folders/${id}`)).at("data.description")).toBe("Since 2020.");
+    expect(await panel.getByRole("tab", { name: "Versions" }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,246 @@
+// What people do with files, and how it is taken back.
+import { expect, test } from "bun:test";
+import { describeWeb } from "./support/browser.ts";
+import { eventually, expectFocus, expectSelected, row } from "./files-helpers.ts";
+
+describeWeb("deeds with files", (web) => {
+  test("a name is changed in place, from its stem, and a taken one is told at the field", async () => {
+    const account = await web.account();
+    await account.client.stored("one", { name: "letter.txt" });
+    await account.client.stored("two", { name: "taken.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "letter.txt").click();
+    await page.keyboard.press("F2");
+    const field = page.getByRole("textbox", { name: "New name" });
+    await field.waitFor();
+    // The extension is not selected: what is typed takes the place of the stem alone.
+    await page.keyboard.type("taken");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").getByText("taken.txt").waitFor();
+    await web.lookAt(page, "files-rename-refused");
+    await field.fill("epistle.txt");
+    await page.keyboard.press("Enter");
+    await row(page, "epistle.txt").waitFor();
+    await expectFocus(page, "epistle.txt");
+    expect(await account.client.names()).toEqual(["epistle.txt", "taken.txt"]);
+
+    await page.keyboard.press("F2");
+    await page.keyboard.type("never");
+    await page.keyboard.press("Escape");
+    await field.waitFor({ state: "detached" });
+    await expectFocus(page, "epistle.txt");
+    expect(await account.client.names()).toEqual(["epistle.txt", "taken.txt"]);
+  });
+
+  test("a folder is made, also by keys; a refusal is told in words", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account });
+    await page.getByText("This folder is empty").waitFor();
+    await web.lookAt(page, "files-empty");
+    await page.keyboard.press("Shift+N");
+    const dialog = page.getByRole("dialog", { name: "New folder" });
+    await dialog.getByLabel("Name of the folder").fill("a/b");
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("textbox").and(page.locator("[aria-invalid=true]")).waitFor();
+    await web.lookAt(page, "files-new-folder");
+    await dialog.getByLabel("Name of the folder").fill("Holidays");
+    await page.keyboard.press("Enter");
+    await row(page, "Holidays").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    expect(await account.client.names()).toEqual(["Holidays"]);
+  });
+
+  test("moving by the dialog, and back again", async () => {
+    const account = await web.account();
+    await account.client.folderId("Archive");
+    await account.client.folderId("2024", "/Archive");
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await row(page, "b.txt").click({ modifiers: ["Shift"] });
+    const dialog = page.getByRole("dialog", { name: "Move 2 items" });
+    // In the list letters begin a name, but not those that are keys of the page.
+    const folders = /\/api\/files\?.*type=folder/;
+    const refusal = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
+    await page.route(folders, (route) => route.fulfill({ status: 400, json: refusal }));
+    await page.keyboard.press("Shift+M");
+    // Folders that could not be read are not told as none.
+    await dialog.getByText("Not now.").waitFor();
+    await page.unroute(folders);
+    await dialog.getByRole("button", { name: "Try again" }).click();
+    await dialog.getByRole("treeitem", { name: "Archive" }).waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("toolbar").getByRole("button", { name: "Move to…" }).click();
+    await dialog.getByText("That is where they are already.").waitFor();
+    expect(await dialog.getByRole("button", { name: "Move here" }).isDisabled()).toBe(true);
+    // By keys: down to Archive, open it, down into 2024.
+    await dialog.getByRole("treeitem", { name: "Files" }).focus();
+    await dialog.getByRole("treeitem", { name: "Archive" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowRight");
+    await dialog.getByRole("treeitem", { name: "2024" }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await dialog.getByText("/Archive/2024").waitFor();
+    await web.lookAt(page, "files-move");
+    await dialog.getByRole("button", { name: "Move here" }).click();
+    await page.getByText("2 items moved to 2024.").waitFor();
+    await row(page, "a.txt").waitFor({ state: "detached" });
+    expect(await account.client.names("/Archive/2024")).toEqual(["a.txt", "b.txt"]);
+
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("2 items moved back.").waitFor();
+    await row(page, "a.txt").waitFor();
+    expect(await account.client.names("/Archive/2024")).toEqual([]);
+  });
+
+  test("what is dragged goes into the folder or crumb that it is dropped on", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await row(page, "b.txt").click({ modifiers: ["Control"] });
+    await row(page, "b.txt").dragTo(row(page, "Box"));
+    await page.getByText("2 items moved to Box.").waitFor();
+    await row(page, "Box").dblclick();
+    await row(page, "a.txt").waitFor();
+    const crumbs = page.getByRole("navigation", { name: "Where you are" });
+    await row(page, "a.txt").dragTo(crumbs.getByRole("link", { name: "Files" }));
+    await page.getByText("1 item moved to Files.").waitFor();
+    await eventually(() => account.client.names(), ["Box", "a.txt", "c.txt"]);
+    // A file takes nothing: what is dropped on it stays where it is.
+    await page.goBack();
+    await row(page, "c.txt").dragTo(row(page, "a.txt"));
+    expect(await account.client.names()).toEqual(["Box", "a.txt", "c.txt"]);
+    // Nor does a folder that is itself among what is dragged.
+    await row(page, "c.txt").click();
+    await page.keyboard.press("Control+a");
+    await expectSelected(page, 3);
+    await row(page, "c.txt").dragTo(row(page, "Box"));
+    expect(await account.client.names()).toEqual(["Box", "a.txt", "c.txt"]);
+  });
+
+  test("the trash takes by key, and gives back by Undo", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await page.keyboard.press("Shift+ArrowDown");
+    await expectSelected(page, 2);
+    let asked = 0;
+    const { promise: isPressedTwice, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route("**/api/files/trash", async (route) => {
+      asked += 1;
+      await isPressedTwice;
+      await route.continue();
+    });
+    await page.keyboard.press("Delete");
+    await page.keyboard.press("Delete");
+    goOn();
+    await page.getByText("2 items moved to the trash.").waitFor();
+    await row(page, "a.txt").waitFor({ state: "detached" });
+    expect(asked).toBe(1);
+    await expectSelected(page, 0);
+    await expectFocus(page, "c.txt");
+    expect(await account.client.names()).toEqual(["c.txt"]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("2 items are back.").waitFor();
+    await row(page, "b.txt").waitFor();
+    // The button went with its message: the keyboard goes on in the list.
+    await page.waitForFunction(() => document.activeElement?.closest('[role="grid"]') != null);
+    expect(await account.client.names()).toEqual(["a.txt", "b.txt", "c.txt"]);
+  });
+
+  test("what fails is told for each, and the rest is done", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await account.client.stored("there already", { name: "a.txt", fields: { folder: "/Box" } });
+    await account.client.stored("there already", { name: "b.txt", fields: { folder: "/Box" } });
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await row(page, "c.txt").click({ modifiers: ["Shift"] });
+    await row(page, "c.txt").dragTo(row(page, "Box"));
+    await page.getByText("1 item moved to Box.").waitFor();
+    await page.getByText("2 items could not be done.").waitFor();
+    await page.getByRole("button", { name: "Show" }).click();
+    const dialog = page.getByRole("dialog", { name: "2 items could not be done" });
+    await dialog.getByText("a.txt", { exact: true }).waitFor();
+    await dialog.getByText("b.txt", { exact: true }).waitFor();
+    await web.lookAt(page, "files-failed");
+    await page.keyboard.press("Escape");
+    expect(await account.client.names()).toEqual(["Box", "a.txt", "b.txt"]);
+  });
+
+  test("copies, tags, and the menu by keys", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await account.client.stored("a", { name: "a.txt", fields: { tags: "draft" } });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await page.keyboard.press("Shift+F10");
+    await page.getByRole("menu").waitFor();
+    await web.lookAt(page, "files-menu");
+    await page.getByRole("menuitem", { name: "Copy to…" }).click();
+    const copying = page.getByRole("dialog", { name: "Copy 1 item" });
+    await copying.getByRole("treeitem", { name: "Box" }).click();
+    await copying.getByRole("button", { name: "Copy here" }).click();
+    await page.getByText("1 item copied to Box.").waitFor();
+    expect(await account.client.names("/Box")).toEqual(["a.txt"]);
+
+    await expectFocus(page, "a.txt");
+    await page.keyboard.press("Shift+F10");
+    await page.getByRole("menuitem", { name: "Tags…" }).click();
+    const tagging = page.getByRole("dialog", { name: "Tags of 1 file" });
+    await tagging.getByLabel("Give these tags").fill("final, sent");
+    await tagging.getByLabel("draft").check();
+    await web.lookAt(page, "files-tags");
+    await tagging.getByRole("button", { name: "Apply" }).click();
+    await page.getByText("Tags of 1 file changed.").waitFor();
+    await row(page, "a.txt").getByText("final").waitFor();
+    const listed = await account.client.get("/api/files");
+    expect(listed.at("data.files.1.tags")).toEqual(["final", "sent"]);
+  });
+
+  test("D20 downloads are saved by the browser itself: one file as it is, several as a ZIP", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await account.client.stored("the letter", { name: "letter.txt" });
+    await account.client.stored("the note", { name: "note.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "letter.txt").click();
+    const one = page.waitForEvent("download");
+    await page.getByRole("toolbar").getByRole("button", { name: "Download" }).click();
+    expect((await one).suggestedFilename()).toBe("letter.txt");
+    expect(await Bun.file(await (await one).path()).text()).toBe("the letter");
+
+    await row(page, "note.txt").click({ modifiers: ["Shift"] });
+    await expectSelected(page, 2);
+    const several = page.waitForEvent("download");
+    await page.getByRole("toolbar").getByRole("button", { name: "Download" }).click();
+    const archive = await several;
+    expect(archive.suggestedFilename()).toEndWith(".zip");
+    const bytes = await Bun.file(await archive.path()).text();
+    expect(bytes).toContain("the letter");
+    expect(bytes).toContain("the note");
+  });
+
+  test("who may only look is offered nothing that would be refused", async () => {
+    const account = await web.account();
+    await account.client.stored("a", { name: "a.txt" });
+    const changed = await web.server().larder(["user", "set", account.email, "--role", "viewer"]);
+    expect(changed.code).toBe(0);
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click({ button: "right" });
+    await page.getByRole("menuitem", { name: "Download" }).waitFor();
+    const offered = await page.getByRole("menuitem").allInnerTexts();
+    expect(offered.map((label) => label.split("\n")[0] ?? "")).toEqual(["Open", "Download", "Details"]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("F2");
+    await page.keyboard.press("Delete");
+    expect(await page.getByRole("button", { name: "Move to trash" }).count()).toBe(0);
+    expect(await page.getByRole("textbox", { name: "New name" }).count()).toBe(0);
+    expect(await account.client.names()).toEqual(["a.txt"]);
+  });
+});

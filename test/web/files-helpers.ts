@@ -1,0 +1,61 @@
+// What the tests of lists of files have in common.
+import { expect } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+
+/** The row of an entry in the list. */
+export function row(page: Page, name: string): Locator {
+  return page.getByRole("row").filter({ has: page.getByTitle(name, { exact: true }) });
+}
+
+/** The tile of an entry. */
+export function tile(page: Page, name: string): Locator {
+  return page.getByRole("gridcell").filter({ has: page.getByTitle(name, { exact: true }) });
+}
+
+/** Names of the rows that are in the document, from above. */
+export async function names(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    [...document.querySelectorAll<HTMLElement>("[data-position]")]
+      .sort((one, other) => Number(one.dataset["position"]) - Number(other.dataset["position"]))
+      .map((row) => row.querySelector("[title]")?.getAttribute("title") ?? ""),
+  );
+}
+
+/** Waits until exactly so many are selected. */
+export async function expectSelected(page: Page, count: number): Promise<void> {
+  const words = `${count.toLocaleString("en-GB")} selected`;
+  if (count === 0)
+    await page.getByRole("toolbar", { name: "What to do with the selection" }).waitFor({ state: "detached" });
+  else await page.getByRole("toolbar").getByText(words, { exact: true }).waitFor();
+}
+
+/** Waits until the focus is on the row or tile of an entry. */
+export async function expectFocus(page: Page, name: string): Promise<void> {
+  await page.waitForFunction(
+    (wanted) => document.activeElement?.querySelector(`[title="${CSS.escape(wanted)}"]`) != null,
+    name,
+  );
+}
+
+/** A finger that rests on something until `isSeen`. */
+export async function longPress(page: Page, target: Locator, isSeen: () => Promise<void>): Promise<void> {
+  const box = await target.boundingBox();
+  if (box === null) throw new Error("there is nothing to press");
+  const session = await page.context().newCDPSession(page);
+  const point = { x: box.x + 60, y: box.y + box.height / 2 };
+  await session.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [point] });
+  await isSeen();
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+}
+
+/** Waits until `ask` answers what is wanted. */
+export async function eventually<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
+  const until = Date.now() + 60_000;
+  let last = await ask();
+  while (!Bun.deepEquals(last, wanted) && Date.now() < until) {
+    await Bun.sleep(100);
+    last = await ask();
+  }
+  const found: unknown = last;
+  expect(found).toEqual(wanted);
+}

@@ -1,0 +1,125 @@
+// Folders as lists: sorted, walked through, and shown again as they were left.
+import { expect, test } from "bun:test";
+import { eventually, expectFocus, names, row } from "./files-helpers.ts";
+import { describeWeb } from "./support/browser.ts";
+
+describeWeb("folders as lists", (web) => {
+  test("are sorted by their headers and by the menu, folders first", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await account.client.stored("1", { name: "b.txt" });
+    await account.client.stored("333", { name: "a.txt" });
+    await account.client.stored("22", { name: "c.txt", fields: { tags: "blue, green, red", isPublic: "true" } });
+    const page = await web.open({ as: account });
+    await row(page, "c.txt").getByRole("img", { name: "Anyone with the link can open this" }).waitFor();
+    await web.lookAt(page, "files-list");
+    const header = page.getByRole("columnheader", { name: "Name" });
+    expect(await header.getAttribute("aria-sort")).toBe("ascending");
+    expect(await names(page)).toEqual(["Box", "a.txt", "b.txt", "c.txt"]);
+    await header.getByRole("button").click();
+    await eventually(() => names(page), ["Box", "c.txt", "b.txt", "a.txt"]);
+    expect(await header.getAttribute("aria-sort")).toBe("descending");
+    await page.getByRole("columnheader", { name: "Size" }).getByRole("button").click();
+    await eventually(() => names(page), ["Box", "b.txt", "c.txt", "a.txt"]);
+    await page.getByRole("button", { name: "View" }).click();
+    await web.lookAt(page, "files-view-menu");
+    await page.getByRole("menuitemcheckbox", { name: "Descending" }).click();
+    await eventually(() => names(page), ["Box", "a.txt", "c.txt", "b.txt"]);
+    await page.reload();
+    await eventually(() => names(page), ["Box", "a.txt", "c.txt", "b.txt"]);
+  });
+
+  test("D35 have addresses, whatever their names are; back and forward lead through them", async () => {
+    const account = await web.account();
+    const strange = ["100% #1?", "a+b&c", "Übung ✓", "50%25", "..."];
+    let folder = "/";
+    for (const name of strange) {
+      await account.client.folderId(name, folder);
+      folder = folder === "/" ? `/${name}` : `${folder}/${name}`;
+    }
+    await account.client.stored("deep", { name: "deep.txt", fields: { folder } });
+    const page = await web.open({ as: account });
+    for (const name of strange) await row(page, name).dblclick();
+    await row(page, "deep.txt").waitFor();
+    await expectFocus(page, "deep.txt");
+    await page.reload();
+    await row(page, "deep.txt").waitFor();
+    await web.lookAt(page, "files-deep");
+    await page.goBack();
+    await row(page, "...").waitFor();
+    await page.goForward();
+    await row(page, "deep.txt").waitFor();
+    await page.getByRole("navigation", { name: "Where you are" }).getByRole("link", { name: "a+b&c" }).click();
+    await row(page, "Übung ✓").waitFor();
+    expect(await page.title()).toContain("a+b&c");
+  });
+
+  test("are found where they were left when one goes back", async () => {
+    const account = await web.account();
+    await account.client.folderId("many");
+    for (let portion = 0; portion < 3; portion += 1) {
+      await Promise.all(
+        Array.from({ length: 40 }, (_, place) =>
+          account.client.folderId(`sub ${String(portion * 40 + place).padStart(3, "0")}`, "/many"),
+        ),
+      );
+    }
+    const page = await web.open({ as: account, path: "/files/many" });
+    await row(page, "sub 000").click();
+    await page.keyboard.press("End");
+    await expectFocus(page, "sub 119");
+    await page.keyboard.press("Enter");
+    await page.getByText("This folder is empty").waitFor();
+    await page.goBack();
+    await expectFocus(page, "sub 119");
+    expect(await row(page, "sub 119").isVisible()).toBe(true);
+  });
+
+  test("stand where they will be while they are loaded", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await account.client.stored("1", { name: "a.txt", fields: { folder: "/Box" } });
+    const answer = Promise.withResolvers<void>();
+    const page = await web.open({ as: account, path: "/trash" });
+    await page.route("**/api/files?*", async (route) => {
+      await answer.promise;
+      await route.continue();
+    });
+    await page.goto("/files/Box");
+    await page.locator("main [aria-busy=true]").waitFor();
+    expect(await page.getByRole("navigation", { name: "Where you are" }).count()).toBe(1);
+    answer.resolve();
+    await row(page, "a.txt").waitFor();
+    expect(await page.getByRole("navigation", { name: "Where you are" }).count()).toBe(1);
+  });
+
+  test("say it where a folder is not there", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/files/nowhere" });
+    await page.getByText("This folder is not there").waitFor();
+    await web.lookAt(page, "files-gone");
+    await page.getByRole("link", { name: "To your files" }).click();
+    await page.getByText("This folder is empty").waitFor();
+  });
+
+  test("show what another tab or device does, without losing what is chosen", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "c.txt").click();
+    const other = await web.openTab(page, "/files");
+    await row(other, "a.txt").click();
+    await other.keyboard.press("Delete");
+    await other.getByText("1 item moved to the trash.").waitFor();
+    await row(page, "a.txt").waitFor({ state: "detached" });
+    expect(await row(page, "c.txt").getAttribute("aria-selected")).toBe("true");
+
+    // Another device: seen at the latest when the page comes to the front again.
+    await account.client.stored("new", { name: "aa.txt" });
+    await other.bringToFront();
+    await page.bringToFront();
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
+    await row(page, "aa.txt").waitFor();
+    expect(await row(page, "c.txt").getAttribute("aria-selected")).toBe("true");
+  });
+});

@@ -1,0 +1,67 @@
+// From the list to one file, and back to where one was.
+import { expect, test } from "bun:test";
+import { expectFocus, expectSelected, row } from "./files-helpers.ts";
+import { describeWeb } from "./support/browser.ts";
+
+describeWeb("opening files", (web) => {
+  test("by Enter; going on in the preview moves the place in the list along", async () => {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.stored(`words of ${name}`, { name });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await page.keyboard.press("Enter");
+    const preview = page.getByRole("dialog");
+    await preview.getByText("words of a.txt").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await preview.getByText("words of b.txt").waitFor();
+    await page.keyboard.press("Escape");
+    await preview.waitFor({ state: "detached" });
+    await expectFocus(page, "b.txt");
+  });
+
+  test("details come and go by a key, and follow what is chosen", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await page.keyboard.press("i");
+    await page.getByRole("region", { name: /a\.txt/ }).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await page.getByRole("region", { name: /b\.txt/ }).waitFor();
+    await web.lookAt(page, "files-details");
+    await expectFocus(page, "b.txt");
+    await page.keyboard.press("i");
+    await page.getByRole("region", { name: /b\.txt/ }).waitFor({ state: "detached" });
+    await expectSelected(page, 1);
+  });
+
+  test("sharing is offered for one, and gives the focus back", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account });
+    await row(page, "a.txt").click();
+    await page.getByRole("toolbar").getByRole("button", { name: "Share" }).click();
+    const dialog = page.getByRole("dialog", { name: /a\.txt/ });
+    await dialog.waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await expectFocus(page, "a.txt");
+    await page.keyboard.press("Shift+ArrowDown");
+    await expectSelected(page, 2);
+    expect(await page.getByRole("toolbar").getByRole("button", { name: "Share" }).count()).toBe(0);
+  });
+
+  test("a list that can't be loaded says so, and is asked for again", async () => {
+    const account = await web.account();
+    await account.client.stored("a", { name: "a.txt" });
+    const page = await web.open({ as: account, path: "/trash" });
+    await page.getByText("The trash is empty").waitFor();
+    await page.route("**/api/files?*", (route) => route.abort());
+    await page.getByRole("link", { name: "Files", exact: true }).click();
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    await page.unroute("**/api/files?*");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await row(page, "a.txt").waitFor();
+  });
+});

@@ -1,0 +1,123 @@
+// Choosing files: by mouse, by keys and by touch.
+import { expect, test } from "bun:test";
+import type { Account } from "../support/client.ts";
+import { eventually, expectFocus, expectSelected, longPress, row, tile } from "./files-helpers.ts";
+import { describeWeb } from "./support/browser.ts";
+
+const NAMES = ["alpha.txt", "beta.txt", "gamma.txt", "delta.txt", "epsilon.txt", "zeta.txt"].sort();
+
+describeWeb("choosing files", (web) => {
+  async function withFiles(): Promise<Account> {
+    const account = await web.account();
+    await account.client.folderId("Box");
+    await Promise.all(NAMES.map((name) => account.client.stored(name, { name })));
+    return account;
+  }
+
+  test("by mouse: one, besides, up to, and by a rectangle", async () => {
+    const page = await web.open({ as: await withFiles() });
+    await row(page, "alpha.txt").click();
+    await expectSelected(page, 1);
+    await row(page, "delta.txt").click({ modifiers: ["Control"] });
+    await expectSelected(page, 2);
+    await row(page, "gamma.txt").click({ modifiers: ["Shift"] });
+    // From the last that was chosen: delta, epsilon, gamma.
+    await expectSelected(page, 3);
+    expect(await row(page, "epsilon.txt").getAttribute("aria-selected")).toBe("true");
+    await row(page, "epsilon.txt").locator("[data-part=check]").click();
+    await expectSelected(page, 2);
+    await web.lookAt(page, "files-selected");
+    await page.getByRole("button", { name: "Clear the selection" }).click();
+    await expectSelected(page, 0);
+
+    const from = await row(page, "zeta.txt").boundingBox();
+    const to = await row(page, "gamma.txt").boundingBox();
+    if (from === null || to === null) throw new Error("rows have no place");
+    await page.mouse.move(from.x + 40, from.y + from.height + 30);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 120, from.y + 10, { steps: 4 });
+    await page.mouse.move(to.x + 160, to.y + to.height / 2, { steps: 4 });
+    await page.mouse.up();
+    await expectSelected(page, 2);
+    expect(await row(page, "gamma.txt").getAttribute("aria-selected")).toBe("true");
+  });
+
+  test("by keys alone: into the list, along it, ranges, all, and a folder in and out", async () => {
+    const page = await web.open({ as: await withFiles() });
+    await row(page, "Box").waitFor();
+    await page.locator('[data-position="0"]').focus();
+    await page.keyboard.press("ArrowDown");
+    await expectFocus(page, "alpha.txt");
+    await expectSelected(page, 1);
+    await page.keyboard.press("Shift+End");
+    await expectSelected(page, NAMES.length);
+    await expectFocus(page, "zeta.txt");
+    await page.keyboard.press("Escape");
+    await expectSelected(page, 0);
+    await page.keyboard.press("Control+a");
+    await expectSelected(page, NAMES.length + 1);
+    await page.keyboard.press("Control+ArrowUp");
+    await expectFocus(page, NAMES[NAMES.length - 2] ?? "");
+    await page.keyboard.press("Space");
+    await expectSelected(page, NAMES.length);
+    // Typing goes to a name.
+    await page.keyboard.type("ga");
+    await expectFocus(page, "gamma.txt");
+    await expectSelected(page, 1);
+
+    await page.keyboard.press("Home");
+    await expectFocus(page, "Box");
+    await page.keyboard.press("Enter");
+    await page.getByText("This folder is empty").waitFor();
+    await page.keyboard.press("Backspace");
+    await expectFocus(page, "Box");
+  });
+
+  test("tiles know rows and columns", async () => {
+    const page = await web.open({ as: await withFiles() });
+    await page.getByRole("button", { name: "Tiles" }).click();
+    await tile(page, "Box").click();
+    await page.keyboard.press("ArrowRight");
+    await expectFocus(page, "alpha.txt");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    await expectFocus(page, "alpha.txt");
+    await page.keyboard.press("Shift+ArrowRight");
+    await expectSelected(page, 2);
+    await web.lookAt(page, "files-tiles");
+    // Remembered on this device.
+    await page.reload();
+    await tile(page, "Box").waitFor();
+  });
+
+  test("by touch: resting begins, taps go on, and without a selection a tap opens", async () => {
+    const page = await web.open({ as: await withFiles(), size: "phone" });
+    await row(page, "alpha.txt").waitFor();
+    await longPress(page, row(page, "alpha.txt"), () => expectSelected(page, 1));
+    await row(page, "gamma.txt").tap();
+    await expectSelected(page, 2);
+    expect(await page.getByRole("menu").count()).toBe(0);
+    await web.lookAt(page, "files-touch");
+    await row(page, "gamma.txt").tap();
+    await row(page, "alpha.txt").tap();
+    await expectSelected(page, 0);
+    await row(page, "Box").getByRole("button", { name: "More for Box" }).tap();
+    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Clear the selection" }).tap();
+    await row(page, "Box").tap();
+    await page.getByText("This folder is empty").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/files/Box");
+  });
+
+  test("screen readers are told where things are, and how many are chosen", async () => {
+    const page = await web.open({ as: await withFiles() });
+    const grid = page.getByRole("grid", { name: "Contents of Files" });
+    await row(page, "zeta.txt").click();
+    expect(await grid.getAttribute("aria-rowcount")).toBe(String(NAMES.length + 2));
+    expect(await row(page, "zeta.txt").getAttribute("aria-rowindex")).toBe(String(NAMES.length + 2));
+    await eventually(async () => (await page.locator("#announcements").innerText()).trim(), "1 selected");
+    // One stop of the Tab key for all rows.
+    expect(await grid.locator('[data-position][tabindex="0"]').count()).toBe(1);
+  });
+});

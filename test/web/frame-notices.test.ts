@@ -1,0 +1,55 @@
+// What the frame tells by itself: that the server has a new version, and that what another app shared was lost.
+import { expect, test } from "bun:test";
+import { describeWeb } from "./support/browser.ts";
+
+describeWeb("the frame", (web) => {
+  test("offers a new version of the pages, and loads it", async () => {
+    const page = await web.open({ as: await web.account() });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const banner = page.getByText("A new version of Larder is there.");
+    expect(await banner.count()).toBe(0);
+    // As after an update of the server: its document names another version than the one that is open.
+    await page.route("**/files", async (route) => {
+      if (route.request().isNavigationRequest()) return route.continue();
+      const answer = await route.fetch();
+      const body = (await answer.text()).replace(/data-version="[^"]+"/, 'data-version="0123456789ab"');
+      await route.fulfill({ response: answer, body });
+    });
+    // Whoever comes back to a tab after a while finds out.
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    await banner.waitFor();
+    await web.lookAt(page, "new-version");
+    await page.unroute("**/files");
+    const loaded = page.waitForEvent("load");
+    await page.getByRole("status").getByRole("button", { name: "Reload" }).press("Enter");
+    await loaded;
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(await banner.count()).toBe(0);
+  });
+
+  test("says so where files that another app shared did not arrive", async () => {
+    const page = await web.open({ as: await web.account() });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    // As Android sends it, in a browser whose service worker doesn't run.
+    await Promise.all([
+      page.waitForURL("**/files?shared=missed"),
+      page.evaluate(() => {
+        const form = document.createElement("form");
+        Object.assign(form, { method: "post", action: "/share-target", enctype: "multipart/form-data" });
+        const input = Object.assign(document.createElement("input"), { type: "file", name: "files" });
+        const files = new DataTransfer();
+        files.items.add(new File(["from another app"], "shared.txt", { type: "text/plain" }));
+        input.files = files.files;
+        form.append(input);
+        document.body.append(form);
+        form.submit();
+      }),
+    ]);
+    const dialog = page.getByRole("dialog", { name: "What was shared has not arrived" });
+    await dialog.getByText("Share them once more").waitFor();
+    await web.lookAt(page, "share-missed");
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    await dialog.waitFor({ state: "detached" });
+    await page.waitForURL(/\/files$/);
+  });
+});

@@ -1,0 +1,139 @@
+// The frame around all pages: navigation, search, account, help, themes, languages, and what is said when a page is missing.
+import { expect, test } from "bun:test";
+import { describeWeb } from "./support/browser.ts";
+
+describeWeb("the frame of the pages", (web) => {
+  test("leads everywhere, by mouse and by keyboard (D54)", async () => {
+    const page = await web.open({ as: await web.account("Ada Lovelace") });
+    const navigation = page.getByRole("navigation", { name: "Main" });
+    for (const [link, heading] of [
+      ["Shared by me", "Shared by me"],
+      ["Trash", "Trash"],
+      ["History", "History"],
+    ] as const) {
+      await navigation.getByRole("link", { name: link, exact: true }).press("Enter");
+      await page.getByRole("heading", { level: 1, name: heading }).waitFor();
+      await page.waitForFunction(() => document.activeElement?.tagName === "H1");
+      expect(await page.title()).toContain(heading);
+      expect(await navigation.getByRole("link", { name: link, exact: true }).getAttribute("aria-current")).toBe("page");
+    }
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    expect(await navigation.getByRole("link", { name: "Administration" }).count()).toBe(0);
+    await web.lookAt(page, "frame");
+  });
+
+  test("has its places in a drawer and a bar on phones", async () => {
+    const page = await web.open({ as: await web.account(), size: "phone" });
+    await page.getByRole("button", { name: "Menu" }).click();
+    const drawer = page.getByRole("dialog", { name: "Larder" });
+    await drawer.getByRole("link", { name: "History" }).waitFor();
+    await web.lookAt(page, "frame-drawer");
+    await drawer.getByRole("link", { name: "History" }).click();
+    await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
+    await drawer.waitFor({ state: "detached" });
+    await page.getByRole("navigation", { name: "Go to" }).getByRole("link", { name: "Trash" }).click();
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+  });
+
+  test("shows messages where they lie over no button of the frame", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
+    const page = await web.open({ as: account, size: "phone" });
+    await page.getByTitle("a.txt", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "More for a.txt" }).click();
+    await page.getByRole("menuitem", { name: "Move to trash" }).click();
+    const message = page.getByText("1 item moved to the trash.");
+    await message.waitFor();
+    // It stays while it has the focus.
+    await page.getByRole("button", { name: "Undo" }).focus();
+    for (const width of [390, 640, 1000, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      const covered = await page.evaluate(() => {
+        const boxOf = (element: Element) => element.getBoundingClientRect();
+        const [toast] = [...document.querySelectorAll("section[aria-label='Messages'] span")].map(boxOf);
+        if (toast === undefined) throw new Error("there is no message");
+        return [...document.querySelectorAll("header button, nav a, [data-floating-action] button")]
+          .filter((element) => {
+            const { left, right, top, bottom, width: size } = boxOf(element);
+            const isApart = right <= toast.left || left >= toast.right || bottom <= toast.top || top >= toast.bottom;
+            return size > 0 && !isApart;
+          })
+          .map((element) => element.textContent);
+      });
+      expect(covered).toEqual([]);
+    }
+    await page.setViewportSize({ width: 390, height: 844 });
+    await web.lookAt(page, "frame-message");
+    // One that was held and then pressed away holds no later one.
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.mouse.move(5, 5);
+    await page.getByText("1 item is back.").waitFor();
+    await page.getByText("1 item is back.").waitFor({ state: "detached" });
+  });
+
+  test("lists the keys at a question mark, and finds the search by a slash", async () => {
+    const page = await web.open({ as: await web.account(), path: "/trash" });
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
+    await help.getByText("Search", { exact: true }).waitFor();
+    await web.lookAt(page, "help");
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+    await page.keyboard.press("/");
+    const search = page.getByRole("searchbox", { name: "Search files and folders" });
+    await page.waitForFunction(() => document.activeElement?.getAttribute("type") === "search");
+    await search.fill("budget");
+    await search.press("Enter");
+    await page.waitForURL("**/search?q=budget");
+  });
+
+  test("keeps the chosen theme", async () => {
+    const page = await web.open({ as: await web.account("Grace Hopper"), path: "/trash", scheme: "light" });
+    await page.getByRole("button", { name: "Account of Grace Hopper" }).click();
+    await page.getByRole("menuitem", { name: "Theme" }).press("ArrowRight");
+    await web.lookAt(page, "account-menu");
+    await page.getByRole("menuitemcheckbox", { name: "Dark" }).click();
+    await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");
+    await page.reload();
+    await page.waitForFunction(() => document.documentElement.dataset["theme"] === "dark");
+  });
+
+  test("works from right to left, with all words from the tables", async () => {
+    const page = await web.open({ as: await web.account() });
+    await page.evaluate(() => localStorage.setItem("larder-locale", "ar-XB"));
+    await page.goto(new URL("/trash", page.url()).href);
+    await page.getByRole("navigation", { name: "[Máín]" }).getByRole("link", { name: "[Sháréd wíth mé]" }).waitFor();
+    expect(await page.evaluate(() => document.documentElement.dir)).toBe("rtl");
+    await web.lookAt(page, "frame-rtl");
+  });
+
+  test("keeps standing when a page's script does not come, and tries again", async () => {
+    const page = await web.open({ as: await web.account(), path: "/trash" });
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.route("**/history-page*.js", (route) => route.abort());
+    web.expectProblems(page, /./);
+    await page.evaluate(() => Reflect.set(window, "isSamePage", true));
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "History" }).click();
+    // Perhaps the server has a new version: the page is loaded anew, once, and then says what is wrong.
+    await page.getByText("This could not be shown").waitFor();
+    expect(await page.evaluate(() => Reflect.get(window, "isSamePage"))).toBeUndefined();
+    await page.getByRole("navigation", { name: "Main" }).waitFor();
+    await web.lookAt(page, "page-failed");
+    await page.unroute("**/history-page*.js");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
+  });
+
+  test("says that an address has no page", async () => {
+    const page = await web.open({ as: await web.account() });
+    await page.getByRole("navigation", { name: "Main" }).waitFor();
+    await page.evaluate(() => {
+      history.pushState({}, "", "/no-such-page");
+      dispatchEvent(new PopStateEvent("popstate"));
+    });
+    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await web.lookAt(page, "not-found");
+  });
+});

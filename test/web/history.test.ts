@@ -1,0 +1,165 @@
+import { expect, test } from "bun:test";
+import { checksumOf, type Client } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
+import { registerDevice, type TestDevice } from "../support/mobile.ts";
+import { describeWeb } from "./support/browser.ts";
+
+/** An instant by the server's clock: what is acknowledged from now on is not before it. */
+async function now(client: Client): Promise<string> {
+  const made = await client.post("/api/files/folders", { name: `at-${Bun.nanoseconds()}` });
+  expectStatus(made, 201);
+  expectStatus(await client.delete(`/api/files/folders/${made.string("data.id")}`), 200);
+  return made.string("data.createdAt");
+}
+
+describeWeb("back in time", (web) => {
+  test("shows the files of a moment, tells what would change, and brings a folder back", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const folder = { folder: "/Work" };
+    const note = await client.storedId("as it was", { name: "note.txt", fields: folder });
+    const gone = await client.storedId("lost", { name: "gone.txt", fields: folder });
+    const at = await now(client);
+    expectStatus(await client.putContent(note, "overwritten"), 200);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [gone] }), 200);
+    await client.storedId("new", { name: "new.txt", fields: folder });
+    const page = await web.open({ as: account, path: `/history?at=${encodeURIComponent(at)}` });
+    await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
+    await page.getByRole("button", { name: "Work", exact: true }).click();
+    const past = page.getByRole("region", { name: /^Work as of/ });
+    await past
+      .getByRole("row", { name: /gone\.txt/ })
+      .getByText("Deleted since")
+      .waitFor();
+    expect(await past.getByRole("row", { name: /new\.txt/ }).count()).toBe(0);
+    await web.lookAt(page, "history-restore");
+    await past.getByRole("button", { name: "Bring back Work" }).click();
+    const dialog = page.getByRole("dialog", { name: "Bring back Work" });
+    await dialog.getByText("1 content is brought back as a new version").waitFor();
+    await dialog.getByText("1 deleted entry comes back").waitFor();
+    await dialog.getByText("1 newer entry stays").waitFor();
+    await web.lookAt(page, "history-plan");
+    expect((await client.names("/Work")).toSorted()).toEqual(["new.txt", "note.txt"]);
+    await dialog.getByRole("checkbox", { name: "Put what is new since into the trash" }).check();
+    await dialog.getByText("1 new entry goes into the trash").waitFor();
+    await dialog.getByRole("button", { name: "Bring back" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    expect((await client.names("/Work")).toSorted()).toEqual(["gone.txt", "note.txt"]);
+    expect((await client.get(`/api/files/${note}/download`)).text).toBe("as it was");
+  });
+
+  test("brings single files back, and is steered by keyboard", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const id = await client.storedId("first", { name: "letter.txt" });
+    const at = await now(client);
+    expectStatus(await client.putContent(id, "second"), 200);
+    const page = await web.open({ as: account, path: `/history?at=${encodeURIComponent(at)}` });
+    await page.getByRole("button", { name: "Bring back letter.txt" }).press("Enter");
+    await page.getByText("letter.txt has the content of then again.").waitFor();
+    expect((await client.get(`/api/files/${id}/download`)).text).toBe("first");
+    await page.getByRole("slider", { name: /How long ago/ }).focus();
+    await page.keyboard.press("Home");
+    await page.waitForURL((url) => {
+      const asked = url.searchParams.get("at");
+      return asked !== null && Date.parse(asked) < Date.parse(at) - 29 * 86_400_000;
+    });
+    await page.getByText(/There was nothing in this folder|This could not be shown/).waitFor();
+  });
+});
+
+describeWeb(
+  "what devices did",
+  (web) => {
+    const send = async (device: TestDevice, localChanges: unknown[]) => {
+      expectStatus(await device.client.post("/api/mobile/sync/files", { localChanges }), 200);
+    };
+    const remove = (fileId: string) => ({ action: "delete", localId: `l-${fileId}`, fileId });
+
+    test("is undone from a browser: a phone that was stolen", async () => {
+      const account = await web.account();
+      const { client } = account;
+      const device = await registerDevice(web.server(), account);
+      const id = await client.storedId("dear", { name: "dear.txt" });
+      await now(client);
+      await send(device, [remove(id)]);
+      expect(await client.names()).toEqual([]);
+      const page = await web.open({ as: account, path: "/history?tab=rewind" });
+      await page.getByLabel("Since").waitFor();
+      await web.lookAt(page, "history-rewind");
+      await page.getByRole("button", { name: "See what would be undone" }).click();
+      const dialog = page.getByRole("dialog", { name: /^Undo what/ });
+      await dialog.getByText("Deleted by the device, comes back").waitFor();
+      await web.lookAt(page, "history-rewind-plan");
+      await dialog.getByRole("button", { name: "Undo it" }).click();
+      await page.getByText("1 deed was undone.").waitFor();
+      expect(await client.names()).toEqual(["dear.txt"]);
+    });
+
+    /** Somebody whose phone wants to delete all of eight files. */
+    const robbed = async () => {
+      const account = await web.account();
+      const device = await registerDevice(web.server(), account);
+      const ids: string[] = [];
+      for (let at = 0; at < 8; at++) {
+        ids.push(await account.client.storedId(`content ${at}`, { name: `f${at}.txt` }));
+      }
+      await send(device, ids.map(remove));
+      return account;
+    };
+
+    test("beyond measure is held, and refused here (D12)", async () => {
+      const account = await robbed();
+      const held = await account.client.names();
+      expect(held.length).toBeGreaterThan(0);
+      const page = await web.open({ as: account, path: "/history?tab=holds" });
+      const list = page.getByRole("list", { name: "Held changes" });
+      await list.getByRole("button", { name: "Refuse" }).waitFor();
+      await web.lookAt(page, "history-holds");
+      await list.getByRole("button", { name: "Refuse" }).click();
+      await page.getByText("Nothing is held").waitFor();
+      expect(await account.client.names()).toEqual(held);
+    });
+
+    test("beyond measure is carried out after asking (D12)", async () => {
+      const account = await robbed();
+      const page = await web.open({ as: account, path: "/history?tab=holds", size: "phone" });
+      await page.getByRole("button", { name: "Carry out" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Carry out" }).click();
+      await page.getByText("Nothing is held").waitFor();
+      expect(await account.client.names()).toEqual([]);
+    });
+
+    test("to a file that others changed, too, waits for a decision (D11)", async () => {
+      const account = await web.account();
+      const { client } = account;
+      const device = await registerDevice(web.server(), account);
+      const ids: string[] = [];
+      for (const name of ["one.txt", "two.txt"]) {
+        const id = await client.storedId("the beginning", { name });
+        expectStatus(await client.putContent(id, "what the server has"), 200);
+        ids.push(id);
+      }
+      const update = { action: "update", folder: "/", size: 3, checksum: checksumOf("new") };
+      const base = { baseChecksum: checksumOf("the beginning") };
+      await send(
+        device,
+        ids.map((fileId) => ({ ...update, ...base, localId: fileId, fileId })),
+      );
+      const page = await web.open({ as: account, path: "/history" });
+      await page.getByRole("tab", { name: "Conflicts" }).click();
+      const list = page.getByRole("list", { name: "Conflicts" });
+      const one = list.getByRole("listitem").filter({ hasText: "one.txt was changed on both sides" });
+      const two = list.getByRole("listitem").filter({ hasText: "two.txt was changed on both sides" });
+      await one.getByRole("button", { name: "Keep what is here" }).waitFor();
+      await web.lookAt(page, "history-conflicts");
+      await one.getByRole("button", { name: "Keep what is here" }).click();
+      await one.waitFor({ state: "detached" });
+      await two.getByRole("button", { name: "Take the device's" }).click();
+      await two.getByText("Waits for the device to send its content").waitFor();
+      expect((await client.get(`/api/files/${ids[0]}/download`)).text).toBe("what the server has");
+      expect((await client.get("/api/users/conflicts")).at("data.conflicts")).toHaveLength(1);
+    });
+  },
+  { env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" } },
+);

@@ -1,0 +1,139 @@
+// What the service worker does: opens the program without the server, takes what other apps share, and never mixes versions.
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { describeWeb } from "./support/browser.ts";
+import { checksumOf, stored, untilTraySays } from "./support/upload-files.ts";
+
+/** Waits until the worker answers for the page. */
+async function waitForWorker(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready;
+    if (navigator.serviceWorker.controller !== null) return;
+    await new Promise((taken) => navigator.serviceWorker.addEventListener("controllerchange", taken, { once: true }));
+  });
+}
+
+/** So many shared files wait in the browser. */
+async function countShared(page: Page): Promise<number> {
+  return page.evaluate(async () => {
+    const opening = indexedDB.open("larder-shared");
+    const database = await new Promise<IDBDatabase>((resolve, reject) => {
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => reject(opening.error ?? new Error("no database"));
+    });
+    const counting = database.transaction("files").objectStore("files").count();
+    const waiting = await new Promise<number>((resolve, reject) => {
+      counting.onsuccess = () => resolve(counting.result);
+      counting.onerror = () => reject(counting.error ?? new Error("no count"));
+    });
+    database.close();
+    return waiting;
+  });
+}
+
+/** Addresses that the worker has kept, by cache. */
+async function kept(page: Page): Promise<Record<string, string[]>> {
+  return page.evaluate(async () => {
+    const found: Record<string, string[]> = {};
+    for (const name of await caches.keys()) {
+      const cache = await caches.open(name);
+      found[name] = (await cache.keys()).map(({ url }) => new URL(url).pathname);
+    }
+    return found;
+  });
+}
+
+describeWeb("the installed application", (web) => {
+  test("opens without the server, and says so", async () => {
+    const page = await web.open({ as: await web.account(), hasWorker: true });
+    await waitForWorker(page);
+    web.expectProblems(page, /OfflineError/);
+    await page.context().setOffline(true);
+    await page.goto(page.url());
+    await page.locator("#app:not(:has(.start-frame))").waitFor();
+    await page
+      .getByText(/can.t be reached/)
+      .first()
+      .waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole("button", { name: "Try again" }).click();
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  });
+
+  test("keeps the program, and nothing of what the API answers", async () => {
+    const account = await web.account();
+    await account.client.stored("secret content", { name: "secret.txt" });
+    const page = await web.open({ as: account, hasWorker: true });
+    await waitForWorker(page);
+    await page.getByText("secret").first().waitFor();
+    const caches = await kept(page);
+    const [name = "", ...others] = Object.keys(caches);
+    expect(name).toMatch(/^larder-[0-9a-f]{12}$/);
+    expect(others).toEqual([]);
+    const addresses = caches[name] ?? [];
+    expect(addresses).toContain("/files");
+    expect(addresses.length).toBeGreaterThan(5);
+    expect(addresses.filter((address) => address !== "/files" && !address.startsWith("/assets/"))).toEqual([]);
+  });
+
+  test("takes what another app shares, and the page uploads it where the person says", async () => {
+    const account = await web.account();
+    await account.client.post("/api/files/folders", { name: "From the phone", path: "/" });
+    const page = await web.open({ as: account, hasWorker: true });
+    await waitForWorker(page);
+    // As Android does it: a form sent to the address in the manifest.
+    await Promise.all([
+      page.waitForURL(/\/files\?shared=1/),
+      page.evaluate(async () => {
+        const manifest = await (
+          await fetch(document.querySelector<HTMLLinkElement>("link[rel=manifest]")?.href ?? "")
+        ).json();
+        const form = document.createElement("form");
+        Object.assign(form, { method: "post", action: manifest.share_target.action, enctype: "multipart/form-data" });
+        const input = Object.assign(document.createElement("input"), { type: "file", name: "files", multiple: true });
+        const files = new DataTransfer();
+        files.items.add(new File(["from another app"], "shared.txt", { type: "text/plain" }));
+        input.files = files.files;
+        form.append(input);
+        document.body.append(form);
+        form.submit();
+      }),
+    ]);
+    const dialog = page.getByRole("dialog", { name: "Upload 1 file that another app shared" });
+    await dialog.getByText("shared.txt").waitFor();
+    // It goes on waiting where the page is opened anew before the person has said anything.
+    await page.goto(new URL("/files?shared=1", page.url()).href);
+    await dialog.getByRole("option", { name: "From the phone" }).waitFor({ state: "attached" });
+    await dialog.getByLabel("Folder").selectOption({ label: "From the phone" });
+    await dialog.getByRole("button", { name: "Upload", exact: true }).click();
+    await untilTraySays(page, "1 file uploaded");
+    expect(await stored(account, "/From the phone")).toEqual({
+      "shared.txt": checksumOf(Buffer.from("from another app")),
+    });
+    // And is not offered again: the browser has forgotten it.
+    while ((await countShared(page)) > 0) await Bun.sleep(50);
+  });
+
+  test("drops what older versions kept, but for the one before", async () => {
+    const page = await web.open({ as: await web.account(), path: "/manifest.webmanifest", hasWorker: true });
+    await page.evaluate(async () => {
+      for (const name of ["larder-aaaaaaaaaaaa", "larder-bbbbbbbbbbbb", "another-program"]) {
+        const cache = await caches.open(name);
+        await cache.put("/files", new Response("the document of an older version"));
+      }
+    });
+    await page.goto(new URL("/files", page.url()).href);
+    await waitForWorker(page);
+    await page.evaluate(() => navigator.serviceWorker.ready);
+    const names = Object.keys(await kept(page));
+    expect(names).toEqual(["larder-bbbbbbbbbbbb", "another-program", expect.stringMatching(/^larder-[0-9a-f]{12}$/)]);
+    // Without the server it is the newest that opens, though the other is kept as well.
+    web.expectProblems(page, /OfflineError/);
+    await page.context().setOffline(true);
+    await page.goto(page.url());
+    await page
+      .getByText(/can.t be reached/)
+      .first()
+      .waitFor();
+  });
+});

@@ -1,0 +1,284 @@
+import { beforeAll, expect, test } from "bun:test";
+import type { Locator, Page } from "playwright-core";
+import sharp from "sharp";
+import type { Account, Client } from "../support/client.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { describeWeb, type Web } from "./support/browser.ts";
+
+/** A picture with a gradient of its own, and the time in its Exif at which it was taken. */
+async function picture(seed: number, takenAt: string): Promise<Uint8Array> {
+  const [width, height] = seed % 3 === 0 ? [240, 360] : [360, 240];
+  const hue = (seed * 47) % 360;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">
+    <defs><linearGradient id="g" x2="0" y2="1"><stop stop-color="hsl(${hue} 60% 75%)"/>
+    <stop offset="1" stop-color="hsl(${(hue + 50) % 360} 55% 35%)"/></linearGradient></defs>
+    <rect width="100%" height="100%" fill="url(#g)"/>
+    <circle cx="${60 + (seed % 5) * 40}" cy="70" r="32" fill="hsl(50 90% 85%)"/>
+    <path d="M0 ${height} L${width / 3} ${height / 2} L${width / 2} ${height * 0.7} L${width * 0.8} ${height * 0.4} L${width} ${height} Z" fill="hsl(${hue} 30% 22%)"/></svg>`;
+  const time = takenAt.slice(0, 19).replaceAll("-", ":").replace("T", " ");
+  const exif = { IFD2: { DateTimeOriginal: time, OffsetTimeOriginal: "+02:00" } };
+  return new Uint8Array(await sharp(Buffer.from(svg)).withExif(exif).jpeg({ quality: 70 }).toBuffer());
+}
+
+/** The head of a film, which is all that a list needs. */
+const FILM = new Uint8Array([0, 0, 0, 24, ...Buffer.from("ftypisom0000isommp42")]);
+
+/** Days of an account's photos with how many there are of each, the newest first. */
+const DAYS: readonly (readonly [date: string, count: number])[] = [
+  ["2025-08-17", 14],
+  ["2025-08-16", 5],
+  ["2025-06-01", 9],
+  ["2024-12-24", 7],
+  ["2023-07-09", 12],
+  ["2021-03-05", 6],
+  ["2019-10-10", 8],
+];
+
+async function store(client: Client): Promise<void> {
+  let seed = 0;
+  for (const [date, count] of DAYS) {
+    for (let index = 0; index < count; index++) {
+      seed++;
+      const takenAt = `${date}T${String(20 - index).padStart(2, "0")}:30:00`;
+      const fields = { folder: "/Camera", capturedAt: `${takenAt}+02:00` };
+      await client.stored(await picture(seed, takenAt), {
+        name: `${date} ${index + 1}.jpg`,
+        type: "image/jpeg",
+        fields,
+      });
+    }
+  }
+  const fields = { folder: "/Camera", capturedAt: "2025-08-17T22:00:00+02:00" };
+  await client.stored(FILM, { name: "film.mp4", type: "video/mp4", fields });
+}
+
+const tile = (page: Page, name: string) => page.getByRole("button", { name: new RegExp(`^(Photo|Video) ${name},`) });
+const box = (page: Page, name: string) => page.getByRole("checkbox", { name: `Select ${name}` });
+const bar = (page: Page) => page.getByRole("toolbar", { name: "What to do with the selection" });
+const timeline = (page: Page) => page.getByRole("slider", { name: "Timeline" });
+
+/** The pictures in view have come. */
+async function settled(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const pictures = [...document.querySelectorAll<HTMLImageElement>("main img")];
+    return pictures.length > 0 && pictures.every((one) => one.complete);
+  });
+}
+
+async function isFocused(locator: Locator): Promise<boolean> {
+  return (await locator.count()) === 1 && locator.evaluate((element) => element === document.activeElement);
+}
+
+async function openWall(web: Web, account: Account, size: "phone" | "desktop" = "desktop"): Promise<Page> {
+  const page = await web.open({ as: account, path: "/photos", size });
+  await tile(page, "film.mp4").waitFor();
+  return page;
+}
+
+describeWeb("the photos page", (web) => {
+  let account: Account;
+
+  beforeAll(async () => {
+    account = await web.account("Ada Lovelace");
+    await store(account.client);
+  });
+
+  test("says what will be here while there is nothing, and takes what is uploaded", async () => {
+    const page = await web.open({ as: await web.account(), path: "/photos" });
+    await page.getByText("No photos yet").waitFor();
+    expect(await page.title()).toContain("Photos");
+    await web.lookAt(page, "photos-empty");
+    const chooser = page.waitForEvent("filechooser");
+    await page.getByRole("button", { name: "Upload photos" }).click();
+    const buffer = Buffer.from(await picture(400, "2022-05-06T07:08:09"));
+    await (await chooser).setFiles({ name: "first.jpg", mimeType: "image/jpeg", buffer });
+    await tile(page, "first.jpg").waitFor();
+  });
+
+  test("shows all days with their photos, thumbnails alone (D27)", async () => {
+    const page = await openWall(web, account);
+    const loaded: string[] = [];
+    page.on("request", (request) => loaded.push(request.url()));
+    await page.reload();
+    await tile(page, "film.mp4").waitFor();
+    await settled(page);
+    const headings = await page.getByRole("heading", { level: 2 }).allTextContents();
+    // As the reader's region writes it, whether with a comma or without.
+    expect(headings[0]).toMatch(/^Sunday,? 17 August 2025$/);
+    expect(headings[1]).toMatch(/^Saturday,? 16 August 2025$/);
+    const contents = loaded.filter((url) => url.includes("/download"));
+    expect(contents.length).toBeGreaterThan(5);
+    expect(contents.filter((url) => !url.includes("thumbnail="))).toEqual([]);
+    await page.getByText("62 items").waitFor();
+    await web.lookAt(page, "photos");
+  });
+
+  test("goes to any month by the timeline, with keys and with the mouse", async () => {
+    const page = await openWall(web, account, "phone");
+    await timeline(page).focus();
+    await page.keyboard.press("End");
+    await page.getByRole("heading", { name: /^Thursday,? 10 October 2019$/ }).waitFor();
+    await tile(page, "2019-10-10 8.jpg").waitFor();
+    await page.keyboard.press("Home");
+    await tile(page, "film.mp4").waitFor();
+    await eventually("the timeline is at the newest month", async () => {
+      return (await timeline(page).getAttribute("aria-valuetext")) === "August 2025";
+    });
+    await page.keyboard.press("ArrowDown");
+    await eventually("the timeline is a month further", async () => {
+      return (await timeline(page).getAttribute("aria-valuetext")) === "June 2025";
+    });
+    await page.keyboard.press("PageDown");
+    await eventually("the timeline is a year further", async () => {
+      return (await timeline(page).getAttribute("aria-valuetext")) === "December 2024";
+    });
+    const place = await timeline(page).boundingBox();
+    const wall = await page.getByRole("region", { name: "Photos, newest first" }).boundingBox();
+    if (place === null || wall === null) throw new Error("the wall is not shown");
+    await page.mouse.move(place.x + place.width / 2, place.y + place.height / 2);
+    await page.mouse.down();
+    await page.mouse.move(place.x + place.width / 2, wall.y + wall.height - 2, { steps: 5 });
+    await page.getByText("October 2019", { exact: true }).waitFor();
+    await page.mouse.up();
+    await tile(page, "2019-10-10 8.jpg").waitFor();
+  });
+
+  test("selects by mouse, with Shift up to another, and by day; tags what is selected", async () => {
+    const page = await openWall(web, account);
+    await tile(page, "2025-08-17 2.jpg").hover();
+    await box(page, "2025-08-17 2.jpg").click();
+    await bar(page).getByText("1 selected").waitFor();
+    await tile(page, "2025-08-17 5.jpg").click({ modifiers: ["Shift"] });
+    await bar(page).getByText("4 selected").waitFor();
+    expect(await box(page, "2025-08-17 4.jpg").isChecked()).toBe(true);
+    await page.getByRole("button", { name: /^Select all of Saturday,? 16 August 2025$/ }).click();
+    await bar(page).getByText("9 selected").waitFor();
+    await web.lookAt(page, "photos-selected");
+    await bar(page).getByRole("button", { name: "Tags…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByRole("textbox").or(dialog.getByRole("combobox")).first().fill("holiday");
+    await dialog.getByRole("button", { name: "Apply" }).click();
+    await eventually("the photos carry the tag", async () => {
+      const answer = await account.client.get("/api/photos?tags=holiday");
+      return answer.list("data.photos").length === 9;
+    });
+    await page.keyboard.press("Escape");
+    await bar(page).waitFor({ state: "hidden" });
+  });
+
+  test("is used by keyboard alone: moving, opening, selecting, trash and undo", async () => {
+    const own = await web.account();
+    await store(own.client);
+    const page = await openWall(web, own);
+    await tile(page, "film.mp4").focus();
+    await page.keyboard.press("ArrowRight");
+    await eventually("the next has the focus", () => isFocused(tile(page, "2025-08-17 1.jpg")));
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowUp");
+    await eventually("and again", () => isFocused(tile(page, "2025-08-17 1.jpg")));
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "2025-08-17 1.jpg" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await page.getByRole("dialog", { name: "2025-08-17 2.jpg" }).waitFor();
+    await page.keyboard.press("Escape");
+    await eventually("the one that was shown has the focus", () => isFocused(tile(page, "2025-08-17 2.jpg")));
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Shift+ArrowRight");
+    await bar(page).getByText("2 selected").waitFor();
+    await page.keyboard.press("Delete");
+    await eventually("both are in the trash", async () => {
+      return (await own.client.get("/api/photos/timeline")).at("data.total") === 60;
+    });
+    await tile(page, "2025-08-17 3.jpg").waitFor({ state: "detached" });
+    await page.getByText("60 items").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("62 items").waitFor();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Tab");
+    expect((await own.client.get("/api/photos/timeline")).at("data.total")).toBe(62);
+  });
+
+  test("shows a film with its sign, and films or photos alone", async () => {
+    const page = await openWall(web, account);
+    await page.getByRole("combobox", { name: "Show" }).selectOption("video");
+    await page.getByText("1 item", { exact: true }).waitFor();
+    await tile(page, "film.mp4").waitFor();
+    await eventually("it is the only one", async () => {
+      return (await page.getByRole("button", { name: /^(Photo|Video) / }).count()) === 1;
+    });
+    await page.getByRole("combobox", { name: "Show" }).selectOption("photo");
+    await page.getByText("61 items").waitFor();
+    await tile(page, "film.mp4").waitFor({ state: "detached" });
+  });
+
+  test("a finger that rests selects, and a touch then selects more", async () => {
+    const page = await openWall(web, account, "phone");
+    const first = tile(page, "2025-08-17 1.jpg");
+    await first.dispatchEvent("pointerdown", { pointerType: "touch", clientX: 100, clientY: 200 });
+    await bar(page).getByText("1 selected").waitFor();
+    await first.dispatchEvent("pointerup", { pointerType: "touch" });
+    await tile(page, "2025-08-17 2.jpg").tap();
+    await bar(page).getByText("2 selected").waitFor();
+    await page.getByRole("button", { name: "Clear the selection" }).tap();
+    await bar(page).waitFor({ state: "hidden" });
+    await eventually("the last that was touched has the focus", () => isFocused(tile(page, "2025-08-17 2.jpg")));
+  });
+
+  test("downloads what is selected as one archive, saved by the browser (D20)", async () => {
+    const page = await openWall(web, account);
+    await tile(page, "2025-08-17 1.jpg").click({ modifiers: ["Control"] });
+    await tile(page, "2025-08-17 2.jpg").click();
+    await bar(page).getByText("2 selected").waitFor();
+    const download = page.waitForEvent("download");
+    await bar(page).getByRole("button", { name: "Download" }).click();
+    expect((await download).suggestedFilename()).toMatch(/\.zip$/);
+  });
+
+  test("draws only what is seen of a hundred thousand, and reaches each of them", async () => {
+    const page = await web.open({ as: await web.account(), path: "/trash" });
+    const days = Array.from({ length: 4_000 }, (_, index) => ({
+      date: new Date(Date.UTC(2025, 11, 31) - index * 86_400_000).toISOString().slice(0, 10),
+      count: 25,
+    }));
+    await page.route("**/api/photos/timeline*", (route) =>
+      route.fulfill({ json: { success: true, data: { days, total: 100_000, isIndexing: false } } }),
+    );
+    const asked: string[] = [];
+    await page.route(/\/api\/photos\?/, (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const at = searchParams.get("at") ?? "";
+      asked.push(at);
+      const from = days.findIndex(({ date }) => date === at);
+      const photos = days.slice(from, from + Number(searchParams.get("limit")) / 25).flatMap(({ date }) =>
+        Array.from({ length: 25 }, (_, index) => ({
+          id: `file_${date}_${index}`,
+          name: `${date} ${index + 1}.jpg`,
+          isVideo: false,
+          durationSeconds: null,
+          takenAt: `${date}T12:00:00.000Z`,
+          hasThumbnail: false,
+        })),
+      );
+      return route.fulfill({ json: { success: true, data: { photos, nextCursor: null, isIndexing: false } } });
+    });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
+    await tile(page, "2025-12-31 1.jpg").focus();
+    await page.keyboard.press("End");
+    const oldest = days.at(-1)?.date ?? "";
+    await eventually("the oldest has the focus", () => isFocused(tile(page, `${oldest} 25.jpg`)));
+    await timeline(page).focus();
+    for (let count = 0; count < 5; count++) await page.keyboard.press("PageUp");
+    await tile(page, "2020-12-31 1.jpg").waitFor();
+    // What was leapt over was not asked for.
+    expect(asked.length).toBeLessThan(40);
+    expect(await page.locator("[data-photo]").count()).toBeLessThan(250);
+  });
+
+  test("somebody who may only look can't change anything", async () => {
+    const viewer = await web.server().addUser(["--role", "viewer"]);
+    const page = await web.open({ as: viewer, path: "/photos" });
+    await page.getByText("No photos yet").waitFor();
+    expect(await page.getByRole("button", { name: "Upload photos" }).count()).toBe(0);
+    expectStatus(await viewer.client.get("/api/photos"), 200);
+  });
+});

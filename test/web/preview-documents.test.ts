@@ -1,0 +1,141 @@
+import { expect, test } from "bun:test";
+import { pdf } from "../support/sample-library.ts";
+import { describeWeb } from "./support/browser.ts";
+import { lockedPdf } from "./support/locked-pdf.ts";
+import { openPreview, overlay, showing } from "./support/preview.ts";
+
+describeWeb("the preview of documents", (web) => {
+  test("text, programs and Markdown are shown as what they are, gone through by keys", async () => {
+    const account = await web.account();
+    await account.client.upload("Zeile 1\nÄpfel, 苹果", { name: "1 plain.txt" });
+    await account.client.upload('export const answer: number = 42; // "why"\n', {
+      name: "2 code.ts",
+      type: "text/plain",
+    });
+    await account.client.upload("# Title\n\n- one\n- two\n\n[link](https://example.com/x)\n", { name: "3 read.md" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "1 plain.txt");
+    await overlay(page).getByText("Äpfel, 苹果").waitFor();
+    await web.lookAt(page, "preview-text");
+    await page.keyboard.press("ArrowRight");
+    await overlay(page).locator(".hljs-number", { hasText: "42" }).waitFor();
+    await web.lookAt(page, "preview-code");
+    await page.keyboard.press("ArrowRight");
+    await overlay(page).getByRole("heading", { name: "Title" }).waitFor();
+    const link = overlay(page).getByRole("link", { name: "link", exact: true });
+    expect(await link.getAttribute("rel")).toContain("noreferrer");
+    await web.lookAt(page, "preview-markdown");
+    await page.keyboard.press("Escape");
+    await overlay(page).waitFor({ state: "detached" });
+  });
+
+  test("D54: nothing of an uploaded content runs, loads anything, or poses as a part of the page", async () => {
+    const account = await web.account();
+    const hostile = [
+      "# Hostile",
+      "<script>window.ran = true</script>",
+      '<img src="https://example.com/pixel.png" alt="a pixel" onerror="window.ran = true">',
+      "![tracker](https://example.com/tracker.png)",
+      "[link](javascript:window.ran=true)",
+      '<a href="javascript:window.ran = true">press</a>',
+      '<svg onload="window.ran = true"><circle/></svg>',
+      '<div style="position:fixed;inset:0" onclick="window.ran = true">cover</div>',
+      '<iframe src="https://example.com/"></iframe><form action="https://example.com/"><input name="password"></form>',
+      "<style>body{display:none}</style>",
+    ].join("\n\n");
+    await account.client.upload(hostile, { name: "1 hostile.md" });
+    await account.client.upload("<script>window.ran = true</script><b>bold</b>", {
+      name: "2 page.html",
+      type: "text/html",
+    });
+    await account.client.upload(
+      '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40" onload="window.ran = true"><rect width="40" height="40"/></svg>',
+      {
+        name: "3 picture.svg",
+        type: "image/svg+xml",
+      },
+    );
+    const page = await web.open({ as: account });
+    const foreign: string[] = [];
+    page.on("request", (request) => {
+      if (!request.url().startsWith(new URL(page.url()).origin) && !/^(?:blob|data):/.test(request.url()))
+        foreign.push(request.url());
+    });
+    await openPreview(page, "1 hostile.md");
+    await overlay(page).getByText("[picture: tracker]").waitFor();
+    const inside = overlay(page).getByRole("article");
+    expect(await inside.locator("script, img, svg, iframe, form, input, style, [style], [onclick]").count()).toBe(0);
+    expect(await inside.getByText("link", { exact: true }).getAttribute("href")).toBeNull();
+    await page.keyboard.press("ArrowRight");
+    await overlay(page).getByText("<b>bold</b>").waitFor();
+    await page.keyboard.press("ArrowRight");
+    await showing(page, "3 picture.svg", "3 of 3");
+    await overlay(page).getByRole("img", { name: "3 picture.svg" }).waitFor();
+    expect(await page.evaluate(() => Reflect.get(window, "ran"))).toBeUndefined();
+    expect(foreign).toEqual([]);
+  });
+
+  test("of a long text only the beginning is shown, and what is no text is not shown as one", async () => {
+    const account = await web.account();
+    await account.client.upload(`first line\n${"0123456789abcde\n".repeat(80_000)}last line`, { name: "1 long.log" });
+    await account.client.upload(new Uint8Array([1, 2, 0, 4]), { name: "2 odd.txt", type: "text/plain" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "1 long.log");
+    await overlay(page).getByText("Only the first 1 MB of 1.2 MB are shown").waitFor();
+    await overlay(page).getByText("first line").waitFor();
+    expect(await overlay(page).getByText("last line").count()).toBe(0);
+    await page.keyboard.press("ArrowRight");
+    await overlay(page)
+      .getByText(/no text that could be shown|can't be shown here/)
+      .waitFor();
+  });
+
+  test("a PDF is shown page by page with words that can be read out, and zoomed", async () => {
+    const account = await web.account();
+    const pages = Array.from({ length: 12 }, (_, index) => `This is sheet ${index + 1}`);
+    await account.client.upload(new Uint8Array(pdf(pages)), { name: "1 paper.pdf" });
+    await account.client.upload("%PDF-1.7\nnot really", { name: "2 broken.pdf", type: "application/pdf" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "1 paper.pdf");
+    await overlay(page).getByText("This is sheet 1", { exact: true }).waitFor();
+    await overlay(page).getByText("Page 1 of 12", { exact: true }).waitFor();
+    await web.lookAt(page, "preview-pdf");
+    expect(await overlay(page).locator("canvas").count()).toBeLessThan(8);
+    const sheet = overlay(page).getByRole("group", { name: "Page 1 of 12" });
+    const before = (await sheet.boundingBox())?.width ?? 0;
+    await page.keyboard.press("+");
+    await page.waitForFunction(
+      ([name, width]) =>
+        (document.querySelector(`[role="group"][aria-label="${name}"]`)?.getBoundingClientRect().width ?? 0) >
+        width * 1.2,
+      ["Page 1 of 12", before] as const,
+    );
+    await overlay(page)
+      .getByRole("region", { name: "Content of 1 paper.pdf" })
+      .evaluate((element) => {
+        element.scrollTop = element.scrollHeight;
+      });
+    await overlay(page).getByText("This is sheet 12", { exact: true }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await showing(page, "2 broken.pdf", "2 of 2");
+    await overlay(page)
+      .getByText(/could not be read|can't be shown here/)
+      .waitFor();
+  });
+
+  test("a PDF that is protected asks for its password, and says when it is wrong", async () => {
+    const account = await web.account();
+    await account.client.upload(new Uint8Array(lockedPdf("open sesame")), { name: "locked.pdf" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "locked.pdf");
+    await overlay(page).getByText("This PDF is protected by a password.").waitFor();
+    await web.lookAt(page, "preview-pdf-locked");
+    const field = overlay(page).getByLabel("Password", { exact: true });
+    await field.fill("open barley");
+    await page.keyboard.press("Enter");
+    await overlay(page).getByText("This password does not open it. Try again.").waitFor();
+    await field.fill("open sesame");
+    await page.keyboard.press("Enter");
+    await overlay(page).getByText("Page 1 of 1", { exact: true }).waitFor();
+  });
+});

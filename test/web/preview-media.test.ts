@@ -1,0 +1,186 @@
+import { expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { jpegPhoto } from "../support/images.ts";
+import { tone } from "../support/sample-library.ts";
+import { repositoryRoot } from "../support/server.ts";
+import { describeWeb } from "./support/browser.ts";
+import { openPreview, overlay, showing } from "./support/preview.ts";
+
+const images = join(repositoryRoot, "test/fixtures/images");
+
+describeWeb("the preview of pictures, films and sounds", (web) => {
+  test("goes through files by keys, and gives the focus back to the file that was shown last", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.upload(`this is ${name}`, { name });
+    const page = await web.open({ as: account });
+    await openPreview(page, "a.txt");
+    await showing(page, "a.txt", "1 of 3");
+    await page.keyboard.press("ArrowRight");
+    await showing(page, "b.txt", "2 of 3");
+    await page.keyboard.press("End");
+    await showing(page, "c.txt", "3 of 3");
+    await page.keyboard.press("ArrowRight");
+    await showing(page, "c.txt", "3 of 3");
+    await page.keyboard.press("Home");
+    await showing(page, "a.txt", "1 of 3");
+    await overlay(page).getByRole("button", { name: "Next" }).click();
+    await showing(page, "b.txt", "2 of 3");
+    await page.locator("#announcements", { hasText: "b.txt, 2 of 3" }).waitFor({ state: "attached" });
+    const saved = page.waitForEvent("download");
+    await page.keyboard.press("d");
+    expect((await saved).suggestedFilename()).toBe("b.txt");
+    await page.keyboard.press("Escape");
+    await overlay(page).waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.activeElement !== document.body && document.activeElement !== null);
+  });
+
+  test("`i` opens the details beside it", async () => {
+    const account = await web.account();
+    await account.client.upload("text", { name: "a.txt" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "a.txt");
+    await page.keyboard.press("i");
+    await overlay(page).getByRole("complementary", { name: "Details" }).waitFor();
+    expect(
+      await overlay(page).getByRole("button", { name: "Details", exact: true }).first().getAttribute("aria-pressed"),
+    ).toBe("true");
+  });
+
+  test("pictures are zoomed and moved by keys, wheel and double click", async () => {
+    const account = await web.account();
+    await account.client.upload(await jpegPhoto(2400, 1600), { name: "view.jpg" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "view.jpg");
+    const picture = overlay(page).getByRole("img", { name: "view.jpg" });
+    await picture.waitFor();
+    await untilOriginal(page, "view.jpg", 2400);
+    await web.lookAt(page, "preview-image");
+    const fit = (await picture.boundingBox())?.width ?? 0;
+    await page.keyboard.press("+");
+    await overlay(page).getByText("150 %").waitFor();
+    await page.waitForFunction(
+      ([name, width]) =>
+        (document.querySelector(`img[alt="${name}"]`)?.getBoundingClientRect().width ?? 0) > width * 1.4,
+      ["view.jpg", fit] as const,
+    );
+    const before = (await picture.boundingBox())?.x ?? 0;
+    await page.keyboard.press("ArrowRight");
+    await page.waitForFunction(
+      ([name, x]) =>
+        (document.querySelector(`img[alt="${name}"]`)?.getBoundingClientRect().x ?? Number.POSITIVE_INFINITY) < x,
+      ["view.jpg", before] as const,
+    );
+    await page.keyboard.press("0");
+    await overlay(page).getByText("100 %").waitFor();
+    await page.mouse.move(640, 400);
+    await page.mouse.wheel(0, -400);
+    await overlay(page).getByText("100 %").waitFor({ state: "detached" });
+    await page.mouse.dblclick(640, 400);
+    await overlay(page).getByText("100 %").waitFor();
+    await overlay(page).getByRole("button", { name: "Zoom in" }).click();
+    await overlay(page).getByText("150 %").waitFor();
+  });
+
+  test("a finger to the side goes to the next picture, two zoom", async () => {
+    const account = await web.account();
+    await account.client.upload(await jpegPhoto(800, 600), { name: "1.jpg" });
+    await account.client.upload(await jpegPhoto(600, 800), { name: "2.jpg" });
+    const page = await web.open({ as: account, size: "phone" });
+    await openPreview(page, "1.jpg");
+    await untilOriginal(page, "1.jpg", 800);
+    await touch(page, [[{ x: 300, y: 400 }], [{ x: 200, y: 402 }], [{ x: 120, y: 404 }]]);
+    await showing(page, "2.jpg", "2 of 2");
+    await untilOriginal(page, "2.jpg", 600);
+    await touch(page, [
+      [
+        { x: 180, y: 400 },
+        { x: 220, y: 400 },
+      ],
+      [
+        { x: 150, y: 400 },
+        { x: 250, y: 400 },
+      ],
+      [
+        { x: 100, y: 400 },
+        { x: 300, y: 400 },
+      ],
+    ]);
+    await overlay(page).getByText("100 %").waitFor({ state: "detached" });
+    await showing(page, "2.jpg", "2 of 2");
+  });
+
+  test("what browsers can't draw is shown by the server's picture of it, and what is broken is told", async () => {
+    const account = await web.account();
+    await account.client.upload(await readFile(join(images, "phone.heic")), { name: "1 phone.heic" });
+    await account.client.upload(await readFile(join(images, "text-as.jpg")), {
+      name: "2 no picture.jpg",
+      type: "image/jpeg",
+    });
+    const page = await web.open({ as: account });
+    await openPreview(page, "1 phone.heic");
+    await overlay(page).getByRole("img", { name: "1 phone.heic" }).waitFor();
+    await page.keyboard.press("ArrowRight");
+    await overlay(page)
+      .getByText(/can't be shown/)
+      .waitFor();
+    await overlay(page).getByRole("link", { name: "Download", exact: true }).waitFor();
+    await web.lookAt(page, "preview-none");
+  });
+
+  test("films and sounds play and seek, and their own keys stay theirs", async () => {
+    const account = await web.account();
+    await account.client.upload(await readFile(join(images, "clip.mp4")), { name: "1 clip.mp4" });
+    await account.client.upload(new Uint8Array(tone()), { name: "2 tone.wav" });
+    const page = await web.open({ as: account });
+    await openPreview(page, "1 clip.mp4");
+    const film = overlay(page).getByLabel("1 clip.mp4", { exact: true });
+    await seekToMiddle(page, "video");
+    await web.lookAt(page, "preview-video");
+    await film.focus();
+    await page.keyboard.press("End");
+    await showing(page, "1 clip.mp4", "1 of 2");
+    await overlay(page).getByRole("button", { name: "Next" }).click();
+    await showing(page, "2 tone.wav", "2 of 2");
+    await seekToMiddle(page, "audio");
+    await web.lookAt(page, "preview-audio");
+  });
+});
+
+/** Waits until the picture itself is shown in place of the smaller one. */
+async function untilOriginal(page: Page, name: string, width: number): Promise<void> {
+  await page.waitForFunction(
+    ([alt, wanted]) => document.querySelector<HTMLImageElement>(`img[alt="${alt}"]`)?.naturalWidth === wanted,
+    [name, width] as const,
+  );
+}
+
+async function seekToMiddle(page: Page, kind: "video" | "audio"): Promise<void> {
+  await page.waitForFunction((name) => {
+    const player = document.querySelector<HTMLMediaElement>(name);
+    return player !== null && player.readyState >= 1 && Number.isFinite(player.duration);
+  }, kind);
+  const [at, middle] = await page.evaluate(async (name) => {
+    const player = document.querySelector<HTMLMediaElement>(name);
+    if (player === null) throw new Error("no player");
+    const seeked = new Promise((resolve) => player.addEventListener("seeked", resolve, { once: true }));
+    player.currentTime = player.duration / 2;
+    await seeked;
+    return [player.currentTime, player.duration / 2] as const;
+  }, kind);
+  expect(at).toBeCloseTo(middle, 1);
+}
+
+/** Puts fingers on the screen, moves them from step to step, and takes them away. */
+async function touch(page: Page, steps: readonly (readonly { x: number; y: number }[])[]): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  for (const [index, points] of steps.entries()) {
+    await session.send("Input.dispatchTouchEvent", {
+      type: index === 0 ? "touchStart" : "touchMove",
+      touchPoints: points.map((point, id) => ({ ...point, id })),
+    });
+  }
+  await session.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await session.detach();
+}

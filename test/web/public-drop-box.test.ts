@@ -1,0 +1,195 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { checksumOf, type Client } from "../support/client.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { describeWeb } from "./support/browser.ts";
+
+async function dropBox(client: Client, settings: object = {}) {
+  const folder = await client.folderId("box");
+  const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload", ...settings });
+  expectStatus(made, 201);
+  return { id: made.string("data.id"), token: made.string("data.token") };
+}
+
+const choose = (page: Page) => page.locator('input[type="file"]:not([webkitdirectory])');
+const textFile = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+
+describeWeb("the page of a drop box", (web) => {
+  test("takes many files at once, shows how far they are, and keeps the sender's name", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client, { label: "Homework of 3b" });
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("heading", { level: 1, name: "Homework of 3b" }).waitFor();
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    await web.lookAt(page, "drop-box");
+    await page.getByLabel("Your name").fill("Ana");
+    await choose(page).setInputFiles([
+      textFile("one.txt", "one"),
+      textFile("two.txt", "two"),
+      textFile("empty.txt", ""),
+    ]);
+    await page.getByRole("status").getByText("3 files arrived whole. Thank you.").waitFor();
+    await web.lookAt(page, "drop-box-done");
+    expect((await client.names("/box")).toSorted()).toEqual(["empty.txt", "one.txt", "two.txt"]);
+    const list = await client.get("/api/files?folder=/box&sort=name");
+    expect(list.at("data.files.1")).toMatchObject({ checksum: checksumOf("one"), metadata: { sender: "Ana" } });
+  });
+
+  test("takes a folder with what is below it", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const place = await mkdtemp(join(tmpdir(), "larder-drop-"));
+    try {
+      await writeFile(join(place, "inside.txt"), "inside");
+      const page = await web.open({ path: `/s/${token}`, size: "phone" });
+      await page.getByRole("button", { name: "Choose a folder" }).waitFor();
+      await page.locator("input[webkitdirectory]").setInputFiles(place);
+      await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+      const list = await client.get("/api/files?folder=/box&recursive=true");
+      expect(JSON.stringify(list.at("data.files"))).toContain("inside.txt");
+    } finally {
+      await rm(place, { recursive: true, force: true });
+    }
+  });
+
+  test("takes what is dropped", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByText("Drop files or folders here.").waitFor();
+    const transfer = await page.evaluateHandle(() => {
+      const data = new DataTransfer();
+      data.items.add(new File(["dropped"], "dropped.txt", { type: "text/plain" }));
+      return data;
+    });
+    await page.dispatchEvent(".drop", "drop", { dataTransfer: transfer });
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    expect(await client.names("/box")).toEqual(["dropped.txt"]);
+  });
+
+  test("pauses and goes on where it was; a lost connection comes back by itself (D14)", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    // No request reaches the server until the test says so.
+    let isCut = true;
+    await page.route("**/api/public/**", (route) => (isCut ? route.abort("connectionfailed") : route.continue()));
+    await choose(page).setInputFiles([textFile("later.txt", "later")]);
+    const row = page.getByRole("listitem").filter({ hasText: "later.txt" });
+    await row.getByText("0 bytes of 5 bytes").waitFor();
+    await row.getByRole("button", { name: "Pause: later.txt" }).click();
+    await row.getByText("Paused at 0 bytes of 5 bytes").waitFor();
+    await web.lookAt(page, "drop-box-paused");
+    isCut = false;
+    await page.getByRole("button", { name: "Go on with all" }).click();
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    expect(await client.names("/box")).toEqual(["later.txt"]);
+  });
+
+  test("sends a file once that was paused and gone on with before it was read", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    const made: string[] = [];
+    page.on("request", (request) => {
+      if (request.method() === "POST" && request.url().endsWith("/tus")) made.push(request.url());
+    });
+    // The disk answers when the test says so.
+    await page.evaluate(() => {
+      const gate = Promise.withResolvers<void>();
+      Reflect.set(window, "release", gate.resolve);
+      Blob.prototype.arrayBuffer = async function (this: Blob) {
+        await gate.promise;
+        return new Response(this).arrayBuffer();
+      };
+    });
+    await choose(page).setInputFiles([textFile("once.txt", "once")]);
+    const row = page.getByRole("listitem").filter({ hasText: "once.txt" });
+    await row.getByRole("button", { name: "Pause: once.txt" }).click();
+    await row.getByText("Paused at 0 bytes of 4 bytes").waitFor();
+    await page.getByRole("button", { name: "Go on with all" }).click();
+    await row.getByRole("button", { name: "Pause: once.txt" }).waitFor();
+    await page.evaluate(() => (Reflect.get(window, "release") as () => void)());
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    await page.waitForLoadState("networkidle");
+    expect(made.length).toBe(1);
+    expect(await client.names("/box")).toEqual(["once.txt"]);
+  });
+
+  test("says in words what is refused, and asks again for a password whose time is over (D23)", async () => {
+    const { client } = await web.account();
+    const { id, token } = await dropBox(client, { password: "open sesame", maxUploadBytes: 1000 });
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByLabel("Password").fill("open sesame");
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    await choose(page).setInputFiles([textFile("large.txt", "x".repeat(1001))]);
+    const large = page.getByRole("listitem").filter({ hasText: "large.txt" });
+    await large.getByText("larger than this drop box takes").waitFor();
+    await large.getByRole("button", { name: "Remove large.txt" }).click();
+    await large.waitFor({ state: "detached" });
+    // Any change of the share ends what its password gave.
+    expectStatus(await client.patch(`/api/shares/${id}`, { label: "Changed" }), 200);
+    await choose(page).setInputFiles([textFile("small.txt", "small")]);
+    const again = page.getByLabel("This link asks for its password again.");
+    await again.fill("wrong");
+    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await page.getByText("This is not the password of this link.").waitFor();
+    await web.lookAt(page, "drop-box-locked");
+    await again.fill("open sesame");
+    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    expect(await client.names("/box")).toEqual(["small.txt"]);
+  });
+
+  // Files that had arrived took the rows back that they had made free: the others were never seen.
+  test("shows those on their way where there are more files than rows", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    // The server takes all but the last at once.
+    await page.route("**/api/public/**", async (route) => {
+      const metadata = route.request().headers()["upload-metadata"] ?? "";
+      if (metadata.includes(btoa("last.txt"))) return route.abort("connectionfailed");
+      const answered = { "Tus-Resumable": "1.0.0", "Upload-Offset": "1", Location: `${route.request().url()}/taken` };
+      return route.fulfill({ status: 201, headers: answered });
+    });
+    const many = Array.from({ length: 220 }, (_, at) => textFile(`${at}.txt`, "x"));
+    await choose(page).setInputFiles([...many, textFile("last.txt", "x")]);
+    await page.getByRole("status").getByText("220 of 221 files arrived.").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "last.txt" }).getByText("Waiting to try again.").waitFor();
+    await page.getByRole("button", { name: "Pause all" }).click();
+  });
+
+  test("that is ended while files are chosen refuses them in words", async () => {
+    const { client } = await web.account();
+    const { id, token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    expectStatus(await client.delete(`/api/shares/${id}`), 200);
+    await choose(page).setInputFiles([textFile("late.txt", "late")]);
+    await page.getByRole("listitem").getByText("This link was not found").waitFor();
+    await page.getByRole("status").getByText("1 could not be sent").waitFor();
+  });
+
+  test("works as a plain form without script", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}`, context: { javaScriptEnabled: false }, size: "phone" });
+    await page.getByLabel("Your name").fill("Ben");
+    await page.getByLabel("File", { exact: true }).setInputFiles([textFile("plain.txt", "plain")]);
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("has arrived whole").waitFor();
+    expect(await client.names("/box")).toEqual(["plain.txt"]);
+    await eventually("it is counted", async () => {
+      const list = await client.get("/api/shares");
+      return list.at("data.shares.0.uploads") === 1;
+    });
+  });
+});

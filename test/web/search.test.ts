@@ -1,0 +1,78 @@
+import { expect, test } from "bun:test";
+import { eventually, expectFocus, names, row } from "./files-helpers.ts";
+import { describeWeb } from "./support/browser.ts";
+
+describeWeb("the search", (web) => {
+  test("finds by words and filters, marks what was found, and keeps all of it in the address", async () => {
+    const account = await web.account();
+    await account.client.folderId("Beaches");
+    await account.client.stored("sand", {
+      name: "Beach house.txt",
+      fields: { folder: "/Beaches", tags: "summer holiday" },
+    });
+    await account.client.stored("%PDF-1.4", { name: "beach bill.pdf", type: "application/pdf" });
+    await account.client.stored("nothing", { name: "mountain.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "mountain.txt").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("beach");
+    await page.keyboard.press("Enter");
+    await page.getByText("3 found").waitFor();
+    expect((await names(page)).sort()).toEqual(["Beach house.txt", "Beaches", "beach bill.pdf"]);
+    await row(page, "Beach house.txt").locator("mark", { hasText: "Beach" }).waitFor();
+    await row(page, "Beach house.txt").getByText("/Beaches").waitFor();
+    await web.lookAt(page, "search");
+
+    await page.getByLabel("Tag").selectOption("summer holiday");
+    await page.getByText("1 found").waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe('beach tag:"summer holiday"');
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByText("3 found").waitFor();
+    await page.getByLabel("Extension").fill("pdf");
+    await page.keyboard.press("Enter");
+    await eventually(() => names(page), ["beach bill.pdf"]);
+    await page.goBack();
+    await page.getByText("3 found").waitFor();
+    await page.reload();
+    await page.getByText("3 found").waitFor();
+
+    await row(page, "Beaches").dblclick();
+    await row(page, "Beach house.txt").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/files/Beaches");
+  });
+
+  test("says it where nothing is found, and what is wrong with a question", async () => {
+    const page = await web.open({ as: await web.account(), path: "/search" });
+    await page.getByText("Search your files").waitFor();
+    await web.lookAt(page, "search-start");
+    const field = page.getByRole("searchbox");
+    await field.fill("zebra");
+    await field.press("Enter");
+    await page.getByText("Nothing found").waitFor();
+    await web.lookAt(page, "search-nothing");
+    await field.fill("size:enormous");
+    await field.press("Enter");
+    await page.getByText("This can't be searched for").waitFor();
+    await page.getByText(/size: takes bytes/).waitFor();
+  });
+
+  test("deeds work on what was found", async () => {
+    const account = await web.account();
+    await account.client.folderId("Deep");
+    await account.client.stored("1", { name: "report one.txt", fields: { folder: "/Deep" } });
+    await account.client.stored("2", { name: "report two.txt" });
+    const page = await web.open({ as: account, path: "/search?q=report" });
+    await row(page, "report one.txt").click();
+    await page.keyboard.press("F2");
+    await page.keyboard.type("report three");
+    await page.keyboard.press("Enter");
+    await row(page, "report three.txt").waitFor();
+    await expectFocus(page, "report three.txt");
+    await page.keyboard.press("Delete");
+    await page.getByText("1 item moved to the trash.").waitFor();
+    await eventually(() => names(page), ["report two.txt"]);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await row(page, "report three.txt").waitFor();
+    expect(await account.client.names("/Deep")).toEqual(["report three.txt"]);
+  });
+});

@@ -1,0 +1,119 @@
+// The session of a page: sign-in before it, its end in the middle, its renewal, and several tabs of one profile.
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import type { Account } from "../support/client.ts";
+import { describeWeb } from "./support/browser.ts";
+
+/** Ends all sessions of an account behind the page's back. */
+async function endSessions(account: Account): Promise<void> {
+  await account.client.post("/api/auth/signout", { everywhere: true });
+}
+
+/** Asks the page for something of the server, as any press would: the search does. */
+async function search(page: Page, words: string): Promise<void> {
+  const field = page.getByRole("searchbox", { name: "Search files and folders" });
+  await field.fill(words);
+  await field.press("Enter");
+}
+
+async function signInAgain(page: Page, account: Account): Promise<void> {
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.getByLabel("Password", { exact: true }).fill(account.password);
+  await dialog.getByRole("button", { name: "Sign in", exact: true }).click();
+}
+
+describeWeb("the session of a page", (web) => {
+  test("sends who is not signed in to the sign-in page, and back afterwards", async () => {
+    const account = await web.account();
+    const page = await web.open({ path: "/trash?sort=name" });
+    await page.waitForURL("**/sign-in?**");
+    expect(new URL(page.url()).searchParams.get("next")).toBe("/trash?sort=name");
+    await page.getByLabel("E-mail").fill(account.email);
+    await page.getByLabel("Password", { exact: true }).fill(account.password);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.waitForURL("**/trash?sort=name");
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+  });
+
+  test("asks to sign in again above the page, and goes on with what was asked", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/trash" });
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.evaluate(() => Reflect.set(window, "isSamePage", true));
+    await endSessions(account);
+    await search(page, "budget");
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+    await web.lookAt(page, "session-ended");
+    await signInAgain(page, account);
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
+    await page.waitForURL("**/search?q=budget**");
+    // What waited was answered, on the same page: it was never loaded anew.
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    expect(await page.evaluate(() => Reflect.get(window, "isSamePage"))).toBe(true);
+  });
+
+  test("asks to sign in again also where the session ends while it is looked at", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/trash" });
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    const ended = {
+      status: 401,
+      json: {
+        success: false,
+        error: { code: "UNAUTHORIZED", message: "Sign in again.", details: { reason: "expired_token" } },
+      },
+    };
+    // The session is still told of, and the profile not any more.
+    const refused = /\/api\/(?:users\/profile|files\/search)/;
+    await page.route(refused, (route) => route.fulfill(ended));
+    await search(page, "budget");
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+    await page.unroute(refused);
+    await signInAgain(page, account);
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
+    await page.getByText("Nothing found").waitFor();
+  });
+
+  test("knows of a sign-in in another tab", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/trash" });
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await endSessions(account);
+    await search(page, "budget");
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+    const other = await web.openTab(page, "/sign-in");
+    await other.getByLabel("E-mail").fill(account.email);
+    await other.getByLabel("Password", { exact: true }).fill(account.password);
+    await other.getByRole("button", { name: "Sign in", exact: true }).click();
+    await other.waitForURL("**/files");
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
+  });
+
+  test("signs out in all tabs", async () => {
+    const account = await web.account("Ada");
+    const page = await web.open({ as: account, path: "/trash" });
+    const other = await web.openTab(page, "/history");
+    await other.getByRole("heading", { level: 1, name: "History" }).waitFor();
+    await page.getByRole("button", { name: "Account of Ada" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await page.waitForURL("**/sign-in**");
+    await other.waitForURL("**/sign-in?next=%2Fhistory");
+  });
+});
+
+describeWeb(
+  "a session that is short",
+  (web) => {
+    test("is renewed before its end (D14)", async () => {
+      const page = await web.open({ as: await web.account(), path: "/trash" });
+      await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+      const renewed = page.waitForResponse((answer) => answer.url().endsWith("/api/auth/refresh"));
+      expect((await renewed).status()).toBe(200);
+      // The cookie is another one: the page goes on with it.
+      const asked = page.waitForResponse((answer) => answer.url().includes("/api/auth/session"));
+      expect((await asked).status()).toBe(200);
+      expect(await page.getByRole("dialog").count()).toBe(0);
+    });
+  },
+  { env: { LARDER_TOKEN_LIFETIME: "1m" } },
+);

@@ -1,0 +1,142 @@
+import { expect, test } from "bun:test";
+import { Client } from "../support/client.ts";
+import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
+import { describeWeb } from "./support/browser.ts";
+import { addAuthenticator } from "./support/passkeys.ts";
+import { signInBy } from "./support/sign-in.ts";
+
+const path = "/settings/security";
+
+describeWeb("the settings for security", (web) => {
+  test("a new password ends all other sessions, and the old one is dead (D57)", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path });
+    const current = page.getByLabel("Current password");
+    await current.fill("not the password");
+    await page.getByLabel("New password").fill("another set of words");
+    await page.getByRole("button", { name: "Change the password" }).click();
+    await page.getByRole("alert").waitFor();
+    expect(await current.getAttribute("aria-invalid")).toBe("true");
+    await web.lookAt(page, "settings-security");
+    await current.fill(account.password);
+    await page.getByRole("button", { name: "Change the password" }).click();
+    await page.getByText("Everything else was signed out").waitFor();
+    expect((await account.client.get("/api/users/profile")).status).toBe(401);
+
+    const again = await web.open({ path: "/sign-in" });
+    await signInBy(again, account);
+    await again.getByRole("alert").waitFor();
+    await signInBy(again, { email: account.email, password: "another set of words" });
+    await again.waitForURL(/\/files$/);
+  });
+
+  test("sets two-factor sign-in up by the key, shows recovery codes once, and switches it off", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path });
+    await page.getByRole("button", { name: "Set up" }).click();
+    await page.getByRole("dialog").getByLabel("Current password").fill(account.password);
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("img", { name: /QR code/ })
+      .locator("path:not([d=''])")
+      .waitFor();
+    await web.lookAt(page, "settings-totp");
+    const secret = await page.getByLabel("Key", { exact: true }).inputValue();
+    await page.getByLabel("Code of the app").fill(codeOf(secret, 0));
+    await page.getByRole("button", { name: "Switch on" }).click();
+
+    await page.getByRole("heading", { name: "Recovery codes", exact: true }).waitFor();
+    const codes = await page.getByRole("dialog").getByRole("listitem").allTextContents();
+    expect(codes).toHaveLength(10);
+    await web.lookAt(page, "settings-recovery-codes");
+    await page.keyboard.press("Escape");
+    await page.getByRole("heading", { name: "Recovery codes", exact: true }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download" }).click(),
+    ]);
+    expect(await Bun.file(await download.path()).text()).toContain(codes[0] ?? "no code");
+    // The codes are printed from a frame of their own, which the policy of the page has to allow.
+    await Promise.all([page.waitForEvent("frameattached"), page.getByRole("button", { name: "Print" }).click()]);
+    await page.getByLabel("I have kept the codes").check();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByText("10 recovery codes left").waitFor();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect((await account.client.get("/api/users/two-factor")).at("data.enabled")).toBe(true);
+
+    await page.getByRole("button", { name: "Switch off" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Current password").fill(account.password);
+    await dialog.getByRole("button", { name: "Switch off" }).click();
+    await dialog.getByRole("alert").waitFor();
+    await dialog.getByLabel("Code").fill(codes[1] ?? "");
+    await dialog.getByRole("button", { name: "Switch off" }).click();
+    await page.getByText("Two-factor sign-in is off.").waitFor();
+    expect((await account.client.get("/api/users/two-factor")).at("data.enabled")).toBe(false);
+  });
+
+  test("makes new recovery codes in place of the former ones", async () => {
+    const account = await web.account();
+    const { secret, codes: former } = await switchOnTwoFactor(account);
+    const page = await web.open({ path: "/sign-in?next=/settings/security" });
+    await signInBy(page, account);
+    await page.getByLabel("Code").fill(codeOf(secret));
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "New recovery codes" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Current password").fill(account.password);
+    await dialog.getByLabel("Code").fill(former[0] ?? "");
+    await dialog.getByRole("button", { name: "New recovery codes" }).click();
+    await page.getByRole("heading", { name: "Recovery codes", exact: true }).waitFor();
+    const codes = await page.getByRole("dialog").getByRole("listitem").allTextContents();
+    expect(codes).toHaveLength(10);
+    expect(former).not.toContain(codes[0]);
+    await page.getByLabel("I have kept the codes").check();
+    await page.getByRole("button", { name: "Done" }).click();
+    await page.getByText("10 recovery codes left").waitFor();
+  });
+
+  test("adds a passkey, which then signs in; renames it, and removes it", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path, host: "localhost" });
+    const authenticator = await addAuthenticator(page);
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("My laptop");
+    await dialog.getByLabel("Current password").fill(account.password);
+    await web.lookAt(page, "settings-passkey-add");
+    await page.keyboard.press("Enter");
+    await page.getByRole("list", { name: "Passkeys" }).getByText("My laptop").waitFor();
+    await page.getByRole("button", { name: "Rename My laptop" }).click();
+    await dialog.getByLabel("Name").fill("The old laptop");
+    await page.keyboard.press("Enter");
+    await page.getByRole("list", { name: "Passkeys" }).getByText("The old laptop").waitFor();
+    await web.lookAt(page, "settings-passkeys");
+
+    const credential = await authenticator.credential();
+    const other = await web.open({ path: "/sign-in", host: "localhost" });
+    const second = await addAuthenticator(other, credential);
+    await second.signIn();
+    await other.waitForURL(/\/files$/);
+
+    await page.getByRole("button", { name: "Remove The old laptop" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("You have none yet.").waitFor();
+    const left = await account.client.get("/api/users/passkeys");
+    expect(left.list("data.passkeys")).toEqual([]);
+  });
+
+  test("says so when the browser makes no passkey", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path, host: "localhost" });
+    await addAuthenticator(page, undefined, { isUserVerified: false });
+    await page.getByRole("button", { name: "Add a passkey" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Current password").fill(account.password);
+    await page.keyboard.press("Enter");
+    await dialog.getByText("No passkey was made.").waitFor();
+    expect((await new Client(web.server(), account.token).get("/api/users/passkeys")).list("data.passkeys")).toEqual(
+      [],
+    );
+  });
+});

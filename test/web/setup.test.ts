@@ -1,0 +1,73 @@
+import { expect, test } from "bun:test";
+import { eventually } from "../support/expect.ts";
+import { describeWeb, type Web } from "./support/browser.ts";
+import { signInBy } from "./support/sign-in.ts";
+
+const asItComes = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "" };
+const email = "root@example.com";
+const password = "four unrelated words here";
+
+/** Path of the newest set-up link that the server printed. */
+function setupPath(web: Web): string {
+  const found = [...web.server().log.matchAll(/\/setup\?token=[\w-]+/g)].at(-1)?.[0];
+  if (found === undefined) throw new Error(`no set-up link in:\n${web.server().log}`);
+  return found;
+}
+
+describeWeb(
+  "the first run (D56)",
+  (web) => {
+    test("the sign-in page says how to begin; the link makes the administrator and signs in", async () => {
+      const page = await web.open({ path: "/files" });
+      await page.getByRole("heading", { name: "This Larder is new" }).waitFor();
+      expect(await page.getByLabel("For a new link").inputValue()).toBe("larder user setup-link");
+      await web.lookAt(page, "sign-in-new");
+
+      await page.goto(new URL(setupPath(web), page.url()).href);
+      await page.getByRole("heading", { name: "Welcome to Larder" }).waitFor();
+      await web.lookAt(page, "setup");
+      await page.getByLabel("E-mail").fill(email);
+      await page.getByLabel("Your name").fill("Root");
+      await page.getByLabel("Password").fill(password);
+      await page.getByRole("radio", { name: /One household/ }).check();
+      await page.getByRole("button", { name: "Create the account" }).click();
+      await page.getByText("You are signed in").waitFor();
+      await web.lookAt(page, "setup-done");
+      await eventually("the start with the new settings", () => web.server().log.split("listening on ").length === 3);
+      await page.getByRole("link", { name: "Open your files" }).click();
+      await page.waitForURL(/\/files$/);
+      await page.getByRole("link", { name: "Administration" }).waitFor();
+
+      const other = await web.open({ path: "/sign-in" });
+      await signInBy(other, { email, password });
+      await other.waitForURL(/\/files$/);
+    });
+
+    test("a link that is none says so, and what to do", async () => {
+      const page = await web.open({ path: "/setup?token=gone" });
+      await page.getByRole("heading", { name: "This setup link does not work" }).waitFor();
+      await web.lookAt(page, "setup-gone");
+    });
+  },
+  { env: asItComes },
+);
+
+describeWeb(
+  "the first run, without script",
+  (web) => {
+    test("says what is wrong beside the field, and makes the account for accounts by plan", async () => {
+      const page = await web.open({ path: setupPath(web), context: { javaScriptEnabled: false } });
+      await page.getByLabel("E-mail").fill("no..body@example.org");
+      await page.getByLabel("Password").fill(password);
+      await page.getByRole("radio", { name: /Accounts by plan/ }).check();
+      await page.getByRole("button", { name: "Create the account" }).click();
+      await page.getByRole("alert").waitFor();
+      expect(await page.getByRole("radio", { name: /Accounts by plan/ }).isChecked()).toBe(true);
+      await page.getByLabel("E-mail").fill(email);
+      await page.getByLabel("Password").fill(password);
+      await page.getByRole("button", { name: "Create the account" }).click();
+      await page.getByText("You are signed in").waitFor();
+    });
+  },
+  { env: asItComes },
+);

@@ -1,0 +1,194 @@
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { eventually, expectStatus } from "../support/expect.ts";
+import { row } from "./files-helpers.ts";
+import { describeWeb, SIZES } from "./support/browser.ts";
+
+/** Opens the share dialog of an entry on the files page, as the person does. */
+async function openDialog(page: Page, name: string) {
+  await row(page, name).click();
+  await page.getByRole("toolbar").getByRole("button", { name: "Share", exact: true }).click();
+  const dialog = page.getByRole("dialog", { name: `Share “${name}”` });
+  await dialog.waitFor();
+  return dialog;
+}
+
+describeWeb("the share dialog", (web) => {
+  test("makes a link with an end, a password and a limit, by keyboard, and the link opens so (D64, D67)", async () => {
+    const account = await web.account();
+    await account.client.storedId("the plan", { name: "plan.txt" });
+    const page = await web.open({ as: account });
+    const dialog = await openDialog(page, "plan.txt");
+    await web.lookAt(page, "share-new");
+    await dialog.getByLabel("Open until").selectOption("7");
+    await dialog.getByRole("checkbox", { name: "Ask for a password" }).focus();
+    await page.keyboard.press("Space");
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByText("Choose a password of at least 4 characters.").waitFor();
+    await dialog.getByLabel("Password", { exact: true }).fill("open sesame");
+    await dialog.getByRole("checkbox", { name: "Limit the downloads" }).check();
+    await dialog.getByLabel("Downloads in all").fill("3");
+    await dialog.getByRole("checkbox", { name: "Hide where pictures were taken" }).check();
+    await dialog.getByLabel("Note").fill("For the group");
+    await page.keyboard.press("Enter");
+    const field = dialog.getByLabel("Link to plan.txt");
+    await field.waitFor();
+    const shares = await account.client.get("/api/shares");
+    expect(shares.at("data.shares.0")).toMatchObject({
+      kind: "link",
+      label: "For the group",
+      hasPassword: true,
+      maxDownloads: 3,
+      hideLocation: true,
+      url: await field.inputValue(),
+    });
+    expect(Date.parse(shares.string("data.shares.0.expiresAt")) - Date.now()).toBeGreaterThan(6 * 86_400_000);
+    await dialog.getByText("0 of 3 downloads").waitFor();
+    await web.lookAt(page, "share-made");
+    await dialog.getByRole("button", { name: "QR code" }).click();
+    const code = page.getByRole("dialog", { name: "QR code of the link to “plan.txt”" });
+    await code.getByRole("img").waitFor();
+    await web.lookAt(page, "share-qr");
+    const [saved] = await Promise.all([
+      page.waitForEvent("download"),
+      code.getByRole("button", { name: "Save as picture" }).click(),
+    ]);
+    expect(await Bun.file(await saved.path()).text()).toContain("<svg");
+  });
+
+  test("is not covered by what is told on a phone", async () => {
+    const account = await web.account();
+    await account.client.storedId("the plan", { name: "plan.txt" });
+    const page = await web.open({ as: account });
+    const dialog = await openDialog(page, "plan.txt");
+    await page.setViewportSize(SIZES.phone);
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const told = page.getByText("The link is ready.");
+    await told.waitFor();
+    await dialog.getByLabel("Link to plan.txt").waitFor();
+    const [message, sheet] = [await told.boundingBox(), await dialog.boundingBox()];
+    if (message === null || sheet === null) throw new Error("the message or the dialog is not shown");
+    expect(message.y + message.height).toBeLessThan(sheet.y);
+  });
+
+  test("changes a link, and ends it after asking", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("x", { name: "old.txt" });
+    expectStatus(
+      await account.client.post(`/api/files/${id}/shares`, { label: "Before", password: "open sesame" }),
+      201,
+    );
+    const page = await web.open({ as: account });
+    const dialog = await openDialog(page, "old.txt");
+    await dialog.getByRole("button", { name: "Change" }).click();
+    const editor = page.getByRole("dialog", { name: "Change the share of “old.txt”" });
+    await editor.getByLabel("Note").fill("After");
+    await editor.getByRole("checkbox", { name: "Ask for a password" }).uncheck();
+    await web.lookAt(page, "share-edit");
+    await editor.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("After", { exact: true }).waitFor();
+    const shares = await account.client.get("/api/shares");
+    expect(shares.at("data.shares.0")).toMatchObject({ label: "After", hasPassword: false });
+    await dialog.getByRole("button", { name: "Stop sharing" }).click();
+    const question = page.getByRole("alertdialog", { name: "Stop sharing?" });
+    await question.getByRole("button", { name: "Stop sharing" }).click();
+    await dialog.getByRole("button", { name: "Create link" }).waitFor();
+    expect((await account.client.get("/api/shares")).at("data.shares")).toEqual([]);
+  });
+
+  test("makes a drop box of a folder, and shares with a person", async () => {
+    const account = await web.account();
+    await account.client.folderId("Inbox");
+    const page = await web.open({ as: account });
+    const dialog = await openDialog(page, "Inbox");
+    await dialog.getByRole("radio", { name: /^Drop box/ }).check();
+    await dialog.getByRole("checkbox", { name: "Limit what may be sent" }).check();
+    await dialog.getByLabel("Megabytes in all").fill("5");
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByLabel("Link to Inbox").waitFor();
+    await dialog.getByRole("button", { name: "New share" }).click();
+    await dialog.getByRole("radio", { name: /^One person/ }).check();
+    await dialog.getByLabel("E-mail of the account").fill("friend@example.org");
+    await dialog.getByLabel("What they may do").selectOption("write");
+    await web.lookAt(page, "share-person");
+    await dialog.getByRole("button", { name: "Share", exact: true }).click();
+    await dialog.getByText("With friend@example.org").waitFor();
+    const { shares } = (await account.client.get("/api/shares")).at("data") as { shares: object[] };
+    expect(shares).toHaveLength(2);
+    expect(shares).toContainEqual(expect.objectContaining({ kind: "upload", maxUploadBytes: 5 * 1024 * 1024 }));
+    expect(shares).toContainEqual(
+      expect.objectContaining({ kind: "account", permissions: "write", user: "friend@example.org" }),
+    );
+  });
+});
+
+describeWeb("what is shared by me", (web) => {
+  test("is a list with state and counts, from which links are ended", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const id = await client.storedId("x", { name: "plan.txt" });
+    const used = await client.post(`/api/files/${id}/shares`, { maxDownloads: 1, label: "Once" });
+    await client.post(`/api/files/${id}/shares`, { label: "Open" });
+    await web.server().visitor.get(`/s/${used.string("data.token")}/download`);
+    await eventually("it is counted", async () => (await client.get("/api/shares")).text.includes('"downloads":1'));
+    const page = await web.open({ as: account, path: "/shared/by-me" });
+    const list = page.getByRole("list", { name: "What you share" });
+    await list.getByText("Used up").waitFor();
+    await list.getByText("1 of 1 download").waitFor();
+    await web.lookAt(page, "shared-by-me");
+    await page.getByLabel("Show", { exact: true }).selectOption("closed");
+    await list.getByText("Open", { exact: true }).waitFor({ state: "detached" });
+    expect(new URL(page.url()).search).toBe("?show=closed");
+    await list.getByRole("button", { name: "Stop sharing" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Stop sharing" }).click();
+    await page.getByText("None of them").waitFor();
+    expect((await client.get("/api/shares")).at("data.pagination.total")).toBe(1);
+  });
+
+  test("says how to begin where there is nothing", async () => {
+    const page = await web.open({ as: await web.account(), path: "/shared/by-me" });
+    await page.getByText("You share nothing yet").waitFor();
+    await web.lookAt(page, "shared-by-me-empty");
+  });
+});
+
+describeWeb("what is shared with me", (web) => {
+  test("is looked through and previewed; files go into a folder that may be changed; and it is left", async () => {
+    const owner = await web.account("Olivia Owner");
+    const friend = await web.account("Fred Friend");
+    const folder = await owner.client.folderId("Holiday");
+    await owner.client.storedId("Up the hill.", { name: "walk.txt", fields: { folder: "/Holiday/Day 1" } });
+    const shared = { user: friend.email, permissions: "write", label: "Our pictures" };
+    expectStatus(await owner.client.post(`/api/files/folders/${folder}/shares`, shared), 201);
+    const page = await web.open({ as: friend, path: "/shared/with-me" });
+    const list = page.getByRole("list", { name: "What is shared with you" });
+    await list.getByText("From Olivia Owner").waitFor();
+    await web.lookAt(page, "shared-with-me");
+    await list.getByRole("link", { name: "Open Holiday" }).click();
+    await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
+    await page.getByRole("link", { name: "Day 1", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Day 1" }).waitFor();
+    await page.getByRole("button", { name: "walk.txt" }).click();
+    await page.getByText("Up the hill.").waitFor();
+    await page.keyboard.press("Escape");
+    await web.lookAt(page, "received-folder");
+    const [chooser] = await Promise.all([
+      page.waitForEvent("filechooser"),
+      page.getByRole("button", { name: "Upload files" }).click(),
+    ]);
+    await chooser.setFiles([{ name: "mine.txt", mimeType: "text/plain", buffer: Buffer.from("mine") }]);
+    await page.getByRole("button", { name: "mine.txt", exact: true }).waitFor();
+    expect((await owner.client.names("/Holiday/Day 1")).toSorted()).toEqual(["mine.txt", "walk.txt"]);
+    await page.getByRole("link", { name: "Shared with me" }).first().click();
+    await list.getByRole("button", { name: "Leave Holiday" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Leave" }).click();
+    await page.getByText("Nobody shares anything with you yet").waitFor();
+    expect((await friend.client.get("/api/shares/received")).at("data.shares")).toEqual([]);
+  });
+
+  test("that was ended meanwhile says so", async () => {
+    const page = await web.open({ as: await web.account(), path: "/shared/with-me?share=shr_gone", size: "phone" });
+    await page.getByText("This is no longer shared with you").waitFor();
+    await web.lookAt(page, "received-gone");
+  });
+});

@@ -1,0 +1,165 @@
+// Ways to sign in that need a server of their own: another service, links by mail, limits, passkeys.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { freshEmail } from "../support/client.ts";
+import { MailServer } from "../support/mail-server.ts";
+import { TestProvider } from "../support/oidc-provider.ts";
+import { describeWeb } from "./support/browser.ts";
+import { password, signInBy } from "./support/sign-in.ts";
+
+const provider = new TestProvider("http://127.0.0.1");
+const oidcEnv: Record<string, string> = {};
+const mails = new MailServer();
+const mailEnv: Record<string, string> = {};
+beforeAll(async () => {
+  await Promise.all([provider.start(), mails.start()]);
+  Object.assign(oidcEnv, provider.env, {
+    LARDER_PUBLIC_URL: "",
+    LARDER_OIDC_AUTO_CREATE: "on",
+    LARDER_OIDC_NAME: "Our house",
+  });
+  Object.assign(mailEnv, {
+    LARDER_MAIL_HOST: "127.0.0.1",
+    LARDER_MAIL_PORT: String(mails.port),
+    LARDER_MAIL_SECURE: "none",
+    LARDER_MAIL_FROM: "Larder <larder@example.test>",
+    LARDER_PUBLIC_URL: "http://files.example.test",
+  });
+});
+afterAll(() => Promise.all([provider.stop(), mails.stop()]));
+
+/** Fills the provider's forms: who one is, then yes. */
+async function signInAtProvider(page: Page, person: string): Promise<void> {
+  await page.locator("input[name=login]").fill(person);
+  await page.locator("input[name=password]").fill("any");
+  await page.locator("button[type=submit]").click();
+  await page.getByRole("button", { name: "Continue" }).click();
+}
+
+describeWeb(
+  "sign-in by another service",
+  (web) => {
+    test("comes back signed in, where the person wanted to be", async () => {
+      await web.account();
+      provider.people.set("ada", { email: freshEmail(), email_verified: true, name: "Ada Example" });
+      const page = await web.open({ path: "/trash" });
+      await page.getByRole("button", { name: "Sign in with Our house" }).waitFor();
+      await web.lookAt(page, "sign-in-oidc");
+      await page.getByRole("button", { name: "Sign in with Our house" }).click();
+      await signInAtProvider(page, "ada");
+      await page.waitForURL(/127\.0\.0\.1:\d+\/trash$/);
+      await page.getByRole("button", { name: /Account of Ada Example/ }).waitFor();
+    });
+
+    test("is linked to an account by its password, and unlinked again", async () => {
+      const account = await web.account();
+      provider.people.set("grace", { email: freshEmail(), email_verified: true, name: "Grace" });
+      const page = await web.open({ as: account, path: "/settings/security" });
+      await page.getByRole("button", { name: "Link Our house" }).click();
+      await page.getByRole("dialog").getByLabel("Current password").fill(account.password);
+      await page.keyboard.press("Enter");
+      await signInAtProvider(page, "grace");
+      await page.waitForURL(/\/settings\/security$/);
+      await page.getByRole("button", { name: "Unlink" }).waitFor();
+      await web.lookAt(page, "settings-identities");
+
+      const other = await web.open({ path: "/sign-in" });
+      await other.getByRole("button", { name: "Sign in with Our house" }).click();
+      await signInAtProvider(other, "grace");
+      await other.waitForURL(/\/files$/);
+      await other.getByRole("button", { name: /Account of Test User/ }).waitFor();
+
+      await page.getByRole("button", { name: "Unlink" }).click();
+      await page.getByRole("dialog").getByLabel("Current password").fill(account.password);
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Link Our house" }).waitFor();
+      const left = await account.client.get("/api/auth/oidc/link");
+      expect(left.list("data.identities")).toEqual([]);
+    });
+  },
+  { env: oidcEnv },
+);
+
+describeWeb(
+  "a forgotten password",
+  (web) => {
+    test("is replaced by the link of a mail, on a page that works without script", async () => {
+      const account = await web.account();
+      const page = await web.open({ path: "/sign-in" });
+      await page.getByLabel("E-mail").fill(account.email);
+      await page.getByRole("button", { name: "Forgot your password?" }).click();
+      expect(await page.getByLabel("E-mail").inputValue()).toBe(account.email);
+      await web.lookAt(page, "sign-in-forgot");
+      await page.getByRole("button", { name: "Send the link" }).click();
+      await page.getByText("a mail with a link is on its way").waitFor();
+      const mail = await mails.mailTo(account.email);
+      const path = /\/reset-password\?token=[\w-]+/.exec(mail.parsed.text ?? "")?.[0] ?? "";
+
+      const reset = await web.open({ path, context: { javaScriptEnabled: false } });
+      await reset.getByLabel("New password").fill("another set of words");
+      await reset.getByRole("button", { name: "Set the password" }).click();
+      await reset.getByRole("heading", { name: "Your password was changed" }).waitFor();
+
+      await page.getByRole("button", { name: "Back to sign-in" }).click();
+      await signInBy(page, { email: account.email, password: "another set of words" });
+      await page.waitForURL(/\/files$/);
+    });
+
+    test("the page behind the link looks well, open, done and over", async () => {
+      const account = await web.account();
+      await web.server().visitor.post("/api/auth/password/forgot", { email: account.email });
+      const mail = await mails.mailTo(account.email);
+      const page = await web.open({ path: /\/reset-password\?token=[\w-]+/.exec(mail.parsed.text ?? "")?.[0] ?? "" });
+      await page.getByLabel("New password").waitFor();
+      await web.lookAt(page, "reset-password");
+      const address = page.url();
+      await page.getByLabel("New password").fill("another set of words");
+      await page.keyboard.press("Enter");
+      await page.getByRole("link", { name: "Go to sign-in" }).waitFor();
+      await web.lookAt(page, "reset-password-done");
+      await page.goto(address);
+      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await web.lookAt(page, "reset-password-gone");
+    });
+  },
+  { env: mailEnv },
+);
+
+describeWeb(
+  "sign-in too often",
+  (web) => {
+    test("says how long to wait, and can't be sent until then", async () => {
+      const account = await web.account();
+      const page = await web.open({ path: "/sign-in" });
+      await page.getByLabel("E-mail").fill(account.email);
+      const submit = page.getByRole("button", { name: "Sign in", exact: true });
+      const countdown = page.getByText(/You can try again in/).first();
+      const wrong = { email: account.email, password: "not the password" };
+      let status = 0;
+      // Once is enough, unless the machine is so slow that the window has passed.
+      for (let round = 0; round < 5 && status !== 429; round++) {
+        await Promise.all(Array.from({ length: 20 }, () => web.server().visitor.post("/api/auth/signin", wrong)));
+        await password(page).fill(`not the password ${round}`);
+        const answer = page.waitForResponse(/\/api\/auth\/signin$/);
+        await submit.click();
+        status = (await answer).status();
+      }
+      await countdown.waitFor();
+      expect(await submit.isDisabled()).toBe(true);
+      await web.lookAt(page, "sign-in-wait");
+    });
+  },
+  { env: { LARDER_RATE_LIMITS: "on" } },
+);
+
+describeWeb("passkeys", (web) => {
+  test("are offered where the address allows them", async () => {
+    await web.account();
+    const page = await web.open({ path: "/sign-in", host: "localhost" });
+    await page.getByRole("button", { name: "Sign in with a passkey" }).waitFor();
+    await web.lookAt(page, "sign-in-passkey");
+    const other = await web.open({ path: "/sign-in" });
+    await other.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+    expect(await other.getByRole("button", { name: "Sign in with a passkey" }).count()).toBe(0);
+  });
+});

@@ -1,0 +1,112 @@
+import { expect, test } from "bun:test";
+import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
+import { describeWeb } from "./support/browser.ts";
+import { password, signInBy } from "./support/sign-in.ts";
+
+describeWeb("the sign-in page", (web) => {
+  test("signs in by e-mail and password, and goes where the person wanted to", async () => {
+    const account = await web.account("Ada King");
+    const page = await web.open({ path: "/settings/sessions" });
+    await page.waitForURL(/\/sign-in\?next=/);
+    await page.getByLabel("E-mail").fill(account.email);
+    await web.lookAt(page, "sign-in");
+    await password(page).fill(account.password);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/settings\/sessions$/);
+    await page.getByText("This browser").waitFor();
+  });
+
+  test("says what is missing and what is wrong, and keeps what was typed", async () => {
+    const account = await web.account();
+    const page = await web.open({ path: "/sign-in" });
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByText("Enter your e-mail address.").waitFor();
+    await page.getByLabel("E-mail").fill(account.email);
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page.getByText("Enter your password.").waitFor();
+    await password(page).fill("not the password");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await page
+      .getByRole("alert")
+      .filter({ hasText: /password/i })
+      .first()
+      .waitFor();
+    await web.lookAt(page, "sign-in-refused");
+    expect(await page.getByLabel("E-mail").inputValue()).toBe(account.email);
+    await signInBy(page, account);
+    await page.waitForURL(/\/files$/);
+  });
+
+  test("goes to no address elsewhere after the sign-in", async () => {
+    const account = await web.account();
+    for (const next of ["//evil.example/x", "https://evil.example/", "/\\evil.example", "javascript:alert(1)"]) {
+      const page = await web.open({ path: `/sign-in?next=${encodeURIComponent(next)}` });
+      await signInBy(page, account);
+      await page.waitForURL(/\/files$/);
+      expect(new URL(page.url()).hostname).toBe("127.0.0.1");
+      await page.context().close();
+    }
+  });
+
+  test("whoever is signed in already goes on at once", async () => {
+    const page = await web.open({ as: await web.account(), path: "/sign-in?next=/trash" });
+    await page.waitForURL(/\/trash$/);
+  });
+
+  test("asks for the code of the authenticator app, and takes a recovery code in its place", async () => {
+    const account = await web.account();
+    const { secret, codes } = await switchOnTwoFactor(account);
+    const page = await web.open({ path: "/sign-in" });
+    await signInBy(page, account);
+    await page.getByRole("heading", { name: "Second step" }).waitFor();
+    await web.lookAt(page, "sign-in-code");
+    await page.getByLabel("Code").fill(wrongCode(secret));
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").first().waitFor();
+    await page.getByLabel("Code").fill(codeOf(secret));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/files$/);
+
+    const other = await web.open({ path: "/sign-in" });
+    await signInBy(other, account);
+    await other.getByRole("button", { name: "Use a recovery code" }).click();
+    await other.getByLabel("Recovery code").fill(codes[0] ?? "");
+    await other.keyboard.press("Enter");
+    await other.waitForURL(/\/files$/);
+  });
+
+  test("a disabled account is told so", async () => {
+    const account = await web.account();
+    const { code } = await web.server().larder(["user", "set", account.email, "--disable"]);
+    expect(code).toBe(0);
+    const page = await web.open({ path: "/sign-in" });
+    await signInBy(page, account);
+    await page.getByRole("alert").filter({ hasText: "disabled" }).waitFor();
+  });
+
+  test("where no mail is sent, it says who can help with a forgotten password", async () => {
+    await web.account();
+    const page = await web.open({ path: "/sign-in" });
+    await page.getByText("ask whoever runs it for a link").waitFor();
+  });
+
+  test("a session that ends elsewhere is asked for over the page, which stays as it is", async () => {
+    const account = await web.account("Ada King");
+    const page = await web.open({ as: account, path: "/settings/profile" });
+    const name = page.getByLabel("Your name");
+    await name.fill("Ada Lovelace");
+    const listed = await account.client.get("/api/users/sessions");
+    for (const id of listed.strings("data.sessions", "id")) {
+      await account.client.delete(`/api/users/sessions/${id}`);
+    }
+    await page.getByRole("button", { name: "Save" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Your session has ended").waitFor();
+    await web.lookAt(page, "sign-in-again");
+    await password(dialog).fill(account.password);
+    await page.keyboard.press("Enter");
+    await page.getByText("Saved.").waitFor();
+    expect(await name.inputValue()).toBe("Ada Lovelace");
+    await dialog.waitFor({ state: "detached" });
+  });
+});

@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import { Client, freshEmail } from "../support/client.ts";
+import { describeWeb, type Web } from "./support/browser.ts";
+import { password } from "./support/sign-in.ts";
+
+describeWeb("the sign-up page, where anybody may sign up", (web) => {
+  test("makes an account and signs it in", async () => {
+    await web.account();
+    const page = await web.open({ path: "/sign-in" });
+    await page.getByRole("link", { name: "Make one" }).click();
+    await page.getByRole("heading", { name: "Make an account" }).waitFor();
+    const email = freshEmail();
+    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Your name").fill("Grace Hopper");
+    await password(page).fill("short");
+    await page.getByText("Too short: at least 8 characters.").waitFor();
+    await page.getByRole("button", { name: "Make the account" }).click();
+    await page.getByText("A password has 8 characters or more.").waitFor();
+    await web.lookAt(page, "sign-up");
+    await password(page).fill("four unrelated words here");
+    await page.getByText("Very good.").waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/files$/);
+    await page.goto(page.url().replace(/\/files$/, "/settings/profile"));
+    await page.getByLabel("E-mail address").waitFor();
+    expect(await page.getByLabel("E-mail address").inputValue()).toBe(email);
+    expect(await page.getByLabel("Your name").inputValue()).toBe("Grace Hopper");
+  });
+
+  test("says beside the field that there is an account with this e-mail", async () => {
+    const { email } = await web.account();
+    const page = await web.open({ path: "/sign-up" });
+    await page.getByLabel("E-mail").fill(email);
+    await password(page).fill("four unrelated words here");
+    await page.keyboard.press("Enter");
+    await page.getByRole("alert").waitFor();
+    expect(await page.getByLabel("E-mail").getAttribute("aria-invalid")).toBe("true");
+  });
+});
+
+describeWeb(
+  "the sign-up page, where sign-up is by invitation",
+  (web) => {
+    test("takes the link or the code of an invitation; the page of the invitation works without script", async () => {
+      await addAccount(web);
+      const made = await web.server().larder(["user", "invite", "--json"]);
+      expect(made.code).toBe(0);
+      const { url } = readLink(made.stdout);
+      const page = await web.open({ path: "/sign-up" });
+      await page.getByLabel("E-mail").fill(freshEmail());
+      await password(page).fill("four unrelated words here");
+      await page.getByRole("button", { name: "Make the account" }).click();
+      await page.getByText("Enter the code from your invitation.").waitFor();
+      await page.getByLabel("Invitation").fill("not one of ours");
+      await page.getByRole("button", { name: "Make the account" }).click();
+      await page.getByRole("alert").filter({ hasText: "invitation" }).first().waitFor();
+      await web.lookAt(page, "sign-up-invite");
+      await page.getByLabel("Invitation").fill(url);
+      await page.getByRole("button", { name: "Make the account" }).click();
+      await page.waitForURL(/\/files$/);
+    });
+
+    test("an invitation's own page makes the account and signs it in, without script", async () => {
+      const made = await web.server().larder(["user", "invite", "--json"]);
+      const { url } = readLink(made.stdout);
+      const { pathname, search } = new URL(url);
+      const page = await web.open({ path: pathname + search, context: { javaScriptEnabled: false } });
+      await page.getByRole("heading", { name: "You are invited" }).waitFor();
+      await page.getByLabel("E-mail").fill(freshEmail());
+      await page.getByLabel("Password").fill("four unrelated words here");
+      await page.getByRole("button", { name: "Make my account" }).click();
+      await page.getByRole("heading", { name: "Welcome to Larder" }).waitFor();
+      const cookies = await page.context().cookies();
+      const session = cookies.find(({ name }) => name === "larder_session");
+      expect(session?.httpOnly).toBe(true);
+      const answer = await new Client(web.server(), session?.value).get("/api/auth/session");
+      expect(answer.status).toBe(200);
+    });
+
+    test("an invitation that was used says so", async () => {
+      const page = await web.open({ path: "/invite?token=gone" });
+      await page.getByRole("heading", { name: "This invitation does not work" }).waitFor();
+      await web.lookAt(page, "invite-gone");
+    });
+
+    test("an invitation's page looks well", async () => {
+      const made = await web.server().larder(["user", "invite", "--json"]);
+      const { pathname, search } = new URL(readLink(made.stdout).url);
+      const page = await web.open({ path: pathname + search });
+      await web.lookAt(page, "invite");
+      await page.getByLabel("E-mail").fill(freshEmail());
+      await page.getByLabel("Password").fill("four unrelated words here");
+      await page.getByRole("button", { name: "Make my account" }).click();
+      await page.getByRole("link", { name: "Open your files" }).waitFor();
+      await web.lookAt(page, "invite-done");
+      await page.getByRole("link", { name: "Open your files" }).click();
+      await page.waitForURL(/\/files$/);
+    });
+  },
+  { env: { LARDER_SIGNUP: "invite" } },
+);
+
+describeWeb(
+  "the sign-up page, where sign-up is closed",
+  (web) => {
+    test("says whom to ask", async () => {
+      await addAccount(web);
+      const page = await web.open({ path: "/sign-up" });
+      await page.getByRole("heading", { name: "No sign-up here" }).waitFor();
+      await web.lookAt(page, "sign-up-closed");
+      await page.getByRole("link", { name: "Sign in" }).click();
+      await page.getByRole("heading", { name: "Sign in" }).waitFor();
+      expect(await page.getByRole("link", { name: "Make one" }).count()).toBe(0);
+    });
+  },
+  { env: { LARDER_SIGNUP: "closed" } },
+);
+
+/** Where nobody may sign up, the command line makes the first account. */
+async function addAccount(web: Web): Promise<void> {
+  const words = ["user", "add", freshEmail(), "--password-stdin"];
+  const { code } = await web.server().larder(words, { stdin: "four unrelated words here" });
+  expect(code).toBe(0);
+}
+
+function readLink(json: string): { url: string } {
+  const told: unknown = JSON.parse(json);
+  const url: unknown = typeof told === "object" && told !== null ? Reflect.get(told, "url") : undefined;
+  if (typeof url !== "string") throw new Error(`no url in ${json}`);
+  return { url };
+}

@@ -1,0 +1,25 @@
+// The browser of the tests: Debian's Chromium (scripts/ensure-chromium.sh installs it where that is possible).
+import { existsSync } from "node:fs";
+import { type Browser, chromium } from "playwright-core";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+/** Path of the browser; LARDER_TEST_CHROMIUM wins. Undefined where there is none. */
+export function findChromium(): string | undefined {
+  const told = process.env["LARDER_TEST_CHROMIUM"];
+  return told === undefined || told === "" ? PLACES.find((path) => existsSync(path)) : told;
+}
+
+/** A browser without a window. @throws where there is none, or it doesn't start */
+export async function launchChromium(extraArgs: readonly string[] = []): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("There is no Chromium. Run scripts/ensure-chromium.sh.");
+  return chromium.launch({
+    executablePath,
+    timeout: 120_000,
+    // Under "C", as the scripts have it, the browser can't open files whose names are not plain ASCII.
+    env: { ...process.env, LC_ALL: "C.UTF-8" },
+    // In containers there is neither a sandbox for root nor much shared memory.
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...extraArgs],
+  });
+}

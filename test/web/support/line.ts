@@ -1,0 +1,138 @@
+// The line between a page and its server, in the hands of a test: it can be held in the middle of an upload, cut and mended,
+// and the server behind it may come back on another port.
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+
+/** Passes connections on to a server, as long as it is let. */
+export class Line {
+  private readonly sockets = new Set<Socket>();
+  /** What stands still, and how it goes on. */
+  private readonly held = new Map<Socket, () => void>();
+  private readonly unanswered = new WeakSet<Socket>();
+  private limitBytes = Number.POSITIVE_INFINITY;
+  /** Counts the limits: each is about what comes after it was set. */
+  private limits = 0;
+  private isCut = false;
+  private waiters: (() => void)[] = [];
+
+  private constructor(
+    private readonly listener: Server,
+    private readonly targetPort: () => number,
+  ) {
+    listener.on("connection", (socket) => this.accept(socket));
+  }
+
+  /** @param targetPort asked for each connection */
+  static async open(targetPort: () => number): Promise<Line> {
+    const listener = createServer({ allowHalfOpen: false });
+    const line = new Line(listener, targetPort);
+    listener.listen(0, "127.0.0.1");
+    await once(listener, "listening");
+    return line;
+  }
+
+  /** Where pages reach the server by this line. */
+  get origin(): string {
+    // A listener on TCP has an address with a port.
+    return `http://127.0.0.1:${(this.listener.address() as AddressInfo).port}`;
+  }
+
+  /** Lets each connection carry so many more bytes to the server, and not one beyond; then it stands still. */
+  holdAfter(bytes: number): void {
+    this.limitBytes = bytes;
+    this.limits += 1;
+  }
+
+  /** Resolves when a connection stands still. */
+  async untilHeld(): Promise<void> {
+    while (this.held.size === 0) await new Promise<void>((resolve) => void this.waiters.push(resolve));
+  }
+
+  /** What stands still now may go on when it is released; but before the page hears the answer to it, the line is cut. */
+  loseAnswers(): void {
+    for (const socket of this.held.keys()) this.unanswered.add(socket);
+  }
+
+  /** Lets everything go on. */
+  release(): void {
+    this.limitBytes = Number.POSITIVE_INFINITY;
+    const held = [...this.held.values()];
+    this.held.clear();
+    for (const goOn of held) goOn();
+  }
+
+  /** Breaks all connections and takes no new ones. */
+  cut(): void {
+    this.isCut = true;
+    for (const socket of this.sockets) socket.destroy();
+  }
+
+  mend(): void {
+    this.isCut = false;
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.listener.close();
+    await once(this.listener, "close");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.listener.listening) await this.close();
+  }
+
+  private accept(client: Socket): void {
+    if (this.isCut) {
+      client.destroy();
+      return;
+    }
+    const server = connect(this.targetPort(), "127.0.0.1");
+    let [limit, passedBytes] = [this.limits, 0];
+    const waiting: Buffer[] = [];
+    const drop = (): void => {
+      for (const socket of [client, server]) {
+        socket.destroy();
+        this.sockets.delete(socket);
+        this.held.delete(socket);
+      }
+    };
+    for (const socket of [client, server]) {
+      this.sockets.add(socket);
+      // Broken connections are what this is for; the other end is told by its own end.
+      socket.on("error", drop);
+      socket.on("close", drop);
+    }
+    server.on("data", () => {
+      if (this.unanswered.has(client)) this.cut();
+    });
+    server.pipe(client);
+    const pass = (bytes: Buffer): void => {
+      passedBytes += bytes.length;
+      if (server.write(bytes)) return;
+      client.pause();
+      server.once("drain", () => {
+        if (!this.held.has(client)) client.resume();
+      });
+    };
+    client.on("data", (bytes: Buffer) => {
+      if (limit !== this.limits) [limit, passedBytes] = [this.limits, 0];
+      const isHeld = this.held.has(client);
+      const room = isHeld ? 0 : Math.max(this.limitBytes - passedBytes, 0);
+      if (bytes.length <= room) return pass(bytes);
+      // What comes at once may be more than a whole file: the rest of it waits here.
+      if (room > 0) pass(bytes.subarray(0, room));
+      waiting.push(bytes.subarray(room));
+      if (isHeld) return undefined;
+      return this.hold(client, () => {
+        client.resume();
+        for (const piece of waiting.splice(0)) pass(piece);
+      });
+    });
+  }
+
+  private hold(socket: Socket, goOn: () => void): void {
+    socket.pause();
+    this.held.set(socket, goOn);
+    for (const resolve of this.waiters.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,72 @@
+// Looks at a page as people with different screens and eyes do: screenshots for us, axe for those who can't see them.
+import { expect } from "bun:test";
+import { mkdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import type { Page } from "playwright-core";
+import { repositoryRoot } from "../../support/server.ts";
+
+const SCREENSHOTS = resolve(repositoryRoot, "dist/screenshots");
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+interface Violation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];
+}
+
+/** See `Web.lookAt`. The page has its size and scheme back afterwards. */
+export async function lookAt(
+  page: Page,
+  name: string,
+  sizes: Readonly<Record<string, { readonly width: number; readonly height: number }>>,
+): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  const before = page.viewportSize();
+  const found: string[] = [];
+  for (const [size, viewport] of Object.entries(sizes)) {
+    await page.setViewportSize(viewport);
+    for (const scheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+      await settle(page);
+      await page.screenshot({ path: join(SCREENSHOTS, `${name}.${size}.${scheme}.png`), animations: "disabled" });
+      found.push(...(await violations(page)).map((violation) => `${size} ${scheme}: ${violation}`));
+    }
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: "reduce" });
+  if (before !== null) await page.setViewportSize(before);
+  expect(found).toEqual([]);
+}
+
+/** Faults that axe finds on the page as it is now, in words. */
+export async function violations(page: Page): Promise<string[]> {
+  // As the debugger, not as the page: its content policy rightly refuses foreign scripts.
+  await page.evaluate(AXE);
+  const result: { violations: readonly Violation[] } = await page.evaluate(
+    (tags) =>
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- axe has just put itself there
+      (window as unknown as { axe: { run(context: Document, options: object): Promise<never> } }).axe.run(document, {
+        runOnly: { type: "tag", values: tags },
+        resultTypes: ["violations"],
+      }),
+    RULES,
+  );
+  return result.violations.flatMap(({ id, help, nodes }) =>
+    nodes.map((node) => `${id}: ${help}: ${node.target.join(" ")} ${node.failureSummary ?? ""}`.replaceAll("\n", " ")),
+  );
+}
+
+/** Waits for the layout of a new size, for pictures and fonts in view, and for what moves to have arrived. */
+async function settle(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    await document.fonts.ready;
+    await Promise.all(
+      document.getAnimations().map(async (animation) => {
+        if (animation.effect?.getComputedTiming().iterations !== Infinity)
+          await animation.finished.catch(() => undefined);
+      }),
+    );
+    await new Promise((frame) => requestAnimationFrame(() => requestAnimationFrame(frame)));
+  });
+}

@@ -1,0 +1,67 @@
+// Files to upload, and what the tray shows of them.
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Locator, Page } from "playwright-core";
+import type { Account } from "../../support/client.ts";
+
+/** Bytes that no compression and no deduplication makes less of, the same for the same seed. */
+export function bytesOf(size: number, seed = 1): Buffer {
+  const bytes = Buffer.alloc(size);
+  let state = seed;
+  for (let at = 0; at < size; at += 4) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes.writeUInt32LE(state, Math.min(at, Math.max(size - 4, 0)));
+  }
+  return bytes;
+}
+
+/** What the API calls the checksum of these bytes. */
+export function checksumOf(bytes: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+/** Files on the disk for the length of `use`: choosers give them to the page as a person's would. */
+export async function withFiles<T>(files: Record<string, Uint8Array>, use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "larder-upload-"));
+  try {
+    for (const [path, bytes] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), bytes);
+    }
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Chooses files by the menu "New", as a person does. */
+export async function chooseFiles(page: Page, paths: string | string[], item = "Upload files"): Promise<void> {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "New", exact: true }).first().click();
+  await page.getByRole("menuitem", { name: item }).click();
+  await (await chooser).setFiles(paths);
+}
+
+/** The list of uploads. */
+export function tray(page: Page): Locator {
+  return page.getByRole("region", { name: "Uploads", exact: true });
+}
+
+/** Waits until the tray's title says this. */
+export async function untilTraySays(page: Page, words: string | RegExp): Promise<void> {
+  await tray(page).getByRole("heading", { name: words }).waitFor();
+}
+
+/** Names and checksums of what lies in a folder. */
+export async function stored(account: Account, folder = "/"): Promise<Record<string, string>> {
+  const answer = await account.client.get(`/api/files?${new URLSearchParams({ folder, limit: "100" }).toString()}`);
+  const found: Record<string, string> = {};
+  for (const entry of answer.list("data.files")) {
+    if (typeof entry !== "object" || entry === null) continue;
+    const checksum: unknown = Reflect.get(entry, "checksum");
+    found[String(Reflect.get(entry, "name"))] = typeof checksum === "string" ? checksum : "folder";
+  }
+  return found;
+}
