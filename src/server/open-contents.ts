@@ -81,7 +81,14 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
   });
 
-  const { photos, photoFiller, noteTold } = openPhotos({ sqlite, reader: searchReader, writer, tree, log });
+  const { photos, photoFiller, noteTold } = openPhotos({
+    sqlite,
+    reader: searchReader,
+    writer,
+    tree,
+    isAsking: (accountId) => !searchIndexer.isCaughtUp(accountId) || mediaInfo.isBehind,
+    log,
+  });
 
   const transfers = new TransferCounters({ db, writer, clock, log });
   const access = new AccessCounters({ db, writer, log });

@@ -244,8 +244,9 @@ describe("GET /api/photos/timeline", () => {
     await taken(client, "a.png", "2020-01-01T01:00:00Z");
     await taken(client, "b.png", "2020-01-01T23:59:59+10:00");
     const id = await taken(client, "c.png", "1969-12-31T12:00:00Z");
-    const answer = await client.get("/api/photos/timeline");
-    expect(answer.at("data")).toEqual({
+    const { isSettling, ...counted } = Object((await client.get("/api/photos/timeline")).at("data"));
+    expect(isSettling).toBeBoolean();
+    expect(counted).toEqual({
       days: [
         { date: "2020-01-01", count: 2 },
         { date: "1969-12-31", count: 1 },
@@ -255,6 +256,24 @@ describe("GET /api/photos/timeline", () => {
     });
     expectStatus(await client.delete(`/api/files/${id}`), 200);
     expect(await days(client)).toEqual([{ date: "2020-01-01", count: 2 }]);
+  });
+
+  test("tells until when a day may change: the last word is the day of the picture's own time (D27)", async () => {
+    const { client } = await server().signUp();
+    const exif = { IFD2: { DateTimeOriginal: "2016:02:29 12:00:00", OffsetTimeOriginal: "+01:00" } };
+    const background = { r: 9, g: 8, b: 201 };
+    const bytes = await sharp({ create: { width: 12, height: 12, channels: 3, background } })
+      .withExif(exif)
+      .jpeg()
+      .toBuffer();
+    await client.stored(new Uint8Array(bytes), { name: "leap.jpg", type: "image/jpeg" });
+    let told: unknown;
+    await eventually("the day is settled", async () => {
+      const answer = await client.get("/api/photos/timeline");
+      told = answer.at("data.days");
+      return answer.at("data.isSettling") === false;
+    });
+    expect(told).toEqual([{ date: "2016-02-29", count: 1 }]);
   });
 
   test("refuses an unknown type", async () => {

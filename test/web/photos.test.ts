@@ -65,6 +65,46 @@ async function settled(page: Page): Promise<void> {
   });
 }
 
+/**
+ * Puts a photo onto the empty page, which is told first that it is of today, and that this may change (`isSettling`) or
+ * not; the photos of that day are asked for when it is on the day of its Exif already.
+ */
+async function openUploading(
+  web: Web,
+  account: Account,
+  { name, takenAt }: { readonly name: string; readonly takenAt: string },
+  isSettling: boolean,
+): Promise<Page> {
+  const page = await web.open({ as: account, path: "/photos" });
+  await page.getByText("No photos yet").waitFor();
+  const days = [{ date: new Date().toISOString().slice(0, 10), count: 1 }];
+  const data = { days, total: 1, isIndexing: false, isSettling };
+  let isTold = false;
+  await page.route("**/api/photos/timeline*", async (route) => {
+    if (isTold) return route.continue();
+    isTold = true;
+    await eventually("its own day is known", async () => {
+      const [first] = (await account.client.get("/api/photos/timeline")).strings("data.days", "date");
+      return first === takenAt.slice(0, 10);
+    });
+    return route.fulfill({ json: { success: true, data } });
+  });
+  if (isSettling) {
+    await page.route(`**/api/photos?at=${days[0]?.date}*`, async (route) => {
+      const answer = await account.client.get("/api/photos");
+      const photos = answer
+        .list("data.photos")
+        .map((photo) => ({ ...Object(photo), takenAt: `${days[0]?.date}T12:00:00Z` }));
+      return route.fulfill({ json: { success: true, data: { photos, nextCursor: null, isIndexing: false } } });
+    });
+  }
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Upload photos" }).click();
+  const buffer = Buffer.from(await picture(Number(takenAt.slice(2, 4)), takenAt));
+  await (await chooser).setFiles({ name, mimeType: "image/jpeg", buffer });
+  return page;
+}
+
 async function isFocused(locator: Locator): Promise<boolean> {
   return (await locator.count()) === 1 && locator.evaluate((element) => element === document.activeElement);
 }
@@ -93,6 +133,20 @@ describeWeb("the photos page", (web) => {
     const buffer = Buffer.from(await picture(400, "2022-05-06T07:08:09"));
     await (await chooser).setFiles({ name: "first.jpg", mimeType: "image/jpeg", buffer });
     await tile(page, "first.jpg").waitFor();
+  });
+
+  test("a photo goes to the day on which it was taken as soon as that is known, by itself", async () => {
+    const account = await web.account();
+    const page = await openUploading(web, account, { name: "late.jpg", takenAt: "2021-03-04T05:06:07" }, true);
+    await page.getByRole("heading", { name: /^Thursday,? 4 March 2021$/ }).waitFor();
+    await tile(page, "late.jpg").waitFor();
+  });
+
+  test("a photo whose day becomes known between two questions of the page is shown", async () => {
+    const account = await web.account();
+    const page = await openUploading(web, account, { name: "between.jpg", takenAt: "2020-02-03T05:06:07" }, false);
+    await page.getByRole("heading", { name: /^Monday,? 3 February 2020$/ }).waitFor();
+    await tile(page, "between.jpg").waitFor();
   });
 
   test("shows all days with their photos, thumbnails alone (D27)", async () => {
@@ -241,7 +295,7 @@ describeWeb("the photos page", (web) => {
       count: 25,
     }));
     await page.route("**/api/photos/timeline*", (route) =>
-      route.fulfill({ json: { success: true, data: { days, total: 100_000, isIndexing: false } } }),
+      route.fulfill({ json: { success: true, data: { days, total: 100_000, isIndexing: false, isSettling: false } } }),
     );
     const asked: string[] = [];
     await page.route(/\/api\/photos\?/, (route) => {

@@ -18,6 +18,7 @@ export class MediaRows {
   readonly #find;
   readonly #enqueue;
   readonly #next;
+  readonly #hasWaiting;
   readonly #put;
   readonly #done;
   readonly #tried;
@@ -34,6 +35,7 @@ export class MediaRows {
       `SELECT q.digest, q.attempts, ifnull(q.media_type, (SELECT n.media_type FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob
          ON n.blob_id = b.id WHERE b.digest = q.digest LIMIT 1)) AS mediaType FROM media_queue q LIMIT ?1`,
     );
+    this.#hasWaiting = sqlite.prepare<{ has: number }, []>("SELECT EXISTS (SELECT 1 FROM media_queue) AS has");
     this.#put = sqlite.prepare<undefined, (Uint8Array | string | number | null)[]>(
       `INSERT OR REPLACE INTO media_info (digest, width, height, orientation, duration_ms, taken_at, camera, latitude,
          longitude, codec, bitrate, title, artist, album, failure, program, read_at)
@@ -63,6 +65,10 @@ export class MediaRows {
 
   next(limit: number): Waiting[] {
     return this.#next.all(limit);
+  }
+
+  hasWaiting(): boolean {
+    return this.#hasWaiting.get()?.has === 1;
   }
 
   /** Counts a try that ended with the process. */

@@ -55,6 +55,11 @@ export class MediaInfoService {
     return isTelling(mediaType) ? this.#options.rows.find(digestToBytes(digest)) : undefined;
   }
 
+  /** Whether contents are still to be asked. */
+  get isBehind(): boolean {
+    return this.#options.rows.hasWaiting();
+  }
+
   /** Puts a content into the queue, if its type tells anything. Inside a deed. */
   enqueue(tx: Transaction, digest: Uint8Array, mediaType: string): void {
     if (!isTelling(mediaType)) return;

@@ -48,6 +48,9 @@ export const TimelineRecord = t.Object({
   }),
   total: Count,
   isIndexing: IsIndexing,
+  isSettling: t.Boolean({
+    description: "What came lately may yet go to another day: its content is still to be asked when it was taken",
+  }),
 });
 
 /** The filters in the query string of both, for the document. */

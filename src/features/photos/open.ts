@@ -13,13 +13,15 @@ export interface PhotosOptions {
   readonly reader: Reader;
   readonly writer: Writer;
   readonly tree: TreeReader;
+  /** Whether contents that came lately to an account are still to be asked when they were taken. */
+  readonly isAsking: (accountId: number) => boolean;
   readonly log: Log;
 }
 
 /** Builds the list, what fills it (the server is to start that), and what is to be told after a content told something. */
-export function openPhotos({ sqlite, reader, writer, tree, log }: PhotosOptions) {
+export function openPhotos({ sqlite, reader, writer, tree, isAsking, log }: PhotosOptions) {
   const rows = new PhotoRows(sqlite);
-  const photos = new PhotoService({ rows, tree, reader });
+  const photos = new PhotoService({ rows, tree, reader, isAsking });
   const photoFiller = new PhotoFiller({ rows, writer, log, onMoved: () => photos.noteChanged() });
   const noteTold = () => {
     photos.noteChanged();

@@ -64,8 +64,11 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
     .get(
       "/timeline",
       async ({ principal, request }) => {
-        const timeline = await photos.timeline(principal.user.id, readFilter(readQuery(exchangeOf(request).query)));
-        return ok({ ...presentTimeline(timeline), isIndexing: !photos.isComplete });
+        const accountId = principal.user.id;
+        // Asked before the days are counted: where it is over, they are the last word on what came until then.
+        const state = { isIndexing: !photos.isComplete, isSettling: photos.isSettling(accountId) };
+        const timeline = await photos.timeline(accountId, readFilter(readQuery(exchangeOf(request).query)));
+        return ok({ ...presentTimeline(timeline), ...state });
       },
       {
         access: "reader",

@@ -17,6 +17,8 @@ export interface PhotoServiceOptions {
   readonly tree: Pick<TreeReader, "headOf" | "findFolderByPath" | "findByIds">;
   /** For what is not read in the order of an index. */
   readonly reader: Reader;
+  /** Whether contents that came lately are still to be asked when they were taken. */
+  readonly isAsking: (accountId: number) => boolean;
 }
 
 /** A piece of the list. */
@@ -54,6 +56,11 @@ export class PhotoService {
   /** Whether all that was stored before there was this list is in it. */
   get isComplete(): boolean {
     return this.#options.rows.isFilled();
+  }
+
+  /** Whether what came lately may yet go to another day: its content was not asked so far when it was taken. */
+  isSettling(accountId: number): boolean {
+    return this.#options.isAsking(accountId) || this.#options.rows.hasFilesToMove();
   }
 
   /** To be told when photos changed without a change in any journal: a content told when it was taken. */

@@ -23,26 +23,36 @@ interface Timeline {
   readonly days: readonly DayCount[];
   readonly total: number;
   readonly isIndexing: boolean;
+  readonly isSettling: boolean;
 }
 
 const PAGE = 1000;
+const REFRESH_MS = 3000;
+
+function timelineKey(kind: PhotoKind) {
+  return [...keys.photos, "timeline", kind] as const;
+}
 
 /** How many there are of each day. */
 export function timelineQuery(kind: PhotoKind) {
   return queryOptions({
-    queryKey: [...keys.photos, "timeline", kind],
+    queryKey: timelineKey(kind),
     queryFn: ({ signal }) =>
       request<Timeline>("GET", "/api/photos/timeline", { query: { type: typeOf(kind) }, signal }),
-    // While older photos are looked through there are more by the second.
-    refetchInterval: ({ state }) => (state.data?.isIndexing === true ? 3000 : false),
+    // While older photos are looked through there are more by the second, and what came lately may go to its own day.
+    refetchInterval: ({ state }) => (state.data?.isIndexing || state.data?.isSettling ? REFRESH_MS : false),
   });
 }
 
-/** The photos of some days. */
+/** The photos of some days. Where there are not as many as were counted, the days are counted again. */
 export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
   return queryOptions({
     queryKey: [...keys.photos, "chunk", kind, chunk],
-    queryFn: ({ signal }) => readChunk<PhotoRecord>(kind, chunk, false, signal),
+    queryFn: async ({ signal, client }) => {
+      const photos = await readChunk<PhotoRecord>(kind, chunk, false, signal);
+      if (photos.length < chunk.count) void client.invalidateQueries({ queryKey: timelineKey(kind) });
+      return photos;
+    },
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 120_000,
   });
