@@ -121,6 +121,25 @@ describeWeb("the page of a drop box", (web) => {
     expect(await client.names("/box")).toEqual(["once.txt"]);
   });
 
+  test("takes files where the browser lets the page remember nothing", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    await page.evaluate(() => {
+      const refuse = () => {
+        throw new DOMException("refused", "QuotaExceededError");
+      };
+      Object.assign(Storage.prototype, { key: refuse, getItem: refuse, setItem: refuse, removeItem: refuse });
+      localStorage["something"] = "there";
+    });
+    // Larger than what goes with the first request, so that it would be remembered.
+    const buffer = Buffer.alloc(2 * 1024 * 1024, "x");
+    await choose(page).setInputFiles([{ name: "large.txt", mimeType: "text/plain", buffer }]);
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    expect(await client.names("/box")).toEqual(["large.txt"]);
+  });
+
   test("says in words what is refused, and asks again for a password whose time is over (D23)", async () => {
     const { client } = await web.account();
     const { id, token } = await dropBox(client, { password: "open sesame", maxUploadBytes: 1000 });

@@ -2,6 +2,7 @@
 import { DetailedError, Upload } from "tus-js-client";
 import { isReadable } from "../../readable-file.ts";
 import { messageIn } from "./answers.ts";
+import { remembered } from "./remembered.ts";
 
 /** Where files go, and what is said of them. */
 export interface Destination {
@@ -126,6 +127,7 @@ export class Sending {
         ...(name !== "" && { sender: name }),
       },
       fingerprint: () => Promise.resolve(["larder", url, path, file.size, file.lastModified].join(" ")),
+      urlStorage: remembered,
       removeFingerprintOnSuccess: true,
       uploadDataDuringCreation: file.size <= ONE_REQUEST_BYTES_MAX,
       retryDelays: RETRY_DELAYS_MS,
