@@ -149,6 +149,22 @@ describeWeb("the photos page", (web) => {
     await tile(page, "between.jpg").waitFor();
   });
 
+  test("shows what another device changed when one comes back to the page", async () => {
+    const account = await web.account();
+    const fields = { capturedAt: "2018-09-10T12:00:00Z" };
+    const store = async (seed: number, name: string) =>
+      account.client.storedId(await picture(seed, "2018-09-10T12:00:00"), { name, type: "image/jpeg", fields });
+    const gone = await store(18, "gone.jpg");
+    const page = await web.open({ as: account, path: "/photos" });
+    await tile(page, "gone.jpg").waitFor();
+    // As many on that day as before: it is not by their number that the page sees it.
+    expectStatus(await account.client.delete(`/api/files/${gone}`), 200);
+    await store(19, "new.jpg");
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    await tile(page, "new.jpg").waitFor();
+    expect(await tile(page, "gone.jpg").count()).toBe(0);
+  });
+
   test("shows all days with their photos, thumbnails alone (D27)", async () => {
     const page = await openWall(web, account);
     const loaded: string[] = [];

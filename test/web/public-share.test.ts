@@ -55,6 +55,40 @@ describeWeb("the page of a shared folder", (web) => {
     expect(new URL(page.url()).pathname).toBe(`/s/${token}`);
   });
 
+  test("stays open where another file is opened before the browser has gone back from the last (D54)", async () => {
+    const { client } = await web.account();
+    const { token } = await sharedTrip(client);
+    const page = await web.open({ path: `/s/${token}` });
+    // The browser goes back when the test says so, and then to where it was to go when it was asked.
+    await page.evaluate(() => {
+      const push = window.history.pushState.bind(window.history);
+      let depth = 0;
+      window.history.pushState = (...given) => {
+        depth++;
+        push(...given);
+      };
+      window.history.back = () => {
+        Reflect.set(window, "goBack", () => window.history.go(-depth));
+      };
+    });
+    const viewer = page.getByRole("dialog", { name: "Preview" });
+    await page.getByRole("link", { name: "a beach.jpg", exact: true }).click();
+    await viewer.getByRole("heading", { name: /^a beach\.jpg/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await viewer.waitFor({ state: "hidden" });
+    await page.getByRole("link", { name: "c hills.jpg", exact: true }).click();
+    await page.evaluate(async () => {
+      const arrival = new Promise((resolve) => window.addEventListener("popstate", resolve, { once: true }));
+      (Reflect.get(window, "goBack") as () => void)();
+      await arrival;
+    });
+    await viewer.getByRole("heading", { name: /^c hills\.jpg/ }).waitFor();
+    expect(await page.evaluate(() => document.querySelector("dialog")?.open)).toBe(true);
+    await page.goBack();
+    await viewer.waitFor({ state: "hidden" });
+    expect(new URL(page.url()).pathname).toBe(`/s/${token}`);
+  });
+
   test("gives what is ticked as a ZIP, which the browser saves itself (D20)", async () => {
     const { client } = await web.account();
     const { id, token } = await sharedTrip(client);

@@ -56,6 +56,20 @@ describeWeb("the search", (web) => {
     await page.getByText(/size: takes bytes/).waitFor();
   });
 
+  test("says that what was changed may be missing, also where nothing is found", async () => {
+    const page = await web.open({ as: await web.account(), path: "/search" });
+    await page.route("**/api/files/search*", async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      await route.fulfill({ response, json: { ...answer, data: { ...answer.data, isIndexing: true } } });
+    });
+    const field = page.getByRole("searchbox");
+    await field.fill("quagga");
+    await field.press("Enter");
+    await page.getByText("Nothing found").waitFor();
+    await page.getByText("What was changed a moment ago may be missing yet.").waitFor();
+  });
+
   test("deeds work on what was found", async () => {
     const account = await web.account();
     await account.client.folderId("Deep");

@@ -31,6 +31,12 @@ export const keys = {
   admin: (section: string, ...rest: readonly unknown[]) => ["admin", section, ...rest] as const,
 };
 
+/** How often what is seen is asked for again while the page is in front: others may have changed it. */
+export const LIVE_INTERVAL_MS = 30_000;
+
+/** For what is seen of files, while it is seen. */
+export const live = { refetchInterval: LIVE_INTERVAL_MS, refetchOnWindowFocus: "always" } as const;
+
 /** What the account uses of its storage. */
 export const usageQuery = queryOptions({
   queryKey: keys.usage,

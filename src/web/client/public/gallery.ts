@@ -49,6 +49,9 @@ class Viewer {
   readonly #previous: HTMLButtonElement;
   readonly #next: HTMLButtonElement;
   #index = 0;
+  /** From asking for "back" until it has arrived. What is opened meanwhile waits: that arrival would close it. */
+  #isGoingBack = false;
+  #waiting: number | undefined;
   #reading = new AbortController();
 
   constructor(items: readonly Item[]) {
@@ -70,6 +73,10 @@ class Viewer {
   }
 
   open(index: number): void {
+    if (this.#isGoingBack) {
+      this.#waiting = index;
+      return;
+    }
     this.#dialog.showModal();
     // So that "back" closes it, as on a phone one expects.
     window.history.pushState({ viewer: true }, "");
@@ -86,11 +93,13 @@ class Viewer {
       this.#reading.abort();
       this.#stage.replaceChildren();
       this.#items[this.#index]?.link.focus();
-      if (isViewerState(window.history.state)) window.history.back();
+      if (!isViewerState(window.history.state)) return;
+      this.#isGoingBack = true;
+      window.history.back();
     });
-    // Only when "back" has left it: one that we asked for may arrive after another file was opened.
     window.addEventListener("popstate", (event) => {
-      if (!isViewerState(event.state)) this.#dialog.close();
+      if (this.#isGoingBack) this.#arriveBack();
+      else if (!isViewerState(event.state)) this.#dialog.close();
     });
     this.#stage.addEventListener("touchstart", (event) => {
       from = event.touches.length === 1 ? event.touches[0]?.clientX : undefined;
@@ -99,6 +108,13 @@ class Viewer {
       const moved = (event.changedTouches[0]?.clientX ?? 0) - (from ?? event.changedTouches[0]?.clientX ?? 0);
       if (Math.abs(moved) > SWIPE_PX) this.#show(this.#index + (moved < 0 ? 1 : -1));
     });
+  }
+
+  #arriveBack(): void {
+    this.#isGoingBack = false;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined) this.open(waiting);
   }
 
   #onKey(event: KeyboardEvent): void {

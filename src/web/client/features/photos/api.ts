@@ -1,7 +1,7 @@
 /** What the photos page asks of the server. */
 import { queryOptions } from "@tanstack/react-query";
 import { apiAddress, request } from "../../api/http.ts";
-import { keys } from "../../api/queries.ts";
+import { keys, LIVE_INTERVAL_MS, live } from "../../api/queries.ts";
 import type { FileRecord } from "../../api/types.ts";
 import type { Chunk, DayCount } from "./layout.ts";
 
@@ -27,7 +27,7 @@ interface Timeline {
 }
 
 const PAGE = 1000;
-const REFRESH_MS = 3000;
+const SETTLING_INTERVAL_MS = 3000;
 
 function timelineKey(kind: PhotoKind) {
   return [...keys.photos, "timeline", kind] as const;
@@ -40,7 +40,9 @@ export function timelineQuery(kind: PhotoKind) {
     queryFn: ({ signal }) =>
       request<Timeline>("GET", "/api/photos/timeline", { query: { type: typeOf(kind) }, signal }),
     // While older photos are looked through there are more by the second, and what came lately may go to its own day.
-    refetchInterval: ({ state }) => (state.data?.isIndexing || state.data?.isSettling ? REFRESH_MS : false),
+    refetchInterval: ({ state }) =>
+      state.data?.isIndexing || state.data?.isSettling ? SETTLING_INTERVAL_MS : LIVE_INTERVAL_MS,
+    refetchOnWindowFocus: "always",
   });
 }
 
@@ -53,7 +55,8 @@ export function chunkQuery(kind: PhotoKind, chunk: Chunk) {
       if (photos.length < chunk.count) void client.invalidateQueries({ queryKey: timelineKey(kind) });
       return photos;
     },
-    staleTime: Number.POSITIVE_INFINITY,
+    ...live,
+    staleTime: LIVE_INTERVAL_MS,
     gcTime: 120_000,
   });
 }

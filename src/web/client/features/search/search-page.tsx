@@ -71,6 +71,7 @@ function Results({ query }: { readonly query: string }) {
   );
   const collection = useCollection(source);
   const { pages } = collection;
+  const { first } = pages;
   const words = useMemo(() => wordsOf(query), [query]);
   const nameOf = useMemo(() => (entry: Entry) => <MarkedName name={entry.name} words={words} />, [words]);
 
@@ -88,12 +89,11 @@ function Results({ query }: { readonly query: string }) {
     return (
       <div role="status">
         <EmptyState icon={SearchX} title={text.nothingTitle}>
-          {text.nothingHint}
+          {first?.isIndexing === true ? text.indexing : text.nothingHint}
         </EmptyState>
       </div>
     );
   }
-  const first = pages.first;
   return (
     <EntryBrowser
       collection={collection}

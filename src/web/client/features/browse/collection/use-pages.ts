@@ -1,5 +1,6 @@
 import { type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
+import { live } from "../../../api/queries.ts";
 import { PAGE_SIZE, pageOf, pagesOf, placeInPage, type Span } from "./page-window.ts";
 
 /** One page of a list. */
@@ -47,8 +48,6 @@ interface KnownLength {
   readonly readAtMs: number;
 }
 
-/** How often what is seen is asked for again while the page is in front: others may have changed it. */
-const LIVE_INTERVAL_MS = 30_000;
 /** How long a page that is out of sight is kept. */
 const KEPT_MS = 2 * 60_000;
 /** Whoever drags the scroll bar passes over pages that need not be loaded. */
@@ -75,8 +74,7 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
     queries: numbers.map((page) => ({
       queryKey: [...source.key, page],
       queryFn: ({ signal }: { signal: AbortSignal }) => source.fetchPage(page, signal),
-      refetchInterval: LIVE_INTERVAL_MS,
-      refetchOnWindowFocus: "always" as const,
+      ...live,
       gcTime: KEPT_MS,
     })),
   });
