@@ -89,6 +89,22 @@ describeWeb("the page of a shared folder", (web) => {
     expect(new URL(page.url()).pathname).toBe(`/s/${token}`);
   });
 
+  test("opens a file also where the browser never goes back from the last", async () => {
+    const { client } = await web.account();
+    const { token } = await sharedTrip(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.evaluate(() => {
+      window.history.back = () => undefined;
+    });
+    const viewer = page.getByRole("dialog", { name: "Preview" });
+    await page.getByRole("link", { name: "a beach.jpg", exact: true }).click();
+    await viewer.getByRole("heading", { name: /^a beach\.jpg/ }).waitFor();
+    await page.keyboard.press("Escape");
+    await viewer.waitFor({ state: "hidden" });
+    await page.getByRole("link", { name: "b harbour.jpg", exact: true }).click();
+    await viewer.getByRole("heading", { name: /^b harbour\.jpg/ }).waitFor();
+  });
+
   test("gives what is ticked as a ZIP, which the browser saves itself (D20)", async () => {
     const { client } = await web.account();
     const { id, token } = await sharedTrip(client);

@@ -67,6 +67,7 @@ export class MediaRows {
     return this.#next.all(limit);
   }
 
+  /** Whether the queue holds anything. */
   hasWaiting(): boolean {
     return this.#hasWaiting.get()?.has === 1;
   }

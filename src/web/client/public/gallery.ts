@@ -40,6 +40,9 @@ function readItem(link: HTMLAnchorElement): Item {
 /** How far a finger moves to go on, in pixels. */
 const SWIPE_PX = 60;
 
+/** Going back takes the browser some milliseconds, and never ends where a page was left meanwhile. */
+const ARRIVAL_MS_MAX = 2_000;
+
 class Viewer {
   readonly #items: readonly Item[];
   readonly #dialog: HTMLDialogElement;
@@ -51,7 +54,7 @@ class Viewer {
   #index = 0;
   /** From asking for "back" until it has arrived. What is opened meanwhile waits: that arrival would close it. */
   #isGoingBack = false;
-  #waiting: number | undefined;
+  #waiting: { readonly index: number; readonly timer: ReturnType<typeof setTimeout> } | undefined;
   #reading = new AbortController();
 
   constructor(items: readonly Item[]) {
@@ -74,7 +77,8 @@ class Viewer {
 
   open(index: number): void {
     if (this.#isGoingBack) {
-      this.#waiting = index;
+      clearTimeout(this.#waiting?.timer);
+      this.#waiting = { index, timer: setTimeout(() => this.#arriveBack(), ARRIVAL_MS_MAX) };
       return;
     }
     this.#dialog.showModal();
@@ -113,8 +117,10 @@ class Viewer {
   #arriveBack(): void {
     this.#isGoingBack = false;
     const waiting = this.#waiting;
+    if (waiting === undefined) return;
+    clearTimeout(waiting.timer);
     this.#waiting = undefined;
-    if (waiting !== undefined) this.open(waiting);
+    this.open(waiting.index);
   }
 
   #onKey(event: KeyboardEvent): void {

@@ -5,11 +5,11 @@ import { cx } from "./cx.ts";
 export interface FieldFrame {
   readonly label: string;
   /** The label is for screen readers alone. */
-  readonly isLabelHidden?: boolean;
+  readonly isLabelHidden?: boolean | undefined;
   readonly hint?: ReactNode;
   /** What is wrong with the value, and what to do. */
   readonly error?: string | undefined;
-  readonly className?: string;
+  readonly className?: string | undefined;
 }
 
 /** Attributes that tie a control to its label, hint and error. */

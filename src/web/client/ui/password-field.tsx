@@ -20,7 +20,7 @@ export function PasswordField({
 } & Omit<ComponentProps<"input">, "value" | "onChange" | "className" | "type">) {
   const [isShown, setIsShown] = useState(false);
   return (
-    <Field label={label} hint={hint} error={error} {...(className !== undefined && { className })}>
+    <Field label={label} hint={hint} error={error} className={className}>
       {(ties) => (
         <div className="relative">
           <input

@@ -25,13 +25,7 @@ export function Select<T extends string>({
   readonly options: readonly Option<T>[];
 } & Omit<ComponentProps<"select">, "value" | "onChange" | "className">) {
   return (
-    <Field
-      label={label}
-      hint={hint}
-      error={error}
-      {...(isLabelHidden !== undefined && { isLabelHidden })}
-      {...(className !== undefined && { className })}
-    >
+    <Field label={label} isLabelHidden={isLabelHidden} hint={hint} error={error} className={className}>
       {(ties) => (
         <select
           {...rest}

@@ -17,13 +17,7 @@ export function TextArea({
   readonly onChange: (value: string) => void;
 } & Omit<ComponentProps<"textarea">, "value" | "onChange" | "className">) {
   return (
-    <Field
-      label={label}
-      hint={hint}
-      error={error}
-      {...(isLabelHidden !== undefined && { isLabelHidden })}
-      {...(className !== undefined && { className })}
-    >
+    <Field label={label} isLabelHidden={isLabelHidden} hint={hint} error={error} className={className}>
       {(ties) => (
         <textarea
           {...rest}

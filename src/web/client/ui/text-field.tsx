@@ -19,13 +19,7 @@ export function TextField({
   readonly inputClassName?: string;
 } & Omit<ComponentProps<"input">, "value" | "onChange" | "className">) {
   return (
-    <Field
-      label={label}
-      hint={hint}
-      error={error}
-      {...(isLabelHidden !== undefined && { isLabelHidden })}
-      {...(className !== undefined && { className })}
-    >
+    <Field label={label} isLabelHidden={isLabelHidden} hint={hint} error={error} className={className}>
       {(ties) => (
         <input
           type="text"

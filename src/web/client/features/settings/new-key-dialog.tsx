@@ -1,10 +1,11 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useId, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { request } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { Checkbox } from "../../ui/checkbox.tsx";
 import { CopyField } from "../../ui/copy-field.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { Notice } from "../sign-in/notice.tsx";
@@ -19,7 +20,6 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<string>>(new Set(["files:read", "files:write"]));
   const [lifetime, setLifetime] = useState("90");
-  const formId = useId();
   // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
   const first = useRef<HTMLInputElement>(null);
   const make = useMutation({
@@ -32,10 +32,6 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
     onSuccess: props.onMade,
   });
   const refusal = refusalOf(make.error, ["name", "scopes", "expiresAt"]);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    make.mutate();
-  };
   if (make.data !== undefined) {
     return (
       <Dialog
@@ -62,55 +58,42 @@ export function NewKeyDialog(props: { isAdmin: boolean; onMade(): void; onClose(
     setScopes(next);
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={props.onClose}
       initialFocus={first}
       title={text.newKey}
       description={text.newKeyLead}
-      footer={
-        <>
-          <Button onClick={props.onClose}>{text.cancel}</Button>
-          <Button
-            type="submit"
-            form={formId}
-            variant="primary"
-            busy={make.isPending}
-            disabled={name.trim() === "" || scopes.size === 0}
-          >
-            {text.makeKey}
-          </Button>
-        </>
-      }
+      action={text.makeKey}
+      isBusy={make.isPending}
+      isDisabled={name.trim() === "" || scopes.size === 0}
+      onSubmit={make.mutate}
     >
-      <form id={formId} onSubmit={submit} noValidate className="flex flex-col gap-4">
-        {refusal !== undefined && refusal.field !== "name" && <Notice tone="danger">{refusal.message}</Notice>}
-        <TextField
-          label={text.keyName}
-          hint={text.keyNameHint}
-          value={name}
-          onChange={setName}
-          error={errorAt(refusal, "name")}
-          ref={first}
-        />
-        <fieldset className="flex flex-col gap-1">
-          <legend className="mb-1 text-sm font-medium">{text.mayDo}</legend>
-          {SCOPES.filter((scope) => scope !== "admin" || props.isAdmin).map((scope) => (
-            <Checkbox
-              key={scope}
-              label={text.scopeName(scope)}
-              checked={scopes.has(scope)}
-              onChange={(isChosen) => choose(scope, isChosen)}
-            />
-          ))}
-        </fieldset>
-        <Select
-          label={text.ends}
-          value={lifetime}
-          onChange={setLifetime}
-          options={LIFETIMES.map((value) => ({ value, label: text.lifetime(value) }))}
-        />
-      </form>
-    </Dialog>
+      {refusal !== undefined && refusal.field !== "name" && <Notice tone="danger">{refusal.message}</Notice>}
+      <TextField
+        label={text.keyName}
+        hint={text.keyNameHint}
+        value={name}
+        onChange={setName}
+        error={errorAt(refusal, "name")}
+        ref={first}
+      />
+      <fieldset className="flex flex-col gap-1">
+        <legend className="mb-1 text-sm font-medium">{text.mayDo}</legend>
+        {SCOPES.filter((scope) => scope !== "admin" || props.isAdmin).map((scope) => (
+          <Checkbox
+            key={scope}
+            label={text.scopeName(scope)}
+            checked={scopes.has(scope)}
+            onChange={(isChosen) => choose(scope, isChosen)}
+          />
+        ))}
+      </fieldset>
+      <Select
+        label={text.ends}
+        value={lifetime}
+        onChange={setLifetime}
+        options={LIFETIMES.map((value) => ({ value, label: text.lifetime(value) }))}
+      />
+    </FormDialog>
   );
 }

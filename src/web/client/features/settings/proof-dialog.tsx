@@ -1,7 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useId, useRef, useState } from "react";
-import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { type ReactNode, useRef, useState } from "react";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
 import { TextField } from "../../ui/text-field.tsx";
 import { Notice } from "../sign-in/notice.tsx";
@@ -33,7 +32,6 @@ export function ProofDialog(props: {
 }) {
   const [password, setPassword] = useState("");
   const [code, setCode] = useState("");
-  const formId = useId();
   // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
   const first = useRef<HTMLInputElement>(null);
   const deed = useMutation({
@@ -47,58 +45,45 @@ export function ProofDialog(props: {
     second_factor_required: "code",
   });
   const wait = useWait(deed.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     if (wait.left === 0) deed.mutate();
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={props.onClose}
       initialFocus={first}
       title={props.title}
       description={props.description}
-      footer={
-        <>
-          <Button onClick={props.onClose}>{text.cancel}</Button>
-          <Button
-            type="submit"
-            form={formId}
-            variant={props.isDanger === true ? "danger" : "primary"}
-            busy={deed.isPending}
-            disabled={wait.left > 0}
-          >
-            {props.action}
-          </Button>
-        </>
-      }
+      action={props.action}
+      isDanger={props.isDanger === true}
+      isBusy={deed.isPending}
+      isDisabled={wait.left > 0}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} noValidate className="flex flex-col gap-4">
-        {refusal !== undefined && refusal.field === undefined && (
-          <Notice tone="danger">
-            <RefusalWords message={refusal.message} wait={wait} />
-          </Notice>
-        )}
-        {props.children}
-        <PasswordField
-          label={text.currentPassword}
-          value={password}
-          onChange={setPassword}
-          error={errorAt(refusal, "password")}
-          autoComplete="current-password"
-          ref={first}
+      {refusal !== undefined && refusal.field === undefined && (
+        <Notice tone="danger">
+          <RefusalWords message={refusal.message} wait={wait} />
+        </Notice>
+      )}
+      {props.children}
+      <PasswordField
+        label={text.currentPassword}
+        value={password}
+        onChange={setPassword}
+        error={errorAt(refusal, "password")}
+        autoComplete="current-password"
+        ref={first}
+      />
+      {props.asksCode && (
+        <TextField
+          label={text.code}
+          hint={text.codeHint}
+          value={code}
+          onChange={setCode}
+          error={errorAt(refusal, "code")}
+          autoComplete="one-time-code"
         />
-        {props.asksCode && (
-          <TextField
-            label={text.code}
-            hint={text.codeHint}
-            value={code}
-            onChange={setCode}
-            error={errorAt(refusal, "code")}
-            autoComplete="one-time-code"
-          />
-        )}
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

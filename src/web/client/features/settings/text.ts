@@ -68,7 +68,6 @@ export const text = defineText("settings", {
   sectionName: (section: string) => SECTIONS[section] ?? section,
   save: "Save",
   saved: "Saved.",
-  cancel: "Cancel",
   done: "Done",
   delete: "Delete",
   remove: "Remove",

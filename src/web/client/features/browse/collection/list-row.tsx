@@ -29,6 +29,18 @@ export function viewClasses({ entry, look, isSelected, isDropTarget }: EntryView
   );
 }
 
+/** Attributes that rows and tiles share, besides their role: keys and pointers are heard by the grid around all of them. */
+export function viewAttributes({ entry, position, look, isSelected, isCursor, isDraggable }: EntryViewProps<Entry>) {
+  return {
+    "aria-selected": isSelected,
+    "aria-busy": entry === undefined,
+    tabIndex: isCursor ? 0 : -1,
+    "data-position": position,
+    "data-kind": entry?.type,
+    draggable: isDraggable && entry !== undefined && look.renaming?.id !== entry.id,
+  };
+}
+
 function Row<T extends Entry>(
   props: EntryViewProps<T> & {
     readonly top: number;
@@ -37,19 +49,12 @@ function Row<T extends Entry>(
     readonly template: string;
   },
 ) {
-  const { entry, position, look, isSelected, isSelecting, isCursor, isDraggable, top, height, isNarrow, template } =
-    props;
+  const { entry, position, look, isSelected, isSelecting, top, height, isNarrow, template } = props;
   return (
-    // Keys and pointers are heard by the grid around all rows.
     <div
+      {...viewAttributes(props)}
       role="row"
       aria-rowindex={position + 2}
-      aria-selected={isSelected}
-      aria-busy={entry === undefined}
-      tabIndex={isCursor ? 0 : -1}
-      data-position={position}
-      data-kind={entry?.type}
-      draggable={isDraggable && entry !== undefined && look.renaming?.id !== entry.id}
       style={{ height, transform: `translateY(${top}px)`, gridTemplateColumns: template }}
       className={cx(
         viewClasses(props),

@@ -4,21 +4,16 @@ import type { Entry } from "../../../api/types.ts";
 import { cx } from "../../../ui/cx.ts";
 import { text } from "../text.ts";
 import { EntryName } from "./entry-name.tsx";
-import { CheckMark, type EntryViewProps, MenuButton, viewClasses } from "./list-row.tsx";
+import { CheckMark, type EntryViewProps, MenuButton, viewAttributes, viewClasses } from "./list-row.tsx";
 import { Thumbnail } from "./thumbnail.tsx";
 
 function TileView<T extends Entry>(props: EntryViewProps<T> & { readonly column: number }) {
-  const { entry, position, look, isSelected, isSelecting, isCursor, isDraggable, column } = props;
+  const { entry, look, isSelected, isSelecting, column } = props;
   return (
     <div
+      {...viewAttributes(props)}
       role="gridcell"
       aria-colindex={column + 1}
-      aria-selected={isSelected}
-      aria-busy={entry === undefined}
-      tabIndex={isCursor ? 0 : -1}
-      data-position={position}
-      data-kind={entry?.type}
-      draggable={isDraggable && entry !== undefined && look.renaming?.id !== entry.id}
       className={cx(
         viewClasses(props),
         "relative flex min-w-0 flex-col rounded-xl border",

@@ -1,8 +1,7 @@
-import { type FormEvent, useId, useState } from "react";
+import { useState } from "react";
 import { messageOf } from "../../../api/http.ts";
 import { announce } from "../../../app/announce.ts";
-import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import type { FolderRecord } from "../../../api/types.ts";
 import { text } from "../text.ts";
@@ -19,10 +18,8 @@ export function NewFolderDialog({
   const [name, setName] = useState("");
   const [error, setError] = useState<string>();
   const [isBusy, setBusy] = useState(false);
-  const formId = useId();
 
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     if (name.trim() === "") return setError(text.nameEmpty);
     setBusy(true);
     try {
@@ -36,31 +33,23 @@ export function NewFolderDialog({
   };
 
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={text.newFolderTitle}
-      footer={
-        <>
-          <Button onClick={onClose}>{text.cancel}</Button>
-          <Button variant="primary" type="submit" form={formId} busy={isBusy}>
-            {text.create}
-          </Button>
-        </>
-      }
+      action={text.create}
+      isBusy={isBusy}
+      onSubmit={() => void submit()}
     >
-      <form id={formId} onSubmit={(event) => void submit(event)}>
-        <TextField
-          label={text.newFolderName}
-          value={name}
-          onChange={(value) => {
-            setName(value);
-            setError(undefined);
-          }}
-          autoComplete="off"
-          {...(error !== undefined && { error })}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label={text.newFolderName}
+        value={name}
+        onChange={(value) => {
+          setName(value);
+          setError(undefined);
+        }}
+        autoComplete="off"
+        {...(error !== undefined && { error })}
+      />
+    </FormDialog>
   );
 }

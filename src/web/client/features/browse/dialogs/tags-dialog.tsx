@@ -1,11 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useId, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { keys } from "../../../api/queries.ts";
 import type { Entry, FileRecord } from "../../../api/types.ts";
-import { Button } from "../../../ui/button.tsx";
 import { Checkbox } from "../../../ui/checkbox.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { text } from "../text.ts";
 
@@ -31,69 +30,58 @@ export function TagsDialog({
   const [added, setAdded] = useState("");
   const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set());
   const { data } = useQuery(tagsQuery);
-  const formId = useId();
   const listId = useId();
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
+  const submit = () => {
     const add = readTags(added);
     onClose();
     if (add.length > 0 || removed.size > 0) onApply(add, [...removed]);
   };
 
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={text.tagsTitle(files.length)}
       {...(files.length < entries.length && { description: text.onlyFilesHaveTags })}
-      footer={
-        <>
-          <Button onClick={onClose}>{text.cancel}</Button>
-          <Button variant="primary" type="submit" form={formId}>
-            {text.apply}
-          </Button>
-        </>
-      }
+      action={text.apply}
+      onSubmit={submit}
     >
-      <form id={formId} onSubmit={submit} className="flex flex-col gap-4">
-        <TextField
-          label={text.addTags}
-          hint={text.addTagsHint}
-          value={added}
-          onChange={setAdded}
-          list={listId}
-          autoComplete="off"
-        />
-        <datalist id={listId}>
-          {data?.tags.slice(0, 200).map(({ tag }) => (
-            <option key={tag} value={tag} />
-          ))}
-        </datalist>
-        {present.length > 0 && (
-          <fieldset>
-            <legend className="mb-1 text-sm font-medium">{text.removeTags}</legend>
-            <div className="flex max-h-48 flex-col overflow-y-auto">
-              {present.map((tag) => (
-                <Checkbox
-                  key={tag}
-                  label={tag}
-                  checked={removed.has(tag)}
-                  onChange={(isRemoved) =>
-                    setRemoved((before) => {
-                      const after = new Set(before);
-                      if (isRemoved) after.add(tag);
-                      else after.delete(tag);
-                      return after;
-                    })
-                  }
-                />
-              ))}
-            </div>
-          </fieldset>
-        )}
-      </form>
-    </Dialog>
+      <TextField
+        label={text.addTags}
+        hint={text.addTagsHint}
+        value={added}
+        onChange={setAdded}
+        list={listId}
+        autoComplete="off"
+      />
+      <datalist id={listId}>
+        {data?.tags.slice(0, 200).map(({ tag }) => (
+          <option key={tag} value={tag} />
+        ))}
+      </datalist>
+      {present.length > 0 && (
+        <fieldset>
+          <legend className="mb-1 text-sm font-medium">{text.removeTags}</legend>
+          <div className="flex max-h-48 flex-col overflow-y-auto">
+            {present.map((tag) => (
+              <Checkbox
+                key={tag}
+                label={tag}
+                checked={removed.has(tag)}
+                onChange={(isRemoved) =>
+                  setRemoved((before) => {
+                    const after = new Set(before);
+                    if (isRemoved) after.add(tag);
+                    else after.delete(tag);
+                    return after;
+                  })
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+      )}
+    </FormDialog>
   );
 }
 

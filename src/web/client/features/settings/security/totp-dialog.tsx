@@ -1,9 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useId, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { messageOf, request } from "../../../api/http.ts";
-import { Button } from "../../../ui/button.tsx";
 import { CopyField } from "../../../ui/copy-field.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
+import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { Notice } from "../../sign-in/notice.tsx";
 import { text } from "../text.ts";
@@ -22,7 +21,6 @@ export function TotpDialog(props: {
   onClose(): void;
 }) {
   const [code, setCode] = useState("");
-  const formId = useId();
   // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
   const first = useRef<HTMLInputElement>(null);
   const enable = useMutation({
@@ -30,40 +28,29 @@ export function TotpDialog(props: {
       request<{ recoveryCodes: string[] }>("POST", "/api/users/two-factor/enable", { body: { code: code.trim() } }),
     onSuccess: ({ recoveryCodes }) => props.onEnabled(recoveryCodes),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    enable.mutate();
-  };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={props.onClose}
       initialFocus={first}
       title={text.setUpTitle}
       description={text.scanLead}
-      footer={
-        <>
-          <Button onClick={props.onClose}>{text.cancel}</Button>
-          <Button type="submit" form={formId} variant="primary" busy={enable.isPending} disabled={code.trim() === ""}>
-            {text.switchOn}
-          </Button>
-        </>
-      }
+      action={text.switchOn}
+      isBusy={enable.isPending}
+      isDisabled={code.trim() === ""}
+      onSubmit={enable.mutate}
     >
-      <form id={formId} onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <QrCode value={props.secret.otpauthUrl} label={text.qrLabel} />
-        <CopyField label={text.secret} value={props.secret.secret} />
-        {enable.error !== null && <Notice tone="danger">{messageOf(enable.error)}</Notice>}
-        <TextField
-          label={text.codeOfApp}
-          hint={text.codeOfAppHint}
-          value={code}
-          onChange={setCode}
-          inputMode="numeric"
-          autoComplete="one-time-code"
-          ref={first}
-        />
-      </form>
-    </Dialog>
+      <QrCode value={props.secret.otpauthUrl} label={text.qrLabel} />
+      <CopyField label={text.secret} value={props.secret.secret} />
+      {enable.error !== null && <Notice tone="danger">{messageOf(enable.error)}</Notice>}
+      <TextField
+        label={text.codeOfApp}
+        hint={text.codeOfAppHint}
+        value={code}
+        onChange={setCode}
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        ref={first}
+      />
+    </FormDialog>
   );
 }

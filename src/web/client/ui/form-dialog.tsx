@@ -1,0 +1,63 @@
+import { type ReactNode, useId } from "react";
+import { Button } from "./button.tsx";
+import { Dialog, type DialogProps } from "./dialog.tsx";
+import { words } from "./words.ts";
+
+/** What a form in a dialog is made of. */
+export interface FormDialogProps extends Omit<DialogProps, "open" | "footer"> {
+  /** The word on the button that sends it: a verb. */
+  readonly action: string;
+  readonly isDanger?: boolean;
+  /** It is on its way. */
+  readonly isBusy?: boolean;
+  /** It can't be sent as it is. */
+  readonly isDisabled?: boolean;
+  /** By the button, or by Enter in a field. What fields can't hold is for this to tell, in words. */
+  readonly onSubmit: () => void;
+  readonly children: ReactNode;
+}
+
+/** A dialog that asks for something, and stays until it is sent or left; it is open for as long as it is drawn. */
+export function FormDialog({
+  action,
+  isDanger = false,
+  isBusy = false,
+  isDisabled = false,
+  onSubmit,
+  children,
+  ...dialog
+}: FormDialogProps) {
+  const formId = useId();
+  return (
+    <Dialog
+      {...dialog}
+      open
+      footer={
+        <>
+          <Button onClick={dialog.onClose}>{words.cancel}</Button>
+          <Button
+            type="submit"
+            form={formId}
+            variant={isDanger ? "danger" : "primary"}
+            busy={isBusy}
+            disabled={isDisabled}
+          >
+            {action}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id={formId}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+        noValidate
+        className="flex flex-col gap-4"
+      >
+        {children}
+      </form>
+    </Dialog>
+  );
+}
