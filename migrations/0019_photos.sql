@@ -11,6 +11,8 @@ CREATE TABLE `photos` (
 ) STRICT;
 --> statement-breakpoint
 CREATE INDEX `photos_taken` ON `photos` (`account_id`,`day`,`taken_at`,`node_id`,`parent_id`,`is_video`);--> statement-breakpoint
+-- Which folders are in the trash is asked with every page of photos; most of what is there may be files.
+CREATE INDEX `trash_folders` ON `trash` (`account_id`) WHERE `folders` > 0;--> statement-breakpoint
 CREATE TABLE `photo_fill` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`next_id` integer NOT NULL,

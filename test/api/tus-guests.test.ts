@@ -53,6 +53,21 @@ for (const [title, options] of [
   });
 }
 
+test("what guests have under way counts for what a drop box takes in all", async () => {
+  const { client } = await server().signUp();
+  const { home } = await dropBox(client, { maxUploadBytes: 10 });
+  const { visitor } = server();
+  const one = await newTus(visitor, 8, {}, { home });
+  const other = await newTus(visitor, 8, {}, { home });
+  expectStatus(await appendTus(visitor, one, 0, "1234567"), 204);
+  expectRefusal(await appendTus(visitor, other, 0, "1234567"), 413, "file_too_large");
+  expect(await usedBytes(client)).toBeLessThanOrEqual(10);
+  // Once that one is gone there is room.
+  expectStatus(await visitor.request("DELETE", one, { headers: tusVersion }), 204);
+  expectStatus(await appendTus(visitor, other, 0, "12345678"), 204);
+  expect(await client.names("/box")).toHaveLength(1);
+});
+
 test("only who knows the address goes on with it", async () => {
   const { client } = await server().signUp();
   const box = await dropBox(client);

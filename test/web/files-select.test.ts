@@ -1,6 +1,7 @@
 // Choosing files: by mouse, by keys and by touch.
 import { expect, test } from "bun:test";
 import type { Account } from "../support/client.ts";
+import { eventually as comesTrue, expectStatus } from "../support/expect.ts";
 import { eventually, expectFocus, expectSelected, longPress, row, tile } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
@@ -40,6 +41,25 @@ describeWeb("choosing files", (web) => {
     await page.mouse.up();
     await expectSelected(page, 2);
     expect(await row(page, "gamma.txt").getAttribute("aria-selected")).toBe("true");
+  });
+
+  test("all of a long list, part of which was read before others changed it", async () => {
+    const account = await web.account();
+    const { client } = account;
+    const ids: string[] = [];
+    for (let at = 100; at < 450; at++) ids.push(await client.storedId("x", { name: `f${at}.txt` }));
+    const page = await web.open({ as: account });
+    await row(page, "f100.txt").click();
+    await page.keyboard.press("End");
+    await row(page, "f449.txt").waitFor();
+    await page.keyboard.press("Home");
+    await row(page, "f100.txt").waitFor();
+    expectStatus(await client.post("/api/files/trash", { fileIds: ids.slice(0, 10) }), 200);
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    await row(page, "f100.txt").waitFor({ state: "detached" });
+    await page.keyboard.press("Control+a");
+    await page.keyboard.press("Delete");
+    await comesTrue("all are gone", async () => (await client.names()).length === 0);
   });
 
   test("by keys alone: into the list, along it, ranges, all, and a folder in and out", async () => {

@@ -52,4 +52,25 @@ describeWeb("the frame", (web) => {
     await dialog.waitFor({ state: "detached" });
     await page.waitForURL(/\/files$/);
   });
+
+  test("says so also where one has gone on before the page had time for it", async () => {
+    const page = await web.open({ as: await web.account(), path: "/trash" });
+    await page.addInitScript(() => {
+      const waiting: IdleRequestCallback[] = [];
+      window.requestIdleCallback = (deed) => waiting.push(deed);
+      const deadline = { didTimeout: false, timeRemaining: () => 50 };
+      Reflect.set(window, "rest", () => {
+        window.requestIdleCallback = (deed) => {
+          setTimeout(deed, 0, deadline);
+          return 0;
+        };
+        for (const deed of waiting) deed(deadline);
+      });
+    });
+    await page.goto(new URL("/files?shared=missed", page.url()).href);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Trash" }).click();
+    await page.waitForURL("**/trash");
+    await page.evaluate(() => (Reflect.get(window, "rest") as () => void)());
+    await page.getByRole("dialog", { name: "What was shared has not arrived" }).waitFor();
+  });
 });

@@ -96,6 +96,32 @@ describeWeb(
       expect(await client.names()).toEqual(["dear.txt"]);
     });
 
+    test("is undone of the device whose plan is shown, whatever is chosen meanwhile", async () => {
+      const account = await web.account();
+      const { client } = account;
+      const first = await registerDevice(web.server(), account);
+      const other = await registerDevice(web.server(), account);
+      const id = await client.storedId("dear", { name: "dear.txt" });
+      await now(client);
+      await send(first, [remove(id)]);
+      const page = await web.open({ as: account, path: `/history?tab=rewind&device=${first.deviceId}` });
+      await page.getByLabel("Since").waitFor();
+      const gate = Promise.withResolvers<void>();
+      await page.route("**/rewind*", async (route) => {
+        await gate.promise;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "See what would be undone" }).click();
+      await page.getByRole("combobox", { name: "Device" }).selectOption(other.deviceId);
+      await page.waitForURL((url) => url.searchParams.get("device") === other.deviceId);
+      gate.resolve();
+      const dialog = page.getByRole("dialog", { name: /^Undo what/ });
+      await dialog.getByText("Deleted by the device, comes back").waitFor();
+      await dialog.getByRole("button", { name: "Undo it" }).click();
+      await page.getByText("1 deed was undone.").waitFor();
+      expect(await client.names()).toEqual(["dear.txt"]);
+    });
+
     /** Somebody whose phone wants to delete all of eight files. */
     const robbed = async () => {
       const account = await web.account();

@@ -165,6 +165,24 @@ describeWeb("the photos page", (web) => {
     expect(await tile(page, "gone.jpg").count()).toBe(0);
   });
 
+  test("asks again for a picture that did not come", async () => {
+    const account = await web.account();
+    const fields = { capturedAt: "2017-01-02T12:00:00Z" };
+    const bytes = await picture(17, "2017-01-02T12:00:00");
+    await account.client.stored(bytes, { name: "slow.jpg", type: "image/jpeg", fields });
+    const page = await web.open({ as: account, path: "/trash" });
+    web.expectProblems(page, /503/);
+    let asked = 0;
+    await page.route("**/download?thumbnail=*", (route) => {
+      asked++;
+      return asked === 1 ? route.fulfill({ status: 503 }) : route.continue();
+    });
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
+    await tile(page, "slow.jpg").waitFor();
+    await settled(page);
+    expect(asked).toBe(2);
+  });
+
   test("shows all days with their photos, thumbnails alone (D27)", async () => {
     const page = await openWall(web, account);
     const loaded: string[] = [];

@@ -186,6 +186,27 @@ describeWeb("what is shared with me", (web) => {
     expect((await friend.client.get("/api/shares/received")).at("data.shares")).toEqual([]);
   });
 
+  test("closes its viewer by Back, and does not open it again by itself", async () => {
+    const owner = await web.account();
+    const friend = await web.account();
+    const folder = await owner.client.folderId("Holiday");
+    await owner.client.storedId("Up the hill.", { name: "walk.txt", fields: { folder: "/Holiday/Day 1" } });
+    const shared = { user: friend.email, permissions: "read" };
+    expectStatus(await owner.client.post(`/api/files/folders/${folder}/shares`, shared), 201);
+    const page = await web.open({ as: friend, path: "/shared/with-me" });
+    await page.getByRole("link", { name: "Open Holiday" }).click();
+    await page.getByRole("link", { name: "Day 1", exact: true }).click();
+    await page.getByRole("button", { name: "walk.txt" }).click();
+    const viewer = page.getByRole("dialog").filter({ hasText: "Up the hill." });
+    await viewer.waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "Holiday" }).waitFor();
+    await viewer.waitFor({ state: "detached" });
+    await page.goForward();
+    await page.getByRole("button", { name: "walk.txt" }).waitFor();
+    expect(await page.getByRole("dialog").count()).toBe(0);
+  });
+
   test("that was ended meanwhile says so", async () => {
     const page = await web.open({ as: await web.account(), path: "/shared/with-me?share=shr_gone", size: "phone" });
     await page.getByText("This is no longer shared with you").waitFor();

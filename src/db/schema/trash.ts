@@ -1,3 +1,4 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
@@ -26,5 +27,9 @@ export const trash = sqliteTable(
     /** JSON: key of a label → files. `tags` still counts them. */
     tags: text("tags"),
   },
-  (table) => [index("trash_account").on(table.accountId, table.trashedAt), index("trash_age").on(table.trashedAt)],
+  (table) => [
+    index("trash_account").on(table.accountId, table.trashedAt),
+    index("trash_age").on(table.trashedAt),
+    index("trash_folders").on(table.accountId).where(sql`folders > 0`),
+  ],
 );

@@ -49,6 +49,11 @@ export class DropBox {
     return left === null ? max : Math.min(left, max ?? Number.POSITIVE_INFINITY);
   }
 
+  /** What a drop box takes in all from now on, in bytes; null for no limit. @throws AppError as the door */
+  leftBytes(visit: Visit): number | null {
+    return leftBytes(this.#options.door.open(visit).share);
+  }
+
   /**
    * Where a file for this drop box would go now, and how large it may be.
    * @throws AppError as the door

@@ -18,7 +18,7 @@ export function guestSender(dropBox: DropBox, visit: Visit): TusSender {
     admit: (metadata) => void readDropFields(saidBy(metadata)),
     destination: () => {
       const { owner, path, limitBytes, tooLarge } = dropBox.destination(visit);
-      return { owner, folderPath: path, limitBytes, tooLarge };
+      return { owner, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(visit), tooLarge };
     },
     name: (arrival, metadata, naming) => {
       const { name: fileName, mediaType: declaredType } = metadata;

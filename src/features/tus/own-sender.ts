@@ -36,7 +36,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
             plan,
           },
         );
-      return { owner, folderPath: path, limitBytes, tooLarge };
+      return { owner, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };
     },
     name: async (arrival, { name, mediaType, fields, share }, naming) => {
       const { file } = await files.finishUpload(

@@ -59,6 +59,18 @@ export class TusRows {
     );
   }
 
+  /** What those hold of the quota, in bytes. Index uploads_open. */
+  reservedOf(senderKey: string): number {
+    return (
+      this.#sqlite
+        .query<{ bytes: number }, [number, string]>(
+          `SELECT ifnull(sum(reserved_bytes), 0) AS bytes FROM uploads INDEXED BY uploads_open
+           WHERE device_id = ?1 AND local_id = ?2 AND ended_at IS NULL`,
+        )
+        .get(NO_DEVICE, senderKey)?.bytes ?? 0
+    );
+  }
+
   /** All that have not ended. Index uploads_open. */
   listOpen(): TusUpload[] {
     return this.#sqlite

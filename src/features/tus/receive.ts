@@ -39,6 +39,9 @@ export interface BytesReceiverOptions {
 /** So much is put on the device and committed at once. */
 const STEP_BYTES = 16 * 1024 * 1024;
 
+/** With these refusals of a whole step there may still be room for what has come. */
+const AHEAD_REFUSALS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
+
 /** Receives bytes. */
 export class BytesReceiver {
   readonly #options: BytesReceiverOptions;
@@ -70,11 +73,8 @@ export class BytesReceiver {
    *   chunk_checksum; upload_state where another request took over, or the upload has ended; upload_expired;
    *   quota_exceeded, disk_full, storage_error
    */
-  async receive(
-    { upload }: TusUpload,
-    { owner, limitBytes, tooLarge }: Destination,
-    request: BytesRequest,
-  ): Promise<number> {
+  async receive({ upload }: TusUpload, destination: Destination, request: BytesRequest): Promise<number> {
+    const { limitBytes, tooLarge } = destination;
     const { active: all, rows, store, noteArriving } = this.#options;
     // As it is in this very moment: others may have been at it since it was looked up.
     const tus = rows.get(upload.id);
@@ -93,7 +93,7 @@ export class BytesReceiver {
       const end = tus.lengthBytes ?? limitBytes ?? Number.MAX_SAFE_INTEGER;
       const refusal = tus.lengthBytes === undefined ? tooLarge : () => tooMany(end);
       if (durableBytes + (request.declaredBytes ?? 0) > end) throw refusal();
-      const bounds = { owner, end, refusal };
+      const bounds = { destination, end, refusal };
       await this.#take(tus, { active, mine, bounds, request });
       return active.durableBytes;
     } finally {
@@ -108,12 +108,12 @@ export class BytesReceiver {
     {
       active,
       mine,
-      bounds: { owner, end, refusal },
+      bounds: { destination, end, refusal },
       request: { read, checksum },
     }: {
       active: ActiveTus;
       mine: Arriving;
-      bounds: { owner: Destination["owner"]; end: number; refusal: () => Error };
+      bounds: { destination: Destination; end: number; refusal: () => Error };
       request: BytesRequest;
     },
   ): Promise<void> {
@@ -131,7 +131,7 @@ export class BytesReceiver {
       else hasher.update(piece);
     };
     const writeWithRoom = async (piece: Uint8Array) => {
-      await this.#reserve(tus, active, owner, position + piece.length);
+      await this.#reserve(tus, active, destination, position + piece.length);
       write(piece);
     };
     try {
@@ -165,25 +165,25 @@ export class BytesReceiver {
   }
 
   /** Holds quota for what is about to be written, a step ahead where there is as much. */
-  async #reserve(tus: TusUpload, active: ActiveTus, owner: Destination["owner"], neededBytes: number): Promise<void> {
+  async #reserve(tus: TusUpload, active: ActiveTus, destination: Destination, neededBytes: number): Promise<void> {
     const end = tus.lengthBytes ?? Number.MAX_SAFE_INTEGER;
     try {
       await this.#reserveUpTo(
         tus,
         active,
-        owner,
+        destination,
         Math.min(end, Math.max(neededBytes, active.reservedBytes + STEP_BYTES)),
       );
     } catch (error) {
-      if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      await this.#reserveUpTo(tus, active, owner, neededBytes);
+      if (!(error instanceof AppError) || !AHEAD_REFUSALS.has(error.reason)) throw error;
+      await this.#reserveUpTo(tus, active, destination, neededBytes);
     }
   }
 
   async #reserveUpTo(
-    { upload: { id } }: TusUpload,
+    { upload: { id, localId } }: TusUpload,
     active: ActiveTus,
-    owner: Destination["owner"],
+    { owner, leftBytes, tooLarge }: Destination,
     toBytes: number,
   ): Promise<void> {
     const { store, rows, reserveDisk, quotaOf, planOf } = this.#options;
@@ -191,6 +191,10 @@ export class BytesReceiver {
     reserveDisk(toBytes - active.reservedBytes)();
     const held = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
+      // What all of them hold counts: else each could bring as much as the drop box takes in all.
+      const left = leftBytes();
+      const others = left === null ? 0 : rows.reservedOf(localId) - reservedBytes;
+      if (left !== null && others + toBytes > left) throw tooLarge();
       store.treeWriter.reserveBytes(tx, accountId, Math.max(0, toBytes - reservedBytes), quotaOf(owner));
       rows.setReserved(id, Math.max(toBytes, reservedBytes));
       tx.afterCommit(() => {

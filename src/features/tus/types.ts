@@ -41,6 +41,8 @@ export interface Destination {
   readonly folderPath: string;
   /** Largest file that is taken; null for no limit. */
   readonly limitBytes: number | null;
+  /** What may come in all of all uploads of this sender that are under way, as of now, in bytes; null for no limit. */
+  readonly leftBytes: () => number | null;
   /** What is said of a larger one. */
   readonly tooLarge: () => Error;
 }

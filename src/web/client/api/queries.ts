@@ -1,5 +1,5 @@
 /** Names of what pages have asked, so that a change made on one is seen on all. */
-import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import { type QueryClient, type QueryKey, queryOptions } from "@tanstack/react-query";
 import { basePath } from "../app/address.ts";
 import { request } from "./http.ts";
 import type { Usage } from "./types.ts";
@@ -57,10 +57,18 @@ export function followOtherTabs(queryClient: QueryClient): void {
 }
 
 async function askAgain(queryClient: QueryClient): Promise<void> {
-  await Promise.all([
-    queryClient.invalidateQueries({ queryKey: keys.files }),
-    queryClient.invalidateQueries({ queryKey: keys.shares }),
-  ]);
+  await Promise.all([keys.files, keys.shares].map((queryKey) => askAgainBelow(queryClient, queryKey)));
+}
+
+async function askAgainBelow(queryClient: QueryClient, queryKey: QueryKey): Promise<void> {
+  // A first answer that is on its way is not asked for anew, and may be of before the change.
+  const early = queryClient.getQueryCache().findAll({
+    queryKey,
+    fetchStatus: "fetching",
+    predicate: ({ state }) => state.data === undefined,
+  });
+  await queryClient.invalidateQueries({ queryKey });
+  await Promise.all(early.map((query) => queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })));
 }
 
 const CHANGED = "files-changed";

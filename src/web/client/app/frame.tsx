@@ -26,6 +26,8 @@ export function Frame() {
   const [isDrawerOpen, setIsDrawerOpen] = useState(false);
   const [isHelpOpen, setIsHelpOpen] = useState(false);
   const wasIdle = useWasIdle();
+  // How "Share → Larder" opened the page; read at once: by the time the tray is there, one may be at another place.
+  const [sharedAs] = useState(() => new URLSearchParams(window.location.search).get("shared"));
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
   useEffect(() => setIsDrawerOpen(false), [pathname]);
   useShortcuts(words.everywhere, [
@@ -77,7 +79,7 @@ export function Frame() {
       <Suspense fallback={null}>
         {isDrawerOpen && <Drawer onClose={() => setIsDrawerOpen(false)} />}
         {isHelpOpen && <Help open onClose={() => setIsHelpOpen(false)} />}
-        {wasIdle && <UploadTray />}
+        {wasIdle && <UploadTray sharedAs={sharedAs} />}
       </Suspense>
     </div>
   );

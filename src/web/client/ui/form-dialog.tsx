@@ -12,6 +12,8 @@ export interface FormDialogProps extends Omit<DialogProps, "open" | "footer"> {
   readonly isBusy?: boolean;
   /** It can't be sent as it is. */
   readonly isDisabled?: boolean;
+  /** The browser itself tells what a field can't hold (`required`, `type`), before it is sent. */
+  readonly isChecked?: boolean;
   /** By the button, or by Enter in a field. What fields can't hold is for this to tell, in words. */
   readonly onSubmit: () => void;
   readonly children: ReactNode;
@@ -23,6 +25,7 @@ export function FormDialog({
   isDanger = false,
   isBusy = false,
   isDisabled = false,
+  isChecked = false,
   onSubmit,
   children,
   ...dialog
@@ -51,9 +54,10 @@ export function FormDialog({
         id={formId}
         onSubmit={(event) => {
           event.preventDefault();
-          onSubmit();
+          // A second Enter while it is on its way, or before it is whole, sends nothing.
+          if (!isBusy && !isDisabled) onSubmit();
         }}
-        noValidate
+        noValidate={!isChecked}
         className="flex flex-col gap-4"
       >
         {children}

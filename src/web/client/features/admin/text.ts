@@ -9,7 +9,6 @@ export const text = defineText("admin", {
   never: "never",
   none: "none",
   noLimit: "no limit",
-  cancel: "Cancel",
   save: "Save",
   saved: "Saved",
   done: "Done",

@@ -35,6 +35,12 @@ export function RewindTab() {
   );
 }
 
+/** What is undone: asked for, shown and done as one, whatever the form says by then. */
+interface Wanted {
+  readonly device: Device;
+  readonly since: string;
+}
+
 function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
   const search = useTextSearch();
   const setSearch = useSetTextSearch();
@@ -42,10 +48,9 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
   const device = devices.find(({ id }) => id === search["device"]) ?? devices[0];
   const [since, setSince] = useState(() => toLocalInput(hoursAgo(24)));
   const moment = fromLocalInput(since);
-  const ask = (isDryRun: boolean) => rewindDevice(device?.id ?? "", moment ?? "", isDryRun);
-  const plan = useMutation({ mutationFn: () => ask(true) });
+  const plan = useMutation({ mutationFn: ({ device, since }: Wanted) => rewindDevice(device.id, since, true) });
   const undo = useMutation({
-    mutationFn: () => ask(false),
+    mutationFn: ({ device, since }: Wanted) => rewindDevice(device.id, since, false),
     onSuccess: ({ counts, hasMore }) => {
       plan.reset();
       const words = [
@@ -58,13 +63,15 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
     onSettled: () => invalidateTree(queryClient),
   });
   const close = () => {
+    // Its end would be told by the next plan's dialog.
+    if (undo.isPending) return;
     plan.reset();
     undo.reset();
   };
   if (device === undefined) return null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (moment !== undefined) plan.mutate();
+    if (moment !== undefined) plan.mutate({ device, since: moment });
   };
   return (
     <>
@@ -84,20 +91,22 @@ function RewindForm({ devices }: { readonly devices: readonly Device[] }) {
         </Button>
       </form>
       {plan.isError && <Refusal error={plan.error} />}
-      {plan.data !== undefined && (
+      {plan.isSuccess && (
         <Dialog
           open
           size="medium"
           onClose={close}
-          title={text.rewindTitle(device.name)}
+          title={text.rewindTitle(plan.variables.device.name)}
           footer={
             <>
-              <Button onClick={close}>{text.cancel}</Button>
+              <Button onClick={close} disabled={undo.isPending}>
+                {text.cancel}
+              </Button>
               <Button
                 variant="danger"
                 busy={undo.isPending}
                 disabled={plan.data.undone.length === 0}
-                onClick={() => undo.mutate()}
+                onClick={() => undo.mutate(plan.variables)}
               >
                 {text.undo}
               </Button>

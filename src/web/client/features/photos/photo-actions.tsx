@@ -1,6 +1,6 @@
 import { Download, Share2, Tag, Trash2, X } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
-import { messageOf } from "../../api/http.ts";
+import { ApiError, messageOf, request } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
 import { useSession } from "../../app/session.ts";
 import { useShortcuts } from "../../app/shortcuts.ts";
@@ -117,5 +117,21 @@ async function filesOf(wall: Wall, selected: Selected): Promise<FileRecord[]> {
     const records = await wall.loadRecords(chunk);
     files.push(...records.filter(({ id }) => selected.has(id)));
   }
+  // One that went to another day since it was selected is in none of these.
+  const found = new Set(files.map(({ id }) => id));
+  for (const id of [...selected.keys()].filter((one) => !found.has(one))) {
+    // oxlint-disable-next-line no-await-in-loop -- seldom more than a few
+    files.push(...(await findFile(id)));
+  }
   return files;
+}
+
+/** A file by its id; empty where it is gone. @throws ApiError, OfflineError */
+async function findFile(id: string): Promise<FileRecord[]> {
+  try {
+    return [await request<FileRecord>("GET", `/api/files/${id}`)];
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return [];
+    throw error;
+  }
 }

@@ -1,8 +1,9 @@
 import { Film, Play } from "lucide-react";
 import { Check, Image as ImageIcon } from "../../ui/icons.ts";
-import { memo, type MouseEvent, type PointerEvent, useRef, useState } from "react";
+import { memo, type MouseEvent, type PointerEvent, useRef } from "react";
 import { cx } from "../../ui/cx.ts";
 import { formatDuration } from "../../ui/format.ts";
+import { usePicture } from "../../ui/use-picture.ts";
 import { type PhotoRecord, thumbnailAddress } from "./api.ts";
 import { momentInWords } from "./dates.ts";
 import { text } from "./text.ts";
@@ -118,7 +119,8 @@ function Picture({
   readonly side: number;
   readonly isSelected: boolean;
 }) {
-  const [hasFailed, setHasFailed] = useState(false);
+  const size = side * window.devicePixelRatio <= SMALL_PIXELS ? "small" : "medium";
+  const { src, hasFailed, onError } = usePicture(thumbnailAddress(photo, size));
   if (!photo.hasThumbnail || hasFailed) {
     const Icon = photo.isVideo ? Film : ImageIcon;
     return (
@@ -130,11 +132,11 @@ function Picture({
   }
   return (
     <img
-      src={thumbnailAddress(photo, side * window.devicePixelRatio <= SMALL_PIXELS ? "small" : "medium")}
+      src={src}
       alt=""
       decoding="async"
       draggable={false}
-      onError={() => setHasFailed(true)}
+      onError={onError}
       className={cx("size-full object-cover transition-transform", isSelected && "scale-90 rounded-lg")}
     />
   );

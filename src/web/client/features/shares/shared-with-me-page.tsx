@@ -28,7 +28,9 @@ export function SharedWithMePage() {
   const { share: shareId, path = "/" } = useTextSearch();
   const received = useQuery(receivedQuery);
   const opened = received.data?.find(({ id }) => id === shareId);
-  if (opened?.folder !== undefined) return <ReceivedFolder share={opened} top={opened.folder} path={path} />;
+  if (opened?.folder !== undefined) {
+    return <ReceivedFolder key={`${opened.id} ${path}`} share={opened} top={opened.folder} path={path} />;
+  }
   const isGone = shareId !== undefined && received.isSuccess;
   return (
     <Page title={text.withMeTitle}>

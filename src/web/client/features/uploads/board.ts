@@ -22,6 +22,8 @@ export class UploadBoard {
   private readonly speedometer = new Speedometer();
   private snapshot: UploadsSnapshot = { uploads: [], totals: totalsOf([], undefined) };
   private timer: ReturnType<typeof setTimeout> | undefined;
+  /** When that one tells, by the clock. */
+  private dueMs = 0;
   private readonly now: () => number;
 
   constructor(now: () => number = () => performance.now()) {
@@ -77,7 +79,10 @@ export class UploadBoard {
   }
 
   private tellSoon(delayMs = TELL_EVERY_MS): void {
-    if (this.timer !== undefined) return;
+    const dueMs = this.now() + delayMs;
+    if (this.timer !== undefined && this.dueMs <= dueMs) return;
+    clearTimeout(this.timer);
+    this.dueMs = dueMs;
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.tell();

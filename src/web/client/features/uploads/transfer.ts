@@ -1,5 +1,5 @@
 // One file over tus 1.0, one attempt: what is to be done about a failure is the engine's decision.
-import type { DetailedError, HttpRequest, HttpResponse, Upload as TusUpload } from "tus-js-client";
+import { type DetailedError, type HttpRequest, type HttpResponse, Upload } from "tus-js-client";
 import { isReadable } from "../../readable-file.ts";
 import { TransferError, judge } from "./failures.ts";
 
@@ -45,7 +45,6 @@ const ONE_REQUEST_BYTES_MAX = 8 * 1024 * 1024;
 export async function sendByTus(request: SendRequest): Promise<SendResult> {
   const { file, signal } = request;
   if (file.size === 0 && !(await isReadable(file))) throw new TransferError({ kind: "unreadable" });
-  const { Upload } = await import("tus-js-client");
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
     let fileId: string | undefined;
@@ -67,7 +66,7 @@ export async function sendByTus(request: SendRequest): Promise<SendResult> {
       const limit = sentBytes >= file.size ? FINISHING_MS_MAX : SILENCE_MS_MAX;
       watchdog = setTimeout(() => giveUp(new TransferError({ kind: "network" })), limit);
     };
-    const upload: TusUpload = new Upload(file, {
+    const upload: Upload = new Upload(file, {
       // With both, the library would begin anew by itself on every refusal of the address.
       ...(request.url === undefined ? { endpoint: request.endpoint } : { uploadUrl: request.url }),
       metadata: request.metadata,
@@ -109,7 +108,6 @@ export async function sendByTus(request: SendRequest): Promise<SendResult> {
 
 /** Lets the server forget an upload. Harmless where it is gone, or where the network is away: it expires by itself. */
 export async function terminateUpload(url: string): Promise<void> {
-  const { Upload } = await import("tus-js-client");
   await Upload.terminate(url, { retryDelays: [1000] }).catch(() => undefined);
 }
 

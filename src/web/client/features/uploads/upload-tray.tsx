@@ -29,12 +29,12 @@ const ShareMissed = lazy(() =>
  * Shows what is being uploaded, at the lower edge of every page; nothing where there is nothing. It also takes up what was
  * left by an earlier page, and what other apps shared (`?shared=1`), and tells where that was lost (`?shared=missed`).
  */
-export function UploadTray() {
+export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
   const { user } = useSession();
   const { uploads, totals } = useUploads();
   const [isOpen, setIsOpen] = useState(true);
   const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
-  const [shared, forgetShared] = useSharedAddress();
+  const [shared, forgetShared] = useSharedAddress(sharedAs);
 
   useEffect(() => {
     void uploadEngine().start(user.id);
@@ -204,9 +204,9 @@ function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return new Set([...ids].filter((other) => other !== id));
 }
 
-/** How "Share → Larder" opened the page, until that is forgotten; read once, before the router changes the address. */
-function useSharedAddress(): readonly [shared: string | null, forget: () => void] {
-  const [shared, setShared] = useState(() => new URLSearchParams(window.location.search).get("shared"));
+/** How "Share → Larder" opened the page, until that is forgotten. */
+function useSharedAddress(openedBy: string | null): readonly [shared: string | null, forget: () => void] {
+  const [shared, setShared] = useState(openedBy);
   const setSearch = useSetTextSearch();
   const forget = () => {
     setShared(null);

@@ -24,9 +24,9 @@ export function DeleteUserDialog({ account, onClose }: { readonly account: Accou
       title={text.deleteTitle(nameOf(account))}
       description={text.deleteBody}
       action={text.delete}
-      danger
+      isDanger
       isBusy={erase.isPending}
-      isIncomplete={typed.trim().toLowerCase() !== account.email.toLowerCase()}
+      isDisabled={typed.trim().toLowerCase() !== account.email.toLowerCase()}
       error={erase.error}
       onSubmit={() => erase.mutate()}
       onClose={onClose}

@@ -40,7 +40,7 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
       title={text.editTitle(nameOf(account))}
       action={text.save}
       isBusy={change.isPending}
-      isIncomplete={email.trim() === "" || quota === undefined}
+      isDisabled={email.trim() === "" || quota === undefined}
       error={change.error}
       onSubmit={() => (Object.keys(changes).length === 0 ? onClose() : change.mutate())}
       onClose={onClose}

@@ -46,7 +46,7 @@ export function NewUserDialog({ onClose }: { readonly onClose: () => void }) {
       description={text.newUserHint}
       action={text.create}
       isBusy={create.isPending}
-      isIncomplete={email.trim() === ""}
+      isDisabled={email.trim() === ""}
       error={create.error}
       onSubmit={() => create.mutate()}
       onClose={onClose}

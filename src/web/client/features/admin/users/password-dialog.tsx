@@ -25,7 +25,7 @@ export function PasswordDialog({ account, onClose }: { readonly account: Account
       description={text.setPasswordHint}
       action={text.save}
       isBusy={change.isPending}
-      isIncomplete={password === ""}
+      isDisabled={password === ""}
       error={change.error}
       onSubmit={() => change.mutate()}
       onClose={onClose}

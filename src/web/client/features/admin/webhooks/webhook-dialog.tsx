@@ -46,7 +46,7 @@ export function WebhookDialog({
       title={webhook === undefined ? text.newWebhook : text.editWebhook}
       action={webhook === undefined ? text.create : text.save}
       isBusy={save.isPending}
-      isIncomplete={url.trim() === "" || events.size === 0}
+      isDisabled={url.trim() === "" || events.size === 0}
       error={save.error}
       onSubmit={() => save.mutate()}
       onClose={onClose}

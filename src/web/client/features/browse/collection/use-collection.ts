@@ -1,5 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { messageOf } from "../../../api/http.ts";
 import { announce } from "../../../app/announce.ts";
+import { toast } from "../../../ui/toast.tsx";
 import { text } from "../text.ts";
 import { type Span, spanBetween } from "./page-window.ts";
 import {
@@ -64,6 +66,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   const anchor = useRef(startAt);
   const cursorId = useRef<string | undefined>(undefined);
   const gathering = useRef<AbortController | undefined>(undefined);
+  const gathered = useRef<Promise<readonly T[]> | undefined>(undefined);
 
   const keyText = JSON.stringify(source.key);
   const lastKey = useRef(keyText);
@@ -126,16 +129,19 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
     const controller = new AbortController();
     gathering.current = controller;
     setGathering(true);
-    void pages
-      .load(span, undefined, controller.signal)
+    const loading = pages.load(span, undefined, controller.signal);
+    gathered.current = loading;
+    void loading
       .then((entries) => {
         if (!controller.signal.aborted) apply(entries);
       })
       .catch((error: unknown) => {
-        if (!controller.signal.aborted) announce(text.notAllSelected(String(error)));
+        if (!controller.signal.aborted) toast({ text: text.notAllSelected(messageOf(error)), tone: "danger" });
       })
       .finally(() => {
-        if (gathering.current === controller) setGathering(false);
+        if (gathering.current !== controller) return;
+        gathered.current = undefined;
+        setGathering(false);
       });
   };
 
@@ -153,7 +159,12 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
   };
 
   const resolve = async (progress?: (done: number, of: number) => void) => {
-    if (selection.kind === "some") return [...selection.entries.values()];
+    if (selection.kind === "some") {
+      // What is still on its way belongs to it.
+      const isOnItsWay = gathering.current?.signal.aborted === false;
+      const more = isOnItsWay ? await gathered.current : undefined;
+      return [...new Map([...selection.entries.values(), ...(more ?? [])].map((entry) => [entry.id, entry])).values()];
+    }
     const { except } = selection;
     const entries = await pages.load({ first: 0, last: total - 1 }, progress);
     return entries.filter(({ id }) => !except.has(id));
@@ -169,9 +180,14 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
       isSelected: selected,
       point,
       select,
-      selectEntries: (entries: readonly T[], isAdded = false) =>
-        setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries))),
-      selectAll: () => setSelection(EVERYTHING),
+      selectEntries: (entries: readonly T[], isAdded = false) => {
+        if (!isAdded) gathering.current?.abort();
+        setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries)));
+      },
+      selectAll: () => {
+        gathering.current?.abort();
+        setSelection(EVERYTHING);
+      },
       clear: () => {
         gathering.current?.abort();
         setSelection(NOTHING);

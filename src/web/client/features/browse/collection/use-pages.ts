@@ -1,4 +1,4 @@
-import { type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
+import { type Query, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { live } from "../../../api/queries.ts";
 import { PAGE_SIZE, pageOf, pagesOf, placeInPage, type Span } from "./page-window.ts";
@@ -32,7 +32,7 @@ export interface Pages<T, P extends ListPage<T> = ListPage<T>> {
   /** Tells which positions are looked at. */
   look(span: Span): void;
   /**
-   * The entries of a span in order, loading what is not known.
+   * The entries of a span in order, as the server has them now.
    * @throws ApiError or OfflineError of the first page that fails; what `signal` was aborted with
    */
   load(span: Span, progress?: (done: number, of: number) => void, signal?: AbortSignal): Promise<T[]>;
@@ -108,7 +108,9 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
   );
   const known = useCallback(() => {
     const entries = new Map<number, T>();
-    for (const [queryKey, page] of queryClient.getQueriesData<ListPage<T>>({ queryKey: stableKey })) {
+    // Of those that are asked for anew entries may have other positions by now.
+    const truePages = { queryKey: stableKey, predicate: ({ state }: Query) => !state.isInvalidated };
+    for (const [queryKey, page] of queryClient.getQueriesData<ListPage<T>>(truePages)) {
       const number = queryKey.at(-1);
       if (page === undefined || typeof number !== "number") continue;
       page.entries.forEach((entry, place) => entries.set((number - 1) * PAGE_SIZE + place, entry));
@@ -124,9 +126,8 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
     const loadSome = async () => {
       for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) {
         signal?.throwIfAborted();
-        // Not kept: a selection may go over far more pages than are ever looked at.
-        const kept = queryClient.getQueryData<ListPage<T>>([...stableKey, page]);
-        loaded.set(page, (kept ?? (await source.fetchPage(page, signal))).entries);
+        // Asked anew: pages that are kept were read at different moments, and would give some twice and others not at all.
+        loaded.set(page, (await source.fetchPage(page, signal)).entries);
         progress?.(loaded.size, pages.length);
       }
     };
