@@ -1,6 +1,9 @@
 // The pages on a bad line, after an update of the server, and below a base path.
 import { expect, test } from "bun:test";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
+import { checksumOf, chooseFiles, stored, tray, untilTraySays, withFiles } from "./support/upload-files.ts";
 
 describeWeb("a page on a bad line", (web) => {
   test("says that the server can't be reached, and goes on when it is back", async () => {
@@ -42,17 +45,106 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
   test("loads itself anew where a part of it is gone", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByRole("heading", { level: 1 }).waitFor();
-    // As after an update: what this page names is not there, until it is loaded again.
-    let isOld = true;
-    await page.route("**/assets/**", async (route) => {
-      if (isOld) await route.fulfill({ status: 404, body: "{}" });
-      else await route.continue();
-    });
-    page.on("framenavigated", () => {
-      isOld = false;
+    const part = await losePart(page, "trash-page");
+    page.on("request", (request) => {
+      if (request.isNavigationRequest()) part.restore();
     });
     web.expectProblems(page, /dynamically imported module|preload/i);
     await page.getByRole("link", { name: "Trash" }).first().click();
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    expect(part.missed()).toBeGreaterThan(0);
+  });
+
+  test("goes where the person went while it was being loaded", async () => {
+    const page = await web.open({ as: await web.account(), path: "/docs" });
+    const part = await losePart(page, "upload-tray");
+    web.expectProblems(page, /dynamically imported module|preload/i);
+    // By the page itself, as soon as it begins to load: from outside, a click would wait for that.
+    await page.addInitScript(() => {
+      const goOn = () => document.querySelector<HTMLElement>('nav[aria-label="Main"] a[href="/trash"]')?.click();
+      if (window.location.pathname === "/files") window.addEventListener("beforeunload", () => setTimeout(goOn));
+    });
+    const isAway = Promise.withResolvers<void>();
+    page.on("framenavigated", (frame) => {
+      if (frame.url().endsWith("/trash")) isAway.resolve();
+    });
+    let documents = 0;
+    await page.route("**/files", async (route) => {
+      if (!route.request().isNavigationRequest()) return route.continue();
+      documents += 1;
+      // The document that replaces the page comes after the person has gone on.
+      if (documents > 1) await isAway.promise;
+      // One that nobody waits for any more can't be answered.
+      await route.continue().catch(() => undefined);
+    });
+    await page.goto(new URL("/files", page.url()).href);
+    await isAway.promise;
+    part.restore();
+    await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
+    await page.waitForLoadState();
+    expect(new URL(page.url()).pathname).toBe("/trash");
+    expect(part.missed()).toBeGreaterThan(0);
+  });
+
+  test("stays, and says what is missing, for whoever lets an upload end first", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account });
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    const isUploaded = Promise.withResolvers<void>();
+    await page.route("**/api/tus**", async (route) => {
+      await isUploaded.promise;
+      await route.continue();
+    });
+    await losePart(page, "trash-page");
+    web.expectProblems(page, /dynamically imported module|preload/i);
+    await withFiles({ "letter.txt": Buffer.from("Dear all") }, async (folder) => {
+      await chooseFiles(page, [join(folder, "letter.txt")]);
+      await tray(page).waitFor();
+      const asked = page.waitForEvent("dialog");
+      await page.getByRole("link", { name: "Trash" }).first().click({ noWaitAfter: true });
+      const dialog = await asked;
+      expect(dialog.type()).toBe("beforeunload");
+      await dialog.dismiss();
+      await page.getByRole("main").getByRole("alert").waitFor();
+      isUploaded.resolve();
+      await untilTraySays(page, "1 file uploaded");
+    });
+    expect(await stored(account)).toEqual({ "letter.txt": checksumOf(Buffer.from("Dear all")) });
   });
 });
+
+describeWeb("a part beside the page that can't be loaded", (web) => {
+  test("is left out, which is told, and is there the next time", async () => {
+    const page = await web.open({ as: await web.account() });
+    await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+    web.expectProblems(page, /OfflineError/);
+    await page.route("**/assets/**/help-*.js", (route) => route.abort());
+    await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: false, configurable: true }));
+    await page.keyboard.press("?");
+    await page
+      .getByText(/can.t be reached/)
+      .first()
+      .waitFor();
+    await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+    await page.unroute("**/assets/**/help-*.js");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  });
+});
+
+/** As after an update: the script `name` is not there. @returns how often it was missed, and what puts it back */
+async function losePart(page: Page, name: string): Promise<{ missed: () => number; restore: () => void }> {
+  let missed = 0;
+  let isLost = true;
+  await page.route(`**/assets/**/${name}-*.js`, async (route) => {
+    if (!isLost) return route.continue();
+    missed += 1;
+    await route.fulfill({ status: 404, body: "{}" });
+  });
+  return {
+    missed: () => missed,
+    restore: () => {
+      isLost = false;
+    },
+  };
+}

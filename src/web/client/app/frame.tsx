@@ -1,10 +1,10 @@
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
-import { Suspense, useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useRef, useState } from "react";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Banners } from "./banners.tsx";
 import { isAt, mainPlaces } from "./navigation.ts";
-import { PageBoundary } from "./page-boundary.tsx";
+import { PageBoundary, PartBoundary } from "./page-boundary.tsx";
 import { useSession } from "./session.ts";
 import { useShortcuts } from "./shortcuts.ts";
 import { NewButton, SideBar } from "./side-bar.tsx";
@@ -76,11 +76,21 @@ export function Frame() {
           <NewButton isRound />
         </div>
       )}
-      <Suspense fallback={null}>
-        {isDrawerOpen && <Drawer onClose={() => setIsDrawerOpen(false)} />}
-        {isHelpOpen && <Help open onClose={() => setIsHelpOpen(false)} />}
-        {wasIdle && <UploadTray sharedAs={sharedAs} />}
-      </Suspense>
+      {isDrawerOpen && (
+        <PartBoundary address={pathname} onFailed={() => setIsDrawerOpen(false)}>
+          <Drawer onClose={() => setIsDrawerOpen(false)} />
+        </PartBoundary>
+      )}
+      {isHelpOpen && (
+        <PartBoundary address={pathname} onFailed={() => setIsHelpOpen(false)}>
+          <Help open onClose={() => setIsHelpOpen(false)} />
+        </PartBoundary>
+      )}
+      {wasIdle && (
+        <PartBoundary address={pathname}>
+          <UploadTray sharedAs={sharedAs} />
+        </PartBoundary>
+      )}
     </div>
   );
 }

@@ -1,7 +1,9 @@
 import { Component, type ReactNode, Suspense } from "react";
+import { messageOf } from "../api/http.ts";
 import { ErrorState } from "../ui/error-state.tsx";
 import { retryFailedParts } from "../ui/lazy-part.ts";
 import { Spinner } from "../ui/spinner.tsx";
+import { toast } from "../ui/toast.tsx";
 import { words } from "./words.ts";
 
 interface Props {
@@ -42,6 +44,31 @@ export class PageBoundary extends Component<Props, State> {
         />
       </div>
     );
+  }
+}
+
+interface PartProps extends Props {
+  readonly onFailed?: () => void;
+}
+
+/** Keeps the page where a part beside it fails (a dialog, the upload tray): says so, and leaves that part out. */
+export class PartBoundary extends Component<PartProps, State> {
+  override state: State = { address: this.props.address, error: undefined };
+
+  static getDerivedStateFromError = PageBoundary.getDerivedStateFromError;
+
+  static getDerivedStateFromProps = PageBoundary.getDerivedStateFromProps;
+
+  override componentDidCatch(error: unknown): void {
+    // The next time it is shown, it is asked for again.
+    retryFailedParts();
+    toast({ text: messageOf(error), tone: "danger" });
+    this.props.onFailed?.();
+  }
+
+  override render(): ReactNode {
+    if (this.state.error !== undefined) return null;
+    return <Suspense fallback={null}>{this.props.children}</Suspense>;
   }
 }
 

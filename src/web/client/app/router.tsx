@@ -11,6 +11,7 @@ import {
 import { ConfirmHost } from "../ui/confirm.tsx";
 import { ErrorState } from "../ui/error-state.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
+import { followInReload } from "../ui/reload.ts";
 import { ToastHost } from "../ui/toast.tsx";
 import { TooltipHost } from "../ui/tooltip.tsx";
 import { basePath } from "./address.ts";
@@ -117,7 +118,7 @@ const routeTree = root.addChildren([
 
 /** Makes the router; its addresses are below the base path. */
 export function makeRouter() {
-  return createRouter({
+  const router = createRouter({
     routeTree,
     basepath: basePath() || "/",
     parseSearch: (query) => parseTextSearch(query),
@@ -128,6 +129,8 @@ export function makeRouter() {
     scrollToTopSelectors: ["#main"],
     trailingSlash: "never",
   });
+  followInReload(router.history);
+  return router;
 }
 
 let isFirstDrawing = true;

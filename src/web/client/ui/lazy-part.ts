@@ -1,5 +1,7 @@
 import { createElement, type ReactNode, use } from "react";
+import { OfflineError } from "../api/http.ts";
 import { pageVersion } from "../app/address.ts";
+import { isPageReloading, reloadInPlaceOf } from "./reload.ts";
 
 type Part<Props> = (props: Props) => ReactNode;
 
@@ -45,15 +47,16 @@ export function retryFailedParts(): void {
 
 /**
  * Loads a script by a dynamic import, and the whole page anew if the server does not have that script any more.
- * @throws what the import was refused with, where a reload has not helped
+ * @throws OfflineError; what the import was refused with, where a reload has not helped or was not wanted
  */
 export async function loadScript<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {
-    if (!navigator.onLine || !mayReload()) throw error;
-    window.location.reload();
-    return await Promise.withResolvers<never>().promise;
+    if (isPageReloading()) return await Promise.withResolvers<never>().promise;
+    if (!navigator.onLine) throw new OfflineError(error);
+    if (!mayReload()) throw error;
+    return await reloadInPlaceOf(error);
   }
 }
 
