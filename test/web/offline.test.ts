@@ -74,8 +74,7 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
       documents += 1;
       // The document that replaces the page comes after the person has gone on.
       if (documents > 1) await isAway.promise;
-      // One that nobody waits for any more can't be answered.
-      await route.continue().catch(() => undefined);
+      await route.continue();
     });
     await page.goto(new URL("/files", page.url()).href);
     await isAway.promise;
@@ -117,18 +116,44 @@ describeWeb("a part beside the page that can't be loaded", (web) => {
   test("is left out, which is told, and is there the next time", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
-    web.expectProblems(page, /OfflineError/);
-    await page.route("**/assets/**/help-*.js", (route) => route.abort());
-    await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: false, configurable: true }));
+    await page.route("**/assets/**/help-*.js", async (route) => {
+      await page.context().setOffline(true);
+      await route.abort();
+    });
     await page.keyboard.press("?");
+    // Once by the banner, once for what was asked for.
+    await page
+      .getByText(/can.t be reached/)
+      .nth(1)
+      .waitFor();
+    await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
+    await page.unroute("**/assets/**/help-*.js");
+    await page.context().setOffline(false);
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  });
+
+  test("comes by itself when the line is back, where nobody asked for it", async () => {
+    const account = await web.account();
+    const page = await web.open({ as: account, path: "/docs" });
+    const asked = Promise.withResolvers<void>();
+    await page.route("**/assets/**/upload-tray-*.js", async (route) => {
+      await page.context().setOffline(true);
+      asked.resolve();
+      await route.abort();
+    });
+    await page.goto(new URL("/files", page.url()).href);
+    await asked.promise;
     await page
       .getByText(/can.t be reached/)
       .first()
       .waitFor();
-    await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
-    await page.unroute("**/assets/**/help-*.js");
-    await page.keyboard.press("?");
-    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    await page.unroute("**/assets/**/upload-tray-*.js");
+    await page.context().setOffline(false);
+    await withFiles({ "letter.txt": Buffer.from("Dear all") }, async (folder) => {
+      await chooseFiles(page, [join(folder, "letter.txt")]);
+      await untilTraySays(page, "1 file uploaded");
+    });
   });
 });
 

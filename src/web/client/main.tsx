@@ -4,6 +4,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, startTransition } from "react";
 import { createRoot } from "react-dom/client";
+import { OfflineError } from "./api/http.ts";
 import { followOtherTabs } from "./api/queries.ts";
 import { queryClient } from "./api/query-client.ts";
 import { watchConnection } from "./app/connection.ts";
@@ -30,7 +31,7 @@ export async function mount(root: HTMLElement): Promise<void> {
   await nextTask();
   // In slices, so that the page takes clicks and keys between them.
   startTransition(() => {
-    createRoot(root).render(
+    createRoot(root, { onCaughtError: report }).render(
       <StrictMode>
         <CSPProvider disableStyleElements>
           <DirectionProvider direction={document.documentElement.dir === "rtl" ? "rtl" : "ltr"}>
@@ -42,4 +43,10 @@ export async function mount(root: HTMLElement): Promise<void> {
       </StrictMode>,
     );
   });
+}
+
+/** What a boundary has caught, and told in its place: that the line is down is no fault of the page. */
+function report(error: unknown, { componentStack }: { readonly componentStack?: string | undefined }): void {
+  // oxlint-disable-next-line no-console -- as React does without this
+  if (!(error instanceof OfflineError)) console.error(error, componentStack);
 }

@@ -150,6 +150,18 @@ async function send(method: Method, path: `/api/${string}`, options: RequestOpti
   }
 }
 
+/** Whether the server has the document of a page now; where there was no answer, everybody who follows is told so. */
+export async function hasDocument(address: string): Promise<boolean> {
+  try {
+    const { ok } = await fetch(address, { method: "HEAD", cache: "no-store" });
+    tellReached(true);
+    return ok;
+  } catch {
+    tellReached(false);
+    return false;
+  }
+}
+
 async function readAnswer<T>(response: Response): Promise<T> {
   const text = await response.text().catch((error: unknown) => {
     throw new OfflineError(error);

@@ -1,6 +1,8 @@
 import { Link, Outlet, useLocation } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { messageOf, OfflineError } from "../api/http.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
+import { toast } from "../ui/toast.tsx";
 import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Banners } from "./banners.tsx";
 import { isAt, mainPlaces } from "./navigation.ts";
@@ -17,6 +19,9 @@ const UploadTray = lazyPart(() => import("../features/uploads/upload-tray.tsx").
 
 /** Where phones have the round button: on other pages it would only stand before what is there. */
 const PLACES_TO_ADD = ["/files", "/photos"] as const;
+
+/** When a part that nobody asked for is tried again. */
+const RETRY_MS = 5_000;
 
 /** The frame of all pages of a signed-in person: bars around one page. */
 export function Frame() {
@@ -77,22 +82,29 @@ export function Frame() {
         </div>
       )}
       {isDrawerOpen && (
-        <PartBoundary address={pathname} onFailed={() => setIsDrawerOpen(false)}>
+        <PartBoundary address={pathname} onFailed={(error) => tellFailed(error, setIsDrawerOpen)}>
           <Drawer onClose={() => setIsDrawerOpen(false)} />
         </PartBoundary>
       )}
       {isHelpOpen && (
-        <PartBoundary address={pathname} onFailed={() => setIsHelpOpen(false)}>
+        <PartBoundary address={pathname} onFailed={(error) => tellFailed(error, setIsHelpOpen)}>
           <Help open onClose={() => setIsHelpOpen(false)} />
         </PartBoundary>
       )}
       {wasIdle && (
-        <PartBoundary address={pathname}>
+        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => tellFailed(error)}>
           <UploadTray sharedAs={sharedAs} />
         </PartBoundary>
       )}
     </div>
   );
+}
+
+/** Says why a part is not there; for one that was asked for, `setIsOpen` lets it be asked for again. */
+function tellFailed(error: unknown, setIsOpen?: (isOpen: boolean) => void): void {
+  setIsOpen?.(false);
+  // Of what nobody asked for, a line that is down is told by its banner.
+  if (setIsOpen !== undefined || !(error instanceof OfflineError)) toast({ text: messageOf(error), tone: "danger" });
 }
 
 /** Phones: the places that are reached by the thumb. */

@@ -1,13 +1,12 @@
 import { Component, type ReactNode, Suspense } from "react";
-import { messageOf } from "../api/http.ts";
+import { OfflineError } from "../api/http.ts";
 import { ErrorState } from "../ui/error-state.tsx";
 import { retryFailedParts } from "../ui/lazy-part.ts";
 import { Spinner } from "../ui/spinner.tsx";
-import { toast } from "../ui/toast.tsx";
 import { words } from "./words.ts";
 
 interface Props {
-  /** The page's address: with another one, a failure is forgotten. */
+  /** Where the page is, or how things stand: with another one, a failure is forgotten. */
   readonly address: string;
   readonly children: ReactNode;
 }
@@ -48,12 +47,15 @@ export class PageBoundary extends Component<Props, State> {
 }
 
 interface PartProps extends Props {
-  readonly onFailed?: () => void;
+  readonly onFailed: (error: unknown) => void;
+  /** How long after a failure by the line it is tried again by itself; not at all without it. */
+  readonly retryMs?: number;
 }
 
-/** Keeps the page where a part beside it fails (a dialog, the upload tray): says so, and leaves that part out. */
+/** Keeps the page where a part beside it fails (a dialog, the upload tray), and leaves that part out. */
 export class PartBoundary extends Component<PartProps, State> {
   override state: State = { address: this.props.address, error: undefined };
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   static getDerivedStateFromError = PageBoundary.getDerivedStateFromError;
 
@@ -62,8 +64,14 @@ export class PartBoundary extends Component<PartProps, State> {
   override componentDidCatch(error: unknown): void {
     // The next time it is shown, it is asked for again.
     retryFailedParts();
-    toast({ text: messageOf(error), tone: "danger" });
-    this.props.onFailed?.();
+    this.props.onFailed(error);
+    const { retryMs } = this.props;
+    if (retryMs === undefined || !(error instanceof OfflineError)) return;
+    this.#retryTimer = setTimeout(() => this.setState({ error: undefined }), retryMs);
+  }
+
+  override componentWillUnmount(): void {
+    clearTimeout(this.#retryTimer);
   }
 
   override render(): ReactNode {

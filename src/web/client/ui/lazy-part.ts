@@ -1,5 +1,5 @@
 import { createElement, type ReactNode, use } from "react";
-import { OfflineError } from "../api/http.ts";
+import { hasDocument, OfflineError } from "../api/http.ts";
 import { pageVersion } from "../app/address.ts";
 import { isPageReloading, reloadInPlaceOf } from "./reload.ts";
 
@@ -32,8 +32,10 @@ export function lazyPart<Props extends object>(load: () => Promise<Part<Props>>)
   };
   // What was only expected to be needed is no reason to load the page anew: it is asked for again when it is shown.
   const preload = () => {
-    loading ??= load();
-    return loading.then(ignore, forget);
+    const early = load();
+    return early.then(() => {
+      loading ??= early;
+    }, ignore);
   };
   const Lazy = (props: Props) => createElement(use(loadToShow()), props);
   return Object.assign(Lazy, { preload });
@@ -53,8 +55,9 @@ export async function loadScript<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load();
   } catch (error) {
+    // Without the server there is nothing to load anew: the person would be left with the browser's own page.
+    if (!(await hasDocument(window.location.href))) throw new OfflineError(error);
     if (isPageReloading()) return await Promise.withResolvers<never>().promise;
-    if (!navigator.onLine) throw new OfflineError(error);
     if (!mayReload()) throw error;
     return await reloadInPlaceOf(error);
   }
@@ -72,7 +75,7 @@ function mayReload(): boolean {
   }
 }
 
-/** Whoever preloads waits for nothing but the end of it. */
+/** What was only expected to be needed may be missing. */
 function ignore(): void {
   return;
 }

@@ -14,20 +14,17 @@ let isReloading = false;
  * @param error what is thrown to who stays
  */
 export function reloadInPlaceOf(error: unknown): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  // Comes after the listeners that ask; who leaves all the same does not see what becomes of the page.
-  window.addEventListener(
-    "beforeunload",
-    (event) => {
+  return new Promise((_, reject) => {
+    const stay = (event: Event) => {
       if (!event.defaultPrevented) return;
       isReloading = false;
-      reject(error);
-    },
-    { once: true },
-  );
-  isReloading = true;
-  window.location.reload();
-  return promise;
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    // Comes after the listeners that ask; who leaves all the same does not see what becomes of the page.
+    window.addEventListener("beforeunload", stay, { once: true });
+    isReloading = true;
+    window.location.reload();
+  });
 }
 
 /** Whether the page is about to go: nothing that fails now needs to be told. */
