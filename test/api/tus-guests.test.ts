@@ -139,12 +139,11 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
     const large = await begin(999_999_999_999);
     expectRefusal(large, 413, "file_too_large");
     const most = large.number("error.details.limit");
-    // More than 200 of one link are not kept: the first that sent nothing gives way.
     const first = (await begin(most)).header("location");
-    for (let count = 1; count < 200; count++) expectStatus(await begin(most), 201);
-    expectStatus(await headTus(own.visitor, first), 200);
-    expectStatus(await begin(most), 201);
-    expectStatus(await headTus(own.visitor, first), 404);
+    for (let count = 1; count < 100; count++) expectStatus(await begin(most), 201);
+    // More of one link and address are not taken; what was announced just now is about to send.
+    expectRefusal(await begin(most), 503, "overloaded");
+    expectStatus(await own.visitor.request("DELETE", first, { headers: tusVersion }), 204);
     expect(await usedBytes(client)).toBe(0);
     await client.storedId("mine");
     const path = (await begin(1_000)).header("location");
@@ -153,6 +152,53 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
     expectStatus(await own.visitor.request("DELETE", path, { headers: tusVersion }), 204);
     expect(await usedBytes(client)).toBe(4);
   });
+});
+
+test("guests of one address leave half of a drop box's places to others, however alive they keep their uploads", async () => {
+  await withServer({ env: { LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } }, async (own) => {
+    const { client } = await own.signUp();
+    const { home } = await dropBox(client);
+    const begin = (address: string, bytes?: string): Promise<Answer> => {
+      const headers = { "upload-length": "3", "x-forwarded-for": address };
+      return beginTus(own.visitor, headers, {}, { home, ...(bytes !== undefined && { bytes }) });
+    };
+    const kept: string[] = [];
+    for (let count = 0; count < 100; count++) kept.push((await begin("203.0.113.1", "a")).header("location"));
+    expectRefusal(await begin("203.0.113.1", "a"), 503, "overloaded");
+    // A home has many addresses by IPv6, and counts once: with those at the same time, too.
+    const home6 = Array.from({ length: 110 }, (_, at) => begin(`2001:db8:1:2::${(at + 1).toString(16)}`, "a"));
+    const statuses = (await Promise.all(home6)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(10);
+    // All places are taken, by bytes of the last minutes: whoever comes now waits, and nothing gives way.
+    expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
+    for (const path of kept) expectStatus(await headTus(own.visitor, path), 200);
+    // Where one has ended, another begins.
+    expectStatus(await appendTus(own.visitor, kept[0] ?? "", 1, "bc"), 204);
+    expectStatus(await begin("198.51.100.1", "a"), 201);
+    expectRefusal(await begin("203.0.113.1", "a"), 503, "overloaded");
+  });
+});
+
+test("parts are joined although their sender has no place left", async () => {
+  const { client } = await server().signUp();
+  const { home } = await dropBox(client);
+  const guest = server().visitor;
+  const parts: string[] = [];
+  for (let count = 0; count < 100; count++) {
+    const headers = { "upload-length": "1", "upload-concat": "partial" };
+    parts.push((await beginTus(guest, headers, {}, { home, bytes: "x" })).header("location"));
+  }
+  expectRefusal(await beginTus(guest, { "upload-length": "1" }, {}, { home }), 503, "overloaded");
+  const joined = await beginTus(
+    guest,
+    { "upload-concat": `final;${parts.join(" ")}` },
+    { filename: "x.txt" },
+    { home },
+  );
+  expectStatus(joined, 201);
+  const list = await client.get("/api/files?folder=/box");
+  expect(list.at("data.files.0")).toMatchObject({ name: "x.txt", checksum: checksumOf("x".repeat(100)) });
 });
 
 test("what came with a first request that broke off holds nothing: nobody was told its address (D16)", async () => {

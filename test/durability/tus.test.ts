@@ -2,7 +2,8 @@ import { expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { clockFails, movableClock } from "../support/faults/preload.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { withServer } from "../support/server.ts";
 import { appendTus, beginTus, headTus, newTus, offsetOf, tusVersion } from "../support/tus.ts";
@@ -106,6 +107,44 @@ test("a joining that a crash broke off can be made again, and leaves nothing beh
     expect((await client.get("/api/tus")).at("data.uploads")).toEqual([]);
   });
 });
+
+test.skipIf(clockFails !== undefined)(
+  "where a drop box has no place left, the upload without bytes for longest gives way, and none that has got some",
+  async () => {
+    const clock = await movableClock();
+    await withServer({ env: { ...clock.env, LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } }, async (server) => {
+      const { client } = await server.signUp();
+      const folder = await client.folderId("box");
+      const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+      const home = `/api/public/${made.string("data.token")}/tus`;
+      const guest = server.visitor;
+      const begin = (address: string) =>
+        beginTus(guest, { "upload-length": "9", "x-forwarded-for": address }, {}, { home, bytes: "a" });
+      const begun: string[] = [];
+      for (const address of ["203.0.113.1", "203.0.113.2"]) {
+        for (let count = 0; count < 100; count++) begun.push((await begin(address)).header("location"));
+      }
+      const [alive = "", idle = "", next = ""] = begun;
+      await clock.set(4 * 60);
+      expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
+      expectStatus(await appendTus(guest, alive, 1, "b"), 204);
+      // Six minutes after the others, two after this one. No place is asked for: all stay, however idle.
+      await clock.set(6 * 60);
+      for (const path of begun) expectStatus(await headTus(guest, path), 200);
+      expectStatus(await begin("198.51.100.1"), 201);
+      expectStatus(await headTus(guest, idle), 404);
+      for (const path of [alive, next]) expectStatus(await headTus(guest, path), 200);
+      // One that was only announced goes before all that have bytes, once it had the time to send some.
+      const announced = await newTus(guest, 9, {}, { home, headers: { "x-forwarded-for": "198.51.100.1" } });
+      expectStatus(await headTus(guest, next), 404);
+      expectStatus(await begin("198.51.100.1"), 201);
+      expectStatus(await headTus(guest, announced), 200);
+      await clock.set(8 * 60);
+      expectStatus(await begin("198.51.100.1"), 201);
+      expectStatus(await headTus(guest, announced), 404);
+    });
+  },
+);
 
 test("bytes that are not there any more are asked for again", async () => {
   await withServer({}, async (server) => {

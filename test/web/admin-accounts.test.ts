@@ -38,6 +38,8 @@ describeWeb("the administration of accounts", (web) => {
     await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor();
     await page.getByRole("rowheader", { name: "Root" }).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Name", exact: true }).click();
+    // The second press turns round what the first one has sorted.
+    await page.locator('th[aria-sort="ascending"]', { hasText: "Name" }).waitFor();
     await page.getByRole("button", { name: "Name", exact: true }).click();
     await page.waitForURL("**sort=name&order=desc**");
     await page.locator('th[aria-sort="descending"]').waitFor();
@@ -83,6 +85,8 @@ describeWeb("the administration of accounts", (web) => {
     const account = await web.account("Edith Edited");
     const page = await web.open({ as: admin, path: "/admin/users?find=Edith" });
     await page.getByRole("button", { name: "Actions for Edith Edited" }).press("Enter");
+    // The menu takes the focus a frame after it is drawn.
+    await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.getByRole("menuitem", { name: "Edit" }).press("Enter");
     const dialog = page.getByRole("dialog", { name: "Edit Edith Edited" });
     await dialog.getByLabel("Role").selectOption("Administrator");

@@ -38,6 +38,22 @@ describeWeb("the administration of the server", (web) => {
     await page.locator(".u-wrap canvas").nth(3).waitFor();
   });
 
+  test("tells what would be drawn where the drawing can't be loaded, and draws when it can be", async () => {
+    const page = await web.open({ as: admin, path: "/admin/health" });
+    await page.getByText("Running since").waitFor();
+    await page.route("**/assets/**/uPlot*.js", (route) => route.abort());
+    await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: false, configurable: true }));
+    await page.getByRole("link", { name: "Storage" }).first().click();
+    await page.getByText("The drawing could not be loaded.").nth(3).waitFor();
+    await page.getByText(/Counted: from/).waitFor();
+    await web.lookAt(page, "admin-storage-offline");
+    await page.unroute("**/assets/**/uPlot*.js");
+    await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: true }));
+    await page.getByLabel("Period").selectOption("Last year");
+    await page.locator(".u-wrap canvas").nth(3).waitFor();
+    expect(await page.getByText("The drawing could not be loaded.").count()).toBe(0);
+  });
+
   test("runs a job now, and tells what came of it", async () => {
     const page = await web.open({ as: admin, path: "/admin/jobs" });
     const row = page.getByRole("row", { name: /^trash/ });

@@ -1,7 +1,40 @@
 // What people do with files, and how it is taken back.
 import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
 import { describeWeb } from "./support/browser.ts";
-import { eventually, expectFocus, expectSelected, row } from "./files-helpers.ts";
+import { eventually, expectFocus, expectSelected, row, tile } from "./files-helpers.ts";
+
+/** The field in which a name is typed. */
+const nameField = (page: Page) => page.getByRole("textbox", { name: "New name" });
+
+/** As when the person comes back to the page: it asks for what others changed. */
+async function lookAgain(page: Page): Promise<void> {
+  await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+}
+
+/** Waits until a field with this in it has the focus, these letters being selected. */
+async function expectTyping(page: Page, value: string, from: number, to: number): Promise<void> {
+  await eventually(
+    () =>
+      page.evaluate(() => {
+        const field = document.activeElement;
+        if (!(field instanceof HTMLInputElement)) return undefined;
+        return { value: field.value, from: field.selectionStart, to: field.selectionEnd };
+      }),
+    { value, from, to },
+  );
+}
+
+/** Begins to type a name: "draft", of which the second and the third letter are selected then. */
+async function beginTyping(page: Page): Promise<void> {
+  await page.keyboard.press("F2");
+  await nameField(page).fill("draft");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Shift+ArrowRight");
+  await expectTyping(page, "draft", 1, 3);
+}
 
 describeWeb("deeds with files", (web) => {
   test("a name is changed in place, from its stem, and a taken one is told at the field", async () => {
@@ -30,6 +63,106 @@ describeWeb("deeds with files", (web) => {
     await field.waitFor({ state: "detached" });
     await expectFocus(page, "epistle.txt");
     expect(await account.client.names()).toEqual(["epistle.txt", "taken.txt"]);
+  });
+
+  test("a name that is being typed stays as it is when others add files above it, few or more than are drawn", async () => {
+    const account = await web.account();
+    await account.client.stored("mine", { name: "m.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "m.txt").click();
+    await beginTyping(page);
+    await account.client.stored("theirs", { name: "a.txt" });
+    await lookAgain(page);
+    await row(page, "a.txt").waitFor();
+    await expectTyping(page, "draft", 1, 3);
+
+    for (let at = 100; at < 160; at++) await account.client.stored("theirs", { name: `b${at}.txt` });
+    await lookAgain(page);
+    await row(page, "b100.txt").waitFor();
+    await expectTyping(page, "draft", 1, 3);
+    await page.keyboard.type("!");
+    await page.keyboard.press("Enter");
+    await expectFocus(page, "d!ft");
+    const found = await account.client.names();
+    expect([found.length, found.includes("d!ft"), found.includes("m.txt")]).toEqual([62, true, false]);
+  });
+
+  test("a name that is being typed goes with its tile into the next row", async () => {
+    const account = await web.account();
+    for (let at = 10; at < 30; at++) await account.client.stored("mine", { name: `m${at}.txt` });
+    const page = await web.open({ as: account });
+    await page.getByRole("button", { name: "Tiles" }).click();
+    await tile(page, "m10.txt").waitFor();
+    const columns = Number(await page.getByRole("grid").getAttribute("aria-colcount"));
+    const last = `m${10 + columns - 1}.txt`;
+    await tile(page, last).click();
+    await beginTyping(page);
+    await account.client.stored("theirs", { name: "a.txt" });
+    await lookAgain(page);
+    await tile(page, "a.txt").waitFor();
+    await expectTyping(page, "draft", 1, 3);
+    await page.keyboard.press("Enter");
+    await expectFocus(page, "draft");
+    const found = await account.client.names();
+    expect([found.length, found.includes("draft"), found.includes(last)]).toEqual([21, true, false]);
+  });
+
+  test("a refusal of a name is told although its row is another by then, and what is typed stays", async () => {
+    const account = await web.account();
+    await account.client.stored("one", { name: "letter.txt" });
+    await account.client.stored("two", { name: "taken.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "letter.txt").click();
+    await page.keyboard.press("F2");
+    await nameField(page).fill("taken.txt");
+    const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    await page.route("**/api/files/file_*", async (route) => {
+      asked.resolve();
+      await gate.promise;
+      await route.continue();
+    });
+    await page.keyboard.press("Enter");
+    await asked.promise;
+    await account.client.stored("theirs", { name: "a.txt" });
+    await lookAgain(page);
+    await row(page, "a.txt").waitFor();
+    gate.resolve();
+    await page.getByRole("alert").getByText("taken.txt").waitFor();
+    expect(await nameField(page).inputValue()).toBe("taken.txt");
+    expect(await account.client.names()).toEqual(["a.txt", "letter.txt", "taken.txt"]);
+  });
+
+  test("a name is saved while the list is being asked for anew, and one that was not changed undoes nobody's", async () => {
+    const account = await web.account();
+    const id = await account.client.storedId("mine", { name: "letter.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "letter.txt").click();
+    await page.keyboard.press("F2");
+    await nameField(page).fill("epistle.txt");
+    const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    await page.route(/\/api\/files\?/, async (route) => {
+      asked.resolve();
+      await gate.promise;
+      await route.continue();
+    });
+    // Another tab of this browser changed something.
+    await page.evaluate(() => new BroadcastChannel("larder-files").postMessage("files-changed"));
+    await asked.promise;
+    await page.keyboard.press("Enter");
+    await eventually(() => account.client.names(), ["epistle.txt"]);
+    gate.resolve();
+    await expectFocus(page, "epistle.txt");
+
+    await page.keyboard.press("F2");
+    await nameField(page).waitFor();
+    await account.client.put(`/api/files/${id}`, { name: "theirs.txt" });
+    await lookAgain(page);
+    await page.getByRole("button", { name: "More for theirs.txt" }).waitFor();
+    await page.keyboard.press("Enter");
+    await expectFocus(page, "theirs.txt");
+    expect(await account.client.names()).toEqual(["theirs.txt"]);
   });
 
   test("a folder is made, also by keys; a refusal is told in words", async () => {
@@ -74,7 +207,8 @@ describeWeb("deeds with files", (web) => {
     await page.getByRole("toolbar").getByRole("button", { name: "Move to…" }).click();
     await dialog.getByText("That is where they are already.").waitFor();
     expect(await dialog.getByRole("button", { name: "Move here" }).isDisabled()).toBe(true);
-    // By keys: down to Archive, open it, down into 2024.
+    // By keys: down to Archive, open it, down into 2024. The dialog takes the focus a frame after it is drawn.
+    await dialog.locator(":focus").waitFor();
     await dialog.getByRole("treeitem", { name: "Files" }).focus();
     await dialog.getByRole("treeitem", { name: "Archive" }).waitFor();
     await page.keyboard.press("ArrowDown");
@@ -236,7 +370,11 @@ describeWeb("deeds with files", (web) => {
     await page.getByRole("menuitem", { name: "Download" }).waitFor();
     const offered = await page.getByRole("menuitem").allInnerTexts();
     expect(offered.map((label) => label.split("\n")[0] ?? "")).toEqual(["Open", "Download", "Details"]);
+    // The menu takes the focus a frame after it is drawn; and as long as it is there, the keys of the page do nothing.
+    await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.keyboard.press("Escape");
+    await page.getByRole("menu").waitFor({ state: "detached" });
+    await expectFocus(page, "a.txt");
     await page.keyboard.press("F2");
     await page.keyboard.press("Delete");
     expect(await page.getByRole("button", { name: "Move to trash" }).count()).toBe(0);

@@ -1,5 +1,6 @@
 // The frame around all pages: navigation, search, account, help, themes, languages, and what is said when a page is missing.
 import { expect, test } from "bun:test";
+import { expectFocus } from "./files-helpers.ts";
 import { describeWeb } from "./support/browser.ts";
 
 describeWeb("the frame of the pages", (web) => {
@@ -45,6 +46,8 @@ describeWeb("the frame of the pages", (web) => {
     await page.getByRole("menuitem", { name: "Move to trash" }).click();
     const message = page.getByText("1 item moved to the trash.");
     await message.waitFor();
+    // When all is done the list takes the focus.
+    await expectFocus(page, "b.txt");
     // It stays while it has the focus.
     await page.getByRole("button", { name: "Undo" }).focus();
     for (const width of [390, 640, 1000, 1280]) {
@@ -92,6 +95,8 @@ describeWeb("the frame of the pages", (web) => {
   test("keeps the chosen theme", async () => {
     const page = await web.open({ as: await web.account("Grace Hopper"), path: "/trash", scheme: "light" });
     await page.getByRole("button", { name: "Account of Grace Hopper" }).click();
+    // The menu takes the focus a frame after it is drawn.
+    await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.getByRole("menuitem", { name: "Theme" }).press("ArrowRight");
     await web.lookAt(page, "account-menu");
     await page.getByRole("menuitemcheckbox", { name: "Dark" }).click();

@@ -48,6 +48,47 @@ describeWeb("back in time", (web) => {
     expect((await client.get(`/api/files/${note}/download`)).text).toBe("as it was");
   });
 
+  test("a dialog that is left while it runs is not heard of in the next one, but by a message", async () => {
+    const account = await web.account();
+    await account.client.folderId("One");
+    await account.client.folderId("Two");
+    const at = await now(account.client);
+    const page = await web.open({ as: account, path: `/history?at=${encodeURIComponent(at)}` });
+    const counts = { content: 1, place: 0, undelete: 0, aside: 0, remove: 0, skipped: 0, new: 0 };
+    const change = { id: "file_1", type: "file", name: "note.txt", folder: "/", change: "content" };
+    const answer = { success: true, data: { counts, changes: [change], skipped: [], new: [], hasMore: false } };
+    const refusal = { success: false, error: { code: "VALIDATION_ERROR", message: "Not now.", details: {} } };
+    const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await page.route("**/api/files/restore", async (route) => {
+      const { folder, dryRun } = Object(route.request().postDataJSON());
+      if (dryRun !== true) await (folder === "/One" ? one : two).promise;
+      if (dryRun === true || folder === "/One") await route.fulfill({ json: answer });
+      else await route.fulfill({ status: 400, json: refusal });
+    });
+    /** Begins to bring a folder back, and leaves the dialog. */
+    const beginAndLeave = async (folder: string) => {
+      await page.getByRole("button", { name: `Bring back ${folder}` }).click();
+      const dialog = page.getByRole("dialog", { name: `Bring back ${folder}` });
+      const asked = page.waitForRequest((request) => request.postData()?.includes('"partial"') === true);
+      await dialog.getByRole("button", { name: "Bring back" }).click();
+      await asked;
+      await dialog.getByRole("button", { name: "Cancel" }).click();
+      await dialog.waitFor({ state: "detached" });
+    };
+    await beginAndLeave("One");
+    await page.getByRole("button", { name: "Bring back Two" }).click();
+    const next = page.getByRole("dialog", { name: "Bring back Two" });
+    await next.getByText("1 content is brought back as a new version").waitFor();
+    one.resolve();
+    await page.getByText("1 change was made.").waitFor();
+    await next.getByText("1 content is brought back as a new version").waitFor();
+
+    await next.getByRole("button", { name: "Cancel" }).click();
+    await beginAndLeave("Two");
+    two.resolve();
+    await page.getByText("Not now.").waitFor();
+  });
+
   test("brings single files back, and is steered by keyboard", async () => {
     const account = await web.account();
     const { client } = account;

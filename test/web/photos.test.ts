@@ -105,6 +105,36 @@ async function openUploading(
   return page;
 }
 
+const PER_DAY = 25;
+
+/** So many days one after another, the newest first. */
+function daysFrom(newest: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) =>
+    new Date(Date.parse(newest) - index * 86_400_000).toISOString().slice(0, 10),
+  );
+}
+
+/** A photo as the API tells it, of a server that does not have it. */
+function photoOf(date: string, index: number) {
+  return {
+    id: `file_${date}_${index}`,
+    type: "file",
+    name: `${date} ${index + 1}.jpg`,
+    folder: "/",
+    url: `/api/files/file_${date}_${index}/download`,
+    version: 1,
+    mimeType: "image/jpeg",
+    size: DOT.length,
+    tags: [],
+    isVideo: false,
+    durationSeconds: null,
+    takenAt: `${date}T12:00:00.000Z`,
+    hasThumbnail: false,
+  };
+}
+
+const DOT = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
+
 async function isFocused(locator: Locator): Promise<boolean> {
   return (await locator.count()) === 1 && locator.evaluate((element) => element === document.activeElement);
 }
@@ -169,7 +199,13 @@ describeWeb("the photos page", (web) => {
     const account = await web.account();
     const fields = { capturedAt: "2017-01-02T12:00:00Z" };
     const bytes = await picture(17, "2017-01-02T12:00:00");
-    await account.client.stored(bytes, { name: "slow.jpg", type: "image/jpeg", fields });
+    const id = await account.client.storedId(bytes, { name: "slow.jpg", type: "image/jpeg", fields });
+    // The server has made its thumbnails: else the page would have to ask more often.
+    for (const size of ["small", "medium"]) {
+      await eventually(`the ${size} thumbnail is made`, async () => {
+        return (await account.client.get(`/api/files/${id}/download?thumbnail=${size}`)).status === 200;
+      });
+    }
     const page = await web.open({ as: account, path: "/trash" });
     web.expectProblems(page, /503/);
     let asked = 0;
@@ -179,7 +215,10 @@ describeWeb("the photos page", (web) => {
     });
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
     await tile(page, "slow.jpg").waitFor();
-    await settled(page);
+    // One that did not come counts as complete for a moment, too.
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll<HTMLImageElement>("main img")].some((one) => one.naturalWidth > 0),
+    );
     expect(asked).toBe(2);
   });
 
@@ -266,6 +305,8 @@ describeWeb("the photos page", (web) => {
     await eventually("and again", () => isFocused(tile(page, "2025-08-17 1.jpg")));
     await page.keyboard.press("Enter");
     await page.getByRole("dialog", { name: "2025-08-17 1.jpg" }).waitFor();
+    // The overlay takes the keyboard a frame after it is drawn.
+    await page.locator('[role="dialog"]:focus').waitFor();
     await page.keyboard.press("ArrowRight");
     await page.getByRole("dialog", { name: "2025-08-17 2.jpg" }).waitFor();
     await page.keyboard.press("Escape");
@@ -360,6 +401,52 @@ describeWeb("the photos page", (web) => {
     // What was leapt over was not asked for.
     expect(asked.length).toBeLessThan(40);
     expect(await page.locator("[data-photo]").count()).toBeLessThan(250);
+  });
+
+  test("the next photo is the neighbour, also where others added days while one was shown", async () => {
+    const page = await web.open({ as: await web.account(), path: "/trash" });
+    const older = daysFrom("2024-12-31", 40);
+    let days = older;
+    await page.route("**/api/photos/timeline*", (route) => {
+      const total = days.length * PER_DAY;
+      const counted = days.map((date) => ({ date, count: PER_DAY }));
+      return route.fulfill({
+        json: { success: true, data: { days: counted, total, isIndexing: false, isSettling: false } },
+      });
+    });
+    await page.route(/\/api\/photos\?/, (route) => {
+      const { searchParams } = new URL(route.request().url());
+      const from = days.indexOf(searchParams.get("at") ?? "");
+      const photos = days
+        .slice(from, from + Number(searchParams.get("limit")) / PER_DAY)
+        .flatMap((date) => Array.from({ length: PER_DAY }, (_, index) => photoOf(date, index)));
+      return route.fulfill({ json: { success: true, data: { photos, nextCursor: null, isIndexing: false } } });
+    });
+    await page.route(/\/api\/files\/file_/, (route) => route.fulfill({ contentType: "image/svg+xml", body: DOT }));
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Photos" }).click();
+    // In the middle of what is loaded at once: nothing more is asked for until its ends are near.
+    await tile(page, "2024-12-30 1.jpg").press("Enter");
+    const shown = (name: string) => page.getByRole("dialog", { name, exact: true });
+    await shown("2024-12-30 1.jpg").waitFor();
+    days = [...daysFrom("2025-12-31", 13), ...older];
+    await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
+    await page.getByText("1,325 items").waitFor();
+
+    const [newest, firstLast] = [older[0] ?? "", older[11] ?? ""];
+    await page.keyboard.press("End");
+    await shown(`${firstLast} ${PER_DAY}.jpg`).waitFor();
+    await shown(`${firstLast} ${PER_DAY}.jpg`)
+      .getByText(/ of 3\d\d$/)
+      .waitFor({ state: "detached" });
+    await page.keyboard.press("ArrowRight");
+    await shown(`${older[12]} 1.jpg`).waitFor();
+    await page.keyboard.press("Home");
+    await shown(`${newest} 1.jpg`).waitFor();
+    await shown(`${newest} 1.jpg`)
+      .getByText(/^1 of /)
+      .waitFor({ state: "detached" });
+    await page.keyboard.press("ArrowLeft");
+    await shown(`2025-12-19 ${PER_DAY}.jpg`).waitFor();
   });
 
   test("somebody who may only look can't change anything", async () => {

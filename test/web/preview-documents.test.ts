@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { eventually } from "../support/expect.ts";
 import { pdf } from "../support/sample-library.ts";
 import { describeWeb } from "./support/browser.ts";
 import { lockedPdf } from "./support/locked-pdf.ts";
@@ -15,6 +17,7 @@ describeWeb("the preview of documents", (web) => {
     await account.client.upload("# Title\n\n- one\n- two\n\n[link](https://example.com/x)\n", { name: "3 read.md" });
     const page = await web.open({ as: account });
     await openPreview(page, "1 plain.txt");
+    await untilFocused(page);
     await overlay(page).getByText("Äpfel, 苹果").waitFor();
     await web.lookAt(page, "preview-text");
     await page.keyboard.press("ArrowRight");
@@ -62,6 +65,7 @@ describeWeb("the preview of documents", (web) => {
         foreign.push(request.url());
     });
     await openPreview(page, "1 hostile.md");
+    await untilFocused(page);
     await overlay(page).getByText("[picture: tracker]").waitFor();
     const inside = overlay(page).getByRole("article");
     expect(await inside.locator("script, img, svg, iframe, form, input, style, [style], [onclick]").count()).toBe(0);
@@ -81,6 +85,7 @@ describeWeb("the preview of documents", (web) => {
     await account.client.upload(new Uint8Array([1, 2, 0, 4]), { name: "2 odd.txt", type: "text/plain" });
     const page = await web.open({ as: account });
     await openPreview(page, "1 long.log");
+    await untilFocused(page);
     await overlay(page).getByText("Only the first 1 MB of 1.2 MB are shown").waitFor();
     await overlay(page).getByText("first line").waitFor();
     expect(await overlay(page).getByText("last line").count()).toBe(0);
@@ -97,6 +102,7 @@ describeWeb("the preview of documents", (web) => {
     await account.client.upload("%PDF-1.7\nnot really", { name: "2 broken.pdf", type: "application/pdf" });
     const page = await web.open({ as: account });
     await openPreview(page, "1 paper.pdf");
+    await untilFocused(page);
     await overlay(page).getByText("This is sheet 1", { exact: true }).waitFor();
     await overlay(page).getByText("Page 1 of 12", { exact: true }).waitFor();
     await web.lookAt(page, "preview-pdf");
@@ -110,12 +116,14 @@ describeWeb("the preview of documents", (web) => {
         width * 1.2,
       ["Page 1 of 12", before] as const,
     );
-    await overlay(page)
-      .getByRole("region", { name: "Content of 1 paper.pdf" })
-      .evaluate((element) => {
+    const content = overlay(page).getByRole("region", { name: "Content of 1 paper.pdf" });
+    // The end moves on as long as sheets are drawn in the new size.
+    await eventually("the last sheet is shown", async () => {
+      await content.evaluate((element) => {
         element.scrollTop = element.scrollHeight;
       });
-    await overlay(page).getByText("This is sheet 12", { exact: true }).waitFor();
+      return overlay(page).getByText("This is sheet 12", { exact: true }).isVisible();
+    });
     await page.keyboard.press("ArrowRight");
     await showing(page, "2 broken.pdf", "2 of 2");
     await overlay(page)
@@ -139,3 +147,8 @@ describeWeb("the preview of documents", (web) => {
     await overlay(page).getByText("Page 1 of 1", { exact: true }).waitFor();
   });
 });
+
+/** Waits until the overlay has the keyboard: a frame after it is drawn. Keys that come before go to the list. */
+async function untilFocused(page: Page): Promise<void> {
+  await page.locator('[role="dialog"]:focus').waitFor();
+}

@@ -16,6 +16,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     for (const name of ["a.txt", "b.txt", "c.txt"]) await account.client.upload(`this is ${name}`, { name });
     const page = await web.open({ as: account });
     await openPreview(page, "a.txt");
+    await untilFocused(page);
     await showing(page, "a.txt", "1 of 3");
     await page.keyboard.press("ArrowRight");
     await showing(page, "b.txt", "2 of 3");
@@ -36,11 +37,49 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await page.waitForFunction(() => document.activeElement !== document.body && document.activeElement !== null);
   });
 
+  test("what comes late for a viewer that was closed is neither shown in the next one nor waited for", async () => {
+    const account = await web.account();
+    for (let at = 100; at < 450; at++) await account.client.stored("x", { name: `f${at}.txt` });
+    const page = await web.open({ as: account });
+    await openPreview(page, "f100.txt");
+    const gate = Promise.withResolvers<void>();
+    const isOver = Promise.withResolvers<void>();
+    let isHeld = false;
+    await page.route(/\/api\/files\?.*page=2/, async (route) => {
+      if (isHeld) return route.continue();
+      isHeld = true;
+      await gate.promise;
+      await route.continue().catch(() => undefined);
+      isOver.resolve();
+    });
+    const late = page.waitForRequest(/\/api\/files\?.*page=2/);
+    await page.keyboard.press("End");
+    await showing(page, "f199.txt", "100 of 100");
+    const request = await late;
+    await page.keyboard.press("Escape");
+    await overlay(page).waitFor({ state: "detached" });
+    await page.waitForFunction(() => document.activeElement?.getAttribute("data-position") === "99");
+    await page.keyboard.press("End");
+    await openPreview(page, "f449.txt");
+    await showing(page, "f449.txt", "50 of 50");
+    await page.keyboard.press("Home");
+    await showing(page, "f400.txt", "101 of 150");
+
+    gate.resolve();
+    await isOver.promise;
+    await request.response().catch(() => undefined);
+    await page.keyboard.press("End");
+    await showing(page, "f449.txt", "150 of 150");
+    await page.keyboard.press("ArrowLeft");
+    await showing(page, "f448.txt", "149 of 150");
+  });
+
   test("`i` opens the details beside it", async () => {
     const account = await web.account();
     await account.client.upload("text", { name: "a.txt" });
     const page = await web.open({ as: account });
     await openPreview(page, "a.txt");
+    await untilFocused(page);
     await page.keyboard.press("i");
     await overlay(page).getByRole("complementary", { name: "Details" }).waitFor();
     expect(
@@ -53,6 +92,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await account.client.upload(await jpegPhoto(2400, 1600), { name: "view.jpg" });
     const page = await web.open({ as: account });
     await openPreview(page, "view.jpg");
+    await untilFocused(page);
     const picture = overlay(page).getByRole("img", { name: "view.jpg" });
     await picture.waitFor();
     await untilOriginal(page, "view.jpg", 2400);
@@ -120,6 +160,7 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     });
     const page = await web.open({ as: account });
     await openPreview(page, "1 phone.heic");
+    await untilFocused(page);
     await overlay(page).getByRole("img", { name: "1 phone.heic" }).waitFor();
     await page.keyboard.press("ArrowRight");
     await overlay(page)
@@ -147,6 +188,11 @@ describeWeb("the preview of pictures, films and sounds", (web) => {
     await web.lookAt(page, "preview-audio");
   });
 });
+
+/** Waits until the overlay has the keyboard: a frame after it is drawn. Keys that come before go to the list. */
+async function untilFocused(page: Page): Promise<void> {
+  await page.locator('[role="dialog"]:focus').waitFor();
+}
 
 /** Waits until the picture itself is shown in place of the smaller one. */
 async function untilOriginal(page: Page, name: string, width: number): Promise<void> {

@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { checksumOf, type Client } from "../support/client.ts";
+import { checksumOf, type Client, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
+import { appendTus, tusVersion } from "../support/tus.ts";
 import { describeWeb } from "./support/browser.ts";
 
 async function dropBox(client: Client, settings: object = {}) {
@@ -16,6 +17,30 @@ async function dropBox(client: Client, settings: object = {}) {
 
 const choose = (page: Page) => page.locator('input[type="file"]:not([webkitdirectory])');
 const textFile = (name: string, text: string) => ({ name, mimeType: "text/plain", buffer: Buffer.from(text) });
+
+/** The requests by which a page begins uploads, as they are made. */
+function beginnings(page: Page): string[] {
+  const made: string[] = [];
+  page.on("request", (request) => {
+    if (request.method() === "POST" && request.url().endsWith("/tus")) made.push(request.url());
+  });
+  return made;
+}
+
+/** Lets no bytes of the page through, until the test says so. @returns the address of the upload that asked first */
+function cutBytes(page: Page) {
+  const asked = Promise.withResolvers<string>();
+  let isCut = true;
+  const ready = page.route("**/api/public/*/tus/*", (route, request) => {
+    if (!isCut || request.method() !== "PATCH") return route.fallback();
+    asked.resolve(new URL(request.url()).pathname);
+    return route.abort("connectionfailed");
+  });
+  const heal = () => {
+    isCut = false;
+  };
+  return { ready, asked: asked.promise, heal };
+}
 
 describeWeb("the page of a drop box", (web) => {
   test("takes many files at once, shows how far they are, and keeps the sender's name", async () => {
@@ -95,10 +120,7 @@ describeWeb("the page of a drop box", (web) => {
     const { token } = await dropBox(client);
     const page = await web.open({ path: `/s/${token}` });
     await page.getByRole("button", { name: "Choose files" }).waitFor();
-    const made: string[] = [];
-    page.on("request", (request) => {
-      if (request.method() === "POST" && request.url().endsWith("/tus")) made.push(request.url());
-    });
+    const made = beginnings(page);
     // The disk answers when the test says so.
     await page.evaluate(() => {
       const gate = Promise.withResolvers<void>();
@@ -164,6 +186,117 @@ describeWeb("the page of a drop box", (web) => {
     await page.getByRole("button", { name: "Go on", exact: true }).click();
     await page.getByRole("status").getByText("1 file arrived whole").waitFor();
     expect(await client.names("/box")).toEqual(["small.txt"]);
+  });
+
+  // The library forgets an upload that it is refused to go on with: all that had arrived was sent once more.
+  test("goes on where it was when the password is given again (D14, D23)", async () => {
+    const { client } = await web.account();
+    const { id, token } = await dropBox(client, { password: "open sesame" });
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByLabel("Password").fill("open sesame");
+    await page.getByRole("button", { name: "Open" }).click();
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    const made = beginnings(page);
+    const sent = cutBytes(page);
+    await sent.ready;
+    const buffer = Buffer.from(randomContent(3 * 1024 * 1024));
+    await choose(page).setInputFiles([{ name: "film.bin", mimeType: "application/octet-stream", buffer }]);
+    const path = await sent.asked;
+    const unlocked = await web.server().visitor.post(`/api/public/${token}/unlock`, { password: "open sesame" });
+    const grant = { "x-share-grant": unlocked.string("data.grant") };
+    const arrivedBytes = 2 * 1024 * 1024;
+    expectStatus(await appendTus(web.server().visitor, path, 0, buffer.subarray(0, arrivedBytes), grant), 204);
+    // Any change of the share ends what its password gave.
+    expectStatus(await client.patch(`/api/shares/${id}`, { label: "Changed" }), 200);
+    const row = page.getByRole("listitem").filter({ hasText: "film.bin" });
+    await row.getByText("Waiting for the password of this link.").waitFor();
+    sent.heal();
+    const offset = page.waitForRequest((request) => request.method() === "PATCH");
+    await page.getByLabel("This link asks for its password again.").fill("open sesame");
+    await page.getByRole("button", { name: "Go on", exact: true }).click();
+    expect((await offset).headers()["upload-offset"]).toBe(String(arrivedBytes));
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    expect(made.length).toBe(1);
+    const list = await client.get("/api/files?folder=/box");
+    expect(list.at("data.files.0")).toMatchObject({ name: "film.bin", checksum: checksumOf(buffer) });
+  });
+
+  test("goes on where it was after a proxy that lost its server for a while (D14)", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    const made = beginnings(page);
+    const sent = cutBytes(page);
+    await sent.ready;
+    let isAway = false;
+    web.expectProblems(page, /^answer: 502 /);
+    await page.route("**/api/public/*/tus/*", (route, request) => {
+      if (!isAway || request.method() === "PATCH") return route.fallback();
+      isAway = false;
+      sent.heal();
+      return route.fulfill({ status: 502, body: "Bad Gateway" });
+    });
+    const buffer = Buffer.from(randomContent(2 * 1024 * 1024));
+    await choose(page).setInputFiles([{ name: "film.bin", mimeType: "application/octet-stream", buffer }]);
+    await sent.asked;
+    isAway = true;
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    expect(isAway).toBe(false);
+    expect(made.length).toBe(1);
+    expect(await client.names("/box")).toEqual(["film.bin"]);
+  });
+
+  test("begins anew what the server has no more", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const page = await web.open({ path: `/s/${token}` });
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    const made = beginnings(page);
+    const sent = cutBytes(page);
+    await sent.ready;
+    const buffer = Buffer.from(randomContent(2 * 1024 * 1024));
+    await choose(page).setInputFiles([{ name: "film.bin", mimeType: "application/octet-stream", buffer }]);
+    const path = await sent.asked;
+    expectStatus(await web.server().visitor.request("DELETE", path, { headers: tusVersion }), 204);
+    sent.heal();
+    await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+    expect(made.length).toBe(2);
+    expect(await client.names("/box")).toEqual(["film.bin"]);
+  });
+
+  // A browser ends the request as if the line were cut: it was tried for two hours.
+  test("says that a file was changed on the device while it was being sent, and takes it when chosen again", async () => {
+    const { client } = await web.account();
+    const { token } = await dropBox(client);
+    const place = await mkdtemp(join(tmpdir(), "larder-drop-"));
+    try {
+      const file = join(place, "draft.bin");
+      await writeFile(file, randomContent(2 * 1024 * 1024));
+      const page = await web.open({ path: `/s/${token}` });
+      await page.getByRole("button", { name: "Choose files" }).waitFor();
+      const sent = cutBytes(page);
+      await sent.ready;
+      await choose(page).setInputFiles(file);
+      await sent.asked;
+      const changed = randomContent(2 * 1024 * 1024 + 1);
+      await writeFile(file, changed);
+      sent.heal();
+      const row = page.getByRole("listitem").filter({ hasText: "draft.bin" });
+      await row.getByText("it was changed, moved or deleted on your device").waitFor();
+      await web.lookAt(page, "drop-box-changed");
+      // Asked to try again all the same, it says so again.
+      await row.getByRole("button", { name: "Try again: draft.bin" }).click();
+      await row.getByText("it was changed, moved or deleted on your device").waitFor();
+      await choose(page).setInputFiles(file);
+      await row.getByText("Arrived whole").waitFor();
+      await page.getByRole("button", { name: "Remove draft.bin" }).first().click();
+      await page.getByRole("status").getByText("1 file arrived whole").waitFor();
+      const list = await client.get("/api/files?folder=/box");
+      expect(list.at("data.files.0")).toMatchObject({ name: "draft.bin", checksum: checksumOf(changed) });
+    } finally {
+      await rm(place, { recursive: true, force: true });
+    }
   });
 
   // Files that had arrived took the rows back that they had made free: the others were never seen.

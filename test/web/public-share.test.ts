@@ -151,6 +151,9 @@ describeWeb("the page of a shared folder", (web) => {
     const viewer = page.getByRole("dialog", { name: "Preview" });
     await viewer.getByText("the link may have ended").waitFor();
     await page.keyboard.press("Escape");
+    await viewer.waitFor({ state: "hidden" });
+    // The browser has gone back: that may not overtake where the link leads.
+    await page.waitForFunction(() => window.history.state === null);
     await page.getByRole("link", { name: "More/" }).click();
     await page.getByRole("heading", { name: "There is nothing at this link" }).waitFor();
     await web.lookAt(page, "public-gone");

@@ -37,8 +37,9 @@ describeWeb("the search", (web) => {
     await page.getByText("3 found").waitFor();
 
     await row(page, "Beaches").dblclick();
+    await page.waitForURL((url) => url.pathname === "/files/Beaches");
+    await page.getByRole("grid", { name: "Contents of Beaches" }).waitFor();
     await row(page, "Beach house.txt").waitFor();
-    expect(new URL(page.url()).pathname).toBe("/files/Beaches");
   });
 
   test("says it where nothing is found, and what is wrong with a question", async () => {

@@ -95,8 +95,8 @@ describeWeb("the settings of the account", (web) => {
     await page.getByText("No API keys").waitFor();
     await page.getByRole("button", { name: "New API key" }).click();
     const dialog = page.getByRole("dialog");
-    expect(await dialog.getByLabel("Administration").count()).toBe(0);
     await dialog.getByLabel("Name").fill("Backup script");
+    expect(await dialog.getByLabel("Administration").count()).toBe(0);
     await dialog.getByLabel("Change files").uncheck();
     await dialog.getByLabel("It ends").selectOption("In 30 days");
     await web.lookAt(page, "settings-api-key-new");

@@ -91,6 +91,8 @@ describeWeb(
 
       await openPreview(page, "uploaded.txt");
       await overlay(page).getByText("below the base path").waitFor();
+      // The overlay takes the keyboard a frame after it is drawn: in the list, Escape ends the selection.
+      await page.locator('[role="dialog"]:focus').waitFor();
       await page.keyboard.press("Escape");
 
       await page.getByRole("link", { name: "Trash" }).first().click();

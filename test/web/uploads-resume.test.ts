@@ -54,6 +54,7 @@ describeWeb("uploads that are interrupted", (web) => {
 
   test("one goes on after a reload, when the same file is chosen again, from where the server has it", async () => {
     await inTheMiddle(3, async ({ page, line, path }) => {
+      await untilRemembered(page);
       await page.reload();
       await tray(page).getByText("Choose the same file again to go on").waitFor();
       await web.lookAt(page, "uploads-choose-again");
@@ -147,6 +148,7 @@ describeWeb("uploads that are interrupted", (web) => {
     await page.getByRole("button", { name: "New", exact: true }).first().click();
     await page.getByRole("menuitem", { name: "Upload files" }).click();
     await line.untilHeld();
+    await untilRemembered(page);
     await page.reload();
     line.release();
     await untilTraySays(page, "1 file uploaded");
@@ -205,6 +207,29 @@ async function chooseAgain(page: Page, path: string): Promise<void> {
   const chooser = page.waitForEvent("filechooser");
   await tray(page).getByRole("button", { name: "Choose the files again" }).click();
   await (await chooser).setFiles(path);
+}
+
+/** Waits until the browser itself remembers where the upload is on the server: the page writes that down beside the sending. */
+async function untilRemembered(page: Page): Promise<void> {
+  // By ourselves: see below.
+  while (!(await isRemembered(page))) await Bun.sleep(50);
+}
+
+async function isRemembered(page: Page): Promise<boolean> {
+  return page.evaluate(async () => {
+    const opening = indexedDB.open("larder-uploads");
+    const database = await new Promise<IDBDatabase>((resolve, reject) => {
+      opening.onsuccess = () => resolve(opening.result);
+      opening.onerror = () => reject(opening.error ?? new Error("no database"));
+    });
+    const reading = database.transaction("uploads").objectStore("uploads").getAll();
+    const kept = await new Promise<unknown[]>((resolve, reject) => {
+      reading.onsuccess = () => resolve(reading.result);
+      reading.onerror = () => reject(reading.error ?? new Error("nothing can be read"));
+    });
+    database.close();
+    return kept.some((one) => typeof Object(Object(one).upload).url === "string");
+  });
 }
 
 /** Waits until the browser itself keeps so many files. */

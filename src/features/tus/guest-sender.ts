@@ -7,12 +7,14 @@ import type { TusSender } from "./types.ts";
 /**
  * A guest who sends into a drop box, found by the address of the upload alone: nobody else is told it. Of what they say
  * of the file its name, type, checksum and their own name count; folder, labels and names that are taken are the owner's.
+ * @param address by which the guest is counted
  * @throws AppError as the door
  */
-export function guestSender(dropBox: DropBox, visit: Visit): TusSender {
+export function guestSender(dropBox: DropBox, visit: Visit, address: string): TusSender {
   return {
     senderId: undefined,
     shareId: dropBox.destination(visit).share.publicId,
+    address,
     // Else a stranger could take all of the owner's quota by announcing much and sending nothing.
     isTrusted: false,
     admit: (metadata) => void readDropFields(saidBy(metadata)),

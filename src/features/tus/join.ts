@@ -31,6 +31,11 @@ export class Joiner {
     await this.#underWay.get(keyOf(ids))?.catch(() => undefined); // the rows tell
   }
 
+  /** Whether an upload is a part of what is being joined just now. */
+  isJoining(publicId: string): boolean {
+    return [...this.#underWay.keys()].some((key) => key.split(" ").includes(publicId));
+  }
+
   /**
    * The upload that these parts were joined to already, by a request whose answer was lost.
    * @throws AppError not_found

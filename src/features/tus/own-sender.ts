@@ -19,6 +19,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
   return {
     senderId: user.id,
     shareId: undefined,
+    address: undefined,
     isTrusted: true,
     admit: ({ fields, name }, { owner, folderPath }) => {
       const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;

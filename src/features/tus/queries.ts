@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import type { UploadStore } from "../uploads/store.ts";
 import { NO_DEVICE, type Upload } from "../uploads/types.ts";
-import type { TusKind, TusUpload } from "./types.ts";
+import type { TusKind, TusSender, TusUpload } from "./types.ts";
 
 interface TusRow {
   readonly upload_id: number;
@@ -36,38 +36,38 @@ export class TusRows {
     return upload && this.#of(upload);
   }
 
-  /** Those of a sender that have not ended, the newest first. Index uploads_open. */
-  listOpenOf(senderKey: string, limit: number): TusUpload[] {
+  /** Those below a {@link senderKey} or {@link sendingKey} that have not ended, the newest first. Index uploads_open. */
+  listOpenOf(key: string, limit: number): TusUpload[] {
     return this.#sqlite
-      .query<{ id: number }, [number, string, number]>(
+      .query<{ id: number }, [number, string, string, number]>(
         `SELECT id FROM uploads INDEXED BY uploads_open
-         WHERE device_id = ?1 AND local_id = ?2 AND ended_at IS NULL ORDER BY id DESC LIMIT ?3`,
+         WHERE device_id = ?1 AND local_id >= ?2 AND local_id < ?3 AND ended_at IS NULL ORDER BY id DESC LIMIT ?4`,
       )
-      .all(NO_DEVICE, senderKey, limit)
+      .all(NO_DEVICE, key, endOf(key), limit)
       .flatMap(({ id }) => this.get(id) ?? []);
   }
 
   /** How many those are. Index uploads_open. */
-  countOpenOf(senderKey: string): number {
+  countOpenOf(key: string): number {
     return (
       this.#sqlite
-        .query<{ count: number }, [number, string]>(
+        .query<{ count: number }, [number, string, string]>(
           `SELECT count(*) AS count FROM uploads INDEXED BY uploads_open
-           WHERE device_id = ?1 AND local_id = ?2 AND ended_at IS NULL`,
+           WHERE device_id = ?1 AND local_id >= ?2 AND local_id < ?3 AND ended_at IS NULL`,
         )
-        .get(NO_DEVICE, senderKey)?.count ?? 0
+        .get(NO_DEVICE, key, endOf(key))?.count ?? 0
     );
   }
 
   /** What those hold of the quota, in bytes. Index uploads_open. */
-  reservedOf(senderKey: string): number {
+  reservedOf(key: string): number {
     return (
       this.#sqlite
-        .query<{ bytes: number }, [number, string]>(
+        .query<{ bytes: number }, [number, string, string]>(
           `SELECT ifnull(sum(reserved_bytes), 0) AS bytes FROM uploads INDEXED BY uploads_open
-           WHERE device_id = ?1 AND local_id = ?2 AND ended_at IS NULL`,
+           WHERE device_id = ?1 AND local_id >= ?2 AND local_id < ?3 AND ended_at IS NULL`,
         )
-        .get(NO_DEVICE, senderKey)?.bytes ?? 0
+        .get(NO_DEVICE, key, endOf(key))?.bytes ?? 0
     );
   }
 
@@ -142,6 +142,22 @@ export class TusRows {
       metadata: row.metadata,
     };
   }
+}
+
+/** By what all uploads of an account, or of all guests of a drop box, are found. */
+export function senderKey({ senderId, shareId }: Pick<TusSender, "senderId" | "shareId">): string {
+  return shareId ?? `account ${senderId}`;
+}
+
+/** By what an upload is kept: a guest's is found by their address, too. */
+export function sendingKey(sender: Pick<TusSender, "senderId" | "shareId" | "address">): string {
+  const key = senderKey(sender);
+  return sender.address === undefined ? key : `${key} ${sender.address}`;
+}
+
+/** What comes behind a key and all that begin with it and a space. */
+function endOf(key: string): string {
+  return `${key}!`;
 }
 
 function readParts(json: string | null): string[] {

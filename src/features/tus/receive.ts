@@ -9,7 +9,7 @@ import type { ReadBody } from "../uploads/receive.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../uploads/store.ts";
 import { type ActiveTus, type ActiveTusUploads, type Arriving, checkArriving, supersede } from "./active.ts";
 import type { RequestChecksum } from "./protocol.ts";
-import type { TusRows } from "./queries.ts";
+import { senderKey, type TusRows } from "./queries.ts";
 import { namingPlan } from "./quota.ts";
 import type { Destination, TusUpload } from "./types.ts";
 
@@ -181,19 +181,20 @@ export class BytesReceiver {
   }
 
   async #reserveUpTo(
-    { upload: { id, localId } }: TusUpload,
+    tus: TusUpload,
     active: ActiveTus,
     { owner, leftBytes, tooLarge }: Destination,
     toBytes: number,
   ): Promise<void> {
     const { store, rows, reserveDisk, quotaOf, planOf } = this.#options;
+    const { id } = tus.upload;
     // Only asked for: it is written in a moment, and the next step asks again.
     reserveDisk(toBytes - active.reservedBytes)();
     const held = store.writer.run((tx) => {
       const { accountId, reservedBytes } = store.getOpen(id);
       // What all of them hold counts: else each could bring as much as the drop box takes in all.
       const left = leftBytes();
-      const others = left === null ? 0 : rows.reservedOf(localId) - reservedBytes;
+      const others = left === null ? 0 : rows.reservedOf(senderKey(tus)) - reservedBytes;
       if (left !== null && others + toBytes > left) throw tooLarge();
       store.treeWriter.reserveBytes(tx, accountId, Math.max(0, toBytes - reservedBytes), quotaOf(owner));
       rows.setReserved(id, Math.max(toBytes, reservedBytes));

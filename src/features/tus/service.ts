@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "bun:sqlite";
 import type { BlobStore } from "../../blobs/blob-store.ts";
+import type { Transaction } from "../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../errors.ts";
 import { newId, newSecretToken } from "../../lib/id.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
@@ -13,8 +14,9 @@ import { ActiveTusUploads, supersede } from "./active.ts";
 import { Finisher } from "./finish.ts";
 import { Joiner } from "./join.ts";
 import { readMetadata, type TusMetadata } from "./metadata.ts";
+import { Places } from "./places.ts";
 import type { Concatenation } from "./protocol.ts";
-import { TusRows } from "./queries.ts";
+import { sendingKey, senderKey, TusRows } from "./queries.ts";
 import { namingPlan, outOfQuota } from "./quota.ts";
 import { type BytesRequest, BytesReceiver, wrongOffset } from "./receive.ts";
 import type { Destination, TusSender, TusUpload } from "./types.ts";
@@ -56,9 +58,6 @@ export interface TusProgress {
 
 /** 192 bits: whoever has the address of a guest's upload may go on with it. */
 const ID_BITS = 192;
-/** Uploads of one sender that may be under way. */
-const OPEN_MAX = 10_000;
-const OPEN_OF_DROP_BOX_MAX = 200;
 
 /**
  * Uploads by tus 1.0.0. They are kept by the rows, the staging files, the promises of quota and room, and the sweep of
@@ -71,6 +70,7 @@ export class TusService {
   readonly #receiver: BytesReceiver;
   readonly #finisher: Finisher;
   readonly #joiner: Joiner;
+  readonly #places: Places;
 
   constructor(options: TusServiceOptions) {
     this.#options = options;
@@ -81,6 +81,7 @@ export class TusService {
     this.#finisher = new Finisher(parts);
     const find = (sender: TusSender, id: string) => this.get(sender, id);
     this.#joiner = new Joiner({ store, rows: this.#rows, find });
+    this.#places = new Places({ ...parts, joiner: this.#joiner, end: (tx, { upload }) => this.#end(tx, upload) });
   }
 
   /**
@@ -132,7 +133,9 @@ export class TusService {
 
   /** Those of a sender that have not ended, the newest first. */
   list(sender: TusSender, limit: number): TusUpload[] {
-    return this.#rows.listOpenOf(keyOf(sender), limit).filter(({ upload }) => !this.#options.store.isExpired(upload));
+    return this.#rows
+      .listOpenOf(senderKey(sender), limit)
+      .filter(({ upload }) => !this.#options.store.isExpired(upload));
   }
 
   /**
@@ -178,9 +181,13 @@ export class TusService {
     await store.writer.run((tx) => {
       const current = store.rows.get(upload.id);
       if (current === undefined || !isOpen(current)) return;
-      store.end(tx, current, "cancelled");
-      tx.afterCommit(() => this.#active.drop(upload.id));
+      this.#end(tx, current);
     });
+  }
+
+  #end(tx: Transaction, upload: Upload): void {
+    this.#options.store.end(tx, upload, "cancelled");
+    tx.afterCommit(() => this.#active.drop(upload.id));
   }
 
   /**
@@ -234,7 +241,6 @@ export class TusService {
   ): Promise<{ tus: TusUpload; isNew: boolean }> {
     const { store, idempotency, reserveDisk, quotaOf, planOf, tree } = this.#options;
     const { kind, parts } = concatenation;
-    await this.#makeRoom(sender);
     const isHeld = sender.isTrusted && kind !== "final";
     const quotaBytes = quotaOf(owner);
     // The parts hold what a final one needs, and give it up in the deed that makes the file.
@@ -249,7 +255,7 @@ export class TusService {
       publicId: `tus_${newSecretToken(ID_BITS)}`,
       accountId: owner.id,
       deviceId: NO_DEVICE,
-      localId: keyOf(sender),
+      localId: sendingKey(sender),
       name: metadata.name,
       folderPath,
       mediaType: metadata.mediaType,
@@ -281,6 +287,8 @@ export class TusService {
       const begun = store.writer.run((tx) => {
         const before = this.#findKeyed(keyed);
         if (before !== undefined) return before.upload.publicId;
+        // A final one ends with its request, and its parts have their places.
+        if (kind !== "final") this.#places.take(tx, sender);
         store.treeWriter.reserveBytes(tx, owner.id, reservedBytes, quotaBytes);
         const made = begin();
         if (keyed !== undefined) idempotency.finish(keyed, made);
@@ -341,27 +349,4 @@ export class TusService {
     if (offsetBytes !== tus.offsetBytes || (declaredBytes ?? 0) > 0) throw wrongOffset(offsetBytes, tus.offsetBytes);
     return { tus, offsetBytes, file: undefined };
   }
-
-  /**
-   * Keeps the uploads of a sender bounded: one that was only announced gives way, so that nobody can fill a drop box with
-   * announcements.
-   * @throws AppError overloaded where all have begun to send
-   */
-  async #makeRoom(sender: TusSender): Promise<void> {
-    const max = sender.shareId === undefined ? OPEN_MAX : OPEN_OF_DROP_BOX_MAX;
-    if (this.#rows.countOpenOf(keyOf(sender)) < max) return;
-    const idle = this.#rows
-      .listOpenOf(keyOf(sender), max)
-      .findLast(({ upload, offsetBytes }) => offsetBytes === 0 && this.#active.find(upload.id) === undefined);
-    if (idle !== undefined) return this.terminate(idle);
-    throw new AppError(
-      "overloaded",
-      "Too many uploads are under way. Finish or end some of them, then begin new ones.",
-    );
-  }
-}
-
-/** By what the open uploads of a sender are found. */
-function keyOf({ senderId, shareId }: TusSender): string {
-  return shareId ?? `account ${senderId}`;
 }

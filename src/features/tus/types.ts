@@ -51,6 +51,8 @@ export interface Destination {
 export interface TusSender {
   readonly senderId: number | undefined;
   readonly shareId: string | undefined;
+  /** Of a guest: the address by which they are counted. */
+  readonly address: string | undefined;
   /**
    * Whether quota and disk are held for all of an upload when it begins; else they are asked for as its bytes come, so
    * that a stranger who only announces takes nothing.

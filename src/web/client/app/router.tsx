@@ -129,7 +129,8 @@ export function makeRouter() {
     scrollToTopSelectors: ["#main"],
     trailingSlash: "never",
   });
-  followInReload(router.history);
+  // The router writes addresses a moment after it tells of them.
+  router.subscribe("onBeforeNavigate", () => followInReload(() => router.history.flush()));
   return router;
 }
 

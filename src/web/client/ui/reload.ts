@@ -1,11 +1,5 @@
 // Loading the whole page anew, because the server has a version whose parts this one can't use.
 
-/** What of the router's history is asked: it writes addresses a moment after it tells of them. */
-interface Navigation {
-  readonly subscribe: (listener: () => void) => unknown;
-  readonly flush: () => void;
-}
-
 let isReloading = false;
 
 /**
@@ -32,11 +26,13 @@ export function isPageReloading(): boolean {
   return isReloading;
 }
 
-/** Lets a reload go where the person went since it began: browsers load the address at which it began, and lose that step. */
-export function followInReload(navigation: Navigation): void {
-  navigation.subscribe(() => {
-    if (!isReloading) return;
-    navigation.flush();
-    window.location.reload();
-  });
+/**
+ * Lets a reload that has begun go where the person goes now: browsers load the address at which it began, and lose that
+ * step.
+ * @param writeAddress has the browser know the new address
+ */
+export function followInReload(writeAddress: () => void): void {
+  if (!isReloading) return;
+  writeAddress();
+  window.location.reload();
 }

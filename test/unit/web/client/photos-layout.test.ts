@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import {
+  chunkBeside,
   chunksBetween,
   chunksOf,
   type DayCount,
@@ -93,6 +94,13 @@ test("pieces to load are whole days, in order, and all of them", () => {
   if (first === undefined || second === undefined || third === undefined) throw new Error("there are several pieces");
   expect(chunksBetween(chunks, second.from, second.to)).toEqual([1]);
   expect(chunksBetween(chunks, first.to, third.from)).toEqual([0, 1, 2]);
+  // Beside a day: within its own chunk as long as that goes on, and nothing beyond the ends.
+  expect(chunkBeside(chunks, second.to, false)).toBe(third);
+  expect(chunkBeside(chunks, second.from, false)).toBe(second);
+  expect(chunkBeside(chunks, second.from, true)).toBe(first);
+  expect(chunkBeside(chunks, second.to, true)).toBe(second);
+  expect(chunkBeside(chunks, first.from, true)).toBeUndefined();
+  expect(chunkBeside(chunks, chunks.at(-1)?.to ?? "", false)).toBeUndefined();
 });
 
 test("months are told by their first photo, the newest first", () => {

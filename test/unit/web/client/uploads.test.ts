@@ -138,6 +138,16 @@ const source = (name: string, content = "content") => ({
 const states = (engine: UploadEngine): UploadState[] => engine.board.all().map(({ state }) => state);
 const failing = (failure: Failure) => Promise.reject(new TransferError(failure));
 
+/** A file that may be read again when `isAllowed` says so. */
+const handleOf = (file: File, isAllowed: () => Promise<PermissionState>): FileSystemFileHandle => ({
+  kind: "file",
+  name: file.name,
+  getFile: async () => file,
+  isSameEntry: async () => true,
+  createWritable: () => Promise.reject(new Error("nothing is written")),
+  requestPermission: isAllowed,
+});
+
 /** Waits until all uploads are as wanted: told by the board's own changes. */
 async function until(engine: UploadEngine, isReached: (uploads: readonly Upload[]) => boolean): Promise<void> {
   if (isReached(engine.board.all())) return;
@@ -291,6 +301,34 @@ describe("the queue", () => {
     expect(states(engine)).toEqual([]);
     expect(terminated).toHaveLength(1);
     await written(() => kept.size === 0);
+  });
+
+  test("one that may be read again is sent once, however often that is asked for, and not where it was cancelled", async () => {
+    const names: string[] = [];
+    const { engine, kept } = scene(async ({ file }, attempt) => {
+      names.push(file.name);
+      return attempt < 2 ? failing({ kind: "unreadable" }) : { fileId: "file" };
+    });
+    const answers: ((state: PermissionState) => void)[] = [];
+    const ask = () => new Promise<PermissionState>((resolve) => void answers.push(resolve));
+    await engine.start("anna");
+    const given = ["a", "b"].map((name) => ({ ...source(name), handle: handleOf(source(name).file, ask) }));
+    engine.add(given, { folder: "/" });
+    await until(engine, (uploads) => uploads.every(({ state }) => state === "missing"));
+    const [first, second] = [engine.allow(), engine.allow()];
+    answers.shift()?.("granted");
+    await until(engine, ([a]) => a?.state === "done");
+    answers.shift()?.("granted");
+    await written(() => answers.length > 0);
+    engine.cancel(engine.board.all()[1]?.id ?? "");
+    while (answers.length > 0) {
+      answers.shift()?.("granted");
+      await Bun.sleep(1);
+    }
+    await Promise.all([first, second]);
+    await written(() => kept.size === 0);
+    expect(names).toEqual(["a", "b", "a"]);
+    expect(states(engine)).toEqual(["done"]);
   });
 
   test("a later page goes on where an earlier one was: by kept bytes, else with the same file alone; for its account", async () => {

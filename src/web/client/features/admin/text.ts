@@ -177,6 +177,7 @@ export const text = defineText("admin", {
   used: "Counted",
   diskFreeShort: "Free on the disk",
   plotSummary: (name: string, from: string, to: string) => `${name}: from ${from} to ${to}`,
+  plotLost: "The drawing could not be loaded.",
   plotEmpty: "There is nothing to draw yet: the server notes its figures once a day.",
   asTable: "As a table",
   date: "Date",

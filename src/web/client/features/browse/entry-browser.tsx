@@ -52,6 +52,8 @@ export function EntryBrowser<T extends Entry>(props: EntryBrowserProps<T>) {
 
   const focusCursor = () => {
     if (document.querySelector('[role="dialog"], [role="alertdialog"]') !== null) return;
+    // Somebody types the next name already.
+    if (document.activeElement instanceof HTMLInputElement && frame.current?.contains(document.activeElement)) return;
     frame.current?.querySelector<HTMLElement>('[data-position][tabindex="0"]')?.focus({ preventScroll: true });
   };
   const focusList = () => afterFocusIsBack(focusCursor);

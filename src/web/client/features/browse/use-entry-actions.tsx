@@ -5,10 +5,12 @@ import { messageOf } from "../../api/http.ts";
 import type { Entry } from "../../api/types.ts";
 import { useSession } from "../../app/session.ts";
 import { useShortcuts } from "../../app/shortcuts.ts";
+import { createStore } from "../../app/store.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import type { MenuItem } from "../../ui/menu.tsx";
 import { toast } from "../../ui/toast.tsx";
 import type { DragRules } from "./collection/use-entry-drag.ts";
+import { newDraft } from "./collection/entry-name.tsx";
 import type { Renaming } from "./collection/grid-types.ts";
 import type { Collection } from "./collection/use-collection.ts";
 import { canGoInto } from "./deeds/bulk.ts";
@@ -62,7 +64,7 @@ export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>
   const canWrite = user.role !== "viewer";
   const deeds = useDeeds();
   const [dialog, setDialog] = useState<OpenDialog>();
-  const [renamingId, setRenamingId] = useState<string>();
+  const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();
   const { selection, count } = collection;
   const known = selection.kind === "some" ? [...selection.entries.values()] : [];
   const only = count === 1 && known.length === 1 ? known[0] : undefined;
@@ -89,7 +91,7 @@ export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>
   const share = only === undefined || !canWrite ? undefined : () => setDialog({ kind: "share", entry: only });
   const rename = () => {
     const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);
-    if (entry !== undefined) setRenamingId(entry.id);
+    if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
   };
 
   const items = (): readonly MenuItem[] => [
@@ -129,13 +131,15 @@ export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>
       : []),
   ]);
 
-  const renaming =
-    renamingId === undefined
-      ? undefined
-      : renamingOf(renamingId, collection, deeds.rename, () => {
-          setRenamingId(undefined);
-          focusList();
-        });
+  const renaming: Renaming | undefined = renamed && {
+    ...renamed,
+    save: deeds.rename,
+    end: () => {
+      // An answer may come when another name is being typed.
+      setRenamed((now) => (now?.draft === renamed.draft ? undefined : now));
+      focusList();
+    },
+  };
   return {
     canWrite,
     items,
@@ -190,22 +194,6 @@ async function resolveAll<T extends Entry>(collection: Collection<T>): Promise<T
   } finally {
     showRunning(undefined);
   }
-}
-
-function renamingOf<T extends Entry>(
-  id: string,
-  collection: Collection<T>,
-  rename: (entry: Entry, name: string) => Promise<void>,
-  end: () => void,
-): Renaming {
-  return {
-    id,
-    save: async (name) => {
-      const entry = [...collection.pages.known().values()].find((known) => known.id === id);
-      if (entry !== undefined) await rename(entry, name);
-    },
-    end,
-  };
 }
 
 /** The list itself takes these keys. */

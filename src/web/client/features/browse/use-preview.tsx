@@ -14,6 +14,8 @@ interface Shown {
 }
 
 interface PreviewState {
+  /** Aborted when the viewer is closed: what was asked for it is not meant for the next one. */
+  readonly viewing: AbortController;
   readonly shown: readonly Shown[];
   readonly index: number;
   /** The positions that were looked through for files, both ends included. */
@@ -24,26 +26,28 @@ interface PreviewState {
 /** Shows the files of a list one after another; further pages are loaded when the end of those known is near. */
 export function usePreview<T extends Entry>(collection: Collection<T>, onClosed: () => void) {
   const [state, setState] = useState<PreviewState>();
-  const isLoading = useRef(false);
+  /** The viewer that a page is being loaded for. */
+  const loadingFor = useRef<AbortController | undefined>(undefined);
 
   const extend = async (from: PreviewState, direction: 1 | -1) => {
+    const { viewing } = from;
     const total = collection.pages.total ?? 0;
     const span =
       direction === 1
         ? { first: from.last + 1, last: Math.min(total - 1, from.last + PAGE_SIZE) }
         : { first: Math.max(0, from.first - PAGE_SIZE), last: from.first - 1 };
-    if (isLoading.current || span.last < span.first) return;
-    isLoading.current = true;
+    if (loadingFor.current === viewing || span.last < span.first) return;
+    loadingFor.current = viewing;
     try {
-      const files = filesOf(await collection.pages.load(span), span.first);
+      const files = filesOf(await collection.pages.load(span, undefined, viewing.signal), span.first);
       setState((now) => {
-        if (now === undefined) return now;
+        if (now?.viewing !== viewing) return now;
         return direction === 1
           ? { ...now, shown: [...now.shown, ...files], last: span.last }
           : { ...now, shown: [...files, ...now.shown], index: now.index + files.length, first: span.first };
       });
     } finally {
-      isLoading.current = false;
+      if (loadingFor.current === viewing) loadingFor.current = undefined;
     }
   };
   const goTo = (next: PreviewState) => {
@@ -61,11 +65,12 @@ export function usePreview<T extends Entry>(collection: Collection<T>, onClosed:
     const entries = Array.from({ length: last - first + 1 }, (_, place) => known.get(first + place));
     const shown = filesOf(entries, first);
     const index = shown.findIndex((one) => one.position === position);
-    if (index >= 0) goTo({ shown, index, first, last });
+    if (index >= 0) goTo({ viewing: new AbortController(), shown, index, first, last });
   };
 
   const close = () => {
     const current = state?.shown[state.index];
+    state?.viewing.abort();
     setState(undefined);
     // The dialog gives the focus back to the file that it was opened from, in the next frame; then it goes on from there.
     afterFocusIsBack(() => {

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { messageOf } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
@@ -12,7 +12,7 @@ import { toast } from "../../ui/toast.tsx";
 import { type RestoreAnswer, restoreFolder, restorePlanQuery } from "./api.ts";
 import { text } from "./text.ts";
 
-/** Shows what bringing a folder back would do, and does it. */
+/** Shows what bringing a folder back would do, and does it: to its end, also where the dialog is left before. */
 export function RestoreDialog({
   folder,
   at,
@@ -26,11 +26,16 @@ export function RestoreDialog({
   const [removeNew, setRemoveNew] = useState(false);
   const asked = { folder, at, removeNew };
   const plan = useQuery({ ...restorePlanQuery(asked), placeholderData: (before) => before });
+  const isShown = useIsShown();
   const restore = useMutation({
     mutationFn: () => restoreFolder(asked),
-    onSuccess: async (changes) => {
+    onSuccess: (changes) => {
       toast({ text: text.restoreDone(changes), tone: "success" });
-      onClose();
+      // Another dialog may be open by now.
+      if (isShown.current) onClose();
+    },
+    onError: (error) => {
+      if (!isShown.current) toast({ text: messageOf(error), tone: "danger" });
     },
     // What was brought back before a failure stays so.
     onSettled: () => invalidateTree(queryClient),
@@ -77,6 +82,18 @@ export function RestoreDialog({
       </div>
     </Dialog>
   );
+}
+
+/** Whether the component is still there, for what comes late. */
+function useIsShown(): { readonly current: boolean } {
+  const isShown = useRef(true);
+  useEffect(() => {
+    isShown.current = true;
+    return () => {
+      isShown.current = false;
+    };
+  }, []);
+  return isShown;
 }
 
 function Plan({ plan }: { readonly plan: RestoreAnswer }) {

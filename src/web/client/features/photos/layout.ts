@@ -130,6 +130,11 @@ export function chunksBetween(chunks: readonly Chunk[], newest: string, oldest: 
   return chunks.flatMap((chunk, index) => (chunk.to <= newest && chunk.from >= oldest ? [index] : []));
 }
 
+/** The chunk that has the day next to another: the next newer or the next older one. */
+export function chunkBeside(chunks: readonly Chunk[], date: string, isNewer: boolean): Chunk | undefined {
+  return isNewer ? chunks.findLast(({ from }) => from > date) : chunks.find(({ to }) => to < date);
+}
+
 /** Months of the timeline, the newest first, with their first photo. */
 export function monthsOf({ sections }: Layout): { month: string; first: number; top: number }[] {
   const months: { month: string; first: number; top: number }[] = [];

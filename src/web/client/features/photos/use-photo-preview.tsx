@@ -4,6 +4,7 @@ import type { FileRecord } from "../../api/types.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { toast } from "../../ui/toast.tsx";
 import type { PhotoRecord } from "./api.ts";
+import { chunkBeside } from "./layout.ts";
 import { dayOf, type Wall } from "./use-wall.ts";
 
 const Preview = lazyPart(() => import("../preview/preview.tsx").then((part) => part.Preview));
@@ -12,10 +13,11 @@ type PhotoFile = PhotoRecord & FileRecord;
 
 interface Shown {
   readonly files: readonly PhotoFile[];
-  readonly index: number;
-  /** Indexes of the chunks that `files` are of, both included. */
-  readonly firstChunk: number;
-  readonly lastChunk: number;
+  /** The one in sight. */
+  readonly id: string;
+  /** The days that `files` are of, both included: chunks get other borders as photos come and go. */
+  readonly newest: string;
+  readonly oldest: string;
 }
 
 /** So near to the end of what is loaded the next piece is fetched. */
@@ -27,14 +29,14 @@ export function usePhotoPreview(wall: Wall, onClosed: (photo: PhotoRecord) => vo
   const isLoading = useRef(false);
 
   const open = async (photo: PhotoRecord) => {
-    const at = wall.chunks.findIndex((chunk) => chunk === wall.chunkOf(dayOf(photo)));
-    const chunk = wall.chunks[at];
+    const chunk = wall.chunkOf(dayOf(photo));
     if (chunk === undefined || isLoading.current) return;
     isLoading.current = true;
     try {
       const files = await wall.loadRecords(chunk);
-      const index = files.findIndex(({ id }) => id === photo.id);
-      if (index >= 0) show({ files, index, firstChunk: at, lastChunk: at });
+      if (files.some(({ id }) => id === photo.id)) {
+        show({ files, id: photo.id, newest: chunk.from, oldest: chunk.to });
+      }
     } catch (error) {
       toast({ text: messageOf(error), tone: "danger" });
     } finally {
@@ -44,24 +46,29 @@ export function usePhotoPreview(wall: Wall, onClosed: (photo: PhotoRecord) => vo
 
   const show = (next: Shown) => {
     setShown(next);
-    if (next.index >= next.files.length - NEAR) extend(next.lastChunk + 1, false).catch(stay);
-    else if (next.index < NEAR) extend(next.firstChunk - 1, true).catch(stay);
+    const index = indexIn(next);
+    if (index >= next.files.length - NEAR) extend(next.oldest, false).catch(stay);
+    if (index < NEAR) extend(next.newest, true).catch(stay);
   };
 
-  const extend = async (at: number, isBefore: boolean) => {
-    const chunk = wall.chunks[at];
+  /** Loads what lies beyond a day; photos of the same piece that are nearer are there already. */
+  const extend = async (edge: string, isNewer: boolean) => {
+    const chunk = chunkBeside(wall.chunks, edge, isNewer);
     if (chunk === undefined) return;
-    const files = await wall.loadRecords(chunk);
+    const loaded = await wall.loadRecords(chunk);
+    const beyond = loaded.filter((photo) => (isNewer ? dayOf(photo) > edge : dayOf(photo) < edge));
     setShown((now) => {
-      if (now === undefined || (isBefore ? now.firstChunk - 1 : now.lastChunk + 1) !== at) return now;
-      return isBefore
-        ? { ...now, files: [...files, ...now.files], index: now.index + files.length, firstChunk: at }
-        : { ...now, files: [...now.files, ...files], lastChunk: at };
+      if (now === undefined || (isNewer ? now.newest : now.oldest) !== edge) return now;
+      // One whose day was settled meanwhile stays where it was.
+      const files = beyond.filter((photo) => now.files.every(({ id }) => id !== photo.id));
+      return isNewer
+        ? { ...now, files: [...files, ...now.files], newest: chunk.from }
+        : { ...now, files: [...now.files, ...files], oldest: chunk.to };
     });
   };
 
   const close = () => {
-    const photo = shown?.files[shown.index];
+    const photo = shown?.files[indexIn(shown)];
     setShown(undefined);
     if (photo !== undefined) onClosed(photo);
   };
@@ -70,13 +77,17 @@ export function usePhotoPreview(wall: Wall, onClosed: (photo: PhotoRecord) => vo
     <Suspense fallback={null}>
       <Preview
         items={shown.files}
-        index={shown.index}
-        onIndexChange={(index: number) => show({ ...shown, index })}
+        index={indexIn(shown)}
+        onIndexChange={(index: number) => show({ ...shown, id: shown.files[index]?.id ?? shown.id })}
         onClose={close}
       />
     </Suspense>
   );
   return { open, preview };
+}
+
+function indexIn({ files, id }: Shown): number {
+  return files.findIndex((file) => file.id === id);
 }
 
 /** What can't be loaded is not gone on to; what is known is still shown. */

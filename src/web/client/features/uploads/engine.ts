@@ -180,8 +180,11 @@ export class UploadEngine {
   async allow(): Promise<boolean> {
     let isIncomplete = false;
     for (const upload of this.board.all()) {
-      if (upload.state !== "missing") continue;
-      if (await this.sources.askAgain(upload)) this.enqueue(upload.id);
+      if (!this.isMissing(upload.id)) continue;
+      const isReadable = await this.sources.askAgain(upload);
+      // While the person was asked it may have been sent on another's asking, or cancelled.
+      if (!this.isMissing(upload.id)) continue;
+      if (isReadable) this.enqueue(upload.id);
       else isIncomplete = true;
     }
     return isIncomplete;
@@ -384,6 +387,10 @@ export class UploadEngine {
 
   private wordsForMissing(id: string): string {
     return this.sources.findHandle(id) === undefined ? text.chooseAgain : text.allowAgain;
+  }
+
+  private isMissing(id: string): boolean {
+    return this.board.find(id)?.state === "missing";
   }
 
   private isOpen(id: string): boolean {

@@ -1,5 +1,5 @@
 /** One file on its way into a drop box: in pieces that the server keeps, so that a break costs nothing that arrived. */
-import { DetailedError, Upload } from "tus-js-client";
+import { DetailedError, defaultOptions, type HttpResponse, type HttpStack, Upload } from "tus-js-client";
 import { isReadable } from "../../readable-file.ts";
 import { messageIn } from "./answers.ts";
 import { remembered } from "./remembered.ts";
@@ -28,7 +28,16 @@ export interface SendingStatus {
 const ONE_REQUEST_BYTES_MAX = 1024 * 1024;
 
 const UNREADABLE =
-  "The browser can't read this file: it was moved or deleted on your device, or may not be read. Choose it again.";
+  "The browser can't read this file: it was changed, moved or deleted on your device, or may not be read. Choose it again above, and remove this one.";
+
+/** Answers to the question how far an upload is that say it is no more. */
+const GONE: ReadonlySet<number> = new Set([404, 410]);
+
+/** Asks by GET where the library asks by HEAD, whose refusals have no words. */
+const httpStack: HttpStack = {
+  getName: () => defaultOptions.httpStack.getName(),
+  createRequest: (method, url) => defaultOptions.httpStack.createRequest(method === "HEAD" ? "GET" : method, url),
+};
 
 /** Waits between attempts: as long as it takes, a lost connection comes back. */
 const RETRY_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, ...Array.from({ length: 500 }, () => 15_000)];
@@ -129,27 +138,40 @@ export class Sending {
       fingerprint: () => Promise.resolve(["larder", url, path, file.size, file.lastModified].join(" ")),
       urlStorage: remembered,
       removeFingerprintOnSuccess: true,
+      httpStack,
       uploadDataDuringCreation: file.size <= ONE_REQUEST_BYTES_MAX,
       retryDelays: RETRY_DELAYS_MS,
       onBeforeRequest: (request) => {
         const given = grant();
         if (given !== undefined) request.setHeader("X-Share-Grant", given);
       },
+      onAfterResponse: (request, response) => {
+        if (request.getMethod() === "GET" && keepsAddress(response.getStatus())) throw new Refusal(response);
+        this.#keptBytes = Number(response.getHeader("Upload-Offset") ?? this.#keptBytes);
+      },
       onShouldRetry: (error) => {
-        const passes = isPassing(statusOf(error));
+        const status = statusOf(error);
+        const passes = isPassing(status);
         if (passes) this.#tell({ sentBytes: this.#keptBytes, problem: "Waiting to try again." });
+        if (status === undefined || status === 0) void this.#stopIfUnreadable();
         return passes;
       },
       onProgress: (sentBytes) => this.#tell({ sentBytes, problem: undefined }),
-      onChunkComplete: (_, keptBytes) => {
-        this.#keptBytes = keptBytes;
-      },
       onSuccess: () => this.#tell({ state: "done", sentBytes: file.size, problem: undefined }),
       onError: (error) => {
         const isLocked = statusOf(error) === 401;
-        this.#tell({ state: "failed", sentBytes: this.#keptBytes, problem: wordsFor(error), isLocked });
+        const problem = isLocked ? "Waiting for the password of this link." : wordsFor(error);
+        this.#tell({ state: "failed", sentBytes: this.#keptBytes, problem, isLocked });
       },
     });
+  }
+
+  /** A file that was changed or taken away looks like a lost connection: the browser only ends the request. */
+  async #stopIfUnreadable(): Promise<void> {
+    if (await isReadable(this.file, this.#keptBytes)) return;
+    if (this.#status.state !== "sending") return;
+    void this.#upload?.abort();
+    this.#tell({ state: "failed", problem: UNREADABLE });
   }
 
   #tell(change: Partial<SendingStatus>): void {
@@ -158,19 +180,42 @@ export class Sending {
   }
 }
 
+/**
+ * The refusal of the question how far an upload is. Thrown at the library, which would forget the upload with whatever
+ * refusal, begin anew, and send all that arrived once more.
+ */
+class Refusal extends Error {
+  readonly response: HttpResponse;
+
+  constructor(response: HttpResponse) {
+    super(`The upload can't be gone on with now: status ${response.getStatus()}.`);
+    this.response = response;
+  }
+}
+
+/** Whether an upload may still be there, when this was answered to the question how far it is. */
+function keepsAddress(status: number): boolean {
+  return (status < 200 || status >= 300) && !GONE.has(status);
+}
+
 /** Whether a failure passes by itself: no connection, a server that restarts, too many at once. A full disk does not. */
 function isPassing(status: number | undefined): boolean {
   if (status === undefined || status === 0) return true;
   return status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507);
 }
 
+function responseTo(error: Error | DetailedError): HttpResponse | undefined {
+  if (!(error instanceof DetailedError)) return undefined;
+  return error.causingError instanceof Refusal ? error.causingError.response : (error.originalResponse ?? undefined);
+}
+
 function statusOf(error: Error | DetailedError): number | undefined {
-  return error instanceof DetailedError ? error.originalResponse?.getStatus() : undefined;
+  return responseTo(error)?.getStatus();
 }
 
 function wordsFor(error: Error | DetailedError): string {
   const status = statusOf(error);
   if (status === undefined) return "The server can't be reached. Check your connection, and try again.";
-  const told = error instanceof DetailedError ? messageIn(error.originalResponse?.getBody() ?? "") : undefined;
+  const told = messageIn(responseTo(error)?.getBody() ?? "");
   return told ?? `The server refused it with status ${status}. Try again, or ask whoever sent you the link.`;
 }

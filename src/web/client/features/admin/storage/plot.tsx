@@ -1,8 +1,9 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import type uPlot from "uplot";
 import { useTheme } from "../../../app/theme.ts";
 import { loadScript } from "../../../ui/lazy-part.ts";
 import { formatNumber } from "../../../ui/format.ts";
+import { text } from "../text.ts";
 
 /** A line of a plot: a value for each day, null where nobody knows one. */
 export interface Series {
@@ -17,7 +18,10 @@ const HEIGHT = 220;
 const POWERS_OF_TWO = Array.from({ length: 52 }, (_, power) => 2 ** power);
 const ROUND_NUMBERS = Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
-/** Lines over days. The drawing is a picture; what it shows is in `summary`, and in the table beside it. */
+/**
+ * Lines over days. The drawing is a picture; what it shows is in `summary`, and in the table beside it. Where what draws
+ * can't be loaded, the summary stands in its place; it is asked for again with the next days.
+ */
 export function Plot({
   days,
   series,
@@ -35,17 +39,33 @@ export function Plot({
 }) {
   const place = useRef<HTMLDivElement>(null);
   const theme = useTheme();
+  const [isLost, setLost] = useState(false);
   useEffect(() => {
     const host = place.current;
     if (host === null) return;
     const gone = new AbortController();
-    void loadScript(() => import("uplot")).then(({ default: Drawing }) => {
-      if (!gone.signal.aborted) draw(Drawing, host, { days, series, format, isBytes }, gone.signal);
-    });
+    void loadScript(() => import("uplot")).then(
+      ({ default: Drawing }) => {
+        if (gone.signal.aborted) return;
+        setLost(false);
+        draw(Drawing, host, { days, series, format, isBytes }, gone.signal);
+      },
+      () => setLost(true),
+    );
     return () => gone.abort();
   }, [days, series, format, isBytes, theme]);
   return (
-    <div ref={place} role="img" aria-label={summary} className="w-full overflow-hidden" style={{ minHeight: HEIGHT }} />
+    <div className="w-full" style={{ minHeight: HEIGHT }}>
+      <div ref={place} role="img" aria-label={summary} hidden={isLost} className="overflow-hidden" />
+      {isLost && (
+        <>
+          <p className="text-sm">{summary}</p>
+          <p role="status" className="mt-2 text-sm text-muted">
+            {text.plotLost}
+          </p>
+        </>
+      )}
+    </div>
   );
 }
 

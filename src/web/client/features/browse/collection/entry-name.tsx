@@ -1,9 +1,9 @@
-import type { FormEvent, KeyboardEvent } from "react";
-import { useRef, useState } from "react";
+import { type FormEvent, type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from "react";
 import { messageOf } from "../../../api/http.ts";
 import type { Entry } from "../../../api/types.ts";
+import { useStore } from "../../../app/store.ts";
 import { text } from "../text.ts";
-import type { GridLook, Renaming } from "./grid-types.ts";
+import type { GridLook, NameDraft, Renaming } from "./grid-types.ts";
 
 /** The name of an entry, or the field to change it. */
 export function EntryName<T extends Entry>({
@@ -23,29 +23,28 @@ export function EntryName<T extends Entry>({
 
 /** Enter or leaving the field saves, Escape keeps the name; a refusal is told below the field, which stays. */
 function RenameField({ entry, renaming }: { readonly entry: Entry; readonly renaming: Renaming }) {
-  const [name, setName] = useState(entry.name);
-  const [error, setError] = useState<string>();
-  const [isSaving, setSaving] = useState(false);
-  const isOver = useRef(false);
+  const { draft } = renaming;
+  const { before, name, phase, error } = useStore(draft);
+  const field = useRef<HTMLInputElement>(null);
   const errorId = `rename-error-${entry.id}`;
+  useKeptFocus(field, entry, draft);
 
+  const change = (changes: Partial<NameDraft>) => draft.update((now) => ({ ...now, ...changes }));
   const end = () => {
-    isOver.current = true;
+    change({ phase: "over" });
     renaming.end();
   };
   const save = async () => {
-    if (isOver.current || isSaving) return;
+    if (draft.get().phase !== "typing") return;
     const wanted = name.trim();
-    if (wanted === entry.name) return end();
-    if (wanted === "") return setError(text.nameEmpty);
-    setSaving(true);
+    if (wanted === before || wanted === entry.name) return end();
+    if (wanted === "") return change({ error: text.nameEmpty });
+    change({ phase: "saving" });
     try {
-      await renaming.save(wanted);
+      await renaming.save(entry, wanted);
       end();
     } catch (refusal) {
-      setError(messageOf(refusal));
-    } finally {
-      setSaving(false);
+      change({ phase: "typing", error: messageOf(refusal) });
     }
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -68,21 +67,13 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
       className="relative"
     >
       <input
-        ref={(field) => {
-          if (field === null || field.dataset["begun"] === "true") return;
-          field.dataset["begun"] = "true";
-          field.focus({ preventScroll: true });
-          field.setSelectionRange(0, stemLength(entry));
-        }}
+        ref={field}
         aria-label={text.newName}
         aria-invalid={error !== undefined}
         aria-describedby={error === undefined ? undefined : errorId}
         value={name}
-        readOnly={isSaving}
-        onChange={(event) => {
-          setName(event.target.value);
-          setError(undefined);
-        }}
+        readOnly={phase === "saving"}
+        onChange={(event) => change({ name: event.target.value, error: undefined })}
         onBlur={() => (error === undefined ? void save() : end())}
         className="field py-0.5! select-text"
         spellCheck={false}
@@ -99,6 +90,30 @@ function RenameField({ entry, renaming }: { readonly entry: Entry; readonly rena
       )}
     </form>
   );
+}
+
+/** The field has the focus from the beginning, and takes it up again, as it was, where its row went and came meanwhile. */
+function useKeptFocus(place: RefObject<HTMLInputElement | null>, entry: Entry, draft: Renaming["draft"]): void {
+  useLayoutEffect(() => {
+    const field = place.current;
+    if (field === null) return undefined;
+    const { caret } = draft.get();
+    // Whoever went on to something else is not called back.
+    if (caret === undefined || document.activeElement === document.body) {
+      field.focus({ preventScroll: true });
+      field.setSelectionRange(caret?.start ?? 0, caret?.end ?? stemLength(entry), caret?.direction ?? "none");
+    }
+    return () => {
+      const { selectionStart, selectionEnd, selectionDirection } = field;
+      const left = { start: selectionStart ?? 0, end: selectionEnd ?? 0, direction: selectionDirection ?? "none" };
+      draft.update((now) => ({ ...now, caret: left }));
+    };
+  }, [place, entry, draft]);
+}
+
+/** A name that is begun to be changed. */
+export function newDraft({ name }: Entry): NameDraft {
+  return { before: name, name, phase: "typing" };
 }
 
 /** How much of a name is selected at first: that of a file without its extension. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { Entry } from "../../../api/types.ts";
+import type { Store } from "../../../app/store.ts";
 import type { SortField, ViewPreferences } from "../read-preferences.ts";
 
 /** A column of the list, beside the name. */
@@ -20,12 +21,35 @@ export interface GridSort {
   change(field: SortField, order: "asc" | "desc"): void;
 }
 
-/** A name that is being changed in place. */
+/**
+ * A name that is being changed in place. What is typed is kept here, by the entry: its row, and the field with it, may go
+ * and come again as others change the list.
+ */
 export interface Renaming {
   readonly id: string;
+  readonly draft: Store<NameDraft>;
   /** Resolves when the name is changed. @throws ApiError | OfflineError, whose words are shown at the field */
-  save(name: string): Promise<void>;
+  save(entry: Entry, name: string): Promise<void>;
   end(): void;
+}
+
+/** What is typed as the name of an entry. */
+export interface NameDraft {
+  /** The name at the beginning: who has not changed that leaves the name as it is. */
+  readonly before: string;
+  readonly name: string;
+  readonly phase: "typing" | "saving" | "over";
+  /** Why it was refused, in words. */
+  readonly error?: string | undefined;
+  /** What was selected in the field when it last went; undefined before it is first there. */
+  readonly caret?: Caret | undefined;
+}
+
+/** What is selected in a field. */
+export interface Caret {
+  readonly start: number;
+  readonly end: number;
+  readonly direction: "forward" | "backward" | "none";
 }
 
 /** How entries look. */

@@ -1,6 +1,6 @@
 /**
  * What is selected, by id: what others change meanwhile moves nothing into the selection or out of it. "Everything" needs
- * no ids, so that a folder of 100,000 entries is selected at once.
+ * no ids, so that a folder of 100,000 entries is selected at once; it is what the list has when something is done with it.
  */
 
 /** See the head of this file. */

@@ -48,7 +48,8 @@ export interface Collection<T extends Named, P extends ListPage<T> = ListPage<T>
   /** Pages are being loaded for a selection. */
   readonly isGathering: boolean;
   /**
-   * All that is selected, loading what is not known.
+   * All that is selected, loading what is not known. Of everything, what is there now: also what came since it was
+   * selected.
    * @throws ApiError | OfflineError
    */
   resolve(progress?: (done: number, of: number) => void): Promise<T[]>;
@@ -166,7 +167,7 @@ export function useCollection<T extends Named, P extends ListPage<T>>(
       return [...new Map([...selection.entries.values(), ...(more ?? [])].map((entry) => [entry.id, entry])).values()];
     }
     const { except } = selection;
-    const entries = await pages.load({ first: 0, last: total - 1 }, progress);
+    const entries = await pages.loadAll(progress);
     return entries.filter(({ id }) => !except.has(id));
   };
 

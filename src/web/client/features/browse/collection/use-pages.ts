@@ -19,6 +19,9 @@ export interface PageSource<T, P extends ListPage<T> = ListPage<T>> {
   fetchPage(page: number, signal: AbortSignal | undefined): Promise<P>;
 }
 
+/** Told how many pages are loaded. */
+type Progress = (done: number, of: number) => void;
+
 /** What is known of a list, of which only the pages that are looked at are loaded. */
 export interface Pages<T, P extends ListPage<T> = ListPage<T>> {
   /** The first page with whatever else it tells; undefined until it is there. */
@@ -35,7 +38,12 @@ export interface Pages<T, P extends ListPage<T> = ListPage<T>> {
    * The entries of a span in order, as the server has them now.
    * @throws ApiError or OfflineError of the first page that fails; what `signal` was aborted with
    */
-  load(span: Span, progress?: (done: number, of: number) => void, signal?: AbortSignal): Promise<T[]>;
+  load(span: Span, progress?: Progress, signal?: AbortSignal): Promise<T[]>;
+  /**
+   * All entries in order, as many as the server has now.
+   * @throws ApiError or OfflineError of the first page that fails
+   */
+  loadAll(progress?: Progress): Promise<T[]>;
   /** Why the list can't be shown; undefined while something can. */
   readonly error: unknown;
   refetch(): void;
@@ -119,25 +127,21 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
     // oxlint-disable-next-line react/exhaustive-deps -- see stamp
   }, [queryClient, stableKey, stamp]);
 
-  const load = async (wanted: Span, progress?: (done: number, of: number) => void, signal?: AbortSignal) => {
-    const pages = pagesOf(wanted, total);
-    const loaded = new Map<number, readonly T[]>();
-    const waiting = [...pages];
-    const loadSome = async () => {
-      for (let page = waiting.shift(); page !== undefined; page = waiting.shift()) {
-        signal?.throwIfAborted();
-        // Asked anew: pages that are kept were read at different moments, and would give some twice and others not at all.
-        loaded.set(page, (await source.fetchPage(page, signal)).entries);
-        progress?.(loaded.size, pages.length);
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL_PAGES }, loadSome));
-    return pages.flatMap((page) =>
-      (loaded.get(page) ?? []).filter((_, place) => {
+  const load = async (wanted: Span, progress?: Progress, signal?: AbortSignal) => {
+    const loaded = await readPages(source, pagesOf(wanted, total), { progress, signal });
+    return [...loaded].flatMap(([page, { entries }]) =>
+      entries.filter((_, place) => {
         const position = (page - 1) * PAGE_SIZE + place;
         return position >= wanted.first && position <= wanted.last;
       }),
     );
+  };
+  const loadAll = async (progress?: Progress) => {
+    const numbers = pagesOf({ first: 0, last: Math.max(0, (total ?? 0) - 1) }, undefined);
+    const loaded = await readPages(source, numbers, { progress, goesOn: true });
+    // What moved to another page meanwhile is on both.
+    const entries = new Map([...loaded.values()].flatMap((page) => page.entries.map((entry) => [entry.id, entry])));
+    return [...entries.values()];
   };
 
   const look = useCallback((seen: Span) => {
@@ -153,9 +157,44 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
     known,
     look,
     load,
+    loadAll,
     error: first?.data === undefined ? (first?.error ?? undefined) : undefined,
     refetch,
   };
+}
+
+interface ReadOptions {
+  readonly progress?: Progress | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Also reads the pages behind, as far as the list reaches by what the server tells meanwhile. */
+  readonly goesOn?: boolean;
+}
+
+/**
+ * Reads pages, some side by side. They are asked for anew: pages that are kept were read at different moments, and would
+ * give some entries twice and others not at all.
+ * @returns the pages by their numbers, in order
+ */
+async function readPages<T>(
+  source: PageSource<T>,
+  numbers: readonly number[],
+  { progress, signal, goesOn = false }: ReadOptions,
+): Promise<Map<number, ListPage<T>>> {
+  const wanted = [...numbers];
+  const loaded = new Map<number, ListPage<T>>();
+  let begun = 0;
+  const readSome = async () => {
+    for (let page = wanted[begun]; page !== undefined; page = wanted[begun]) {
+      begun += 1;
+      signal?.throwIfAborted();
+      const answer = await source.fetchPage(page, signal);
+      loaded.set(page, answer);
+      if (goesOn) while (wanted.length < pageOf(answer.total - 1)) wanted.push(wanted.length + 1);
+      progress?.(loaded.size, wanted.length);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL_PAGES }, readSome));
+  return new Map([...loaded].sort(([one], [other]) => one - other));
 }
 
 /** The latest span, once it has rested for a moment. */
