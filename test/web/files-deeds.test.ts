@@ -286,6 +286,19 @@ describeWeb("deeds with files", (web) => {
     expect(await account.client.names()).toEqual(["a.txt", "b.txt", "c.txt"]);
   });
 
+  test("the focus stays in the list where others take away the entry that has it", async () => {
+    const account = await web.account();
+    for (const name of ["a.txt", "b.txt"]) await account.client.stored(name, { name });
+    const id = await account.client.storedId("c", { name: "c.txt" });
+    const page = await web.open({ as: account });
+    await row(page, "b.txt").click();
+    await page.keyboard.press("ArrowDown");
+    await expectFocus(page, "c.txt");
+    await account.client.delete(`/api/files/${id}`);
+    await row(page, "c.txt").waitFor({ state: "detached" });
+    await expectFocus(page, "b.txt");
+  });
+
   test("what fails is told for each, and the rest is done", async () => {
     const account = await web.account();
     await account.client.folderId("Box");

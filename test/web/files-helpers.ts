@@ -31,10 +31,12 @@ export async function expectSelected(page: Page, count: number): Promise<void> {
 
 /** Waits until the focus is on the row or tile of an entry. */
 export async function expectFocus(page: Page, name: string): Promise<void> {
-  await page.waitForFunction(
-    (wanted) => document.activeElement?.querySelector(`[title="${CSS.escape(wanted)}"]`) != null,
-    name,
-  );
+  await page.waitForFunction((wanted) => {
+    const focused = document.activeElement;
+    return (
+      focused?.matches("[data-position]") === true && focused.querySelector(`[title="${CSS.escape(wanted)}"]`) !== null
+    );
+  }, name);
 }
 
 /** A finger that rests on something until `isSeen`. */

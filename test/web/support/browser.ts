@@ -6,6 +6,7 @@ import type { Account } from "../../support/client.ts";
 import { dispose, type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
 import { findChromium, launchChromium } from "./chromium.ts";
 import { lookAt } from "./look.ts";
+import { awaitRoutes } from "./route.ts";
 
 /** How long the browser is waited for, in milliseconds: generous, for a machine that does much else. */
 const WAIT_MS_MAX = 60_000;
@@ -128,13 +129,13 @@ class Harness implements Web {
     context.setDefaultNavigationTimeout(WAIT_MS_MAX);
     this.watch(context);
     if (options.as !== undefined) await this.signIn(context, options.as, options.host);
-    const page = await context.newPage();
+    const page = awaitRoutes(await context.newPage());
     await page.goto(this.address(options.path ?? "/files", options.host));
     return page;
   }
 
   async openTab(page: Page, path: string): Promise<Page> {
-    const tab = await page.context().newPage();
+    const tab = awaitRoutes(await page.context().newPage());
     await tab.goto(this.address(path, new URL(page.url()).hostname));
     return tab;
   }

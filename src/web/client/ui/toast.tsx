@@ -19,6 +19,9 @@ interface ShownToast extends Toast {
   readonly key: number;
 }
 
+/** Where the keyboard goes on: at the cursor of the page's list. */
+const HOME = '#main [data-position][tabindex="0"]';
+
 const MOST_AT_ONCE = 3;
 const SHORT_MS = 6000;
 /** With a deed to take back there is time to read, think and reach it. */
@@ -57,7 +60,7 @@ export function ToastHost() {
     // One that later ones pushed out may have had the focus: browsers tell of no blur then.
     if (host.current?.contains(document.activeElement) !== true) setHasFocus(false);
   }, [toasts]);
-  /** Takes away the message that was pressed; the focus goes back where it was before. */
+  /** Takes away the message that was pressed; the focus goes back where it was before, or at least to the page. */
   const leave = (key: number) => {
     const hadFocus = host.current?.contains(document.activeElement) === true;
     const former = cameFrom.current;
@@ -65,7 +68,10 @@ export function ToastHost() {
     // With the message goes what was under the pointer or had the focus, and then nobody is told that it was left.
     setIsOver(false);
     setHasFocus(false);
-    if (hadFocus && former instanceof HTMLElement && former.isConnected) former.focus({ preventScroll: true });
+    if (!hadFocus) return;
+    const back =
+      former instanceof HTMLElement && former.isConnected ? former : document.querySelector<HTMLElement>(HOME);
+    back?.focus({ preventScroll: true });
   };
   return (
     <section

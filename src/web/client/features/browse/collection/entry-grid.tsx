@@ -94,6 +94,7 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
   );
 
   useFollowedCursor(scroller, cursor, cursorRow, takesFocus && total > 0, (row) => virtualizer.scrollToIndex(row));
+  const focusKeeping = useFocusOfGoneRows(scroller, cursor, look.renaming !== undefined);
   useLayoutEffect(() => {
     focusedRow.current = cursorRow;
   }, [cursorRow]);
@@ -147,7 +148,9 @@ export function EntryGrid<T extends Entry>(props: EntryGridProps<T>) {
       className="relative min-h-0 flex-1 overflow-auto select-none [overflow-anchor:none]"
       onKeyDown={onKeyDown}
       onScroll={(event) => props.onScrolled?.(event.currentTarget.scrollTop)}
+      onBlur={focusKeeping.onBlur}
       onFocus={(event) => {
+        focusKeeping.onFocus();
         const position = positionOf(event.target);
         if (position !== undefined && position !== cursor) collection.point(position);
       }}
@@ -279,6 +282,27 @@ function useFollowedCursor(
     if (takesFocus) elementAt(grid.current, cursor)?.focus({ preventScroll: true });
     // oxlint-disable-next-line react/exhaustive-deps -- once, when there is something to focus
   }, [takesFocus]);
+}
+
+/**
+ * Where the row that has the focus goes, because others took its entry away, the row of the cursor gets it: the keyboard
+ * would be at the top of the page again. A field for a name takes it back itself.
+ */
+function useFocusOfGoneRows(grid: { readonly current: HTMLElement | null }, cursor: number, isRenaming: boolean) {
+  const hasFocus = useRef(false);
+  useLayoutEffect(() => {
+    // Browsers tell of no blur where an element was taken away.
+    if (isRenaming || !hasFocus.current || document.activeElement !== document.body) return;
+    elementAt(grid.current, cursor)?.focus({ preventScroll: true });
+  });
+  return {
+    onFocus: () => {
+      hasFocus.current = true;
+    },
+    onBlur: () => {
+      hasFocus.current = false;
+    },
+  };
 }
 
 function useWidth(element: { readonly current: HTMLElement | null }): number {

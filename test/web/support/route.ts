@@ -1,0 +1,36 @@
+/** Requests that a test answers itself, from the moment on that it says so. */
+import type { Page } from "playwright-core";
+
+const TRIES_MAX = 200;
+
+/**
+ * Makes `page.route` resolve when requests are intercepted. Chromium says so a moment before it does: of those that follow
+ * a key pressed at once, some in a hundred went by the route.
+ */
+export function awaitRoutes(page: Page): Page {
+  const route = page.route.bind(page);
+  page.route = async (...parameters) => {
+    const added = await route(...parameters);
+    // Where nothing is open yet, the page that comes finds it ready.
+    if (page.url().startsWith("http")) await untilIntercepted(page, route);
+    return added;
+  };
+  return page;
+}
+
+async function untilIntercepted(page: Page, route: Page["route"]): Promise<void> {
+  const probe = new URL("/is-intercepted", page.url()).href;
+  await route(probe, (answer) => answer.fulfill({ status: 204 }));
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const status = await page.evaluate(
+      (address) =>
+        fetch(address).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      probe,
+    );
+    if (status === 204) return page.unroute(probe);
+  }
+  throw new Error("the page's requests are not intercepted");
+}
