@@ -24,6 +24,15 @@ import dailySamples from "../../migrations/0018_daily_samples.sql" with { type: 
 import photos from "../../migrations/0019_photos.sql" with { type: "text" };
 import tus from "../../migrations/0020_tus.sql" with { type: "text" };
 import auditTarget from "../../migrations/0021_audit_target.sql" with { type: "text" };
+import limits from "../../migrations/0022_limits.sql" with { type: "text" };
+import nodeLimits from "../../migrations/0023_node_limits.sql" with { type: "text" };
+import proof from "../../migrations/0024_proof.sql" with { type: "text" };
+import emailConfirmation from "../../migrations/0025_email_confirmation.sql" with { type: "text" };
+import pushTargets from "../../migrations/0026_push_targets.sql" with { type: "text" };
+import shareVersions from "../../migrations/0027_share_versions.sql" with { type: "text" };
+import sessionOrigins from "../../migrations/0028_session_origins.sql" with { type: "text" };
+import bucketFindings from "../../migrations/0029_bucket_findings.sql" with { type: "text" };
+import storeJournalHistory from "../../migrations/0030_store_journal.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -55,4 +64,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0019_photos", sql: photos },
   { id: "0020_tus", sql: tus },
   { id: "0021_audit_target", sql: auditTarget },
+  { id: "0022_limits", sql: limits },
+  { id: "0023_node_limits", sql: nodeLimits },
+  { id: "0024_proof", sql: proof },
+  { id: "0025_email_confirmation", sql: emailConfirmation },
+  { id: "0026_push_targets", sql: pushTargets },
+  { id: "0027_share_versions", sql: shareVersions },
+  { id: "0028_session_origins", sql: sessionOrigins },
+  { id: "0029_bucket_findings", sql: bucketFindings },
+  { id: "0030_store_journal", sql: storeJournalHistory },
 ];

@@ -25,6 +25,8 @@ export const accounts = sqliteTable(
     reservedBytes: integer("reserved_bytes").notNull().default(0),
     /** When the journal last got a number; never goes back, so that times in the journal are in order. */
     changedAt: integer("changed_at").notNull().default(0),
+    /** Files and folders in the trash. */
+    trashNodes: integer("trash_nodes").notNull().default(0),
   },
   (table) => [
     check(

@@ -73,6 +73,10 @@ export const folders = sqliteTable("folders", {
   childrenRev: integer("children_rev").notNull().default(0),
   /** Journal number of the last rename or move of this folder. */
   pathSeq: integer("path_seq").notNull().default(0),
+  /** How many levels of folders lie below, at most; see `features/tree/heights.ts`. */
+  levelsBelow: integer("levels_below").notNull().default(0),
+  /** Bytes of the longest path from here to a folder below, at most. */
+  bytesBelow: integer("bytes_below").notNull().default(0),
 });
 
 /** Earlier contents of files; the present one is the node's own. */

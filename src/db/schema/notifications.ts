@@ -9,7 +9,10 @@ export const pushTargets = sqliteTable(
     deviceId: integer("device_id")
       .primaryKey()
       .references(() => devices.id, { onDelete: "cascade" }),
-    /** Of one device only: the one that registered it last. Null: none, or its push service has forgotten it. */
+    /**
+     * Of the device that registered it last; a plain URL, of one device in each account. Null: none, or its push service
+     * has forgotten it.
+     */
     token: text("token"),
     /** As registered with the token. */
     platform: text("platform"),
@@ -23,7 +26,7 @@ export const pushTargets = sqliteTable(
     nextAt: integer("next_at"),
   },
   (table) => [
-    uniqueIndex("push_targets_token").on(table.token).where(sql`token IS NOT NULL`),
+    index("push_targets_token").on(table.token).where(sql`token IS NOT NULL`),
     index("push_targets_next").on(table.nextAt).where(sql`next_at IS NOT NULL`),
   ],
 );

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { blob, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { nodes } from "./nodes.ts";
 import { users } from "./users.ts";
 
@@ -43,8 +43,14 @@ export const shares = sqliteTable(
     maxUploadBytes: integer("max_upload_bytes"),
     uploads: integer("uploads").notNull().default(0),
     uploadedBytes: integer("uploaded_bytes").notNull().default(0),
+    /** Uploads in progress that a drop box takes from one address; null for the default. */
+    maxUploadsPerAddress: integer("max_uploads_per_address"),
+    /** When the owner was last notified of wrong passwords. */
+    guessesNotifiedAt: integer("guesses_notified_at"),
     /** 1: an `account` share that may also be written to. */
     canWrite: integer("can_write").notNull().default(0),
+    /** 1: an `account` share that shows earlier contents, too; 0: the present ones alone; null: as `can_write`. */
+    showsVersions: integer("shows_versions"),
     /** Of an `account` share: the folded e-mail that it was given to, which may have no account yet, */
     recipientEmailKey: text("recipient_email_key"),
     /** and the account, once there is one. */
@@ -58,5 +64,22 @@ export const shares = sqliteTable(
     index("shares_recipient").on(table.recipientId).where(sql`recipient_id IS NOT NULL`),
     index("shares_waiting").on(table.recipientEmailKey).where(sql`recipient_email_key IS NOT NULL`),
     index("shares_expiry").on(table.expiresAt).where(sql`expires_at IS NOT NULL`),
+  ],
+);
+
+/** The addresses that gave the right password of a share in the last 30 days. */
+export const shareOpeners = sqliteTable(
+  "share_openers",
+  {
+    shareId: integer("share_id")
+      .notNull()
+      .references(() => shares.id, { onDelete: "cascade" }),
+    /** Of the share's public id and the address, or its /64. */
+    addressHash: blob("address_hash", { mode: "buffer" }).notNull(),
+    openedAt: integer("opened_at").notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.shareId, table.addressHash] }),
+    index("share_openers_age").on(table.openedAt),
   ],
 );

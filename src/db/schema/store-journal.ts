@@ -17,6 +17,12 @@ export const storeJournal = sqliteTable("store_journal", {
   epoch: text("epoch").notNull(),
 });
 
+/** Shares that have ended and are not noted beside the contents yet. */
+export const endedShares = sqliteTable("ended_shares", {
+  publicId: text("public_id").primaryKey(),
+  endedAt: integer("ended_at").notNull(),
+});
+
 /** What changed without a number in the account's journal: its row (node 0), earlier contents, shares, what left the trash. */
 export const storeJournalAgain = sqliteTable(
   "store_journal_again",

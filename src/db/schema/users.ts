@@ -24,10 +24,23 @@ export const users = sqliteTable(
     nameKey: text("name_key"),
     /** When any of their sessions or API keys was last used; kept by triggers, so that it outlives them. */
     lastActiveAt: integer("last_active_at"),
+    /** The e-mail folded by compatibility and case, and its UTS 39 skeleton: by these look-alikes are found. */
+    emailFolded: text("email_folded"),
+    emailSkeleton: text("email_skeleton"),
+    /** By which version of the program and of Unicode's tables these forms were made; null where they are missing. */
+    emailForms: text("email_forms"),
+    /** Since when the e-mail waits for its confirmation; null where it is confirmed, or nobody asks for that. */
+    emailUnconfirmedSince: integer("email_unconfirmed_since"),
+    /** 0 where nobody knows the password, because the server made one up. */
+    hasPassword: integer("has_password").notNull().default(1),
   },
   (table) => [
     uniqueIndex("users_public").on(table.publicId),
     uniqueIndex("users_email").on(table.emailKey),
+    index("users_email_folded").on(table.emailFolded).where(sql`email_folded IS NOT NULL`),
+    index("users_email_skeleton").on(table.emailSkeleton).where(sql`email_skeleton IS NOT NULL`),
+    index("users_email_forms").on(table.emailForms),
+    index("users_admins").on(table.id).where(sql`role = 'admin'`),
     check("users_role", sql`${table.role} IN ('admin','user','viewer')`),
     check("users_plan", sql`${table.plan} IN ('free','pro','enterprise')`),
   ],
@@ -50,12 +63,36 @@ export const sessions = sqliteTable(
     lastSeenAt: integer("last_seen_at").notNull(),
     /** The device that it belongs to; null for sign-ins without one. A foreign key, in the migration. */
     deviceId: integer("device_id"),
+    /** Public id of the session that the sign-in began with; null for that session itself. */
+    originId: text("origin_id"),
+    /** Until when it counts as confirmed by its owner; null where it never was, and after a new password. */
+    confirmedUntil: integer("confirmed_until"),
   },
   (table) => [
     uniqueIndex("sessions_public").on(table.publicId),
     index("sessions_user").on(table.userId),
     index("sessions_expiry").on(table.expiresAt),
     index("sessions_device").on(table.deviceId).where(sql`device_id IS NOT NULL`),
+  ],
+);
+
+/** Links by which e-mail addresses are confirmed. Kept until they are a day old: by them the mails of an hour are counted. */
+export const emailConfirmations = sqliteTable(
+  "email_confirmations",
+  {
+    tokenHash: blob("token_hash", { mode: "buffer" }).primaryKey(),
+    userId: integer("user_id")
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    /** The address that it was sent to; it confirms no other. */
+    emailKey: text("email_key").notNull(),
+    createdAt: integer("created_at").notNull(),
+    expiresAt: integer("expires_at").notNull(),
+  },
+  (table) => [
+    index("email_confirmations_user").on(table.userId, table.createdAt),
+    index("email_confirmations_email").on(table.emailKey, table.createdAt),
+    index("email_confirmations_age").on(table.createdAt),
   ],
 );
 
