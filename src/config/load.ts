@@ -264,6 +264,7 @@ class Loading {
       if (typeof path === "string") this.#values.set(key, resolve(path));
     }
     this.#checkAdmin();
+    this.#checkMail();
     this.#checkListening();
     const publicUrl = this.#values.get("publicUrl");
     if (typeof publicUrl !== "string") return;
@@ -304,6 +305,13 @@ class Loading {
     if (has("tls.redirectPort") && !has("tls.certFile")) {
       this.#faults.push("tls.redirectPort leads to HTTPS, which is not set up. Set tls.certFile and tls.keyFile too.");
     }
+  }
+
+  #checkMail(): void {
+    if (this.#values.get("mail.verify") !== true || this.#values.get("mail.host") !== null) return;
+    this.#faults.push(
+      "mail.verify needs mail: confirmations are sent by it. Set mail.host too, or leave mail.verify out.",
+    );
   }
 
   #checkAdmin(): void {

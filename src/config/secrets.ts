@@ -48,6 +48,16 @@ const SECRET_NAMES = ["jwt", "link", "vapid", "factors"] as const;
 /** One of {@link SECRET_NAMES}. */
 export type SecretName = (typeof SECRET_NAMES)[number];
 
+/** What ends where a secret is lost and a new one takes its place, in words. */
+export const SECRET_LOSSES: Readonly<Record<SecretName, string>> = {
+  jwt: "all sessions end: everybody signs in again",
+  link: "links and drop boxes get new addresses, the old ones end, and webhooks sign with new secrets",
+  vapid: "browsers must subscribe to push messages again",
+  factors:
+    "codes of authenticator apps are refused; recovery codes and passkeys still work " +
+    "(else: larder user set EMAIL --no-two-factor)",
+};
+
 const KEY_BYTES = 32;
 
 /**
@@ -78,6 +88,19 @@ export function checkSecrets(directory: string): void {
     const path = join(directory, `${name}.json`);
     if (existsSync(path)) readKey(path);
   }
+}
+
+/**
+ * The secrets that a directory lacks, a copy of `secrets/` for instance. Its permissions are not checked.
+ * @throws StartupError when one of those that are there is damaged or weak, or can't be read
+ */
+export function findMissingSecrets(directory: string): SecretName[] {
+  return SECRET_NAMES.filter((name) => {
+    const path = join(directory, `${name}.json`);
+    if (!existsSync(path)) return true;
+    readKey(path, false);
+    return false;
+  });
 }
 
 /**
@@ -136,8 +159,8 @@ function refuseLoosePermissions(path: string, wanted: "600" | "700"): void {
   );
 }
 
-function readKey(path: string): SecretKey {
-  refuseLoosePermissions(path, "600");
+function readKey(path: string, mustBePrivate = true): SecretKey {
+  if (mustBePrivate) refuseLoosePermissions(path, "600");
   let content: string;
   try {
     content = readFileSync(path, "utf8");

@@ -17,6 +17,8 @@ export type Unit = "" | "Ms" | "Bytes";
 export interface SettingKind<T> {
   /** What may be written, for the help: "size", "on or off". */
   readonly accepts: string;
+  /** The same in one word, for what stands behind a flag: `<number>`, `<spec|household>`. */
+  readonly placeholder: string;
   /** @param directory what a relative path starts from. @throws BadValue */
   parse(raw: RawValue, directory: string): T;
   /** The value as it may be written again. */
@@ -57,6 +59,7 @@ export function toggle(preset: boolean, help: string): Setting<boolean> {
   return new Setting(
     {
       accepts: "on or off",
+      placeholder: "on|off",
       parse(raw) {
         if (typeof raw === "boolean") return raw;
         const word = String(raw).trim().toLowerCase();
@@ -77,6 +80,7 @@ export function choice<const W extends string>(words: readonly W[], preset: NoIn
   return new Setting(
     {
       accepts: words.join(", "),
+      placeholder: words.join("|"),
       parse(raw) {
         const found = words.find((word) => word === String(raw).trim().toLowerCase());
         if (found === undefined) throw new BadValue(`must be one of: ${words.join(", ")}`);
@@ -110,6 +114,7 @@ export function factor(preset: number, help: string): Setting<number> {
   return new Setting(
     {
       accepts: "number above 0",
+      placeholder: "number",
       parse(raw) {
         const value = typeof raw === "string" && raw.trim() !== "" ? Number(raw) : raw;
         if (typeof value !== "number" || !Number.isFinite(value) || value <= 0) {
@@ -142,6 +147,7 @@ export function duration(min: string, max: string, preset: string, help: string)
   const maxMs = parseDuration(max) ?? Number.POSITIVE_INFINITY;
   const kind: SettingKind<number> = {
     accepts: "duration",
+    placeholder: "duration",
     parse(raw) {
       const ms = typeof raw === "string" ? parseDuration(raw) : undefined;
       if (ms === undefined) throw new BadValue('must be a duration with its unit, such as "30s", "12h" or "7d"');
@@ -155,7 +161,9 @@ export function duration(min: string, max: string, preset: string, help: string)
 
 /** Any text that `read` takes. It throws BadValue for the rest, and gives the form in which the text is kept. */
 export function text(accepts: string, read: (text: string) => string, preset: string, help: string): Setting<string> {
-  return new Setting({ accepts, parse: (raw) => read(asText(raw)), format: (value) => value }, "", preset, help);
+  const placeholder = firstWord(accepts);
+  const kind = { accepts, placeholder, parse: (raw: RawValue) => read(asText(raw)), format: (value: string) => value };
+  return new Setting(kind, "", preset, help);
 }
 
 /** As {@link text}, null where it isn't set. */
@@ -166,7 +174,12 @@ export function optionalText(
   isSecret = false,
 ): Setting<string | null> {
   return new Setting<string | null>(
-    { accepts, parse: (raw, directory) => read(asText(raw), directory), format: (value) => value ?? "not set" },
+    {
+      accepts,
+      placeholder: firstWord(accepts),
+      parse: (raw, directory) => read(asText(raw), directory),
+      format: (value) => value ?? "not set",
+    },
     "",
     null,
     help,
@@ -179,6 +192,7 @@ export function list(accepts: string, readEntry: (entry: string) => string, help
   return new Setting<readonly string[]>(
     {
       accepts,
+      placeholder: firstWord(accepts),
       parse(raw) {
         const entries = Array.isArray(raw) ? raw.map(asText) : asText(raw).split(",");
         return entries
@@ -203,6 +217,7 @@ export function readPath(path: string, directory: string): string {
 
 const sizeKind: SettingKind<number> = {
   accepts: "size",
+  placeholder: "size",
   parse(raw) {
     const bytes = typeof raw === "string" ? parseSize(raw) : raw;
     if (typeof bytes !== "number" || !Number.isSafeInteger(bytes) || bytes < 0) {
@@ -217,6 +232,7 @@ function integerKind(min: number, max: number): SettingKind<number> {
   const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `${min} to ${max}`;
   return {
     accepts: "whole number",
+    placeholder: "number",
     parse(raw) {
       const value = typeof raw === "string" && /^\d+$/.test(raw.trim()) ? Number(raw) : raw;
       if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) {
@@ -232,10 +248,15 @@ function orNone<T>(kind: SettingKind<T>, noneWord: string): SettingKind<T | null
   const words = [...new Set([noneWord, ...NONE_WORDS])];
   return {
     accepts: `${kind.accepts}, or ${noneWord}`,
+    placeholder: `${kind.placeholder}|${noneWord}`,
     parse: (raw, directory) =>
       typeof raw === "string" && words.includes(raw.trim().toLowerCase()) ? null : kind.parse(raw, directory),
     format: (value) => (value === null ? noneWord : kind.format(value)),
   };
+}
+
+function firstWord(accepts: string): string {
+  return accepts.split(" ", 1)[0] ?? accepts;
 }
 
 function asText(raw: RawValue): string {

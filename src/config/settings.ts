@@ -3,6 +3,7 @@
  * from the key. `plans.free.limit.uploads` is `--plans-free-limit-uploads` and `LARDER_PLANS_FREE_LIMIT_UPLOADS`.
  */
 import ipaddr from "ipaddr.js";
+import { splitPort } from "../lib/allowed-targets.ts";
 import {
   BadValue,
   choice,
@@ -42,47 +43,78 @@ export type RateCategory = (typeof RATE_CATEGORIES)[number];
 /** The plans, smallest first. */
 export const PLANS = ["free", "pro", "enterprise"] as const;
 
-/** What each plan has by default: `api.md`, Limits; quotas are contract §2. Rate limits in the order of the categories. */
+/** Something for each of {@link RATE_CATEGORIES}. */
+export function perCategory<T>(make: (category: RateCategory) => T): Record<RateCategory, T> {
+  const entries = RATE_CATEGORIES.map((category) => [category, make(category)]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys are the categories, all of them
+  return Object.fromEntries(entries) as Record<RateCategory, T>;
+}
+
+/** Requests per window by category: a category without a number does not compile. Null is no limit. */
+type CategoryLimits = Readonly<Record<RateCategory, number | null>>;
+
+const FREE_LIMITS: CategoryLimits = {
+  signin: 5,
+  signup: 3,
+  refresh: 10,
+  uploads: 10,
+  downloads: 50,
+  listing: 100,
+  operations: 50,
+  profile: 100,
+  usage: 50,
+  sync: 200,
+  general: 1000,
+};
+
+const PRO_LIMITS: CategoryLimits = {
+  signin: 10,
+  signup: 5,
+  refresh: 50,
+  uploads: 100,
+  downloads: 500,
+  listing: 1000,
+  operations: 500,
+  profile: 1000,
+  usage: 500,
+  sync: 2000,
+  general: 10_000,
+};
+
+const ENTERPRISE_LIMITS: CategoryLimits = {
+  signin: 20,
+  signup: 10,
+  refresh: 100,
+  uploads: 1000,
+  downloads: null,
+  listing: 10_000,
+  operations: 5000,
+  profile: 10_000,
+  usage: 5000,
+  sync: 20_000,
+  general: 100_000,
+};
+
+/** What each plan has by default. */
 const PLAN_DEFAULTS = {
-  free: { maxFileSize: "10MB", quota: "5GB", devices: 3, limits: [5, 3, 10, 10, 50, 100, 50, 100, 50, 200, 1000] },
-  pro: {
-    maxFileSize: "100MB",
-    quota: "100GB",
-    devices: 10,
-    limits: [10, 5, 50, 100, 500, 1000, 500, 1000, 500, 2000, 10_000],
-  },
-  enterprise: {
-    maxFileSize: "1GB",
-    quota: "none",
-    devices: null,
-    limits: [20, 10, 100, 1000, null, 10_000, 5000, 10_000, 5000, 20_000, 100_000],
-  },
+  free: { maxFileSize: "10MB", quota: "5GB", maxNodes: 200_000, devices: 3, limits: FREE_LIMITS },
+  pro: { maxFileSize: "100MB", quota: "100GB", maxNodes: 2_000_000, devices: 10, limits: PRO_LIMITS },
+  enterprise: { maxFileSize: "1GB", quota: "none", maxNodes: 10_000_000, devices: null, limits: ENTERPRISE_LIMITS },
 };
 
 function plan(name: keyof typeof PLAN_DEFAULTS) {
-  const { maxFileSize, quota, devices, limits } = PLAN_DEFAULTS[name];
+  const { maxFileSize, quota, maxNodes, devices, limits } = PLAN_DEFAULTS[name];
   const limit = (category: RateCategory) =>
     integerOrNone(
-      limits[RATE_CATEGORIES.indexOf(category)] ?? null,
+      limits[category],
       `Requests of the kind "${category}" that an account on ${name} may make per ${category === "signin" ? "minute" : "hour"}.`,
     );
   return {
     maxFileSize: size(maxFileSize, `Largest file of an account on ${name}.`),
     quota: sizeOrNone(quota, `Bytes that an account on ${name} may hold in all.`),
+    maxNodes: integerOrNone(maxNodes, `Files and folders that an account on ${name} may hold, the trash included.`),
     devices: integerOrNone(devices, `Phones that an account on ${name} may register.`),
-    limit: {
-      signin: limit("signin"),
-      signup: limit("signup"),
-      refresh: limit("refresh"),
-      uploads: limit("uploads"),
-      downloads: limit("downloads"),
-      listing: limit("listing"),
-      operations: limit("operations"),
-      profile: limit("profile"),
-      usage: limit("usage"),
-      sync: limit("sync"),
-      general: limit("general"),
-    },
+    limit: perCategory(limit),
   };
 }
 
@@ -122,15 +154,15 @@ export const SETTINGS = {
     "Proxies whose X-Forwarded-* and Forwarded headers are believed.",
   ),
   outboundAllow: list(
-    "addresses or CIDR ranges",
-    readNetwork,
-    "Private addresses that webhooks and push messages may be sent to, also by http; none by default.",
+    "addresses or CIDR ranges, each with a port or without",
+    readTarget,
+    'Private addresses that webhooks and push messages may be sent to, also by http: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account may send to them; give a port where you can.',
   ),
   corsOrigins: list("origins", readOrigin, "Web origins whose pages may call the API (without cookies)."),
   preset: choice(
     ["spec", "household"],
     "spec",
-    "Starting point of the other settings. household: new accounts on enterprise, every limit times 100, sign-up by invite.",
+    "Starting point of the other settings. household: new accounts on enterprise, limits of requests times 100 (except those for wrong passwords), sign-up by invite.",
   ),
   signup: choice(
     ["open", "invite", "closed"],
@@ -141,13 +173,16 @@ export const SETTINGS = {
   adminEmail: optionalText(
     "e-mail",
     (value) => value,
-    "Makes this administrator at start, with the password below, while there is no account at all.",
+    "Makes this administrator at start, with the password below, while there is no administrator.",
   ),
   adminPassword: optionalText("text", (value) => value, "Password of that administrator.", true),
   adminPasswordFile: optionalText("path", readPath, "File that holds the password of that administrator."),
   tokenLifetime: duration("1m", "365d", "24h", "How long a sign-in lasts without being refreshed."),
-  rateLimits: toggle(true, "Whether requests are limited at all."),
-  rateLimitScale: factor(1, "Multiplies every limit of requests that isn't set by itself."),
+  rateLimits: toggle(true, "Whether requests are limited. Wrong passwords always are."),
+  rateLimitScale: factor(
+    1,
+    "Multiplies every limit of requests that isn't set explicitly, except those for wrong passwords.",
+  ),
   plans: { free: plan("free"), pro: plan("pro"), enterprise: plan("enterprise") },
   minFreeSpace: sizeOrNone(
     "auto",
@@ -161,6 +196,12 @@ export const SETTINGS = {
     "Connections and files open side by side; above it, or above three quarters of the limit of open files, connections that ask for nothing are closed.",
   ),
   maxRequests: integer(16, 1_000_000, 4096, "Requests served side by side; what comes on top is answered 503."),
+  maxSlowBodies: integer(
+    1,
+    1_000_000,
+    32,
+    "Requests of one address (IPv6: /64) that may wait longer than a second for a form, JSON or a guest's file; more get 429.",
+  ),
   verifyAfterWrite: toggle(false, "Whether each new content is read back from the disk before it is acknowledged."),
   audit: {
     keep: duration("1d", "3650d", "365d", "How long the audit log remembers who did what."),
@@ -192,7 +233,7 @@ export const SETTINGS = {
       "1m",
       "1d",
       "10m",
-      "How long after a change the database is copied at the latest: no copy of the data directory is older than that.",
+      "Maximum time from a change to the next copy of the database. Small databases are copied sooner: up to 1 MB within 20 seconds, up to 64 MB within a minute.",
     ),
     keep: duration(
       "1h",
@@ -222,6 +263,14 @@ export const SETTINGS = {
     secretAccessKey: optionalText("text", (value) => value, "The key to sign with.", true),
     secretAccessKeyFile: optionalText("path", readPath, "File that holds that key."),
     pathStyle: toggle(true, "Whether the bucket stands in the path of addresses; off: in the host name (AWS)."),
+    verifyRate: size(
+      "20MB",
+      "Maximum read rate from the bucket per second: for larder verify --bucket, and for the nightly reading (s3.scrub).",
+    ),
+    scrub: toggle(
+      false,
+      "Whether contents stored only in the bucket are read again at night, within scrub.within; this causes traffic.",
+    ),
     cache: size("10GB", "Room on this disk for contents that the bucket has too; what was used last stays."),
   },
   scrub: {
@@ -287,6 +336,10 @@ export const SETTINGS = {
       readMailbox,
       'Sender of all mails: "larder@example.org" or "Larder <larder@example.org>".',
     ),
+    verify: toggle(
+      false,
+      "Whether a new account must confirm its e-mail by a link before it shares, and before it opens shares for that e-mail.",
+    ),
   },
   oidc: {
     issuer: optionalText(
@@ -346,7 +399,7 @@ export const SETTINGS = {
   log: choice(
     ["auto", "pretty", "json"],
     "auto",
-    "Form of the log lines on standard error: for people, for programs, or by whether it is a terminal.",
+    "Form of the log lines on standard error: for people (in colours at a terminal, unless NO_COLOR is set), for programs, or chosen by whether it is a terminal. With json every line on standard output is JSON, too.",
   ),
   logRequests: choice(
     ["off", "errors", "all"],
@@ -545,6 +598,18 @@ function readOrigin(address: string): string {
   const isOrigin = url !== null && url.origin !== "null" && url.origin === address.replace(/\/$/, "").toLowerCase();
   if (!isOrigin) throw new BadValue(`must be origins such as "https://photos.example.org", which "${address}" is not`);
   return url.origin;
+}
+
+function readTarget(entry: string): string {
+  let parts: ReturnType<typeof splitPort>;
+  try {
+    parts = splitPort(entry);
+  } catch (error) {
+    throw new BadValue(error instanceof Error ? `is not accepted: ${error.message}` : String(error));
+  }
+  const network = readNetwork(parts.network);
+  if (parts.port === undefined) return network;
+  return `${network.includes(":") ? network.replace(/^(.*)(\/\d+)$/, "[$1]$2") : network}:${parts.port}`;
 }
 
 function readNetwork(network: string): string {

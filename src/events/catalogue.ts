@@ -50,21 +50,24 @@ export type CredentialName =
 /** What each event carries besides the account it belongs to (`users.id`). */
 export interface EventCatalogue {
   /**
-   * `tree`: a file was made, by upload or copy. `deviceId`: the device whose request did it, where it was one. What is
-   * copied with its folder is not told one by one.
+   * `tree`: a file was made, by upload or copy, or came back: from the trash, by a rewind or to an earlier state. `deviceId`:
+   * the device whose request did it, where it was one. Files copied or restored with their folder have no event of their own.
    */
   "file.created": { readonly file: FileFacts; readonly deviceId: number | null };
   /** `tree`: a file got its next content. */
   "file.updated": { readonly file: FileFacts; readonly deviceId: number | null };
   /** `tree`: a file was renamed or moved. */
   "file.moved": { readonly file: FileFacts; readonly deviceId: number | null };
-  /** `tree`: a file was deleted, by itself. What goes with its folder is not told one by one. */
+  /** `tree`: a file was deleted or put into the trash. Files that go with their folder have no event of their own. */
   "file.deleted": { readonly file: FileFacts; readonly deviceId: number | null };
-  /** `tree`: a folder was made by itself. What is made on the way to a file, or copied with a folder, is not told. */
+  /** `tree`: a folder was made or restored, not as the parent of a new file and not as part of a copy. */
   "folder.created": { readonly folder: FolderFacts; readonly deviceId: number | null };
   /** `tree`: a folder was deleted or put into the trash, with all below it, which is not told one by one. */
   "folder.deleted": { readonly folder: FolderFacts; readonly deviceId: number | null };
-  /** `files`: content of a file was sent, to its owner or by a share. Told behind the answer, only while somebody listens. */
+  /**
+   * `webhooks`, for themselves: content of a file was sent, to its owner or by a share. Emitted after the answer, and only
+   * while a webhook of the account subscribes to it.
+   */
   "file.downloaded": { readonly file: FileFacts };
   /** `tree`: the stored bytes of an account grew. Reservations do not count. */
   "storage.grown": { readonly usedBeforeBytes: number; readonly usedAfterBytes: number };
@@ -90,7 +93,7 @@ export interface EventCatalogue {
   };
   /** `users`: a user changed which notifications they want, for devices that registered no preferences. */
   "settings.notifications_changed": {};
-  /** `sync`: a device deletes or replaces far more than it is wont to; what it asked for is held (D12). */
+  /** `mass-change`: a device deletes or replaces far more than usual; its changes wait for approval. */
   "security.mass_change": { readonly device: DeviceFacts; readonly holdId: string; readonly changes: number };
   /**
    * `uploads`: a device's upload became a file, or was found to be one that is there. `path`: where the device wanted it;
@@ -111,14 +114,20 @@ export interface EventCatalogue {
   };
   /** `shares`: a share was made; the account is the owner's. */
   "share.created": { readonly share: ShareFacts };
-  /** `shares`: a share was made for this account, or waited for it; the account is the recipient's. */
+  /** `shares`, `received-shares`: a share was made for this account, or waited for it; the account is the recipient's. */
   "share.received": { readonly share: ShareFacts; readonly ownerName: string };
-  /** `shares`: a share was ended by its owner, or left by the account that it was made for. */
+  /** `shares`, `received-shares`: a share was ended by its owner, or left by the account that it was made for. */
   "share.revoked": { readonly share: ShareFacts };
   /** `shares`: somebody fetched content through a link, once per download; `isFirst` for the first time. */
   "share.downloaded": { readonly file: FileFacts; readonly isFirst: boolean; readonly shareId: string };
+  /** `shares`: a link got as many wrong passwords within an hour as are let through freely. At most once a day for each. */
+  "share.guessed": { readonly share: ShareFacts; readonly wrongPasswords: number };
   /** `users`: an account was made; the account is the new one. */
   "user.created": { readonly publicId: string; readonly email: string; readonly name: string };
+  /** `users`: the e-mail of an account waits for its confirmation: it is a new account, or the address is new. */
+  "user.email_unconfirmed": { readonly email: string };
+  /** `users`: a new account needs no confirmation of its e-mail, or the e-mail of an account was confirmed. */
+  "user.email_confirmed": { readonly email: string };
   /** `api-keys`: a key was made. */
   "security.api_key_created": { readonly keyId: string; readonly name: string };
   /** `plans`: the stored bytes crossed 80, 95 or 100 % of the quota, upwards. */
@@ -131,6 +140,8 @@ export interface EventCatalogue {
   "storage.damaged": { readonly files: number; readonly names: readonly string[] };
   /** `integrity`: contents, or the database, were found damaged; the account is an administrator's, once for each. */
   "server.damaged": { readonly contents: number; readonly database: boolean };
+  /** `blob-places`: the bucket can't be used; `contents` wait for it on this disk alone. To each administrator, once an outage. */
+  "server.bucket_away": { readonly problem: string; readonly contents: number };
 }
 
 /** The name of an event. */

@@ -6,7 +6,7 @@ import { Elysia } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { nameRequest } from "../lib/request-context.ts";
-import { answerError } from "./error-response.ts";
+import { answerError, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
 import { beginExchange, type ExchangeSettings, exchangeOf } from "./exchange.ts";
 import { ClientGoneError } from "./request-body.ts";
 
@@ -18,12 +18,15 @@ export interface BaseOptions extends ExchangeSettings {
   /** Methods that routes have for a path; empty for an unknown path. */
   readonly methodsOf: (path: string) => string[];
   /** The page for a browser that met an error outside /api. */
-  readonly renderErrorPage: (status: number, message: string) => string;
+  readonly renderErrorPage: (status: number, message: string) => Response;
   /** What an error is called that doesn't come from this program's own code; others as they are. */
   readonly translate: (error: unknown) => unknown;
   /** Called for each request that is answered with a refusal or a failure. */
   readonly onFailure?: (request: Request, error: unknown) => void;
 }
+
+/** The status of requests whose client went away before an answer: nginx's, which log readers know. */
+const CLIENT_GONE = 499;
 
 /** Half a year, for this name alone (RFC 6797): what is below it, and lists in browsers, are the operator's to decide. */
 const HSTS = "max-age=15552000";
@@ -65,8 +68,16 @@ export function base(options: BaseOptions) {
       const { path, requestId, isApi } = exchange;
       const known = options.translate(toAppError(code, error, request.method, path, methodsOf));
       if (known instanceof ClientGoneError) {
-        log.debug("The client went away.", { requestId, method: request.method, path: withoutTokens(path) });
-        return;
+        const { receivedBytes } = known;
+        exchange.brokeOffAtBytes = receivedBytes;
+        log.debug("The client went away.", {
+          requestId,
+          method: request.method,
+          path: withoutTokens(path),
+          receivedBytes,
+        });
+        // Nobody reads it; the log and the metrics count it for what it is.
+        return new Response(null, { status: CLIENT_GONE });
       }
       const answer = answerError(known, requestId);
       if (answer.status === 500) {
@@ -74,17 +85,28 @@ export function base(options: BaseOptions) {
       }
       set.status = answer.status;
       Object.assign(set.headers, answer.headers);
+      if (answer.status === 503 && !isApi) set.headers["retry-after"] = String(answer.body.error.details["retryAfter"]);
       // CORS preflight asks for a method list and gets one; everything else is an ordinary 405.
       if (request.method === "OPTIONS" && answer.status === 405) {
         return new Response(null, { status: 204 });
       }
       options.onFailure?.(request, known);
       if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
-        set.headers["content-type"] = "text/html; charset=utf-8";
         return options.renderErrorPage(answer.status, answer.body.error.message);
       }
       return answer.body;
     });
+}
+
+/**
+ * Says with a 503 outside /api when to try again, where that is not said yet: browsers, proxies and probes read the header.
+ * Answers under /api have it in `details.retryAfter` instead.
+ */
+export function withRetryAfter(request: Request, response: Response): Response {
+  if (response.status === 503 && !exchangeOf(request).isApi && !response.headers.has("retry-after")) {
+    response.headers.set("retry-after", String(DEFAULT_RETRY_AFTER_S));
+  }
+  return response;
 }
 
 /**

@@ -43,11 +43,19 @@ export function isForwarded(headers: RequestHeaders): boolean {
 }
 
 /**
- * Whether the request was made on this machine itself: a loopback peer, and no sign of a proxy, behind which
- * everybody is loopback (contract §9, /metrics).
+ * Whether the request was made on this machine itself: a loopback peer, no sign of a proxy, behind which everybody is
+ * loopback, and a Host that names this machine. A page whose own name was made to lead to 127.0.0.1 (DNS rebinding) has the
+ * operator's browser as its loopback peer; its name stands in Host.
  */
 export function isLocalRequest(peer: string, headers: RequestHeaders): boolean {
-  return isLoopback(peer) && !isForwarded(headers);
+  return isLoopback(peer) && !isForwarded(headers) && isLoopbackHost(headers.get("host"));
+}
+
+/** Whether a Host header is a name or an address of this machine itself (RFC 6761 §6.3), with or without a port. */
+function isLoopbackHost(host: string | null): boolean {
+  const name = host === null ? undefined : URL.parse(`http://${host}`)?.hostname.replace(/^\[(.*)\]$/, "$1");
+  if (name === undefined) return false;
+  return /(^|\.)localhost\.?$/.test(name) || isLoopback(name);
 }
 
 /** What the peer of a request is called that came through a Unix socket, where there are no addresses. */

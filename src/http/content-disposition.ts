@@ -1,12 +1,15 @@
 import { create, parse } from "content-disposition";
 
+/** The file name as a bare token, which can only be the first parameter: a quoted name may hold the same characters. */
+const BARE_NAME = /^([a-z]+; filename=)([^";]+)/;
+
 /**
  * A Content-Disposition header for a response (RFC 6266): the name as it is, with an ASCII stand-in and `filename*`
  * where it holds more than ASCII. The name is always quoted, which more clients read rightly than a bare token.
  */
 export function contentDisposition(fileName: string, inline: boolean): string {
   const header = create(fileName.toWellFormed(), { type: inline ? "inline" : "attachment" });
-  return header.replace(/; filename=([^";]+)/, '; filename="$1"');
+  return header.replace(BARE_NAME, '$1"$2"');
 }
 
 /** What the Content-Disposition of a form part says (RFC 7578 §4.2). */

@@ -7,24 +7,24 @@ import { ERROR_ANSWERS } from "./error-response.ts";
 /** A JSON schema as the document holds it. */
 export type Schema = TSchema | Readonly<Record<string, unknown>>;
 
-/** The chapters of the document, in their order. */
-export const TAGS = [
-  "Authentication",
-  "Files",
-  "Folders",
-  "Versions",
-  "Trash",
-  "Shares",
-  "Public links",
-  "Users",
-  "Mobile",
-  "Webhooks",
-  "Administration",
-] as const;
+/** The chapters of the document, in their order, and what each is about. */
+export const TAGS = {
+  Authentication: "Sign up, sign in, refresh and sign out; passkeys, single sign-on, forgotten passwords.",
+  Files: "Upload, download, list, search, move, copy and delete files.",
+  Folders: "Make, rename, move, describe, delete and download folders.",
+  Versions: "Earlier contents of a file.",
+  Trash: "What was deleted and can be restored.",
+  Shares: "Links, drop boxes, and shares between accounts.",
+  "Public links": "What the holder of a link may do, without an account.",
+  Users: "The caller's own account: profile, settings, usage, sessions, keys, devices.",
+  Mobile: "Devices: registration, sync, resumable uploads, offline changes, notifications.",
+  Webhooks: "HTTP calls to an address of yours when something happens.",
+  Administration: "Accounts, invitations, statistics, jobs and the audit log; for administrators.",
+} as const;
 
 /** What a route says of itself. */
 export interface Documentation {
-  readonly tag: (typeof TAGS)[number];
+  readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
   /** Who may call it; `public` needs no token. */
@@ -49,10 +49,20 @@ export interface Documentation {
   readonly requestBody?: Readonly<Record<string, unknown>>;
 }
 
-const ERROR_REF = { $ref: "#/components/schemas/Error" };
-const RATE_HEADERS = ["Limit", "Remaining", "Reset", "Window", "Resource"].map((name) => `X-RateLimit-${name}`);
+const SIGNED_IN: readonly Reason[] = [
+  "missing_token",
+  "invalid_token",
+  "expired_token",
+  "revoked_token",
+  "csrf",
+  "scope",
+];
+const JSON_BODY: readonly Reason[] = ["invalid_json", "invalid_field", "body_too_large", "unsupported_media_type"];
+/** Statuses of which each route has reasons of its own, which a client may have to tell apart. */
+const TELLING: ReadonlySet<number> = new Set([403, 409, 410, 413]);
+const GENERAL: ReadonlySet<string> = new Set([...SIGNED_IN, ...JSON_BODY, "role"]);
 
-/** Schemas and headers that every answer refers to. */
+/** What every route refers to: schemas, headers, and a response for each status that an error may have. */
 export const sharedComponents = {
   schemas: {
     Error: t.Object({
@@ -66,6 +76,7 @@ export const sharedComponents = {
         ),
       }),
     }),
+    Success: t.Object({ success: t.Literal(true), message: t.Optional(t.String()) }),
     Pagination: t.Object({
       page: t.Number(),
       limit: t.Number(),
@@ -82,7 +93,9 @@ export const sharedComponents = {
     "X-RateLimit-Window": { description: "Window length in seconds", schema: { type: "integer" } },
     "X-RateLimit-Resource": { description: "Name of the limited resource category", schema: { type: "string" } },
     "X-Request-Id": { description: "Names this request in the server's log", schema: { type: "string" } },
+    "Retry-After": { description: "Seconds to wait until the request is accepted", schema: { type: "integer" } },
   },
+  responses: errorResponses(),
   securitySchemes: {
     bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
     cookie: { type: "apiKey", in: "cookie", name: "larder_session" },
@@ -97,22 +110,14 @@ export function ref(name: string): { $ref: string } {
 
 /** `{success: true, data}` as a schema. */
 function envelope(data: Schema): Schema {
-  return {
-    type: "object",
-    required: ["success", "data"],
-    properties: { success: { const: true, type: "boolean" }, data, message: { type: "string" } },
-  };
+  return { allOf: [ref("Success"), { required: ["data"], properties: { data } }] };
 }
 
 /** The `detail` of a route. Errors that any route may give are added by themselves. */
 export function documented(doc: Documentation) {
-  const headers = Object.fromEntries(
-    [...RATE_HEADERS, "X-Request-Id"].map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-  );
   const json = doc.body ?? envelope(doc.data ?? { type: "object" });
   const success = {
     description: "Done",
-    headers,
     ...(doc.status !== 204 && {
       content:
         doc.content === undefined
@@ -140,51 +145,68 @@ export function documented(doc: Documentation) {
     detail: {
       tags: [doc.tag],
       summary: doc.summary,
-      ...(doc.description !== undefined && { description: doc.description }),
+      description: describe(doc),
       ...(parameters.length > 0 && { parameters }),
       ...(doc.requestBody !== undefined && { requestBody: doc.requestBody }),
-      security: doc.access === "public" ? [] : [{ bearer: [] }, { cookie: [] }, { apiKey: [] }],
+      // Elsewhere the document's own holds: any way to sign in.
+      ...(doc.access === "public" && { security: [] }),
       responses: {
         [doc.status ?? 200]: success,
         ...Object.fromEntries(
           Object.entries(doc.alsoAnswers ?? {}).map(([status, description]) => [
             status,
-            { ...(Number(status) < 300 && success), description, headers },
+            { ...(Number(status) < 300 && success), description },
           ]),
         ),
-        ...errorResponses(doc, headers),
+        ...failures(doc),
       },
       // The generator's own types are narrower than OpenAPI 3; the document as a whole is validated by a test.
     } as object,
   };
 }
 
-function errorResponses(doc: Documentation, headers: object): Record<number, unknown> {
-  const reasons: Reason[] = [
-    "rate_limited",
-    "unexpected",
-    "database_error",
-    "database_busy",
-    "overloaded",
-    "shutting_down",
-  ];
-  if (doc.access !== "public")
-    reasons.push("missing_token", "invalid_token", "expired_token", "revoked_token", "csrf", "scope");
+function isTelling(reason: Reason): boolean {
+  return TELLING.has(ERROR_ANSWERS[reason][0]) && !GENERAL.has(reason);
+}
+
+/** What the route does, and why it may fail beside what may happen to any. */
+function describe(doc: Documentation): string {
+  const reasons = (doc.errors ?? []).filter(isTelling);
+  const failures = reasons.length === 0 ? [] : [`Fails with ${reasons.join(", ")}.`];
+  return [...(doc.description === undefined ? [] : [doc.description]), ...failures].join("\n\n");
+}
+
+/** References to the responses of the statuses that a route may fail with; the default is for what any request may meet. */
+function failures(doc: Documentation): Record<string, unknown> {
+  const reasons: Reason[] = ["rate_limited", ...(doc.errors ?? [])];
+  if (doc.access !== "public") reasons.push(...SIGNED_IN);
   if (doc.access === "writer" || doc.access === "deviceWriter" || doc.access === "admin") reasons.push("role");
-  if (doc.takesJson) reasons.push("invalid_json", "invalid_field", "body_too_large", "unsupported_media_type");
-  reasons.push(...(doc.errors ?? []));
-  const byStatus = Map.groupBy(new Set(reasons), (reason) => ERROR_ANSWERS[reason][0]);
-  return Object.fromEntries(
-    [...byStatus].map(([status, ofStatus]) => [
-      status,
-      {
-        description: ofStatus.join(", "),
-        headers:
-          status === 429
-            ? { ...headers, "Retry-After": { schema: { type: "integer" }, description: "Seconds" } }
-            : headers,
-        content: { "application/json": { schema: ERROR_REF } },
-      },
-    ]),
+  if (doc.takesJson) reasons.push(...JSON_BODY);
+  const statuses = new Set(reasons.map((reason) => ERROR_ANSWERS[reason][0]));
+  const responses = [...statuses, "default"].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
+  return Object.fromEntries(responses);
+}
+
+/** One response for each status of an error, with the reasons that it may have, and one for what any request may meet. */
+function errorResponses(): Record<string, unknown> {
+  const rateHeaders = ["Limit", "Remaining", "Reset", "Window", "Resource"].map((name) => `X-RateLimit-${name}`);
+  const byStatus = Map.groupBy(Object.entries(ERROR_ANSWERS), ([, [status]]) => status);
+  const responses = [...byStatus].map(([status, entries]): [string, unknown] => {
+    // The document's own description says that all responses carry the headers of the rate limit.
+    const headers = ["X-Request-Id", ...(status === 429 ? [...rateHeaders, "Retry-After"] : [])];
+    return [String(status), errorResponse(`Reasons: ${entries.map(([reason]) => reason).join(", ")}`, headers)];
+  });
+  const any = errorResponse(
+    "408: the body did not arrive in time; 500: a fault of the server; 503: it is busy, starting or stopping",
+    ["X-Request-Id"],
   );
+  return { ...Object.fromEntries(responses), default: any };
+}
+
+function errorResponse(description: string, headers: readonly string[]) {
+  return {
+    description,
+    headers: Object.fromEntries(headers.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    content: { "application/json": { schema: ref("Error") } },
+  };
 }

@@ -19,6 +19,7 @@ export const ERROR_ANSWERS = {
   invalid_field: [400, "VALIDATION_ERROR"],
   invalid_multipart: [400, "VALIDATION_ERROR"],
   invalid_path: [400, "VALIDATION_ERROR"],
+  path_too_long: [400, "VALIDATION_ERROR"],
   invalid_request: [400, "VALIDATION_ERROR"],
   checksum_mismatch: [400, "VALIDATION_ERROR"],
   not_a_folder: [400, "VALIDATION_ERROR"],
@@ -40,6 +41,7 @@ export const ERROR_ANSWERS = {
   account_disabled: [403, "INSUFFICIENT_PERMISSIONS"],
   device_limit: [403, "INSUFFICIENT_PERMISSIONS"],
   signup_closed: [403, "INSUFFICIENT_PERMISSIONS"],
+  email_unconfirmed: [403, "INSUFFICIENT_PERMISSIONS"],
   final_upload: [403, "INSUFFICIENT_PERMISSIONS"],
   not_found: [404, "RESOURCE_NOT_FOUND"],
   method_not_allowed: [405, "VALIDATION_ERROR"],
@@ -53,6 +55,7 @@ export const ERROR_ANSWERS = {
   upload_offset: [409, "VALIDATION_ERROR"],
   deleted_by_you: [409, "VALIDATION_ERROR"],
   confirmation_required: [409, "VALIDATION_ERROR"],
+  body_timeout: [408, "VALIDATION_ERROR"],
   upload_expired: [410, "RESOURCE_NOT_FOUND"],
   share_expired: [410, "RESOURCE_NOT_FOUND"],
   share_used_up: [410, "RESOURCE_NOT_FOUND"],
@@ -79,6 +82,20 @@ export const ERROR_ANSWERS = {
   disk_full: [507, "STORAGE_ERROR"],
 } as const satisfies Record<Reason, readonly [number, ErrorCode]>;
 
+/** Seconds after which another try is worth it, for the reasons of status 503 whose error doesn't say. */
+const RETRY_AFTER_S: Partial<Record<Reason, number>> = {
+  database_busy: 1,
+  thumbnail_pending: 2,
+  overloaded: 2,
+  starting: 5,
+  shutting_down: 10,
+  store_missing: 30,
+  provider_unavailable: 30,
+};
+
+/** The same where nothing is known of the reason. */
+export const DEFAULT_RETRY_AFTER_S = 5;
+
 /** The failure envelope of the API. */
 export interface ErrorBody {
   readonly success: false;
@@ -102,7 +119,7 @@ export function answerError(error: unknown, requestId: string): ErrorAnswer {
           "Something went wrong on the server. Try again; if it stays, tell the administrator.",
         );
   const [status, code] = ERROR_ANSWERS[known.reason];
-  const details = { reason: known.reason, ...known.details, ...(status >= 500 && { requestId }) };
+  const details = { ...detailsOf(known), ...(status >= 500 && { requestId }) };
   return {
     status,
     body: { success: false, error: { code, message: known.message, details } },
@@ -113,7 +130,13 @@ export function answerError(error: unknown, requestId: string): ErrorAnswer {
 /** An error inside an answer that reports item by item (move, copy). */
 export function errorItem(error: AppError): ErrorBody["error"] {
   const [, code] = ERROR_ANSWERS[error.reason];
-  return { code, message: error.message, details: { reason: error.reason, ...error.details } };
+  return { code, message: error.message, details: detailsOf(error) };
+}
+
+/** Of a 503 also when to try again: programs read it here, because under /api the header comes with 429 alone. */
+function detailsOf({ reason, details }: AppError): ErrorDetails {
+  const isUnavailable = ERROR_ANSWERS[reason][0] === 503;
+  return { reason, ...(isUnavailable && { retryAfter: RETRY_AFTER_S[reason] ?? DEFAULT_RETRY_AFTER_S }), ...details };
 }
 
 /** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17; RFC 6585 §4). */
@@ -124,10 +147,16 @@ function headersOf(error: AppError): Record<string, string> {
       return { "WWW-Authenticate": 'Bearer realm="Larder"' };
     case 405:
       return { Allow: Array.isArray(details["allow"]) ? details["allow"].join(", ") : "" };
+    case 408:
+      // The rest of the body is not waited for (RFC 9110, section 15.5.9).
+      return { Connection: "close" };
     case 416:
       return { "Content-Range": `bytes */${String(details["sizeBytes"])}` };
     case 429:
-      return { "Retry-After": String(details["retryAfter"]) };
+      return {
+        "Retry-After": String(details["retryAfter"]),
+        ...(details["resource"] === "bodies" && { Connection: "close" }),
+      };
     default:
       return {};
   }

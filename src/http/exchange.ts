@@ -2,7 +2,8 @@
  * One request and what is known of it before any feature sees it: its id, its path, where it came from. Kept beside the
  * request rather than in the framework's context, so that hooks, handlers and the error path all see the same.
  */
-import type { ClientAddresses } from "./client-address.ts";
+import type { BodyKind, BodyPace, BodyPaces } from "./body-pace.ts";
+import { type ClientAddresses, rateLimitKey } from "./client-address.ts";
 
 /** What is needed to tell where requests come from and how we are addressed. */
 export interface ExchangeSettings {
@@ -17,6 +18,8 @@ export interface ExchangeSettings {
   readonly peerOf: (request: Request) => string;
   /** Gives the connection of a request its whole idle time again. */
   readonly keepOpen: (request: Request) => void;
+  /** The bodies on their way to this server. */
+  readonly bodies: BodyPaces;
 }
 
 // Letters, digits and what host names, IPv6 literals and ports are made of: nothing that could end a URL early.
@@ -35,6 +38,8 @@ export class Exchange {
   /** Without the question mark; empty where there is none. */
   readonly query: string;
   readonly isApi: boolean;
+  /** How much of the body had arrived when the client went away; undefined while it has not. */
+  brokeOffAtBytes: number | undefined;
   readonly #settings: ExchangeSettings;
   #clientAddress: string | undefined;
 
@@ -69,9 +74,14 @@ export class Exchange {
     return publicUrl === undefined ? this.#scheme === "https" : publicUrl.startsWith("https:");
   }
 
-  /** Gives the connection its whole idle time again: to be called while a body arrives, however slowly. */
-  keepOpen(): void {
-    this.#settings.keepOpen(this.request);
+  /** Follows this request's body, for its reader. */
+  paceOf(kind: BodyKind): BodyPace {
+    const { bodies, keepOpen } = this.#settings;
+    return bodies.follow(
+      () => rateLimitKey(this.clientAddress),
+      kind,
+      () => keepOpen(this.request),
+    );
   }
 
   /** What absolute URLs in answers start with: `http://host[:port][/base]`, without a slash at the end. */

@@ -1,14 +1,14 @@
 import type { TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { AppError, invalidField } from "../errors.ts";
-import { forEachPiece } from "./request-body.ts";
+import { readBody } from "./request-body.ts";
 
 /** JSON bodies are at most this large (contract, conventions). */
 const JSON_BYTES_MAX = 1024 * 1024;
 
 /**
  * The JSON object in a request's body; `{}` where there is no body and none is required.
- * @throws AppError unsupported_media_type | body_too_large | invalid_json
+ * @throws AppError unsupported_media_type | body_too_large | invalid_json | body_timeout | rate_limited
  */
 export async function readJson(request: Request, isRequired: boolean): Promise<object> {
   const type = request.headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
@@ -25,7 +25,7 @@ export async function readJson(request: Request, isRequired: boolean): Promise<o
   if (declared > JSON_BYTES_MAX) throw bodyTooLarge();
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
-  await forEachPiece(request.body, (piece) => {
+  await readBody(request, "small", (piece) => {
     sizeBytes += piece.length;
     if (sizeBytes > JSON_BYTES_MAX) throw bodyTooLarge();
     pieces.push(piece);

@@ -1,17 +1,17 @@
 import { AppError } from "../errors.ts";
-import { forEachPiece } from "./request-body.ts";
+import { readBody } from "./request-body.ts";
 
 const FORM_BYTES_MAX = 64 * 1024;
 
 /**
  * The fields of a form of one of our pages (application/x-www-form-urlencoded), as browsers send it without script.
  * @param bytesMax default 64 KiB
- * @throws AppError body_too_large; ClientGoneError
+ * @throws AppError body_too_large | body_timeout | rate_limited; ClientGoneError
  */
 export async function readForm(request: Request, bytesMax = FORM_BYTES_MAX): Promise<URLSearchParams> {
   const pieces: Uint8Array[] = [];
   let sizeBytes = 0;
-  await forEachPiece(request.body, (piece) => {
+  await readBody(request, "small", (piece) => {
     sizeBytes += piece.length;
     if (sizeBytes > bytesMax) throw new AppError("body_too_large", "The form is too large.");
     pieces.push(piece.slice());

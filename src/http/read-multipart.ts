@@ -3,6 +3,7 @@
 // meets: delimiters cut anywhere by the network, names in all scripts, and boundaries chosen to make the search slow.
 import { AppError, type ErrorDetails, invalidField } from "../errors.ts";
 import { parseFormDisposition } from "./content-disposition.ts";
+import type { BodyPace } from "./body-pace.ts";
 import { forEachPiece, type PieceSink } from "./request-body.ts";
 
 /** How much of a form is accepted besides the file itself, whose bound is the sink's matter. All in bytes but `partsMax`. */
@@ -43,8 +44,10 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 export interface FormHandlers {
   /** Called once, at the part named `file`; `fieldsSoFar` are those sent before it. Gives where its bytes go. */
   beginFile(file: FormFile, fieldsSoFar: FormFields): PieceSink | Promise<PieceSink>;
-  /** As {@link forEachPiece} takes it. */
-  readonly keepOpen?: () => void;
+  /** The pace of the form, which begins as a small body. */
+  readonly pace: BodyPace;
+  /** What the file is, from its first byte to its last. */
+  readonly fileKind: "file" | "guestFile";
 }
 
 /** A form that was read to its end. */
@@ -99,6 +102,7 @@ export async function readMultipart(
     }
     if (part.fileName === "") throw invalidField("file", "The file has no name. Choose a file, and send its name.");
     file = { fileName: part.fileName, declaredType: part.contentType };
+    handlers.pace.become(handlers.fileKind);
     const given = handlers.beginFile(file, fields);
     if (!(given instanceof Promise)) {
       sink = given;
@@ -142,6 +146,8 @@ export async function readMultipart(
       if (values === undefined) fields.set(text.name, [decodeField(text)]);
       else values.push(decodeField(text));
     }
+    // A guest's form is one: a file that arrived in time is not lost because of a field after it.
+    if (sink !== undefined && handlers.fileKind === "file") handlers.pace.become("small");
     text = undefined;
     sink = undefined;
   };
@@ -166,7 +172,7 @@ export async function readMultipart(
       };
       return run();
     },
-    handlers.keepOpen,
+    handlers.pace,
   );
 
   scanner.end();

@@ -1,13 +1,19 @@
 import { AppError } from "../errors.ts";
+import type { BodyKind, BodyPace } from "./body-pace.ts";
+import { exchangeOf } from "./exchange.ts";
 
 /**
  * The client broke off while its request was still being read. Nobody hears an answer any more: discard what was
  * begun, log it at debug level at most.
  */
 export class ClientGoneError extends Error {
-  constructor(cause?: unknown) {
+  /** How much of the body had arrived, as far as it was read. */
+  readonly receivedBytes: number;
+
+  constructor(cause?: unknown, receivedBytes = 0) {
     super("The client closed the connection before its request was complete.", cause === undefined ? {} : { cause });
     this.name = "ClientGoneError";
+    this.receivedBytes = receivedBytes;
   }
 }
 
@@ -30,9 +36,6 @@ interface BodyReader {
 const TURN_BYTES = 512 * 1024;
 const FEW_BODIES = 2;
 
-/** How often the connection of a body that arrives is told so. */
-const KEEP_OPEN_EVERY_MS = 1_000;
-
 /** Bodies being read in this process; only whether they take turns depends on it. */
 let bodiesUnderWay = 0;
 
@@ -43,31 +46,43 @@ export function declaredBytes(request: Request): number | undefined {
 }
 
 /**
+ * Hands the body of a request on piece by piece: {@link forEachPiece}, at the pace that its kind asks for.
+ * @throws as {@link forEachPiece}
+ */
+export function readBody(
+  request: Request,
+  kind: BodyKind,
+  take: (piece: Uint8Array) => Promise<void> | void,
+): Promise<void> {
+  return forEachPiece(request.body, take, exchangeOf(request).paceOf(kind));
+}
+
+/**
  * Hands a request body on piece by piece, as it arrives, each after the last was taken. What `take` throws ends the
- * reading at once and leaves unchanged; the rest of the body is not kept.
+ * reading at once and leaves unchanged; the rest of the body is not kept. This is the one reader of request bodies.
  *
- * @param keepOpen called now and then while pieces arrive: on its own, Bun ends a request whose body comes slower than
- *   some 16 KiB/s after its idle time, though it is alive. To be given where files arrive; small bodies need no patience.
- * @throws ClientGoneError when the client goes away; AppError body_too_large when the body passes the server's own bound
+ * @throws ClientGoneError when the client goes away; AppError body_too_large when the body passes the server's own bound;
+ *   body_timeout | rate_limited as the pace says
  */
 export async function forEachPiece(
   body: ReadableStream<Uint8Array> | null,
   take: (piece: Uint8Array) => Promise<void> | void,
-  keepOpen?: () => void,
+  pace: BodyPace,
 ): Promise<void> {
   if (body === null) return;
   const reader: BodyReader = body.getReader();
   let sinceTurnBytes = 0;
-  let keptMs = keepOpen === undefined ? Number.POSITIVE_INFINITY : performance.now();
+  let receivedBytes = 0;
   bodiesUnderWay++;
   try {
+    // A read that waits returns as if the body had ended.
+    pace.begin(() => void reader.cancel().catch(() => undefined));
     for (;;) {
-      const next = await readNext(reader);
+      pace.wait();
+      const next = await readNext(reader, receivedBytes);
+      pace.arrived(next.done ? 0 : next.value.length);
       if (next.done) return;
-      if (performance.now() - keptMs > KEEP_OPEN_EVERY_MS) {
-        keepOpen?.();
-        keptMs = performance.now();
-      }
+      receivedBytes += next.value.length;
       const taken = take(next.value);
       if (taken !== undefined) await taken;
       sinceTurnBytes += next.value.length;
@@ -81,6 +96,7 @@ export async function forEachPiece(
     await reader.cancel().catch(() => undefined);
     throw error;
   } finally {
+    pace.end();
     bodiesUnderWay--;
   }
 }
@@ -103,11 +119,14 @@ export function freeing(
   };
 }
 
-async function readNext(reader: BodyReader): Promise<{ done: true } | { done: false; value: Uint8Array }> {
+async function readNext(
+  reader: BodyReader,
+  receivedBytes: number,
+): Promise<{ done: true } | { done: false; value: Uint8Array }> {
   try {
     return await reader.read();
   } catch (error) {
-    if (error instanceof Error && error.name === "AbortError") throw new ClientGoneError(error);
+    if (error instanceof Error && error.name === "AbortError") throw new ClientGoneError(error, receivedBytes);
     if (error instanceof Error && error.message.includes("maxRequestBodySize")) {
       throw new AppError("body_too_large", "The request is larger than this server takes. Send less.", {}, error);
     }

@@ -49,7 +49,8 @@ export class ClockWatch {
     const last = db.sqlite.query<{ ms: number | null }, []>("SELECT max(last_finished_at) AS ms FROM jobs").get();
     const nowMs = clock.nowMs();
     this.#remember(nowMs);
-    if (last?.ms !== undefined && last.ms !== null) this.#judge(nowMs, last.ms);
+    if (this.doubtedUntilMs() !== undefined) this.#warn(nowMs, this.#doubtedAtMs ?? nowMs);
+    else if (last?.ms !== undefined && last.ms !== null) this.#judge(nowMs, last.ms);
     this.#timer = setInterval(() => this.look(), LOOK_MS);
     this.#timer.unref();
   }
@@ -77,6 +78,13 @@ export class ClockWatch {
     return nowMs >= this.#doubtedAtMs && nowMs < untilMs ? untilMs : undefined;
   }
 
+  #warn(nowMs: number, expectedMs: number): void {
+    this.#options.log.warn(
+      "The clock is far ahead of when this server last ran. If it is wrong, set it: nothing is deleted for its age for a day.",
+      { now: toTimestamp(nowMs), expected: toTimestamp(expectedMs) },
+    );
+  }
+
   #remember(nowMs: number): void {
     this.#wallMs = nowMs;
     this.#seenSteadyMs = this.#steadyMs();
@@ -86,10 +94,7 @@ export class ClockWatch {
     if (nowMs - expectedMs < LEAP_MS) return;
     const { db, writer, log } = this.#options;
     this.#doubtedAtMs = nowMs;
-    log.warn(
-      "The clock is far ahead of when this server last ran. If it is wrong, set it: nothing is deleted for its age for a day.",
-      { now: toTimestamp(nowMs), expected: toTimestamp(expectedMs) },
-    );
+    this.#warn(nowMs, expectedMs);
     const upsert = "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = excluded.value";
     writer
       .run(() => void db.sqlite.query(upsert).run(KEY, String(nowMs)), { isQuiet: true })

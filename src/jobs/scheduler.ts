@@ -70,7 +70,7 @@ export interface SchedulerOptions {
   readonly log: Log;
   readonly jobs: readonly Job[];
   /** Tells whether the clock can be believed; without it, it always is. */
-  readonly clockWatch?: Pick<ClockWatch, "doubtedUntilMs">;
+  readonly clockWatch?: Pick<ClockWatch, "doubtedUntilMs" | "look">;
   /** How long after the start the first missed job runs, and how far the others lie apart; default 30 s and 15 s. */
   readonly missedAfterMs?: number;
   readonly missedApartMs?: number;
@@ -332,6 +332,8 @@ export class Scheduler {
       log.info("A job was interrupted by the stop.", { job: job.name });
       return outcome;
     }
+    // The next start compares the clock with this time: a leap is noted before it would be the time of a run.
+    this.#options.clockWatch?.look();
     const finishedAt = Math.max(clock.nowMs(), startedAt, request?.requestedAt ?? 0);
     await this.#record(() => {
       const { isOk, text } = outcome;

@@ -17,6 +17,10 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
+/** SGR parameters (ECMA-48 §8.3.117) of each level: blue, green, yellow, red. */
+const COLORS: Record<LogLevel, number> = { debug: 34, info: 32, warn: 33, error: 31 };
+const FAINT = 2;
+
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
 /** So many warnings or errors of one kind are written within a minute; the rest is counted. */
@@ -27,6 +31,11 @@ const KINDS_MAX = 500;
 /** Of the message of an error, for telling kinds apart. */
 const KIND_LENGTH = 80;
 
+/** Whether lines for a person are coloured: at a terminal that can do it, unless NO_COLOR asks for none (no-color.org). */
+export function usesColors(environment: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
+  return isTerminal && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
+}
+
 /** The form for a setting: `auto` is for a person where one sits at a terminal, and for programs elsewhere. */
 export function logForm(setting: "auto" | LogForm, isTerminal: boolean): LogForm {
   if (setting !== "auto") return setting;
@@ -34,23 +43,30 @@ export function logForm(setting: "auto" | LogForm, isTerminal: boolean): LogForm
 }
 
 /**
- * A log of lines on standard error (standard output belongs to commands and to the "listening on" line).
+ * A log of lines on standard error (standard output belongs to commands and to {@link announcer}).
  * `json` writes one object a line, `pretty` is for a person at a terminal; both escape control characters.
  *
  * A line that is written for a request carries its id, where requests are followed (`server/observe.ts`). Of warnings and
  * errors that repeat themselves the first twenty a minute are written, and then how many more there were: a fault that
  * everybody meets must not fill the disk as well.
  */
-export function createLog(format: LogForm, level: LogLevel, write = writeToStandardError): Log {
+export function createLog(
+  format: LogForm,
+  level: LogLevel,
+  write = writeToStandardError,
+  { isColored = false }: { readonly isColored?: boolean } = {},
+): Log {
+  const paint = isColored ? colored : (text: string) => text;
   const writeLine = (at: LogLevel, message: string, fields: LogFields) => {
     const time = new Date().toISOString();
     const requestId = fields["requestId"] ?? presentRequestId();
     const plain = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, describe(value)]));
     const all = requestId === undefined ? plain : { requestId, ...plain };
-    if (format === "json") write(`${escapeC1(JSON.stringify({ time, level: at, message, ...all }))}\n`);
+    if (format === "json") write(jsonLine({ time, level: at, message, ...all }));
     else {
       const rest = Object.entries(all).map(([key, value]) => ` ${key}=${JSON.stringify(value) ?? "undefined"}`);
-      write(`${time} ${at.padEnd(5)} ${escapeControls(message)}${escapeC1(rest.join(""))}\n`);
+      const level = paint(at.padEnd(5), COLORS[at]);
+      write(`${paint(time, FAINT)} ${level} ${escapeControls(message)}${paint(escapeC1(rest.join("")), FAINT)}\n`);
     }
   };
   const repeats = new Repeats((at, message, count) =>
@@ -66,6 +82,16 @@ export function createLog(format: LogForm, level: LogLevel, write = writeToStand
     info: (message, fields) => line("info", message, fields),
     warn: (message, fields) => line("warn", message, fields),
     error: (message, fields) => line("error", message, fields),
+  };
+}
+
+/** Prints a line that a server's operator waits for, such as the address it listens on. `plain` is the form for people. */
+export type Announce = (message: string, plain?: string) => void;
+
+/** What {@link Announce} is for a `log` setting: a program that reads JSON gets nothing else on standard output either. */
+export function announcer(setting: "auto" | LogForm, write = writeToStandardOutput): Announce {
+  return (message, plain = `${message}\n`) => {
+    write(setting === "json" ? jsonLine({ time: new Date().toISOString(), level: "info", message }) : plain);
   };
 }
 
@@ -135,6 +161,14 @@ class Repeats {
   }
 }
 
+function jsonLine(fields: Readonly<Record<string, unknown>>): string {
+  return `${escapeC1(JSON.stringify(fields))}\n`;
+}
+
+function colored(text: string, parameter: number): string {
+  return text === "" ? "" : `\u001b[${parameter}m${text}\u001b[0m`;
+}
+
 function describe(value: unknown): unknown {
   if (!(value instanceof Error)) return value;
   const cause = value.cause === undefined ? "" : `; caused by ${String(describe(value.cause))}`;
@@ -152,4 +186,8 @@ function escapeC1(text: string): string {
 
 function writeToStandardError(line: string): void {
   process.stderr.write(line);
+}
+
+function writeToStandardOutput(line: string): void {
+  process.stdout.write(line);
 }

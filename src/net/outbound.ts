@@ -10,7 +10,8 @@ import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { dns } from "bun";
 import { AppError } from "../errors.ts";
-import { type CidrList, isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
+import { isPublicAddress, normalizeAddress } from "../lib/cidr.ts";
+import type { AllowedTargets } from "../lib/allowed-targets.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** The addresses of a host name. Rejects where it has none or the name server doesn't answer. */
@@ -19,7 +20,7 @@ export type Resolver = (hostname: string) => Promise<readonly string[]>;
 /** How requests are made. */
 export interface OutboundOptions {
   /** What may be reached though it is private, and by plain http. */
-  readonly allow: CidrList;
+  readonly allow: Pick<AllowedTargets, "isEmpty" | "has">;
   /** The resolver of the machine by default. */
   readonly resolve?: Resolver | undefined;
   /** Certificates (PEM) that are trusted in place of the usual ones. */
@@ -63,6 +64,8 @@ export class OutboundError extends Error {
   constructor(
     readonly failure: OutboundFailure,
     message: string,
+    /** The target is not of the internet: how it failed would tell its user what there is in the operator's network. */
+    readonly isPrivate = false,
   ) {
     super(message);
   }
@@ -87,7 +90,7 @@ const NOT_CONNECTED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "E
 
 /** Sends requests to where users want them, as far as that is allowed. */
 export class Outbound {
-  readonly #allow: CidrList;
+  readonly #allow: OutboundOptions["allow"];
   readonly #resolve: Resolver;
   readonly #ca: string | undefined;
   readonly #timeoutMs: number;
@@ -134,14 +137,18 @@ export class Outbound {
     const signal = request.signal === undefined ? timeout : AbortSignal.any([timeout, request.signal]);
     const url = parseTarget(address);
     this.#checkScheme(url);
+    let isPrivate = false;
     try {
       const addresses = await untilAborted(this.#addressesOf(hostOf(url)), signal);
-      return await untilAborted(this.#sendToOneOf(this.#permitted(url, addresses), url, request, signal), signal);
+      const permitted = this.#permitted(url, addresses);
+      isPrivate = !permitted.every(isPublicAddress);
+      return await untilAborted(this.#sendToOneOf(permitted, url, request, signal), signal);
     } catch (error) {
-      if (error instanceof OutboundError) throw error;
       if (request.signal?.aborted) throw new OutboundError("aborted", "the request was given up");
-      if (timeout.aborted) throw new OutboundError("timeout", `no whole answer within ${this.#timeoutMs} ms`);
-      throw translate(error);
+      const known = timeout.aborted
+        ? new OutboundError("timeout", `no whole answer within ${this.#timeoutMs} ms`)
+        : translate(error);
+      throw isPrivate ? new OutboundError(known.failure, known.message, true) : known;
     }
   }
 
@@ -172,12 +179,13 @@ export class Outbound {
   /** Those of a host's addresses that may be connected to. @throws OutboundError forbidden where there is none */
   #permitted(url: URL, addresses: readonly string[]): readonly string[] {
     const normal = addresses.map(normalizeAddress).filter((address) => address !== undefined);
-    const allowed = normal.filter((address) => this.#allow.has(address));
+    const port = portOf(url);
+    const allowed = normal.filter((address) => this.#allow.has(address, port));
     // Allowed ones first would change the resolver's order; plain http has only them.
     const permitted =
       url.protocol === "http:"
         ? allowed
-        : normal.filter((address) => isPublicAddress(address) || this.#allow.has(address));
+        : normal.filter((address) => isPublicAddress(address) || allowed.includes(address));
     if (permitted.length > 0) return permitted;
     throw url.protocol === "http:" && normal.some(isPublicAddress)
       ? forbidden("must begin with https://")
@@ -226,6 +234,10 @@ function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
+function portOf({ port, protocol }: URL): number {
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
+}
+
 function forbidden(message: string): OutboundError {
   return new OutboundError("forbidden", message);
 }
@@ -243,7 +255,7 @@ function exchange(
   const isTls = url.protocol === "https:";
   const options: RequestOptions & { ca?: string; servername?: string } = {
     host: hostname,
-    port: url.port === "" ? (isTls ? 443 : 80) : Number(url.port),
+    port: portOf(url),
     path: `${url.pathname}${url.search}`,
     method,
     // The whole point: whatever the name is, the connection goes to the address that was checked.
@@ -303,6 +315,7 @@ function headerOf(incoming: IncomingMessage, name: string): string | undefined {
 
 /** Only the code is told: messages of the platform hold names and addresses. */
 function translate(error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
   const code = codeOf(error);
   if (code.startsWith("HPE_")) return new OutboundError("garbage", `the answer is no HTTP (${code})`);
   return new OutboundError("unreachable", `no connection (${code === "" ? "unknown cause" : code})`);

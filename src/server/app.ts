@@ -24,6 +24,7 @@ import { localChangeRoutes } from "../features/local-changes/routes.ts";
 import { presentIntegrity } from "../features/integrity/present.ts";
 import { findingRoutes } from "../features/integrity/routes.ts";
 import { holdRoutes } from "../features/mass-change/routes.ts";
+import { confirmRoutes } from "../features/auth/confirm-routes.ts";
 import { passkeyRoutes } from "../features/passkeys/routes.ts";
 import { rewindRoutes } from "../features/rewind/routes.ts";
 import { receivedShareRoutes } from "../features/received-shares/routes.ts";
@@ -34,6 +35,7 @@ import { searchRoutes } from "../features/search/routes.ts";
 import { oidcRoutes } from "../features/oidc/routes.ts";
 import { RESET_LIFETIME_MS, resetLink } from "../features/password-reset/service.ts";
 import { photoRoutes } from "../features/photos/routes.ts";
+import { emailConfirmationRoutes } from "../features/email-confirmation/routes.ts";
 import { passwordResetRoutes } from "../features/password-reset/routes.ts";
 import { setupRoutes } from "../features/setup/routes.ts";
 import { ShareDownloads, shareHeaders } from "../features/shares/guard.ts";
@@ -55,12 +57,14 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { JobOutcome, JobState } from "../jobs/scheduler.ts";
 import { noteAudit } from "../http/audit-note.ts";
 import { base, gate } from "../http/base.ts";
+import { BodyPaces } from "../http/body-pace.ts";
 import { ClientAddresses, isForwarded } from "../http/client-address.ts";
 import { exchangeOf } from "../http/exchange.ts";
 import { RouteTable } from "../http/route-table.ts";
 import type { Log } from "../lib/log.ts";
 import { VERSION } from "../version.ts";
 import { renderErrorPage } from "../web/error-page.ts";
+import { pageResponse } from "../web/page.ts";
 import { publicScript } from "../web/client-files.ts";
 import { webRoutes } from "../web/routes.ts";
 import { availableBytes, totalBytes } from "./filesystem.ts";
@@ -77,6 +81,8 @@ export interface AppHost {
   peerOf(request: Request): string;
   /** Gives the connection of a request its whole idle time again. */
   keepOpen(request: Request): void;
+  /** The bodies on their way to this server. */
+  readonly bodies: BodyPaces;
   /** Lets a request take as long as it needs. */
   allowLong(request: Request): void;
   isDraining(): boolean;
@@ -104,6 +110,7 @@ export interface AppHost {
 const NO_HOST: AppHost = {
   peerOf: () => "127.0.0.1",
   keepOpen: () => {},
+  bodies: new BodyPaces({ perAddressMax: 1 }),
   allowLong: () => {},
   isDraining: () => false,
   isOverloaded: () => false,
@@ -139,6 +146,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
 
   const sharing = {
     door: services.shareDoor,
+    guesses: services.linkGuesses,
     sender: services.shareSender,
     dropBox: services.dropBox,
     statistics: services.shareStatistics,
@@ -163,7 +171,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           routes ??= new RouteTable(app.routes);
           return routes.methodsOf(path);
         },
-        renderErrorPage: (status, message) => renderErrorPage(basePath, status, message),
+        renderErrorPage: (status, message) => pageResponse(renderErrorPage(basePath, status, message), status),
         translate: (error) => {
           if (isExhausted(error)) return translateDiskError(error);
           const cause = error instanceof AppError ? error.cause : error;
@@ -186,6 +194,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         isTls: config.tls.certFile !== null,
         peerOf: (request) => host.peerOf(request),
         keepOpen: (request) => host.keepOpen(request),
+        bodies: host.bodies,
       }),
     )
     .use(shareHeaders())
@@ -202,25 +211,27 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         cookies,
       }),
     )
+    .use(confirmRoutes({ proof: services.proof, guard }))
     .use(
       userRoutes({
         users,
         auth,
+        apiKeys: services.apiKeys,
+        proof: services.proof,
         events: services.events,
         guard,
         rateGate,
         usageOf: (principal) => services.usageOf(principal.user),
         keptVersions: config.versions.keep,
-        eraseAccount: (principal) => services.eraseAccount(principal.user),
+        eraseAccount: (principal, proven) => services.eraseAccount(principal.user, proven),
       }),
     )
-    .use(apiKeyRoutes({ apiKeys: services.apiKeys, guard }))
+    .use(apiKeyRoutes({ apiKeys: services.apiKeys, proof: services.proof, guard }))
     .use(
       twoFactorRoutes({
         twoFactor: services.twoFactor,
-        auth,
+        proof: services.proof,
         guard,
-        rateGate,
         countPasskeys: (userId) => services.passkeys.count(userId),
       }),
     )
@@ -228,8 +239,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       passkeyRoutes({
         passkeys: services.passkeys,
         auth,
+        proof: services.proof,
         guard,
-        rateGate,
         cookies,
         tokenLifetimeMs: config.tokenLifetimeMs,
       }),
@@ -359,13 +370,14 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
     )
     .use(sharePageRoutes({ ...sharing, ...sharePages, downloads: shareDownloads, auth }))
     .use(shareRoutes({ shares: services.shares, guard, clock }))
+    .use(emailConfirmationRoutes({ confirmations: services.emailConfirmation, guard, clock, basePath }))
     .use(passwordResetRoutes({ resets: services.passwordReset, guard, basePath }))
     .use(
       oidcRoutes({
         oidc: services.oidc,
         auth,
+        proof: services.proof,
         guard,
-        rateGate,
         tokenLifetimeMs: config.tokenLifetimeMs,
         cookies,
         signup: config.signup,
@@ -379,6 +391,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         accounts: services.accounts,
         statistics: services.statistics,
         auth,
+        proof: services.proof,
         devices: services.devices,
         guard,
         clock,
@@ -387,11 +400,16 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         usageOf: (user) => services.usageOf(user),
         twoFactor: {
           isEnabled: (userId) => services.twoFactor.methodsOf(userId).length > 0,
-          disable: async (user) => void (await services.writer.run((tx) => services.twoFactor.disable(tx, user))),
+          disable: async (user, check) => {
+            await services.writer.run((tx) => {
+              check(tx);
+              services.twoFactor.disable(tx, user);
+            });
+          },
         },
         resetLinks: {
-          async issue(user, baseUrl) {
-            const token = await services.passwordReset.issueNow(user.id);
+          async issue(user, baseUrl, check) {
+            const token = await services.passwordReset.issueNow(user.id, check);
             return { url: resetLink(baseUrl, token), expiresAtMs: clock.nowMs() + RESET_LIFETIME_MS };
           },
         },
@@ -408,7 +426,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
       }),
     )
     .use(findingRoutes({ integrity: services.integrity, guard }))
-    .use(inviteRoutes({ invites: services.invites, auth, cookies, guard, clock, basePath }))
+    .use(inviteRoutes({ invites: services.invites, auth, proof: services.proof, cookies, guard, clock, basePath }))
     .use(auditRoutes({ audit: services.audit, guard, clock, allowLong: (request) => host.allowLong(request) }))
     .use(setupRoutes({ auth, cookies, defaultPlan: config.defaultPlan, basePath, onSetUp: (use) => host.onSetUp(use) }))
     .use(
@@ -428,7 +446,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           };
         },
         openApi: () => {
-          document ??= documentOf(app, basePath);
+          document ??= documentOf(app, config.publicUrl ?? (basePath === "" ? "/" : basePath));
           return document;
         },
       }),

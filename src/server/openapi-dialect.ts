@@ -1,0 +1,106 @@
+/** From the JSON Schema that the routes are written in to the dialect of OpenAPI 3.0.3. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * A generated document as OpenAPI 3.0.3 has it:
+ * - `const`, `null` and `patternProperties`, which it doesn't know, become `enum`, `nullable` and `additionalProperties`;
+ * - nothing stands next to `$ref`;
+ * - bodies that the generator offers as forms and text too are JSON alone;
+ * - `additionalProperties: false` goes, since unknown fields are ignored;
+ * - paths don't end in a slash.
+ */
+export function toOpenApi(document: unknown): Json {
+  const converted = convert(document);
+  return isObject(converted) ? converted : {};
+}
+
+function convert(value: unknown, key = ""): unknown {
+  if (Array.isArray(value)) return value.map((entry) => convert(entry));
+  if (!isObject(value)) return value;
+  // What stands below `properties` or `paths` is named by us: there `const` or `anyOf` is a name.
+  if (key === "properties" || key === "paths") {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, entry]) => [
+        key === "paths" && name.length > 1 && name.endsWith("/") ? name.slice(0, -1) : name,
+        convert(entry),
+      ]),
+    );
+  }
+  if (Array.isArray(value["anyOf"])) return convertUnion(value, value["anyOf"]);
+  const entries = Object.entries(value).flatMap(([name, entry]): [string, unknown][] => {
+    if (name === "$id" || (name === "additionalProperties" && entry === false)) return [];
+    if (name === "parameters" && Array.isArray(entry) && entry.length === 0) return [];
+    if (name === "examples" && Array.isArray(entry))
+      return value["format"] === "date-time" ? [] : [["example", entry[0]]];
+    if (name === "const") return [["enum", [entry]]];
+    if (name === "patternProperties") return [["additionalProperties", convert(Object.values(entry ?? {})[0])]];
+    if (key === "content" && (name === "multipart/form-data" || name === "text/plain") && "application/json" in value) {
+      return [];
+    }
+    return [[name, convert(entry, name)]];
+  });
+  const { $ref, ...rest } = Object.fromEntries(entries);
+  if ($ref === undefined) return rest;
+  return Object.keys(rest).length === 0 ? { $ref } : { ...rest, allOf: [{ $ref }] };
+}
+
+/** `anyOf [X, null]` is a nullable X, and `anyOf` of constants of one type an `enum`. */
+function convertUnion(union: Json, options: readonly unknown[]): Json {
+  const { anyOf: _, ...beside } = union;
+  const some = options.filter((option) => !isNull(option)).map((option) => convert(option));
+  const isNullable = some.length < options.length;
+  const merged = mergeEnums(some);
+  const [only, ...others] = merged;
+  const rest = objectOf(convert(beside));
+  if (others.length === 0) {
+    return { ...(isNullable ? asNullable(objectOf(only)) : withoutSiblings(objectOf(only), rest)), ...rest };
+  }
+  if (!isNullable) return { ...rest, anyOf: merged };
+  // One option that may be null is enough, and `nullable` counts only beside a type.
+  const typed = merged.findIndex((option) => objectOf(option)["type"] !== undefined);
+  const at = Math.max(typed, 0);
+  return { ...rest, anyOf: merged.map((option, index) => (index === at ? asNullable(objectOf(option)) : option)) };
+}
+
+function withoutSiblings(schema: Json, beside: Json): Json {
+  return "$ref" in schema && Object.keys(beside).length > 0 ? { allOf: [schema] } : schema;
+}
+
+function asNullable(schema: Json): Json {
+  // `nullable` counts only beside a type, and `allOf` would ask null to be what is referred to.
+  if ("$ref" in schema) return { anyOf: [schema, { type: "object", nullable: true, enum: [null] }] };
+  return { ...schema, nullable: true, ...(Array.isArray(schema["enum"]) && { enum: [...schema["enum"], null] }) };
+}
+
+/** Options that are nothing but constants of one type, as one. */
+function mergeEnums(options: readonly unknown[]): readonly unknown[] {
+  const merged: Json[] = [];
+  for (const option of options.map(objectOf)) {
+    const last = merged.findIndex((one) => isPlainEnum(one) && isPlainEnum(option) && one["type"] === option["type"]);
+    const into = merged[last];
+    if (into === undefined) merged.push(option);
+    else merged[last] = { ...into, enum: [...asArray(into["enum"]), ...asArray(option["enum"])] };
+  }
+  return merged;
+}
+
+function isPlainEnum(schema: Json): boolean {
+  return Object.keys(schema).length === 2 && "enum" in schema && "type" in schema;
+}
+
+function isNull(option: unknown): boolean {
+  return isObject(option) && option["type"] === "null";
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function objectOf(value: unknown): Json {
+  return isObject(value) ? value : {};
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
