@@ -3,7 +3,10 @@ import { Elysia, t } from "elysia";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { IdParams } from "../../http/fields.ts";
-import type { authGuard } from "../auth/guard.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
+import { type authGuard, takesJson } from "../auth/guard.ts";
+import { ProofBody } from "../auth/model.ts";
+import type { ProofService } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
 import { DeviceFactsRecord, RemovedDevice } from "../devices/model.ts";
 import { presentDeviceFacts, presentRemoved } from "../devices/present.ts";
@@ -11,12 +14,12 @@ import type { DeviceService } from "../devices/service.ts";
 import { SessionItem } from "../users/model.ts";
 import { presentSessionItem } from "../users/present.ts";
 import type { User } from "../users/types.ts";
-import type { AccountAdministration } from "./service.ts";
+import type { AccountAdministration, Check } from "./service.ts";
 
 /** The second factors of accounts. */
 export interface TwoFactorControl {
   /** Takes all of an account's away, so that its password is enough again; durable on return. */
-  disable(user: User): Promise<void>;
+  disable(user: User, check: Check): Promise<void>;
 }
 
 /** What these routes work with. */
@@ -26,13 +29,16 @@ export interface AccessRoutesOptions {
   readonly devices: DeviceService;
   readonly guard: ReturnType<typeof authGuard>;
   readonly twoFactor: TwoFactorControl;
+  readonly proof: ProofService;
 }
 
+const NEEDS_PROOF =
+  "Needs proof: `currentPassword` (and `code`), or a confirmed session. On one's own account it is 403 role.";
 const SessionParams = t.Object({ id: t.String(), sessionId: t.String() });
 const AccountDeviceParams = t.Object({ id: t.String(), deviceId: t.String() });
 
 /** See the head of this file. */
-export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: AccessRoutesOptions) {
+export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof }: AccessRoutesOptions) {
   return new Elysia({ name: "admin-access-routes", prefix: "/api/admin" })
     .use(guard)
     .get(
@@ -49,6 +55,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: Acce
         ...documented({
           tag: "Administration",
           summary: "Where an account is signed in",
+          description: "Sessions of browsers, scripts and devices.",
           access: "admin",
           data: t.Object({ sessions: t.Array(SessionItem) }),
           errors: ["not_found", "invalid_field"],
@@ -57,37 +64,46 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: Acce
     )
     .delete(
       "/users/:id/sessions",
-      async ({ params }) => {
-        await accounts.endSessions(params.id);
+      async ({ params, body, principal, request, set }) => {
+        accounts.refuseOwn(principal.user, params.id, {});
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        await accounts.endSessions(params.id, await proof.require(asking, body));
         return ok({ id: params.id }, "All sessions of the account have ended.");
       },
       {
-        access: "admin",
+        ...takesJson("admin", ProofBody, false),
         params: IdParams,
         ...documented({
+          takesJson: true,
           tag: "Administration",
           summary: "End all sessions of an account, phones included",
+          description: `Tokens stop working at once; API keys stay. ${NEEDS_PROOF}`,
           access: "admin",
           data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field"],
+          errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
         }),
       },
     )
     .delete(
       "/users/:id/sessions/:sessionId",
-      async ({ params }) => {
-        await auth.endSession(accounts.get(params.id).id, params.sessionId);
+      async ({ params, body, principal, request, set }) => {
+        const { id, publicId } = accounts.get(params.id);
+        accounts.refuseOwn(principal.user, publicId, {});
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        await auth.endSession(id, params.sessionId, await proof.require(asking, body));
         return ok({ id: params.sessionId }, "The session has ended.");
       },
       {
-        access: "admin",
+        ...takesJson("admin", ProofBody, false),
         params: SessionParams,
         ...documented({
+          takesJson: true,
           tag: "Administration",
           summary: "End a session of an account",
+          description: `Its token stops working at once. ${NEEDS_PROOF}`,
           access: "admin",
           data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field"],
+          errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
         }),
       },
     )
@@ -100,6 +116,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: Acce
         ...documented({
           tag: "Administration",
           summary: "Devices of an account",
+          description: "Registered phones and computers.",
           access: "admin",
           data: t.Object({ devices: t.Array(DeviceFactsRecord) }),
           errors: ["not_found", "invalid_field"],
@@ -119,6 +136,7 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: Acce
         ...documented({
           tag: "Administration",
           summary: "Remove a device of an account",
+          description: "Its tokens stop working at once.",
           access: "admin",
           data: RemovedDevice,
           errors: ["not_found", "invalid_field"],
@@ -127,19 +145,24 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor }: Acce
     )
     .delete(
       "/users/:id/two-factor",
-      async ({ params }) => {
-        await twoFactor.disable(accounts.get(params.id));
+      async ({ params, body, principal, request, set }) => {
+        const user = accounts.get(params.id);
+        accounts.refuseOwn(principal.user, user.publicId, {});
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        await twoFactor.disable(user, await proof.require(asking, body));
         return ok({ id: params.id }, "The password alone signs in again.");
       },
       {
-        access: "admin",
+        ...takesJson("admin", ProofBody, false),
         params: IdParams,
         ...documented({
+          takesJson: true,
           tag: "Administration",
-          summary: "Take an account's second factors away, for whoever has lost theirs",
+          summary: "Take an account's second factors away, for an owner who lost theirs",
+          description: `Authenticator apps and recovery codes end; the password stays. ${NEEDS_PROOF}`,
           access: "admin",
           data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field"],
+          errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
         }),
       },
     );

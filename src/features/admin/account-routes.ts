@@ -1,14 +1,17 @@
 /** /api/admin/users: accounts, their usage, and links to set a password (contract §2). */
 import { Elysia, t } from "elysia";
-import { AppError } from "../../errors.ts";
+import { AppError, invalidField } from "../../errors.ts";
 import { noteAudit } from "../../http/audit-note.ts";
 import { documented } from "../../http/documented.ts";
 import { ok, paginate } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { IdParams, type Query, readBoolean, readChoice, readInteger, readQuery } from "../../http/fields.ts";
 import { toTimestamp } from "../../lib/clock.ts";
-import { newSecretToken } from "../../lib/id.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
+import { ProofBody } from "../auth/model.ts";
+import { notByKey, type Principal } from "../auth/principal.ts";
+import type { ProofService } from "../auth/proof.ts";
 import type { Plans } from "../plans/plans.ts";
 import { UsageRecord } from "../users/model.ts";
 import { PLAN_NAMES, type PlanName, ROLES, type User, type UserChanges } from "../users/types.ts";
@@ -21,13 +24,13 @@ import {
   ResetLinkRecord,
 } from "./model.ts";
 import { presentAccount } from "./present.ts";
-import type { AccountAdministration } from "./service.ts";
+import type { AccountAdministration, Check } from "./service.ts";
 import { ACCOUNT_SORTS, type AccountQuery, type AccountRow } from "./types.ts";
 
 /** A link by which somebody sets a password. */
 export interface ResetLinks {
-  /** @param baseUrl what the link starts with */
-  issue(user: User, baseUrl: string): Promise<{ readonly url: string; readonly expiresAtMs: number }>;
+  /** @param baseUrl what the link starts with @param check runs first in its transaction */
+  issue(user: User, baseUrl: string, check?: Check): Promise<{ readonly url: string; readonly expiresAtMs: number }>;
 }
 
 /** What these routes work with. */
@@ -40,19 +43,22 @@ export interface AccountRoutesOptions {
   readonly usageOf: (user: User) => object;
   readonly twoFactor: { isEnabled(userId: number): boolean };
   readonly resetLinks: ResetLinks;
+  readonly proof: ProofService;
 }
 
 const PAGE_LIMIT_MAX = 100;
 const PAGE_LIMIT_DEFAULT = 20;
+const NEEDS_PROOF =
+  "Needs proof: `currentPassword` (and `code`), or a confirmed session. On one's own account it is 403 role.";
 const NO_CONTENTS = "An administrator manages accounts and sees no contents.";
 
 /** See the head of this file. */
 export function accountRoutes(options: AccountRoutesOptions) {
-  const { accounts, guard, plans, usageOf, twoFactor, resetLinks } = options;
+  const { accounts, guard, plans, usageOf, twoFactor, resetLinks, proof } = options;
   const present = (row: AccountRow) => presentAccount(row, plans[row.plan], twoFactor.isEnabled(row.id));
   const presentById = async (id: string) => present(await accounts.read(id));
-  const linkFor = async (user: User, request: Request) => {
-    const { url, expiresAtMs } = await resetLinks.issue(user, exchangeOf(request).baseUrl);
+  const linkFor = async (user: User, request: Request, check?: Check) => {
+    const { url, expiresAtMs } = await resetLinks.issue(user, exchangeOf(request).baseUrl, check);
     return { url, expiresAt: toTimestamp(expiresAtMs) };
   };
 
@@ -89,14 +95,21 @@ export function accountRoutes(options: AccountRoutesOptions) {
     )
     .post(
       "/users",
-      async ({ body, request, set }) => {
-        const { quota, password, role = "user", plan = options.defaultPlan, ...rest } = body;
+      async ({ body, principal, request, set }) => {
+        const { email, name, quota, password, role = "user", plan = options.defaultPlan } = body;
+        const isByKey = principal.key !== undefined;
+        // Who makes an administrator could as well become one by it: that needs proof.
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const proven = role === "admin" ? await proof.require(asking, body) : undefined;
         const quotaBytes = quota === "plan" ? undefined : quota;
-        const user = await accounts.add({ ...rest, role, plan, quotaBytes, password: password ?? newSecretToken(256) });
+        const named = name === undefined ? {} : { name };
+        const user = await accounts.add({ email, ...named, role, plan, quotaBytes, password }, proven);
         noteAudit(request, { subjectId: user.publicId, details: { role, plan } });
         set.status = 201;
         const record = await presentById(user.publicId);
-        return ok(password === undefined ? { ...record, passwordLink: await linkFor(user, request) } : record);
+        // The holder of the link can enter the account: it is for a person, not for a key.
+        const hasLink = password === undefined && !isByKey;
+        return ok(hasLink ? { ...record, passwordLink: await linkFor(user, request) } : record);
       },
       {
         ...takesJson("admin", NewAccountBody),
@@ -106,11 +119,12 @@ export function accountRoutes(options: AccountRoutesOptions) {
           summary: "Make an account",
           description:
             "Without a password, `passwordLink` is the address at which its owner sets one. Role `user` and the default " +
-            "plan, unless given.",
+            "plan, unless given. The role `admin` needs proof: `currentPassword` (and `code`), or a confirmed session. An API " +
+            "key makes no administrators and gets no link.",
           access: "admin",
           status: 201,
           data: NewAccountRecord,
-          errors: ["email_taken"],
+          errors: ["email_taken", ...PROOF_ERRORS],
         }),
       },
     )
@@ -128,15 +142,19 @@ export function accountRoutes(options: AccountRoutesOptions) {
     })
     .patch(
       "/users/:id",
-      async ({ params, body, request }) => {
-        const changed = Object.keys(body);
-        if (changed.length === 0) throw new AppError("invalid_field", "There is nothing to change. Name a field.");
+      async ({ params, body, principal, request, set }) => {
+        const { currentPassword: _proof, code: _code, endKeys = false, ...changes } = body;
+        checkChanges(principal, changes, endKeys);
+        const needsProof = PROVEN_CHANGES.some((field) => changes[field] !== undefined);
+        if (needsProof) accounts.refuseOwn(principal.user, accounts.get(params.id).publicId, readChanges(changes));
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const proven = needsProof ? await proof.require(asking, body) : undefined;
         // What, but for passwords also what to: whoever reads the log wants to know who made whom an administrator.
-        const { password: _secret, ...told } = body;
+        const { password: _secret, ...logged } = { ...changes, ...(endKeys && { endKeys }) };
         const emailBefore = body.email === undefined ? {} : { emailBefore: accounts.get(params.id).email };
         const password = body.password === undefined ? {} : { password: "changed" };
-        noteAudit(request, { details: { ...told, ...emailBefore, ...password } });
-        await accounts.change(params.id, readChanges(body));
+        noteAudit(request, { details: { ...logged, ...emailBefore, ...password } });
+        await accounts.change(params.id, readChanges(changes), endKeys, proven);
         return ok(await presentById(params.id));
       },
       {
@@ -148,29 +166,35 @@ export function accountRoutes(options: AccountRoutesOptions) {
           summary: "Change an account; what is not named stays",
           description:
             "Takes effect at once. A new password and `disabled` end all its sessions, phones included. The last enabled " +
-            "administrator stays one: 409 last_admin. A quota below what is used refuses new files and deletes none.",
+            "administrator stays one: 409 last_admin. A quota below what is used refuses new files and deletes none. An API " +
+            "key changes plan, quota, name and disabled alone. Password, e-mail, its confirmation and role need proof: " +
+            "`currentPassword` (and `code`), or a confirmed session; on one's own account they are 403 role.",
           access: "admin",
           data: AccountRecord,
-          errors: ["not_found", "email_taken", "last_admin"],
+          errors: ["not_found", "email_taken", "last_admin", ...PROOF_ERRORS],
         }),
       },
     )
     .delete(
       "/users/:id",
-      async ({ params, request }) => {
-        const user = await accounts.erase(params.id);
+      async ({ params, body, principal, request, set }) => {
+        accounts.refuseOwn(principal.user, accounts.get(params.id).publicId, { isDisabled: true });
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const user = await accounts.erase(params.id, await proof.require(asking, body));
         noteAudit(request, { details: { email: user.email } });
         return ok({ id: user.publicId }, "The account and all its files are deleted.");
       },
       {
-        access: "admin",
+        ...takesJson("admin", ProofBody, false),
         params: IdParams,
         ...documented({
+          takesJson: true,
           tag: "Administration",
           summary: "Erase an account with all its files",
+          description: `This cannot be undone. The last enabled administrator cannot be erased. ${NEEDS_PROOF}`,
           access: "admin",
           data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field", "last_admin"],
+          errors: ["not_found", "invalid_field", "last_admin", ...PROOF_ERRORS],
         }),
       },
     )
@@ -180,24 +204,52 @@ export function accountRoutes(options: AccountRoutesOptions) {
       ...documented({
         tag: "Administration",
         summary: "Storage and transfers of an account",
+        description: "The same record as the account's own usage.",
         access: "admin",
         data: UsageRecord,
         errors: ["not_found", "invalid_field"],
       }),
     })
-    .post("/users/:id/reset-link", async ({ params, request }) => ok(await linkFor(accounts.get(params.id), request)), {
-      access: "admin",
-      parse: "none",
-      params: IdParams,
-      ...documented({
-        tag: "Administration",
-        summary: "A link at which the account's owner sets a new password",
-        description: "Works once and for a short time; hand it over by a way that only they read.",
-        access: "admin",
-        data: ResetLinkRecord,
-        errors: ["not_found", "invalid_field", "account_disabled"],
-      }),
-    });
+    .post(
+      "/users/:id/reset-link",
+      async ({ params, body, principal, request, set }) => {
+        const user = accounts.get(params.id);
+        accounts.refuseOwn(principal.user, user.publicId, {});
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        return ok(await linkFor(user, request, await proof.require(asking, body)));
+      },
+      {
+        ...takesJson("admin", ProofBody, false),
+        params: IdParams,
+        ...documented({
+          takesJson: true,
+          tag: "Administration",
+          summary: "A link at which the account's owner sets a new password",
+          description: `Works once and for a short time; hand it over by a way that only they read. ${NEEDS_PROOF}`,
+          access: "admin",
+          data: ResetLinkRecord,
+          errors: ["not_found", "invalid_field", "account_disabled", ...PROOF_ERRORS],
+        }),
+      },
+    );
+}
+
+/** What an API key may change: nothing by which somebody enters the account. */
+const KEY_CHANGES: ReadonlySet<string> = new Set(["plan", "quota", "name", "disabled"]);
+
+/** What could let somebody into the account. */
+const PROVEN_CHANGES = ["password", "email", "emailVerified", "role"] as const;
+
+type AccountChanges = Omit<typeof AccountBody.static, "currentPassword" | "code" | "endKeys">;
+
+/** @throws AppError scope for an API key that would change anything else; invalid_field */
+function checkChanges({ key }: Principal, changes: AccountChanges, endKeys: boolean): void {
+  const names = Object.keys(changes);
+  if (key !== undefined && (endKeys || !names.every((field) => KEY_CHANGES.has(field)))) throw notByKey();
+  if (endKeys && changes.password === undefined) {
+    throw invalidField("endKeys", "API keys end together with a new password. Give a password.");
+  }
+  if (names.length === 0) throw new AppError("invalid_field", "There is nothing to change. Name a field.");
 }
 
 /** @throws AppError invalid_field */
@@ -219,9 +271,10 @@ function readAccountQuery(query: Query): { page: number; query: AccountQuery } {
   };
 }
 
-function readChanges({ quota, disabled, ...rest }: typeof AccountBody.static): UserChanges {
+function readChanges({ quota, disabled, emailVerified, ...rest }: AccountChanges): UserChanges {
   return {
     ...rest,
+    ...(emailVerified !== undefined && { isEmailConfirmed: emailVerified }),
     ...(quota !== undefined && { quotaBytes: quota }),
     ...(disabled !== undefined && { isDisabled: disabled }),
   };

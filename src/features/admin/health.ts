@@ -14,7 +14,7 @@ export function problemsOf(health: ServerHealth, jobs: readonly JobState[], nowM
   return [...errorsOf(health), ...warningsOf(health, jobs, nowMs)];
 }
 
-function* errorsOf({ notReady, database, openFindings }: ServerHealth): Generator<HealthProblem> {
+function* errorsOf({ notReady, database, openFindings, bucket }: ServerHealth): Generator<HealthProblem> {
   if (notReady !== undefined && notReady !== database.fault) {
     yield { severity: "error", about: "readiness", message: `The server takes no requests: ${notReady}` };
   }
@@ -22,6 +22,12 @@ function* errorsOf({ notReady, database, openFindings }: ServerHealth): Generato
   if (openFindings > 0) {
     const message = `${openFindings} stored contents are damaged or missing. Restore them from a backup: larder heal.`;
     yield { severity: "error", about: "findings", message };
+  }
+  if (bucket?.outage !== undefined) {
+    const message =
+      `${bucket.outage.problem} ${bucket.waiting === 1 ? "1 content lies" : `${bucket.waiting} contents lie`} on this disk alone. ` +
+      "Files that lie in the bucket alone can't be opened until it works again.";
+    yield { severity: "error", about: "bucket", message };
   }
 }
 

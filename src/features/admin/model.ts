@@ -2,6 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../http/documented.ts";
 import { Timestamp } from "../../http/fields.ts";
+import { PROOF_FIELDS } from "../auth/model.ts";
 import { IntegrityRecord } from "../integrity/model.ts";
 import { PLAN_NAMES, ROLES } from "../users/types.ts";
 
@@ -24,6 +25,7 @@ export const NewAccountBody = t.Object({
   role: t.Optional(Role),
   plan: t.Optional(Plan),
   quota: t.Optional(Quota),
+  ...PROOF_FIELDS,
 });
 
 /** PATCH /api/admin/users/{id} */
@@ -35,6 +37,11 @@ export const AccountBody = t.Object({
   plan: t.Optional(Plan),
   quota: t.Optional(Quota),
   disabled: t.Optional(t.Boolean()),
+  emailVerified: t.Optional(
+    t.Boolean({ description: "true confirms the e-mail; false requires a confirmation, if mail.verify is on" }),
+  ),
+  endKeys: t.Optional(t.Boolean({ description: "With password: ends all API keys of the account too" })),
+  ...PROOF_FIELDS,
 });
 
 /** An account as administrators see it. */
@@ -47,6 +54,7 @@ export const AccountRecord = t.Object({
   quota: t.Union([Count, t.Null()], { description: "As it holds; null for none" }),
   quotaOverride: t.Boolean({ description: "Whether it is the account's own and not the plan's" }),
   disabled: t.Boolean(),
+  emailVerified: t.Boolean({ description: "false: the e-mail waits for its confirmation" }),
   createdAt: Timestamp,
   lastActiveAt: TimestampOrNone,
   storage: t.Object({ used: Count, files: Count, folders: Count }),
@@ -96,7 +104,7 @@ const ByName = t.Record(t.String(), Count);
 export const StatsRecord = t.Object({
   users: t.Object({
     total: Count,
-    active: t.Integer({ description: "Enabled, and seen within 30 days" }),
+    active: Type.Integer({ description: "Enabled, and seen within 30 days" }),
     disabled: Count,
     byPlan: ByName,
     byRole: ByName,
@@ -108,7 +116,7 @@ export const StatsRecord = t.Object({
     versionsBytes: Count,
     trashBytes: Count,
     blobs: Count,
-    blobBytes: t.Integer({ description: "What lies in the store, equal contents once" }),
+    blobBytes: Type.Integer({ description: "What lies in the store, equal contents once" }),
     diskFreeBytes: Count,
     diskTotalBytes: Count,
   }),
@@ -124,7 +132,7 @@ export const StatsRecord = t.Object({
   requests: t.Object({
     period: t.String({ examples: ["1h"] }),
     accepted: Count,
-    refused: t.Integer({ description: "For their rate" }),
+    refused: Type.Integer({ description: "For their rate" }),
   }),
   integrity: IntegrityRecord,
   jobs: t.Array(JobRecord),
@@ -139,6 +147,9 @@ export const PlanRecord = t.Object({
   isDefault: t.Boolean(),
   maxFileSize: Count,
   quota: CountOrNone,
+  maxNodes: t.Union([Count, t.Null()], {
+    description: "Files and folders, those in the trash included; null: no limit",
+  }),
   devices: CountOrNone,
   limits: t.Record(t.String(), t.Object({ limit: CountOrNone, windowSeconds: Count })),
 });
@@ -149,7 +160,7 @@ export const HealthRecord = t.Object({
   problems: t.Array(
     t.Object({
       severity: t.String({ enum: ["warning", "error"] }),
-      about: t.String({ enum: ["readiness", "disk", "database", "findings", "jobs", "certificate"] }),
+      about: t.String({ enum: ["readiness", "disk", "database", "findings", "bucket", "jobs", "certificate"] }),
       message: t.String(),
     }),
     { description: "The worst first" },
@@ -160,11 +171,23 @@ export const HealthRecord = t.Object({
   database: t.Object({ bytes: Count, logBytes: Count, fault: t.Union([t.String(), t.Null()]) }),
   snapshots: t.Object({ count: Count, lastAt: TimestampOrNone, lastBytes: CountOrNone }),
   openFindings: Count,
+  bucket: t.Union(
+    [
+      t.Object({
+        isUp: t.Boolean(),
+        problem: t.Union([t.String(), t.Null()], { description: "Why it can't be used" }),
+        since: t.Union([Timestamp, t.Null()], { description: "Since when it can't be used" }),
+        waiting: Type.Integer({ description: "Contents that lie on this disk alone; counted to a hundred thousand" }),
+      }),
+      t.Null(),
+    ],
+    { description: "null where none is set up" },
+  ),
   failedJobs: t.Array(t.Object({ name: t.String(), lastError: t.String(), lastFinishedAt: TimestampOrNone })),
   queues: t.Record(t.String(), Count, { description: "What waits to leave, or to be done" }),
   certificateEndsAt: TimestampOrNone,
   versions: t.Object({ larder: t.String(), commit: t.String(), bun: t.String(), sqlite: t.String() }),
-  memoryBytes: t.Integer({ description: "Resident memory of the server" }),
+  memoryBytes: Type.Integer({ description: "Resident memory of the server" }),
   startedAt: Timestamp,
   uptimeSeconds: Count,
 });
@@ -197,10 +220,10 @@ export const HistoryRecord = t.Object({
       activeUsers: Count,
       files: Count,
       folders: Count,
-      usedBytes: t.Integer({ description: "All that counts against quotas" }),
+      usedBytes: Type.Integer({ description: "All that counts against quotas" }),
       versionsBytes: Count,
       trashBytes: Count,
-      contents: t.Integer({ description: "In the store, equal ones once" }),
+      contents: Type.Integer({ description: "In the store, equal ones once" }),
       storedBytes: Count,
       diskFreeBytes: Count,
       diskTotalBytes: Count,

@@ -22,6 +22,7 @@ export function presentAccount(row: AccountRow, plan: Plan, hasTwoFactor: boolea
     quota: quotaBytes === null ? plan.quotaBytes : quotaBytes < 0 ? null : quotaBytes,
     quotaOverride: quotaBytes !== null,
     disabled: row.disabledAt !== null,
+    emailVerified: row.emailUnconfirmedSince === null,
     createdAt: toTimestamp(row.createdAt),
     lastActiveAt: timestampOrNull(row.lastActiveAt),
     storage: { used: row.usedBytes, files: row.files, folders: row.folders },
@@ -81,6 +82,7 @@ export function presentPlan(plan: Plan, isDefault: boolean) {
     isDefault,
     maxFileSize: plan.maxFileSizeBytes,
     quota: plan.quotaBytes,
+    maxNodes: plan.maxNodes,
     devices: plan.devices,
     limits: Object.fromEntries(
       CATEGORIES.map((category) => [
@@ -101,7 +103,8 @@ export interface HealthContext {
 
 /** GET /api/admin/health. */
 export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs, nowMs }: HealthContext) {
-  const { notReady, disk, database, snapshots, certificateEndsAtMs, openFindings, versions, memoryBytes } = health;
+  const { notReady, disk, database, snapshots, certificateEndsAtMs, openFindings, bucket, versions, memoryBytes } =
+    health;
   const problems = problemsOf(health, jobs, nowMs);
   return {
     status: problems[0]?.severity ?? ("ok" as const),
@@ -116,6 +119,15 @@ export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs,
       lastBytes: snapshots.lastBytes,
     },
     openFindings,
+    bucket:
+      bucket === undefined
+        ? null
+        : {
+            isUp: bucket.outage === undefined,
+            problem: bucket.outage?.problem ?? null,
+            since: timestampOrNull(bucket.outage?.sinceMs ?? null),
+            waiting: bucket.waiting,
+          },
     failedJobs: jobs.flatMap(({ name, lastError, lastFinishedAtMs }) =>
       lastError === null ? [] : [{ name, lastError, lastFinishedAt: timestampOrNull(lastFinishedAtMs) }],
     ),

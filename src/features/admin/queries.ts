@@ -17,7 +17,8 @@ const ORDER_BY: Readonly<Record<AccountSort, string>> = {
 };
 
 const ACCOUNT = `SELECT u.id, u.public_id AS publicId, u.email, u.name, u.role, u.plan, a.quota_bytes AS quotaBytes,
-  u.disabled_at AS disabledAt, u.created_at AS createdAt, u.last_active_at AS lastActiveAt, ${USED} AS usedBytes,
+  u.disabled_at AS disabledAt, u.created_at AS createdAt,
+  u.email_unconfirmed_since AS emailUnconfirmedSince, u.last_active_at AS lastActiveAt, ${USED} AS usedBytes,
   a.files, a.folders,
   (SELECT count(*) FROM devices d WHERE d.user_id = u.id AND d.removed_at IS NULL) AS devices
   FROM users u JOIN accounts a ON a.id = u.id`;
@@ -86,10 +87,11 @@ export function transferSums(period: string) {
   );
 }
 
-/** Requests since an instant. Index rate_hits_at; there are no older rows than of an hour. */
+/** Requests since an instant, without the counts of wrong passwords. Index rate_hits_at; rows are at most an hour old. */
 export function requestSums(sinceMs: number) {
   return rows<{ accepted: number; refused: number }>(
-    `SELECT coalesce(sum(hits), 0) AS accepted, coalesce(sum(rejected), 0) AS refused FROM rate_hits WHERE at >= ?1`,
+    `SELECT coalesce(sum(hits), 0) AS accepted, coalesce(sum(rejected), 0) AS refused FROM rate_hits
+     WHERE at >= ?1 AND subject NOT GLOB '[lw]:*'`,
     [sinceMs],
   );
 }

@@ -89,6 +89,7 @@ export function serverRoutes(options: ServerRoutesOptions) {
       ...documented({
         tag: "Administration",
         summary: "Scheduled jobs and how they stand",
+        description: "Each with its schedule, its last run and its result.",
         access: "admin",
         data: t.Object({ jobs: t.Array(JobRecord) }),
       }),

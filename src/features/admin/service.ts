@@ -1,8 +1,10 @@
 import type { Reader } from "../../db/reader.ts";
-import type { Writer } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { AuthService } from "../auth/service.ts";
 import { changeAccount, unknownAccount } from "../users/change-account.ts";
+import type { KeyEnder } from "../users/change-profile.ts";
 import type { UserService } from "../users/service.ts";
 import type { NewUser, User, UserChanges } from "../users/types.ts";
 import { accountOf, accountPage } from "./queries.ts";
@@ -16,8 +18,12 @@ export interface AccountAdministrationOptions {
   readonly auth: AuthService;
   readonly events: Events;
   /** Ends an account for good. @throws AppError last_admin */
-  readonly eraseAccount: (user: User) => Promise<void>;
+  readonly eraseAccount: (user: User, check: Check) => Promise<void>;
+  readonly apiKeys: KeyEnder;
 }
+
+/** Runs first in the transaction of what is asked; what it throws undoes it. */
+export type Check = (tx: Transaction) => unknown;
 
 /**
  * What administrators do with accounts. Everything takes effect on the next request of whom it concerns (D57), and the
@@ -51,28 +57,46 @@ export class AccountAdministration {
   }
 
   /** Makes an account; durable on return. @throws AppError invalid_field | email_taken | overloaded */
-  async add(input: NewUser): Promise<User> {
-    return this.#options.users.add(input);
+  async add(input: NewUser, check?: Check): Promise<User> {
+    return this.#options.users.add({ ...input, isByAdministrator: true }, check);
   }
 
   /**
    * Changes an account; durable on return. See {@link changeAccount}.
+   * @param endKeys with a new password: API keys end too
    * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
    */
-  async change(publicId: string, changes: UserChanges): Promise<User> {
-    return changeAccount(this.#options, this.get(publicId).id, changes);
+  async change(publicId: string, changes: UserChanges, endKeys: boolean, check?: Check): Promise<User> {
+    const { apiKeys } = this.#options;
+    const within = (tx: Transaction, { id }: User) => void (endKeys && apiKeys.revokeAll(tx, id));
+    return changeAccount(this.#options, this.get(publicId).id, changes, within, check);
   }
 
   /** Erases an account with all its files. @returns whom @throws AppError not_found | last_admin */
-  async erase(publicId: string): Promise<User> {
+  async erase(publicId: string, check: Check): Promise<User> {
     const user = this.get(publicId);
-    await this.#options.eraseAccount(user);
+    await this.#options.eraseAccount(user, check);
     return user;
   }
 
   /** Ends all sessions of an account, phones included; durable on return. API keys stay. @throws AppError not_found */
-  async endSessions(publicId: string): Promise<void> {
+  async endSessions(publicId: string, check: Check): Promise<void> {
     const { id } = this.get(publicId);
-    await this.#options.writer.run((tx) => this.#options.auth.endSessions(tx, id));
+    await this.#options.writer.run((tx) => {
+      check(tx);
+      this.#options.auth.endSessions(tx, id);
+    });
+  }
+
+  /**
+   * Whether the account is the caller's own. What is done there with the rights of an administrator would be a way around
+   * the settings of the account; it is refused.
+   * @param changes what would be done to it
+   * @throws AppError role; last_admin where it would leave no administrator
+   */
+  refuseOwn(caller: User, publicId: string, changes: UserChanges): void {
+    if (caller.publicId !== publicId) return;
+    this.#options.users.checkLastAdmin(caller, changes);
+    throw new AppError("role", "This is your own account. Change it in its settings, or ask another administrator.");
   }
 }

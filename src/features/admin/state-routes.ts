@@ -21,7 +21,7 @@ export interface StateRoutesOptions {
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
   readonly jobs: { list(): readonly JobState[] };
-  readonly health: () => ServerHealth;
+  readonly health: () => Promise<ServerHealth>;
   /** How the settings came about; undefined where nothing is served. */
   readonly configuration: () => Pick<LoadedConfig, "values" | "sources" | "file"> | undefined;
 }
@@ -37,14 +37,15 @@ export function stateRoutes(options: StateRoutesOptions) {
     .get(
       "/health",
       async () => {
-        const { queues } = await statistics.count();
-        return ok(presentHealth(health(), { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
+        const [{ queues }, present] = await Promise.all([statistics.count(), health()]);
+        return ok(presentHealth(present, { queues, jobs: jobs.list(), startedAtMs, nowMs: clock.nowMs() }));
       },
       {
         access: "admin",
         ...documented({
           tag: "Administration",
           summary: "How the server stands, and what wants to be looked at",
+          description: "Lists problems that need the administrator, and figures of the running server.",
           access: "admin",
           data: HealthRecord,
         }),

@@ -34,6 +34,7 @@ export interface AccountRow {
   /** As stored: null for the plan's, negative for none. */
   readonly quotaBytes: number | null;
   readonly disabledAt: number | null;
+  readonly emailUnconfirmedSince: number | null;
   readonly createdAt: number;
   readonly lastActiveAt: number | null;
   /** All that counts against the quota. */
@@ -118,6 +119,10 @@ export interface ServerHealth {
   readonly certificateEndsAtMs: number | undefined;
   /** Contents that are known to be damaged or missing. */
   readonly openFindings: number;
+  /** Undefined where none is set up. `waiting`: contents that lie on this disk alone. */
+  readonly bucket:
+    | { readonly outage: { readonly problem: string; readonly sinceMs: number } | undefined; readonly waiting: number }
+    | undefined;
   readonly versions: Readonly<Record<"larder" | "commit" | "bun" | "sqlite", string>>;
   readonly memoryBytes: number;
 }
@@ -125,6 +130,6 @@ export interface ServerHealth {
 /** What an administrator should look at. */
 export interface HealthProblem {
   readonly severity: "warning" | "error";
-  readonly about: "readiness" | "disk" | "database" | "findings" | "jobs" | "certificate";
+  readonly about: "readiness" | "disk" | "database" | "findings" | "bucket" | "jobs" | "certificate";
   readonly message: string;
 }

@@ -1,6 +1,6 @@
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
-import { ScopeName } from "../auth/model.ts";
+import { PROOF_FIELDS, ScopeName } from "../auth/model.ts";
 import { DEFAULT_SCOPES, SCOPES } from "../auth/scopes.ts";
 
 const TimestampOrNull = t.Union([Timestamp, t.Null()]);
@@ -19,6 +19,7 @@ export const NewApiKeyBody = t.Object({
       description: "ISO 8601 with its offset; without an end where absent",
     }),
   ),
+  ...PROOF_FIELDS,
 });
 
 const API_KEY = {

@@ -24,6 +24,8 @@ export function apiKeyQueries(sqlite: Database) {
   return {
     /** Index api_keys_hash. */
     byHash: sqlite.prepare<ApiKeyRow, [Uint8Array]>(`SELECT ${COLUMNS} FROM api_keys WHERE key_hash = ?1`),
+    /** Index api_keys_public. */
+    byPublicId: sqlite.prepare<ApiKeyRow, [string]>(`SELECT ${COLUMNS} FROM api_keys WHERE public_id = ?1`),
     /** Index api_keys_user; newest first. */
     ofUser: sqlite.prepare<ApiKeyRow, [number]>(
       `SELECT ${COLUMNS} FROM api_keys WHERE user_id = ?1 AND revoked_at IS NULL ORDER BY id DESC`,
@@ -39,6 +41,10 @@ export function apiKeyQueries(sqlite: Database) {
     /** Index api_keys_public. */
     revoke: sqlite.prepare<void, [string, number, number]>(
       "UPDATE api_keys SET revoked_at = ?3 WHERE public_id = ?1 AND user_id = ?2 AND revoked_at IS NULL",
+    ),
+    /** Index api_keys_user. */
+    revokeAll: sqlite.prepare<void, [number, number]>(
+      "UPDATE api_keys SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
     ),
     /** Index api_keys_user. Of an account's revoked keys the newest so many stay. */
     forgetRevoked: sqlite.prepare<void, [number, number]>(

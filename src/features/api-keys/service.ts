@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { Writer } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -67,27 +67,41 @@ export class ApiKeyService {
     const cached = this.#cache.get(key) ?? this.#look(key);
     const nowMs = this.#options.clock.nowMs();
     const { expiresAtMs } = cached.principal.key;
-    if (expiresAtMs !== null && expiresAtMs <= nowMs) {
-      throw new AppError("expired_token", "The API key has expired. Make a new one.");
-    }
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) throw expiredKey();
     if (nowMs - cached.lastUsedAtMs >= LAST_USED_MS) this.#noteUsed(key, cached, nowMs);
     return cached.principal;
   }
 
   /**
-   * Makes a key; durable on return. `key` is told here and never again.
+   * The user as they are now whose request was begun with this key. Synchronous and uncached: may be called inside a
+   * transaction.
+   * @throws AppError expired_token | revoked_token
+   */
+  confirm({ user, key }: KeyPrincipal): User {
+    const row = this.#queries.byPublicId.get(key.publicId);
+    const present = this.#options.users.findById(user.id);
+    if (row === null || row.revokedAtMs !== null || present === undefined || present.disabledAtMs !== null) {
+      throw revokedKey();
+    }
+    if (row.expiresAtMs !== null && row.expiresAtMs <= this.#options.clock.nowMs()) throw expiredKey();
+    return present;
+  }
+
+  /**
+   * Makes a key; durable on return. `key` is returned here and never again.
+   * @param ownerOf whose it is, in the transaction that makes it; may refuse it
    * @throws AppError invalid_field; role where somebody else than an administrator asks for the scope admin
    */
-  async add(user: User, input: NewApiKey): Promise<{ readonly apiKey: ApiKey; readonly key: string }> {
+  async add(
+    input: NewApiKey,
+    ownerOf: (tx: Transaction) => User,
+  ): Promise<{ readonly apiKey: ApiKey; readonly key: string }> {
     const { writer, clock, events } = this.#options;
     const nowMs = clock.nowMs();
     const name = checkName(input.name, NAME_CHARACTERS_MAX);
     const given = input.scopes ?? DEFAULT_SCOPES;
     if (given.length === 0)
       throw invalidField("scopes", "A key needs a scope. Leave scopes out for reading and writing files.");
-    if (given.includes("admin") && user.role !== "admin") {
-      throw new AppError("role", "Only administrators may make a key with the scope admin. Leave it out.");
-    }
     const expiresAtMs = input.expiresAtMs ?? null;
     if (expiresAtMs !== null && expiresAtMs <= nowMs) {
       throw invalidField("expiresAt", "This key would have expired already. Give a time to come, or none.");
@@ -103,6 +117,10 @@ export class ApiKeyService {
       lastUsedAtMs: null,
     };
     await writer.run((tx) => {
+      const user = ownerOf(tx);
+      if (given.includes("admin") && user.role !== "admin") {
+        throw new AppError("role", "Only administrators may make a key with the scope admin. Leave it out.");
+      }
       if ((this.#queries.count.get(user.id)?.count ?? 0) >= KEYS_MAX) {
         throw new AppError(
           "invalid_request",
@@ -136,6 +154,14 @@ export class ApiKeyService {
     });
   }
 
+  /** Ends all keys of a user, in the caller's transaction. @returns how many */
+  revokeAll(tx: Transaction, userId: number): number {
+    const { changes } = this.#queries.revokeAll.run(userId, this.#options.clock.nowMs());
+    this.#queries.forgetRevoked.run(userId, REVOKED_KEPT);
+    tx.afterCommit(() => this.dropCaches());
+    return changes;
+  }
+
   /** Forgets keys that were deleted long ago, so many at most. A deed for the housekeeping job. @returns how many */
   async sweep(limit: number): Promise<number> {
     const { writer, clock } = this.#options;
@@ -149,7 +175,7 @@ export class ApiKeyService {
     }
     const user = this.#options.users.findById(row.userId);
     if (row.revokedAtMs !== null || user === undefined || user.disabledAtMs !== null) {
-      throw new AppError("revoked_token", "This API key was deleted, or its account is disabled. Make a new one.");
+      throw revokedKey();
     }
     const { publicId, scopes, createdAtMs, expiresAtMs } = toApiKey(row);
     const cached = {
@@ -171,4 +197,12 @@ export class ApiKeyService {
       .run(() => void this.#queries.noteUsed.run(nowMs, cached.principal.key.publicId))
       .catch(() => this.#cache.delete(key));
   }
+}
+
+function expiredKey(): AppError {
+  return new AppError("expired_token", "The API key has expired. Make a new one.");
+}
+
+function revokedKey(): AppError {
+  return new AppError("revoked_token", "This API key was deleted, or its account is disabled. Make a new one.");
 }

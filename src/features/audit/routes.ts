@@ -115,6 +115,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
         ...documented({
           tag: "Users",
           summary: "What was done with one's own account: sign-ins, wrong passwords, changes; newest first",
+          description: "Entries of the audit log that concern the caller's account.",
           access: "self",
           data: ActivityPageRecord,
           errors: ["invalid_field"],

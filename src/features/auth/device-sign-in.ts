@@ -33,8 +33,9 @@ export class DeviceSignIn {
     const exchange = this.#refreshTokens.exchange(refreshToken, prepared.row.publicId);
     if (exchange.outcome === "reused") this.end(tx, deviceId);
     if (exchange.outcome !== "exchanged") return exchange;
+    const originId = this.#sessions.findOriginOfDevice(deviceId);
     if (exchange.lostSessionId !== undefined) this.#sessions.end(tx, exchange.lostSessionId);
-    this.#sessions.begin(prepared, deviceId);
+    this.#sessions.begin(prepared, deviceId, originId);
     this.#sessions.endOfDevice(tx, deviceId, DEVICE_SESSIONS_MAX);
     return exchange;
   }

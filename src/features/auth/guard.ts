@@ -5,7 +5,15 @@ import { AppError } from "../../errors.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { jsonChecker, readJson } from "../../http/json-body.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { type DeviceRef, type KeyPrincipal, notByKey, type Principal } from "./principal.ts";
+import type { User } from "../users/types.ts";
+import {
+  checkWriter,
+  type DeviceRef,
+  type KeyPrincipal,
+  notByKey,
+  type Principal,
+  type Uploader,
+} from "./principal.ts";
 import { type Scope, scopeRuleOf } from "./scopes.ts";
 import type { AuthService } from "./service.ts";
 
@@ -26,6 +34,8 @@ export const KEY_PREFIX = "lk_";
 export interface KeyIdentifier {
   /** @throws AppError invalid_token | expired_token | revoked_token */
   identify(key: string): KeyPrincipal;
+  /** The user as they are now whose request was begun with this key. @throws AppError expired_token | revoked_token */
+  confirm(principal: KeyPrincipal): User;
 }
 
 /** What the guard works with. */
@@ -115,17 +125,29 @@ export function demand(access: Access, request: Request): Principal {
   if (isForDevices && principal.device === undefined) {
     throw new AppError("invalid_token", "This is for registered devices. Register one at /api/mobile/auth/register.");
   }
-  const { role } = principal.user;
-  if ((access === "writer" || access === "deviceWriter") && role === "viewer") {
-    throw new AppError(
-      "role",
-      "Your account may look but not change anything. Ask the administrator for another role.",
-    );
-  }
-  if (access === "admin" && role !== "admin") {
+  checkRole(access, principal.user);
+  return principal;
+}
+
+/** @throws AppError role where this user may not do what a route asks */
+export function checkRole(access: Access, user: User): void {
+  if (access === "writer" || access === "deviceWriter") checkWriter(user);
+  if (access === "admin" && user.role !== "admin") {
     throw new AppError("role", "Only administrators may do this.");
   }
-  return principal;
+}
+
+/**
+ * The sender of a request's bytes, for routes whose `access` lets accounts write. `confirm` judges them again by what the
+ * database says then: a stream may take hours, and a sender who was thrown out makes no file by one begun before.
+ */
+export function uploaderOf(request: Request): Uploader {
+  const known = identities.get(request);
+  invariant(known?.principal !== undefined, "a route that takes a stream demands a principal");
+  const { principal, options } = known;
+  const present = () =>
+    principal.key === undefined ? options.auth.confirmSignedIn(principal) : options.apiKeys.confirm(principal);
+  return { user: principal.user, confirm: () => checkWriter(present()) };
 }
 
 /**

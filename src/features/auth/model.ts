@@ -12,6 +12,23 @@ export const Code = t.String({
   description: "Of the authenticator app, or a recovery code; only for accounts with two-factor sign-in",
 });
 
+/** What proves that the owner asks; an addition to bodies of what needs it. */
+export const PROOF_FIELDS = {
+  currentPassword: t.Optional(
+    t.String({ maxLength: 2048, description: "Proof; or confirm the session first: POST /api/auth/confirm" }),
+  ),
+  code: t.Optional(Code),
+};
+
+/** Bodies of what needs proof and nothing else. */
+export const ProofBody = t.Object(PROOF_FIELDS);
+
+/** POST /api/auth/confirm */
+export const ConfirmBody = t.Object({ currentPassword: t.String({ maxLength: 2048 }), code: t.Optional(Code) });
+
+/** Answer of everything that confirms a session. */
+export const ConfirmedRecord = t.Object({ confirmedUntil: Timestamp });
+
 /** POST /api/auth/signin */
 export const SignInBody = t.Object({
   email: Email,
@@ -50,6 +67,9 @@ export const SessionRecord = t.Object({
   createdAt: Timestamp,
   expiresAt: t.Union([Timestamp, t.Null()], { description: "null for an API key without an end" }),
   device: t.Optional(SessionDevice),
+  confirmedUntil: t.Optional(
+    t.Union([Timestamp, t.Null()], { description: "While it counts as confirmed: POST /api/auth/confirm" }),
+  ),
   scopes: t.Optional(t.Array(ScopeName, { description: "Of an API key" })),
 });
 

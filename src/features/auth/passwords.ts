@@ -4,19 +4,20 @@
  */
 import { availableParallelism } from "node:os";
 import { AppError, invalidField } from "../../errors.ts";
+import { FairQueue } from "../../lib/fair-queue.ts";
+import { checkedAddress } from "./password-line.ts";
 
 const PASSWORD_CHARACTERS_MIN = 8;
 const PASSWORD_CHARACTERS_MAX = 256;
 /** One processor stays free for everything else. */
 const RUNNING_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
-/** Beyond this many waiting, a sign-in is told to come back: the queue would take seconds by itself. */
+/** A longer queue would take more than some seconds. */
 const WAITING_MAX = 100;
 const ARGON2 = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 
-/** Makes and checks password hashes, with a bound on how many at once. */
+/** Makes and checks password hashes, with a bound on how many at once. The addresses that ask take turns. */
 export class PasswordHasher {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #queue = new FairQueue({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX });
   #decoy: Promise<string> | undefined;
 
   /** @throws AppError overloaded */
@@ -36,23 +37,10 @@ export class PasswordHasher {
     return isRight && hash !== undefined;
   }
 
-  async #bounded<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= RUNNING_MAX) {
-      if (this.#waiting.length >= WAITING_MAX) {
-        throw new AppError("overloaded", "Too many sign-ins are under way. Try again in a few seconds.");
-      }
-      // The one who finishes hands its place over, so that `#running` never falls between.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else {
-      this.#running++;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
-    }
+  #bounded<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(checkedAddress() ?? "", work, () => {
+      return new AppError("overloaded", "Too many sign-ins are in progress. Try again in a few seconds.");
+    });
   }
 }
 

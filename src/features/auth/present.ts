@@ -10,7 +10,7 @@ export function presentUser(user: User): { id: string; email: string; name: stri
 }
 
 /** The session of GET /api/auth/session; of an API key, what stands for one. */
-export function presentSession({ session, device, key }: Principal) {
+export function presentSession({ session, device, key }: Principal, confirmedUntilMs: number | undefined) {
   if (key !== undefined) {
     return {
       id: key.publicId,
@@ -26,7 +26,13 @@ export function presentSession({ session, device, key }: Principal) {
     createdAt: toTimestamp(session.createdAtMs),
     expiresAt: toTimestamp(session.expiresAtMs),
     ...(device !== undefined && { device: presentDeviceRef(device) }),
+    confirmedUntil: confirmedUntilMs === undefined ? null : toTimestamp(confirmedUntilMs),
   };
+}
+
+/** Answer of everything that confirms a session. */
+export function presentConfirmed(untilMs: number): { confirmedUntil: string } {
+  return { confirmedUntil: toTimestamp(untilMs) };
 }
 
 /** The device that a session belongs to. */

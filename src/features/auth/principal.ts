@@ -5,6 +5,8 @@ import type { Scope } from "./scopes.ts";
 /** A sign-in. */
 export interface Session {
   readonly publicId: string;
+  /** Public id of the session that the sign-in began with: a refresh passes it on. */
+  readonly originId: string;
   readonly kind: "web" | "mobile" | "cli";
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
@@ -58,6 +60,16 @@ export interface KeyPrincipal {
 /** Who asks: a user, by one of their sessions or one of their API keys. */
 export type Principal = SessionPrincipal | KeyPrincipal;
 
+/**
+ * Who sends bytes. They may be long on their way: `confirm` is called when they have arrived, and again inside the
+ * transaction that makes something of them.
+ */
+export interface Uploader {
+  readonly user: User;
+  /** Synchronous. @throws AppError where the sender may not write any more: signed out, disabled, demoted, key deleted */
+  readonly confirm: () => void;
+}
+
 /** Where a request came from, as far as a session remembers it. */
 export interface ClientInfo {
   readonly address: string;
@@ -74,9 +86,26 @@ export function sessionOf(principal: Principal): Session {
   throw notByKey();
 }
 
+/** The same with whose session it is. @throws AppError scope */
+export function sessionPrincipalOf(principal: Principal): SessionPrincipal {
+  if (principal.session !== undefined) return principal;
+  throw notByKey();
+}
+
+/** What a phone that was stolen must not do. */
+export function notByDevice(): AppError {
+  return new AppError("scope", "A device can't do this. Sign in with e-mail and password.", { scope: null });
+}
+
 /** No scope is enough for this. */
 export function notByKey(): AppError {
   return new AppError("scope", "An API key can't do this, whatever its scopes. Sign in with e-mail and password.", {
     scope: null,
   });
+}
+
+/** Whether a user may change files. @throws AppError role */
+export function checkWriter({ role }: Pick<User, "role">): void {
+  if (role !== "viewer") return;
+  throw new AppError("role", "Your account may look but not change anything. Ask the administrator for another role.");
 }

@@ -31,6 +31,22 @@ export function secondFactorRequired(methods: readonly string[]): AppError {
   );
 }
 
+/** A way to show that the owner of an account asks. */
+export type ProofMethod = "password" | "passkey" | "provider";
+
+/**
+ * The session alone is not enough for this.
+ * @param methods how this account can confirm it; the first is the usual one
+ * @param needsCode whether the password goes with a code
+ */
+export function proofRequired(methods: readonly ProofMethod[], needsCode: boolean): AppError {
+  return new AppError(
+    "password_required",
+    "This needs proof that it is you. Send `currentPassword` with it, or confirm this session at /api/auth/confirm first.",
+    { methods, needsCode },
+  );
+}
+
 /** The one answer to a wrong, an old and a used code. */
 export function invalidCode(): AppError {
   return new AppError("invalid_code", "The code is wrong, too old, or was used before. Wait for the next one.");

@@ -2,13 +2,15 @@ import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
 import { ERROR_ANSWERS } from "../../http/error-response.ts";
+import { rateLimitKey } from "../../http/client-address.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
 import { type authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
 import { SessionAnswer, SignedInAnswer, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
+import { checkingFrom } from "./password-line.ts";
 import { presentSession, presentSignedIn, presentUser } from "./present.ts";
-import { type ClientInfo, type Principal, type SessionPrincipal, notByKey } from "./principal.ts";
+import { type ClientInfo, sessionPrincipalOf } from "./principal.ts";
 import { type AuthService, DEVICE_TOKEN_LIFETIME_MS, type SignedIn } from "./service.ts";
 
 /** Makes the session cookie (contract §2). */
@@ -60,7 +62,8 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
     .post(
       "/signup",
       async ({ body, request, set }) => {
-        const signedIn = await auth.signUp(body, clientOf(request));
+        const addressKey = rateLimitKey(exchangeOf(request).clientAddress);
+        const signedIn = await checkingFrom(addressKey, () => auth.signUp(body, clientOf(request)));
         if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         set.status = 201;
         return presentSignedIn(signedIn, tokenLifetimeMs);
@@ -71,6 +74,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
           takesJson: true,
           tag: "Authentication",
           summary: "Make an account and sign in",
+          description: "Depends on the server's setting `signup`: open, by invitation, or closed.",
           access: "public",
           status: 201,
           body: SignedInAnswer,
@@ -109,7 +113,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
       ({ principal }) => ({
         success: true as const,
         user: presentUser(principal.user),
-        session: presentSession(principal),
+        session: presentSession(principal, principal.session && auth.confirmedUntil(principal.session)),
       }),
       {
         access: "self",
@@ -125,7 +129,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
     .post(
       "/refresh",
       async ({ principal, request, set }) => {
-        const signedIn = await auth.refresh(bySession(principal), clientOf(request));
+        const signedIn = await auth.refresh(sessionPrincipalOf(principal), clientOf(request));
         if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         const lifetimeMs = principal.device === undefined ? tokenLifetimeMs : DEVICE_TOKEN_LIFETIME_MS;
         return presentSignedIn(signedIn, lifetimeMs);
@@ -147,7 +151,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
     .post(
       "/signout",
       async ({ body, principal, request, set }) => {
-        await auth.signOut(bySession(principal), body.everywhere ?? false);
+        await auth.signOut(sessionPrincipalOf(principal), body.everywhere ?? false);
         if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.clear(request);
         return { success: true as const, message: body.everywhere ? "Signed out everywhere." : "Signed out." };
       },
@@ -167,12 +171,6 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
         }),
       },
     );
-}
-
-/** @throws AppError scope for an API key, which has no session */
-function bySession(principal: Principal): SessionPrincipal {
-  if (principal.session === undefined) throw notByKey();
-  return principal;
 }
 
 function isRefusedBody(error: unknown): boolean {

@@ -42,7 +42,7 @@ export function scopeRuleOf(method: string, path: string): ScopeRule {
     case "webhooks":
       return "profile";
     case "admin":
-      return "admin";
+      return ofAdmin(method, isRead, rest);
     case "auth":
       return isRead && rest.length === 1 && rest[0] === "session" ? "any" : "never";
     case "mobile":
@@ -61,6 +61,19 @@ function ofFiles(method: string, isRead: boolean, rest: readonly string[]): Scop
   // A POST only because the ids may be many.
   if (method === "POST" && first === "archive" && second === undefined) return "files:read";
   return "files:write";
+}
+
+/**
+ * A key manages accounts as far as nobody can enter one by it. Passwords, reset links, second factors, sessions, devices
+ * and deletion are for administrators who are signed in; of what a body asks, the handlers decide.
+ * @param rest what follows /api/admin
+ */
+function ofAdmin(method: string, isRead: boolean, rest: readonly string[]): ScopeRule {
+  const [area, id, part, ...more] = rest;
+  if (area !== "users") return "admin";
+  if (id === undefined) return isRead || method === "POST" ? "admin" : "never";
+  if (part === undefined) return isRead || method === "PATCH" ? "admin" : "never";
+  return isRead && part === "usage" && more.length === 0 ? "admin" : "never";
 }
 
 /** Paths below /api/users that a key with `profile` may read, and those that it may also change. */

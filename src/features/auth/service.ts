@@ -20,6 +20,9 @@ import type { TokenSigner } from "./tokens.ts";
 
 export { DEVICE_TOKEN_LIFETIME_MS, type PreparedSession } from "./sessions.ts";
 
+/** How long a confirmation of a session counts. */
+export const CONFIRMED_MS = 10 * 60_000;
+
 /** What {@link AuthService} works with. */
 export interface AuthServiceOptions {
   readonly db: Db;
@@ -86,6 +89,19 @@ export class AuthService {
   }
 
   /**
+   * The user as they are now whose request was begun earlier. A token that expired since then still counts while nobody
+   * has ended the sign-in, and one that was refreshed counts as its successor does. Synchronous and uncached: may be
+   * called inside a transaction.
+   * @throws AppError revoked_token where the sign-in has ended, or the account is disabled or gone
+   */
+  confirmSignedIn({ user, session }: SessionPrincipal): User {
+    const present = this.#options.users.findById(user.id);
+    const isSignedIn = this.#sessions.isSignedIn(user.id, session.originId);
+    if (present === undefined || present.disabledAtMs !== null || !isSignedIn) throw revokedToken();
+    return present;
+  }
+
+  /**
    * Makes an account for whoever asks, as far as the configuration lets them, and signs it in.
    * @throws AppError signup_closed | invalid_field | email_taken | overloaded
    */
@@ -108,6 +124,8 @@ export class AuthService {
         ...(input.name !== undefined && { name: input.name }),
         role: invite?.role ?? "user",
         plan: invite?.plan ?? defaultPlan,
+        // The administrator who invites names the address.
+        isEmailConfirmed: typeof invite?.emailKey === "string",
       },
       invite && ((tx, userId) => this.#admissions.use(tx, invite.id, userId)),
     );
@@ -194,6 +212,35 @@ export class AuthService {
     });
   }
 
+  /**
+   * Lets a session count as confirmed from now on, for {@link CONFIRMED_MS}, in the caller's transaction. It ends with the
+   * session, and with a new password or second factor.
+   * @returns until when
+   */
+  confirmSession(_tx: Transaction, { publicId }: Session): number {
+    const untilMs = this.#options.clock.nowMs() + CONFIRMED_MS;
+    this.#sessions.confirm(publicId, untilMs);
+    return untilMs;
+  }
+
+  /** Until when a session counts as confirmed, where it does now. */
+  confirmedUntil({ publicId }: Session): number | undefined {
+    const untilMs = this.#sessions.find(publicId)?.confirmedUntilMs ?? 0;
+    const leftMs = untilMs - this.#options.clock.nowMs();
+    // A clock that was set back must not make it longer.
+    return leftMs > 0 && leftMs <= CONFIRMED_MS ? untilMs : undefined;
+  }
+
+  /** A session that has not been ended; it may have expired. */
+  findSession(publicId: string): Session | undefined {
+    return this.#sessions.find(publicId)?.session;
+  }
+
+  /** No session of this user counts as confirmed any more. In the caller's transaction. */
+  endConfirmations(_tx: Transaction, userId: number): void {
+    this.#sessions.endConfirmations(userId);
+  }
+
   /** A session for a device of this user, to be begun by {@link signInDevice} or {@link refreshDevice}. */
   async prepareDeviceSession(user: User, client: ClientInfo): Promise<PreparedSession> {
     return this.#sessions.prepare(user, "mobile", client);
@@ -237,7 +284,7 @@ export class AuthService {
     await this.#options.writer.run((tx) => {
       // Two refreshes of one token at the same time: only one of them may live on.
       if (!this.#sessions.end(tx, session.publicId)) throw revokedToken();
-      this.#sessions.begin(prepared, device?.id);
+      this.#sessions.begin(prepared, device?.id, session.originId);
       if (device !== undefined) {
         this.#refreshTokens.moveSession(device.id, session.publicId, prepared.row.publicId);
       }
@@ -270,10 +317,12 @@ export class AuthService {
 
   /**
    * Ends one session of a user; a device's with everything that the device is signed in by.
+   * @param check runs first in the same transaction; what it throws undoes it
    * @throws AppError not_found for unknown ones and for those of others
    */
-  async endSession(userId: number, publicId: string): Promise<void> {
+  async endSession(userId: number, publicId: string, check?: (tx: Transaction) => unknown): Promise<void> {
     await this.#options.writer.run((tx) => {
+      check?.(tx);
       const stored = this.#sessions.find(publicId);
       if (stored?.userId !== userId) {
         throw new AppError("not_found", "This session does not exist. It may have ended already.");
@@ -301,15 +350,15 @@ export class AuthService {
 
   /**
    * A new one-time token for the set-up page, valid for a day; earlier ones die (D56).
-   * @returns undefined where somebody has an account already
+   * @returns undefined where there is an administrator already
    */
   async newSetupToken(): Promise<string | undefined> {
-    return this.#options.users.hasAny() ? undefined : this.#admissions.newSetupToken();
+    return this.#options.users.hasAdministrator() ? undefined : this.#admissions.newSetupToken();
   }
 
-  /** Whether this token opens the set-up page now. */
+  /** Whether this token opens the set-up page now: until there is an administrator, also where other accounts exist. */
   isSetupToken(token: string): boolean {
-    if (this.#options.users.hasAny()) return false;
+    if (this.#options.users.hasAdministrator()) return false;
     try {
       return this.#admissions.find(token, "setup").id > 0;
     } catch (error) {
@@ -318,11 +367,17 @@ export class AuthService {
     }
   }
 
-  /** Makes the first administrator. @throws AppError signup_closed | invalid_field | overloaded */
+  /** Makes the first administrator. @throws AppError signup_closed | invalid_field | email_taken | overloaded */
   async setUp(token: string, input: { email: string; password: string; name?: string }, plan: PlanName): Promise<User> {
+    const { users } = this.#options;
     const { id } = this.#admissions.find(token, "setup");
-    return this.#options.users.add({ ...input, role: "admin", plan }, (tx, userId) =>
-      this.#admissions.use(tx, id, userId),
+    return users.add(
+      { ...input, role: "admin", plan, isEmailConfirmed: true },
+      (tx, userId) => this.#admissions.use(tx, id, userId),
+      // Another administrator may have been made while the password was hashed.
+      () => {
+        if (users.hasAdministrator()) throw signupClosed("There is an administrator already. Sign in to that account.");
+      },
     );
   }
 

@@ -23,7 +23,7 @@ export interface SessionsOptions {
 /** A session that is not begun yet, and the token that will name it. Signing takes a moment, which no deed may wait. */
 export interface PreparedSession {
   readonly token: string;
-  readonly row: Omit<typeof sessions.$inferInsert, "id" | "deviceId">;
+  readonly row: Omit<typeof sessions.$inferInsert, "id" | "deviceId" | "originId">;
 }
 
 /** A session with whose it is, as its row says. */
@@ -32,15 +32,21 @@ export interface StoredSession {
   /** Row id of its device. */
   readonly deviceId: number | null;
   readonly session: Session;
+  readonly confirmedUntilMs: number | null;
 }
 
 /** How long a device's access token opens anything (api.md, Authentication). */
 export const DEVICE_TOKEN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
+/** Expired sessions stay this long: a request that was begun with a valid token may still send its bytes. */
+const EXPIRED_KEPT_MS = 24 * 60 * 60 * 1000;
+
 /** The rows of `sessions`. What writes is synchronous and belongs inside a deed. */
 export class Sessions {
   readonly #options: SessionsOptions;
   readonly #byPublicId;
+  readonly #ofSignIn;
+  readonly #originOfDevice;
 
   constructor(options: SessionsOptions) {
     this.#options = options;
@@ -49,6 +55,17 @@ export class Sessions {
       .from(sessions)
       .where(eq(sessions.publicId, sql.placeholder("publicId")))
       .prepare();
+    const { sqlite } = options.db;
+    /** Index sessions_user. */
+    this.#ofSignIn = sqlite.prepare<{ id: number }, [number, string]>(
+      `SELECT id FROM sessions INDEXED BY sessions_user
+       WHERE user_id = ?1 AND coalesce(origin_id, public_id) = ?2 LIMIT 1`,
+    );
+    /** Index sessions_device. */
+    this.#originOfDevice = sqlite.prepare<{ originId: string }, [number]>(
+      `SELECT coalesce(origin_id, public_id) AS originId FROM sessions INDEXED BY sessions_device
+       WHERE device_id = ?1 LIMIT 1`,
+    );
   }
 
   /** A new session and its token; a device's lasts longer. */
@@ -58,18 +75,45 @@ export class Sessions {
     return { row, token: await this.#options.tokens.sign(claims) };
   }
 
-  /** From here on its token opens what the session may. @param deviceId row id of its device, where it has one */
-  begin({ row }: PreparedSession, deviceId: number | null = null): void {
+  /**
+   * From here on its token opens what the session may.
+   * @param deviceId row id of its device, where it has one
+   * @param originId the sign-in that it continues; a new one where absent
+   */
+  begin({ row }: PreparedSession, deviceId: number | null = null, originId: string | null = null): void {
     this.#options.db.orm
       .insert(sessions)
-      .values({ ...row, deviceId })
+      .values({ ...row, deviceId, originId })
       .run();
+  }
+
+  /** Whether a sign-in has not been ended, by whichever of its tokens; they may have expired. */
+  isSignedIn(userId: number, originId: string): boolean {
+    return this.#ofSignIn.get(userId, originId) !== null;
+  }
+
+  /** The sign-in of a device, which all its sessions belong to; null where it has none. @param deviceId row id */
+  findOriginOfDevice(deviceId: number): string | null {
+    return this.#originOfDevice.get(deviceId)?.originId ?? null;
   }
 
   /** A session that has not been ended; it may have expired. */
   find(publicId: string): StoredSession | undefined {
     const row = this.#byPublicId.get({ publicId });
-    return row && { userId: row.userId, deviceId: row.deviceId, session: toSession(row) };
+    if (row === undefined) return undefined;
+    const { userId, deviceId, confirmedUntil } = row;
+    return { userId, deviceId, session: toSession(row), confirmedUntilMs: confirmedUntil };
+  }
+
+  /** Notes until when a session counts as confirmed. */
+  confirm(publicId: string, untilMs: number): void {
+    const { orm } = this.#options.db;
+    orm.update(sessions).set({ confirmedUntil: untilMs }).where(eq(sessions.publicId, publicId)).run();
+  }
+
+  /** No session of this user counts as confirmed any more. Index sessions_user. */
+  endConfirmations(userId: number): void {
+    this.#options.db.orm.update(sessions).set({ confirmedUntil: null }).where(eq(sessions.userId, userId)).run();
   }
 
   /** Ends one session. By its public id: row ids are given again. @returns whether it was there */
@@ -137,7 +181,7 @@ export class Sessions {
   }
 
   /**
-   * Removes sessions that have expired, so many at most; but not the one by which a device is listed that may come
+   * Removes sessions that expired a day ago, so many at most; but not the one by which a device is listed that may come
    * back. Index sessions_expiry. @returns how many
    */
   sweep(limit: number): number {
@@ -146,7 +190,7 @@ export class Sessions {
       .select({ id: sessions.id })
       .from(sessions)
       .leftJoin(refreshTokens, isRefreshable())
-      .where(and(lt(sessions.expiresAt, clock.nowMs()), isNull(refreshTokens.id)))
+      .where(and(lt(sessions.expiresAt, clock.nowMs() - EXPIRED_KEPT_MS), isNull(refreshTokens.id)))
       .limit(limit)
       .all();
     for (const { id } of expired) db.orm.delete(sessions).where(eq(sessions.id, id)).run();
@@ -179,6 +223,7 @@ export class Sessions {
 function toSession(row: typeof sessions.$inferSelect): Session {
   return {
     publicId: row.publicId,
+    originId: row.originId ?? row.publicId,
     kind: row.kind,
     createdAtMs: row.createdAt,
     expiresAtMs: row.expiresAt,

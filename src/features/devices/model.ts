@@ -4,11 +4,13 @@ import { Timestamp } from "../../http/fields.ts";
 import { Code, UserRecord } from "../auth/model.ts";
 import { SYNC_FOLDERS_MAX, UPLOAD_QUALITIES } from "./settings.ts";
 
-/** As a device chooses it. */
+/** As a device chooses it; `checkDeviceId` looks closer. */
 const DeviceId = t.String({
-  pattern: "^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$",
+  minLength: 1,
   examples: ["4f1c2f0e-6d1b-4a55-9c1e-3b8f1f6f2a10"],
-  description: "Chosen by the device, unique within the account",
+  description:
+    "Chosen by the device, unique within the account: 1 to 200 printable characters without / and \\, neither . nor .., " +
+    "compared in NFC. In paths it is percent-encoded",
 });
 /** A few words without control characters. */
 const Words = { maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" };
@@ -76,7 +78,9 @@ export const DeviceSettingsBody = t.Partial(t.Object(SETTINGS));
 export const DeviceSettingsRecord = t.Object(SETTINGS);
 
 /** The path parameter of endpoints about one device. */
-export const DeviceParams = t.Object({ deviceId: t.String({ description: "As the device chose it" }) });
+export const DeviceParams = t.Object({
+  deviceId: t.String({ description: "As the device chose it, percent-encoded" }),
+});
 
 const FACTS = {
   id: t.String(),

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import { normalizeDeviceId } from "./device-id.ts";
 import { readDeviceSettings } from "./settings.ts";
 import type { Device, DeviceInfo, DeviceName } from "./types.ts";
 
@@ -24,7 +25,7 @@ export class DeviceQueries {
 
   /** Also a removed one. */
   find(accountId: number, publicId: string): DeviceRow | undefined {
-    return this.#statements.byPublicId.get(accountId, publicId) ?? undefined;
+    return this.#statements.byPublicId.get(accountId, normalizeDeviceId(publicId)) ?? undefined;
   }
 
   /** Also a removed one. */

@@ -8,6 +8,7 @@ import { clientOf } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
+import { checkDeviceId } from "./device-id.ts";
 import {
   type Credentials,
   DeviceParams,
@@ -101,8 +102,9 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
     .post(
       "/mobile/auth",
       async ({ body, request, set }) => {
+        const deviceId = checkDeviceId(body.deviceId, "deviceId");
         const checked = await checkPassword(request, set.headers, body);
-        return answerSignIn(await devices.signIn(checked, body.deviceId, clientOf(request)));
+        return answerSignIn(await devices.signIn(checked, deviceId, clientOf(request)));
       },
       {
         ...takesJson("public", DeviceSignInBody),
@@ -147,6 +149,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
         ...documented({
           tag: "Mobile",
           summary: "The account's devices, the latest active first",
+          description: "Registered phones and computers, with their settings.",
           access: "device",
           data: t.Object({ devices: t.Array(DeviceRecord), currentDevice: t.String() }),
         }),
@@ -166,6 +169,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
           takesJson: true,
           tag: "Mobile",
           summary: "Change a device's settings; what is not named stays",
+          description: "Returns all settings of the device as they are afterwards.",
           access: "device",
           data: DeviceSettingsRecord,
           errors: ["not_found", "invalid_path"],
@@ -182,6 +186,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
       ...documented({
         tag: "Users",
         summary: "The account's devices, the latest active first",
+        description: "Registered phones and computers, with their settings.",
         access: "self",
         data: t.Object({ devices: t.Array(DeviceRecord) }),
       }),
@@ -200,7 +205,7 @@ function readDeviceInfo(given: (typeof RegisterBody.static)["deviceInfo"]): Devi
     throw invalidField("deviceInfo.platform", "The platform is empty. Give android, ios, or another name.");
   }
   return {
-    deviceId: given.deviceId,
+    deviceId: checkDeviceId(given.deviceId, "deviceInfo.deviceId"),
     platform,
     model: trimmed(given.model),
     osVersion: trimmed(given.osVersion),

@@ -9,6 +9,7 @@ import type { AuthService, CheckedUser } from "../auth/service.ts";
 import type { Plans } from "../plans/plans.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
+import { normalizeDeviceId } from "./device-id.ts";
 import { DeviceQueries, toDevice } from "./queries.ts";
 import {
   changeDeviceSettings,
@@ -129,7 +130,7 @@ export class DeviceService {
     const { auth, users, writer, clock, events } = this.#options;
     const deviceId = auth.findRefreshedDevice(refreshToken);
     const row = deviceId === undefined ? undefined : this.#queries.findById(deviceId);
-    if (row?.publicId !== publicId) throw unknownRefreshToken();
+    if (row?.publicId !== normalizeDeviceId(publicId)) throw unknownRefreshToken();
     const user = users.findById(row.accountId);
     if (user === undefined || user.disabledAtMs !== null) throw endedSignIn();
     const prepared = await auth.prepareDeviceSession(user, client);

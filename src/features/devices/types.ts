@@ -27,6 +27,7 @@ export interface DeviceName {
 
 /** What a device says of itself when it is registered (api.md, deviceInfo). */
 export interface DeviceInfo {
+  /** In NFC: see `device-id.ts`. */
   readonly deviceId: string;
   readonly platform: string;
   readonly model?: string | undefined;

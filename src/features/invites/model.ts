@@ -1,6 +1,7 @@
 import { t } from "elysia";
 import { ref } from "../../http/documented.ts";
 import { Timestamp } from "../../http/fields.ts";
+import { PROOF_FIELDS } from "../auth/model.ts";
 import { ROLES } from "../users/types.ts";
 
 /** POST /api/admin/invites */
@@ -10,6 +11,7 @@ export const NewInviteBody = t.Object({
   plan: t.Optional(t.Union([t.Literal("free"), t.Literal("pro"), t.Literal("enterprise")])),
   expiresAt: t.Optional(t.String({ description: "Default: in 7 days; at most in 365" })),
   expiresIn: t.Optional(t.String({ description: "In place of expiresAt", examples: ["7d"] })),
+  ...PROOF_FIELDS,
 });
 
 const TextOrNone = t.Union([t.String(), t.Null()]);

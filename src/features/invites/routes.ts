@@ -18,7 +18,9 @@ import {
   renderInvitePage,
 } from "../../web/invite-page.ts";
 import { pageResponse } from "../../web/page.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, isSameOrigin, takesJson } from "../auth/guard.ts";
+import type { ProofService } from "../auth/proof.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { User } from "../users/types.ts";
@@ -31,6 +33,7 @@ import type { Invite } from "./types.ts";
 export interface InviteRoutesOptions {
   readonly invites: InviteService;
   readonly auth: AuthService;
+  readonly proof: ProofService;
   readonly cookies: SessionCookies;
   readonly guard: ReturnType<typeof authGuard>;
   readonly clock: Clock;
@@ -44,7 +47,7 @@ const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" 
 
 /** See the head of this file. */
 export function inviteRoutes(options: InviteRoutesOptions) {
-  const { invites, guard, clock } = options;
+  const { invites, guard, proof, clock } = options;
   const present = (invite: Invite) => presentInvite(invite, invites.stateOf(invite));
   return new Elysia({ name: "invite-routes" })
     .use(guard)
@@ -52,11 +55,13 @@ export function inviteRoutes(options: InviteRoutesOptions) {
       "/api/admin/invites",
       async ({ body, principal, request, set }) => {
         const { email, role = "user", plan } = body;
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const proven = role === "admin" ? await proof.require(asking, body) : undefined;
         const { id, name } = principal.user;
         const expiresAtMs = readExpiry(body, clock.nowMs());
         const { baseUrl } = exchangeOf(request);
         const asked = { email, role, plan, expiresAtMs, by: { id, name } };
-        const { invite, token, url, isMailed } = await invites.add(asked, (token) => inviteUrl(baseUrl, token));
+        const { invite, token, url, isMailed } = await invites.add(asked, (token) => inviteUrl(baseUrl, token), proven);
         noteAudit(request, { details: { role, plan: plan ?? null, email: email ?? null } });
         set.status = 201;
         return ok({ ...present(invite), invite: token, url, mailed: isMailed });
@@ -70,11 +75,12 @@ export function inviteRoutes(options: InviteRoutesOptions) {
           description:
             "Makes one account, of this role and plan, by `invite` in POST /api/auth/signup or on the page at `url`; also " +
             "where sign-up is open, not where it is closed. Bound to `email` where given, and sent there where mail is " +
-            "configured.",
+            "configured. Inviting an administrator needs proof: `currentPassword` (and `code`), or a confirmed session; an " +
+            "API key can't.",
           access: "admin",
           status: 201,
           data: NewInviteRecord,
-          errors: ["email_taken"],
+          errors: ["email_taken", ...PROOF_ERRORS],
         }),
       },
     )
@@ -96,6 +102,7 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         ...documented({
           tag: "Administration",
           summary: "Invitations, newest first",
+          description: "Without their codes: those are shown once, when they are created.",
           access: "admin",
           data: InvitePageRecord,
           errors: ["invalid_field"],

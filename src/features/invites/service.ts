@@ -136,8 +136,10 @@ export class InviteService {
     if (boundTo !== null && boundTo !== emailKey(input.email)) {
       throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
     }
-    return users.add({ ...input, role, plan: plan ?? defaultPlan }, (tx, userId) =>
-      this.#admissions.use(tx, id, userId),
+    return users.add(
+      // The address that the administrator named counts as confirmed.
+      { ...input, role, plan: plan ?? defaultPlan, isEmailConfirmed: boundTo !== null },
+      (tx, userId) => this.#admissions.use(tx, id, userId),
     );
   }
 

@@ -15,6 +15,19 @@ export function resetLetter(link: string, lifetimeMs: number): Letter {
   });
 }
 
+/** The letter with the link by which an e-mail address is confirmed. */
+export function confirmationLetter(link: string): Letter {
+  return writeLetter({
+    subject: "Confirm your e-mail address",
+    paragraphs: [
+      "An account on a Larder server was given this e-mail address. If the account is yours, open this page and confirm it:",
+      "The link works once, and for 24 hours. If the account is not yours, do nothing: without the confirmation it can't " +
+        "share anything, and nothing that others share with this address opens in it.",
+    ],
+    link: { label: "Confirm this address", url: link },
+  });
+}
+
 /**
  * The letter with an invitation.
  * @param invite.link where it is taken up

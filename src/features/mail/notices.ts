@@ -88,6 +88,18 @@ export class MailNotices {
     });
   }
 
+  /** To administrators. */
+  bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
+    this.#tell(tx, accountId, "bucket-away", "security", {
+      subject: "The bucket can't be used",
+      paragraphs: [
+        problem,
+        `${contents} contents lie on the server's disk alone, and go to the bucket when it works again. Files that lie in ` +
+          "the bucket alone can't be opened until then.",
+      ],
+    });
+  }
+
   /**
    * To the owner, whatever they prefer: whoever took an account over could turn it off. Of a changed e-mail address, the
    * former one hears.
@@ -142,6 +154,8 @@ export class MailNotices {
     if (!mail.isConfigured) return;
     const user = this.#findRecipient(accountId);
     if (user === undefined || !this.#isWanted(user, category)) return;
+    // An address that nobody has confirmed may be a stranger's: only what concerns the sign-in itself is sent there.
+    if (user.isEmailUnconfirmed === true && category !== "always") return;
     mail.send(tx, { ...writeLetter(content), to: to ?? user.email, kind, accountId });
   }
 

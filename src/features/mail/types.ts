@@ -1,14 +1,16 @@
 import type { NotificationPreferences } from "../users/settings.ts";
 
-/** What a mail is about. The first three are asked for by somebody; the others tell what happened. */
+/** What a mail is about. The first four are asked for by somebody; the others report what happened. */
 export type MailKind =
   | "password-reset"
+  | "email-confirmation"
   | "invite"
   | "other"
   | "share-received"
   | "storage-warning"
   | "storage-damaged"
   | "server-damaged"
+  | "bucket-away"
   | "password-changed"
   | "email-changed"
   | "api-key-created"

@@ -7,7 +7,6 @@ import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { newSecretToken } from "../../lib/id.ts";
 import type { Log } from "../../lib/log.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
@@ -70,7 +69,12 @@ export class Identities {
    */
   async link(person: ProviderUser, confirm: () => number): Promise<User> {
     this.#checkDomain(person);
-    return this.#options.writer.run((tx) => this.#add(tx, confirm(), person.subject));
+    const { users, writer } = this.#options;
+    return writer.run((tx) => {
+      const user = this.#add(tx, confirm(), person.subject);
+      const isTheirs = person.isEmailVerified && emailKey(person.email ?? "") === emailKey(user.email);
+      return isTheirs ? users.confirmEmail(tx, user.id) : user;
+    });
   }
 
   /** As {@link link}, where the operator knows who the subject is. @param within runs afterwards in the same deed */
@@ -81,9 +85,22 @@ export class Identities {
     });
   }
 
-  /** Ends every such way into an account. @returns how many there were */
-  async unlink(userId: number): Promise<number> {
-    return this.#options.writer.run(() => this.#queries.removeOfUser.run(userId).changes);
+  /** Ends every such way into an account. @param check runs first in the transaction @returns how many there were */
+  async unlink(userId: number, check: (tx: Transaction) => unknown): Promise<number> {
+    return this.#options.writer.run((tx) => {
+      check(tx);
+      return this.#queries.removeOfUser.run(userId).changes;
+    });
+  }
+
+  /** Whether this account can be entered by the provider of this server. */
+  isLinked(userId: number): boolean {
+    return this.#queries.ofUser.all(userId).some(({ issuer }) => issuer === this.#issuer);
+  }
+
+  /** Whether somebody who has just signed in at the provider enters this account. */
+  isOwner(person: ProviderUser, userId: number): boolean {
+    return this.#find(person)?.id === userId;
   }
 
   /** Since when an account can be entered by the provider. */
@@ -103,7 +120,8 @@ export class Identities {
     const email = this.#verifiedEmail(person);
     const same = users.findByEmail(email);
     if (same !== undefined) {
-      if (linkByEmail) return this.#linkByEmail(same, email, person);
+      // An unconfirmed e-mail may have been given by somebody else, who would have the person as a guest.
+      if (linkByEmail && same.isEmailUnconfirmed !== true) return this.#linkByEmail(same, email, person);
       throw new AppError(
         "signup_closed",
         "There is an account with your e-mail here already. Sign in to it with its password and link it, or ask the administrator.",
@@ -118,7 +136,8 @@ export class Identities {
     return writer.run((tx) => {
       const present = users.findById(user.id);
       // Changed in between: it is somebody else's by now.
-      if (present === undefined || emailKey(present.email) !== emailKey(email)) throw unknownHere();
+      const isSame = present !== undefined && emailKey(present.email) === emailKey(email);
+      if (!isSame || present.isEmailUnconfirmed === true) throw unknownHere();
       return { user: this.#add(tx, user.id, person.subject), made: "link", role: undefined };
     });
   }
@@ -133,8 +152,8 @@ export class Identities {
           ...(name !== undefined && { name }),
           role: "user",
           plan: defaultPlan,
-          // Nobody knows it: until they set one by a link, this account has no password.
-          password: newSecretToken(256),
+          password: undefined,
+          isEmailConfirmed: true,
         },
         (_tx, userId) => this.#queries.add.run(this.#issuer, person.subject, userId, this.#options.clock.nowMs()),
       );

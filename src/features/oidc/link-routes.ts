@@ -1,13 +1,15 @@
 /** /api/auth/oidc/link: by which providers an account can be entered; and what links and sign-ins begin with. */
 import { Elysia } from "elysia";
+import { AppError } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { toTimestamp } from "../../lib/clock.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
-import type { AuthService, CheckedUser } from "../auth/service.ts";
-import type { RateGate } from "../rate-limits/guard.ts";
-import { Identity, LinkBody } from "./model.ts";
+import { sessionPrincipalOf } from "../auth/principal.ts";
+import type { Asking, ProofService, Proven } from "../auth/proof.ts";
+import { Identity, LinkBody, ProviderConfirmBody } from "./model.ts";
 import { ATTEMPT_MS, type OidcService } from "./service.ts";
 
 /** What these routes work with. */
@@ -15,15 +17,14 @@ export interface OidcLinkRoutesOptions {
   /** @throws AppError not_found where none is configured */
   readonly provider: () => OidcService;
   readonly attempts: ReturnType<typeof attemptCookie>;
-  readonly auth: AuthService;
+  readonly proof: ProofService;
   readonly guard: ReturnType<typeof authGuard>;
-  readonly rateGate: RateGate;
 }
 
 const ATTEMPT_COOKIE = "larder_oidc";
 
 /** See the head of this file. */
-export function oidcLinkRoutes({ provider, attempts, auth, guard, rateGate }: OidcLinkRoutesOptions) {
+export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRoutesOptions) {
   return new Elysia({ name: "oidc-link-routes" })
     .use(guard)
     .get(
@@ -39,6 +40,7 @@ export function oidcLinkRoutes({ provider, attempts, auth, guard, rateGate }: Oi
         ...documented({
           tag: "Authentication",
           summary: "By which providers this account can be entered",
+          description: "Identities of OpenID Connect providers that are linked to the account.",
           access: "self",
           data: {
             type: "object",
@@ -52,27 +54,61 @@ export function oidcLinkRoutes({ provider, attempts, auth, guard, rateGate }: Oi
     .post(
       "/oidc/link",
       async ({ body, principal, request, set }) => {
-        const linkTo = await prove(principal.user.email, body, request, set.headers);
+        const { user, session } = sessionPrincipalOf(principal);
+        await prove({ request, headers: set.headers, principal }, body);
         const { address, sealed } = await provider().begin({
           redirectUri: callbackOf(request),
           returnTo: body.returnTo,
-          linkTo,
+          bySession: { purpose: "link", user, sessionId: session.publicId },
         });
         set.headers["set-cookie"] = attempts.keep(request, sealed);
         return ok({ url: address });
       },
       {
-        ...takesJson("self", LinkBody),
+        ...takesJson("self", LinkBody, false),
         ...documented({
           takesJson: true,
           tag: "Authentication",
           summary: "Let this account be entered by the provider",
           description:
             "For browsers: go to `url` with the cookie that the answer sets, and sign in there; from then on whoever signs " +
-            "in there enters this account. Its owner is told by mail. With two-factor sign-in on it needs `code` too.",
+            "in there enters this account. Its owner gets a mail. Needs proof: `currentPassword` (and `code`), or a confirmed " +
+            "session.",
           access: "self",
           data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
-          errors: ["bad_credentials", "second_factor_required", "invalid_code", "not_found", "provider_unavailable"],
+          errors: [...PROOF_ERRORS, "not_found", "provider_unavailable"],
+        }),
+      },
+    )
+    .post(
+      "/confirm/provider",
+      async ({ body, principal, request, set }) => {
+        const { user, session } = sessionPrincipalOf(principal);
+        const oidc = provider();
+        if (!proof.methodsOf(user).includes("provider")) {
+          throw new AppError("invalid_request", "This account confirms by its password or a passkey. Use one of them.");
+        }
+        const { address, sealed } = await oidc.begin({
+          redirectUri: callbackOf(request),
+          returnTo: body.returnTo,
+          bySession: { purpose: "confirm", user, sessionId: session.publicId },
+        });
+        set.headers["set-cookie"] = attempts.keep(request, sealed);
+        return ok({ url: address });
+      },
+      {
+        ...takesJson("self", ProviderConfirmBody, false),
+        ...documented({
+          takesJson: true,
+          tag: "Authentication",
+          summary: "Begin to confirm this session by the provider",
+          description:
+            "For browsers, and for accounts whose password nobody knows: go to `url` with the cookie that the response sets, " +
+            "and sign in there once more (prompt=login, max_age=0; the provider's auth_time is checked). Then this session " +
+            "is confirmed as by POST /api/auth/confirm, and the browser is sent to `returnTo`, or shows a page to be closed.",
+          access: "self",
+          data: { type: "object", required: ["url"], properties: { url: { type: "string" } } },
+          errors: ["invalid_request", "not_found", "provider_unavailable"],
         }),
       },
     )
@@ -80,11 +116,11 @@ export function oidcLinkRoutes({ provider, attempts, auth, guard, rateGate }: Oi
       "/oidc/link",
       async ({ body, principal, request, set }) => {
         const { identities } = provider();
-        await prove(principal.user.email, body, request, set.headers);
-        return ok({ removed: await identities.unlink(principal.user.id) });
+        const proven = await prove({ request, headers: set.headers, principal }, body);
+        return ok({ removed: await identities.unlink(principal.user.id, proven) });
       },
       {
-        ...takesJson("self", LinkBody),
+        ...takesJson("self", LinkBody, false),
         ...documented({
           takesJson: true,
           tag: "Authentication",
@@ -92,19 +128,15 @@ export function oidcLinkRoutes({ provider, attempts, auth, guard, rateGate }: Oi
           description: "Sessions stay. Without a password of its own, set one first: see password/forgot.",
           access: "self",
           data: { type: "object", required: ["removed"], properties: { removed: { type: "integer" } } },
-          errors: ["bad_credentials", "second_factor_required", "invalid_code", "not_found"],
+          errors: [...PROOF_ERRORS, "not_found"],
         }),
       },
     );
 
-  /** The provider asks for no code of ours: whoever lets it in must show the second factor that sign-in asks for. */
-  async function prove(
-    email: string,
-    { password, code }: typeof LinkBody.static,
-    request: Request,
-    headers: Record<string, string | number>,
-  ): Promise<CheckedUser> {
-    return rateGate.guardPassword(request, headers, email, () => auth.checkCredentials(email, password, code));
+  /** A sign-in by the provider skips our second factor, so linking one requires it. */
+  async function prove(asking: Omit<Asking, "access">, body: typeof LinkBody.static): Promise<Proven> {
+    const currentPassword = body.currentPassword ?? body.password;
+    return proof.require({ ...asking, access: "self" }, { currentPassword, code: body.code });
   }
 }
 

@@ -1,6 +1,6 @@
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
-import { Code } from "../auth/model.ts";
+import { PROOF_FIELDS } from "../auth/model.ts";
 
 /** POST /api/auth/oidc/token */
 export const CodeBody = t.Object({
@@ -11,11 +11,16 @@ export const CodeBody = t.Object({
   cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
 });
 
+const ReturnTo = t.String({ description: "Path of this server where the browser goes in the end" });
+
+/** POST /api/auth/confirm/provider */
+export const ProviderConfirmBody = t.Object({ returnTo: t.Optional(ReturnTo) });
+
 /** POST and DELETE /api/auth/oidc/link */
 export const LinkBody = t.Object({
-  password: t.String({ minLength: 1, maxLength: 2048 }),
-  code: t.Optional(Code),
-  returnTo: t.Optional(t.String({ description: "Path of this server where the browser goes in the end" })),
+  password: t.Optional(t.String({ maxLength: 2048, description: "The same as currentPassword" })),
+  ...PROOF_FIELDS,
+  returnTo: t.Optional(ReturnTo),
 });
 
 /** GET /api/auth/oidc/link */

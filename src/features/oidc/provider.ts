@@ -61,6 +61,8 @@ export class OidcProvider {
       nonce: attempt.nonce,
       code_challenge: challenge,
       code_challenge_method: "S256",
+      // Who was signed in there already proves nothing: they have to sign in once more.
+      ...(isFresh(attempt) && { prompt: "login", max_age: "0" }),
     }).href;
   }
 
@@ -80,11 +82,12 @@ export class OidcProvider {
       });
       const claims = tokens.claims();
       if (claims === undefined) throw notConfirmed();
+      if (isFresh(attempt)) checkFresh(attempt, claims.auth_time);
       // Many providers put no more than the subject into the ID token.
-      const hasAll = claims["email"] !== undefined && claims["groups"] !== undefined;
+      const hasAll = confirmsEmail(claims) && claims["groups"] !== undefined;
       const canTellMore = provider.serverMetadata().userinfo_endpoint !== undefined;
       const more = hasAll || !canTellMore ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
-      return toProviderUser(claims.sub, { ...more, ...claims });
+      return toProviderUser(claims.sub, { ...more, ...claims }, emailSource(claims, more));
     } catch (error) {
       throw this.#translate(error);
     }
@@ -142,6 +145,20 @@ export class OidcProvider {
   }
 }
 
+/** Whether the provider must ask its user to sign in again. */
+function isFresh({ bySession }: Attempt): boolean {
+  return bySession?.purpose === "confirm";
+}
+
+/** The address is in the browser's hands, which may leave the prompt out; what the provider signed is not. */
+function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): void {
+  if (authTime !== undefined && authTime >= startedAtMs / 1000 - CLOCK_SECONDS) return;
+  throw new AppError(
+    "bad_credentials",
+    "The service did not ask you to sign in again. Sign out there, then begin again.",
+  );
+}
+
 /** By the header where the provider says nothing else (OpenID Connect Core 1.0, section 9). */
 function authenticateBy(secret: string): openid.ClientAuth {
   const byHeader = openid.ClientSecretBasic(secret);
@@ -173,18 +190,36 @@ function bodyText(body: unknown): string {
   throw new TypeError("a request to the provider is a form");
 }
 
-function toProviderUser(subject: string, claims: Readonly<Record<string, unknown>>): ProviderUser {
-  const text = (name: string) => {
-    const value = claims[name];
+/** What the ID token or the userinfo endpoint says, by name. */
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Whether these claims name an address and say whether it is verified. */
+function confirmsEmail(claims: Claims): boolean {
+  return claims["email"] !== undefined && claims["email_verified"] !== undefined;
+}
+
+/**
+ * Where the e-mail and its confirmation are read, both from the same place: a confirmation of one address says nothing
+ * about another one. The ID token where it has both, else userinfo where that names an address.
+ */
+function emailSource(idToken: Claims, userinfo: Claims): Claims {
+  if (confirmsEmail(idToken)) return idToken;
+  return userinfo["email"] === undefined ? idToken : userinfo;
+}
+
+/** @param email where the e-mail and its confirmation are read */
+function toProviderUser(subject: string, claims: Claims, email: Claims): ProviderUser {
+  const text = (from: Claims, name: string) => {
+    const value = from[name];
     return typeof value === "string" && value.trim() !== "" ? value : undefined;
   };
   const groups = claims["groups"];
   return {
     subject,
-    email: text("email"),
+    email: text(email, "email"),
     // Some providers write it as text.
-    isEmailVerified: claims["email_verified"] === true || claims["email_verified"] === "true",
-    name: text("name") ?? text("preferred_username"),
+    isEmailVerified: email["email_verified"] === true || email["email_verified"] === "true",
+    name: text(claims, "name") ?? text(claims, "preferred_username"),
     groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === "string"),
   };
 }

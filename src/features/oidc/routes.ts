@@ -8,13 +8,13 @@ import { ERROR_ANSWERS } from "../../http/error-response.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readChoice, readQuery } from "../../http/fields.ts";
 import { pageResponse } from "../../web/page.ts";
-import { renderSignInCodePage, renderSignInFailedPage } from "../../web/sign-in-page.ts";
+import { renderConfirmedPage, renderSignInCodePage, renderSignInFailedPage } from "../../web/sign-in-page.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import { SignedInAnswer } from "../auth/model.ts";
 import { presentSignedIn } from "../auth/present.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
+import type { ProofService } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
-import type { RateGate } from "../rate-limits/guard.ts";
 import { attemptCookie, callbackOf, oidcLinkRoutes } from "./link-routes.ts";
 import { CodeBody, Methods } from "./model.ts";
 import { CODE_MS, type Finished, type OidcService } from "./service.ts";
@@ -26,7 +26,7 @@ export interface OidcRoutesOptions {
   readonly oidc: OidcService | undefined;
   readonly auth: AuthService;
   readonly guard: ReturnType<typeof authGuard>;
-  readonly rateGate: RateGate;
+  readonly proof: ProofService;
   readonly tokenLifetimeMs: number;
   readonly cookies: SessionCookies;
   readonly signup: "open" | "invite" | "closed";
@@ -59,11 +59,16 @@ export function oidcRoutes(options: OidcRoutesOptions) {
       page.headers.append("set-cookie", forget);
       return page;
     }
+    if (finished.is === "confirmed" && finished.returnTo === "") {
+      const page = pageResponse(renderConfirmedPage(basePath));
+      page.headers.append("set-cookie", forget);
+      return page;
+    }
     const target = finished.returnTo === "" ? `${basePath}/` : finished.returnTo;
     if (finished.is === "code") return redirect(`${target.split("#")[0]}#code=${finished.code}`, [forget]);
     return redirect(
       target,
-      finished.is === "linked" ? [forget] : [forget, options.cookies.forSignIn(request, finished.signedIn)],
+      finished.is === "signed-in" ? [forget, options.cookies.forSignIn(request, finished.signedIn)] : [forget],
     );
   };
 
@@ -88,6 +93,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
         ...documented({
           tag: "Authentication",
           summary: "How people may sign in here",
+          description: "What a sign-in page needs to know before anybody is signed in.",
           access: "public",
           data: Methods,
         }),
@@ -147,7 +153,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
             "For browsers alone. 302 to `returnTo`, or a page that shows the code. Refusals are a page with words for " +
             "browsers, the usual errors for everybody else.",
           access: "public",
-          alsoAnswers: { 302: "Signed in, or linked" },
+          alsoAnswers: { 302: "Signed in, linked or confirmed" },
           content: { "text/html": "The page with the code" },
           query: {
             code: { type: "string", description: "Of the provider" },
@@ -194,7 +200,10 @@ export function oidcRoutes(options: OidcRoutesOptions) {
 /** What the audit log tells of it, by the weightiest of what was done; nothing of a code alone, whose exchange it tells. */
 function auditNoteFor(finished: Finished): AuditNote {
   const details = { provider: true };
-  if (finished.is === "linked") return { action: "identity.link", userId: finished.user.publicId, details };
+  if (!("entry" in finished)) {
+    const done = finished.is === "linked" ? "identity.link" : "session.confirm";
+    return { action: done, userId: finished.user.publicId, details };
+  }
   const { user, made, role } = finished.entry;
   const changed = made === "account" ? "sign_up" : made === "link" ? "identity.link" : role && "user.change";
   const action = changed ?? (finished.is === "signed-in" ? "sign_in" : undefined);

@@ -1,17 +1,18 @@
 /** Sign-in by an OpenID Connect provider, from its begin to the session. */
 import { createHash, timingSafeEqual } from "node:crypto";
+import type { Writer } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newSecretToken } from "../../lib/id.ts";
 import type { ClientInfo } from "../auth/principal.ts";
-import type { AuthService, CheckedUser, SignedIn } from "../auth/service.ts";
+import type { AuthService, SignedIn } from "../auth/service.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
 import { type AttemptSeal, readReturnPath } from "./attempt.ts";
 import type { Identities } from "./identities.ts";
 import { PassingThings } from "./passing.ts";
 import type { OidcProvider } from "./provider.ts";
-import type { Attempt, Entry, SignInMode } from "./types.ts";
+import type { Attempt, Entry, ProviderUser, SignInMode } from "./types.ts";
 
 /** What {@link OidcService} works with. */
 export interface OidcServiceOptions {
@@ -21,7 +22,8 @@ export interface OidcServiceOptions {
   readonly identities: Identities;
   readonly seal: AttemptSeal;
   readonly users: Pick<UserService, "findByPublicId" | "findById" | "findCredentials">;
-  readonly auth: Pick<AuthService, "signInConfirmed">;
+  readonly writer: Writer;
+  readonly auth: Pick<AuthService, "signInConfirmed" | "findSession" | "confirmSession">;
   readonly clock: Clock;
 }
 
@@ -32,8 +34,8 @@ export interface BeginRequest {
   readonly returnTo?: string | undefined;
   readonly mode?: SignInMode | undefined;
   readonly challenge?: string | undefined;
-  /** The account that is to be linked, whose password was just given. */
-  readonly linkTo?: CheckedUser | undefined;
+  /** Where somebody is signed in already: what they want, and by which session. */
+  readonly bySession?: { purpose: "link" | "confirm"; user: User; sessionId: string } | undefined;
 }
 
 /** A sign-in that has begun. */
@@ -48,7 +50,7 @@ export interface Begun {
 export type Finished =
   | { readonly is: "signed-in"; readonly signedIn: SignedIn; readonly entry: Entry; readonly returnTo: string }
   | { readonly is: "code"; readonly code: string; readonly entry: Entry; readonly returnTo: string }
-  | { readonly is: "linked"; readonly user: User; readonly returnTo: string };
+  | { readonly is: "linked" | "confirmed"; readonly user: User; readonly returnTo: string };
 
 /** How long a sign-in may take, and a code may be exchanged. */
 export const ATTEMPT_MS = 10 * 60_000;
@@ -84,6 +86,8 @@ export class OidcService {
   /** @throws AppError invalid_field | provider_unavailable */
   async begin(request: BeginRequest): Promise<Begun> {
     const { provider, seal, clock } = this.#options;
+    const { bySession } = request;
+    const nowMs = clock.nowMs();
     const attempt: Attempt = {
       state: newSecretToken(),
       nonce: newSecretToken(),
@@ -92,9 +96,9 @@ export class OidcService {
       returnTo: checkReturnTo(request.returnTo),
       mode: request.mode ?? "cookie",
       challenge: checkChallenge(request.challenge),
-      linkTo: request.linkTo?.user.publicId ?? "",
-      linkBasis: request.linkTo === undefined ? "" : digestOf(request.linkTo.passwordHash),
-      expiresAtMs: clock.nowMs() + ATTEMPT_MS,
+      bySession: bySession === undefined ? null : this.#describe(bySession),
+      startedAtMs: nowMs,
+      expiresAtMs: nowMs + ATTEMPT_MS,
     };
     return { address: await provider.addressFor(attempt), sealed: seal.seal(attempt) };
   }
@@ -111,9 +115,12 @@ export class OidcService {
     const attempt = this.#attemptOf(sealed, query);
     const { returnTo } = attempt;
     const person = await provider.identify(attempt, query);
-    if (attempt.linkTo !== "") {
-      const user = await identities.link(person, () => this.#confirmLinked(attempt));
+    if (attempt.bySession?.purpose === "link") {
+      const user = await identities.link(person, () => this.#ownerOf(attempt).id);
       return { is: "linked", user, returnTo };
+    }
+    if (attempt.bySession?.purpose === "confirm") {
+      return { is: "confirmed", user: await this.#confirm(attempt, person), returnTo };
     }
     const entry = await identities.accountOf(person);
     const { user } = entry;
@@ -155,16 +162,42 @@ export class OidcService {
     return attempt;
   }
 
+  #describe({ purpose, user, sessionId }: NonNullable<BeginRequest["bySession"]>): Attempt["bySession"] {
+    const hash = this.#options.users.findCredentials(user.email)?.passwordHash ?? "";
+    return { purpose, userId: user.publicId, sessionId, basis: digestOf(hash) };
+  }
+
+  /** Confirms the session that asked for it; durable on return. @throws AppError bad_credentials */
+  async #confirm(attempt: Attempt, person: ProviderUser): Promise<User> {
+    const { identities, auth, writer } = this.#options;
+    return writer.run((tx) => {
+      const user = this.#ownerOf(attempt);
+      const session = auth.findSession(attempt.bySession?.sessionId ?? "");
+      if (session === undefined || !identities.isOwner(person, user.id)) {
+        throw new AppError("bad_credentials", "You signed in as somebody else. Begin again, and choose your account.");
+      }
+      auth.confirmSession(tx, session);
+      return user;
+    });
+  }
+
   /**
-   * Row id of the account that is to be linked, within the deed. Whoever lost their password to somebody else, and set a
-   * new one, has not opened another door by it that was begun before.
+   * The account of a session that began an attempt, in the transaction that ends it. Who lost a password or a session to
+   * somebody else, and ended it, has not left another way in open that was begun before.
    */
-  #confirmLinked({ linkTo, linkBasis }: Attempt): number {
-    const { users } = this.#options;
-    const user = users.findByPublicId(linkTo);
+  #ownerOf({ bySession }: Attempt): User {
+    const { users, auth } = this.#options;
+    const user = bySession === null ? undefined : users.findByPublicId(bySession.userId);
     const credentials = user && users.findCredentials(user.email);
-    if (credentials !== undefined && isSame(digestOf(credentials.passwordHash), linkBasis)) return credentials.user.id;
-    throw new AppError("bad_credentials", "The password was changed meanwhile. Begin again with the new one.");
+    const isOpen = bySession !== null && auth.findSession(bySession.sessionId) !== undefined;
+    if (!isOpen || credentials === undefined || !isSame(digestOf(credentials.passwordHash), bySession.basis)) {
+      throw new AppError(
+        "bad_credentials",
+        "You were signed out, or the password has changed. Sign in and begin again.",
+      );
+    }
+    if (credentials.user.disabledAtMs !== null) throw accountDisabled();
+    return credentials.user;
   }
 }
 

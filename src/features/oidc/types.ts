@@ -40,9 +40,16 @@ export interface Attempt {
   readonly mode: SignInMode;
   /** base64url of the sha256 of what has to come with the code; empty where nothing has to. */
   readonly challenge: string;
-  /** Public id of the account that is to be linked; empty where somebody signs in. */
-  readonly linkTo: string;
-  /** Digest of the password that was given for it; empty where somebody signs in. */
-  readonly linkBasis: string;
+  /** What somebody wants who is signed in already; null where somebody signs in. */
+  readonly bySession: {
+    /** `link`: let the provider's user enter the account; `confirm`: confirm the session. */
+    readonly purpose: "link" | "confirm";
+    /** Public ids of the account and the session. */
+    readonly userId: string;
+    readonly sessionId: string;
+    /** Digest of the password hash: a new password ends the attempt. */
+    readonly basis: string;
+  } | null;
+  readonly startedAtMs: number;
   readonly expiresAtMs: number;
 }

@@ -10,8 +10,8 @@ const CHALLENGE_BITS = 256;
 /** Bounded, oldest out first: asking for one costs nothing. */
 const CHALLENGES_MAX = 50_000;
 
-/** What a challenge was made for: to sign in, or to add a passkey to the account of this user. */
-export type Purpose = "sign-in" | number;
+/** What a challenge was made for: to sign in; or, in this session alone, to add a passkey or to confirm the session. */
+export type Purpose = "sign-in" | `add:${string}` | `confirm:${string}`;
 
 /** See the head of this file. */
 export class Challenges {

@@ -1,15 +1,8 @@
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
-import { Code } from "../auth/model.ts";
 
 const Base64Url = t.String({ maxLength: 16_384, pattern: "^[A-Za-z0-9_-]+$" });
 const Name = t.String({ maxLength: 400, examples: ["Laptop"], description: "1 to 100 characters" });
-
-/** POST /api/users/passkeys/options */
-export const RegistrationOptionsBody = t.Object({
-  currentPassword: t.String({ maxLength: 2048 }),
-  code: t.Optional(Code),
-});
 
 /** What `navigator.credentials.create()` gives, in JSON (WebAuthn, RegistrationResponseJSON). */
 const RegistrationResponse = t.Object(
@@ -33,7 +26,7 @@ export const NewPasskeyBody = t.Object({ name: t.Optional(Name), response: Regis
 export const RenameBody = t.Object({ name: Name });
 
 /** What `navigator.credentials.get()` gives, in JSON (WebAuthn, AuthenticationResponseJSON). */
-const AuthenticationResponse = t.Object(
+export const AuthenticationResponse = t.Object(
   {
     id: Base64Url,
     rawId: Base64Url,
@@ -53,6 +46,9 @@ export const PasskeySignInBody = t.Object({
   response: AuthenticationResponse,
   cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
 });
+
+/** POST /api/auth/confirm/passkey */
+export const PasskeyConfirmBody = t.Object({ response: AuthenticationResponse });
 
 /** An entry of GET /api/users/passkeys */
 export const PasskeyRecord = t.Object({

@@ -4,18 +4,20 @@ import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { IdParams } from "../../http/fields.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
-import { SignedInAnswer } from "../auth/model.ts";
-import { presentSignedIn } from "../auth/present.ts";
+import { ConfirmedRecord, ProofBody, SignedInAnswer } from "../auth/model.ts";
+import { presentConfirmed, presentSignedIn } from "../auth/present.ts";
+import { sessionOf, sessionPrincipalOf } from "../auth/principal.ts";
+import type { ProofService } from "../auth/proof.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { AuthService } from "../auth/service.ts";
-import type { RateGate } from "../rate-limits/guard.ts";
 import {
   NewPasskeyBody,
   OptionsRecord,
+  PasskeyConfirmBody,
   PasskeyRecord,
   PasskeySignInBody,
-  RegistrationOptionsBody,
   RenameBody,
 } from "./model.ts";
 import { presentPasskey } from "./present.ts";
@@ -27,14 +29,14 @@ export interface PasskeyRoutesOptions {
   readonly passkeys: PasskeyService;
   readonly auth: AuthService;
   readonly guard: ReturnType<typeof authGuard>;
-  readonly rateGate: RateGate;
+  readonly proof: ProofService;
   readonly cookies: SessionCookies;
   readonly tokenLifetimeMs: number;
 }
 
 /** /api/users/passkeys, never by an API key; and sign-in with a passkey below /api/auth/passkey. */
 export function passkeyRoutes(options: PasskeyRoutesOptions) {
-  const { passkeys, auth, guard, rateGate, cookies, tokenLifetimeMs } = options;
+  const { passkeys, auth, proof, guard, cookies, tokenLifetimeMs } = options;
   return new Elysia({ name: "passkey-routes", prefix: "/api" })
     .use(guard)
     .get("/users/passkeys", ({ principal }) => ok({ passkeys: passkeys.list(principal.user.id).map(presentPasskey) }), {
@@ -42,6 +44,7 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
       ...documented({
         tag: "Users",
         summary: "One's own passkeys, newest first",
+        description: "Names and dates; a passkey itself never leaves its device.",
         access: "self",
         data: t.Object({ passkeys: t.Array(PasskeyRecord) }),
       }),
@@ -49,25 +52,23 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
     .post(
       "/users/passkeys/options",
       async ({ principal, body, request, set }) => {
-        const { user } = principal;
-        await rateGate.guardPassword(request, set.headers, user.email, () =>
-          auth.checkCredentials(user.email, body.currentPassword, body.code),
-        );
-        return ok({ options: { ...(await passkeys.registrationOptions(user, siteOf(request))) } });
+        const session = sessionOf(principal);
+        await proof.require({ request, headers: set.headers, principal, access: "self" }, body);
+        return ok({ options: { ...(await passkeys.registrationOptions(principal.user, session, siteOf(request))) } });
       },
       {
-        ...takesJson("self", RegistrationOptionsBody),
+        ...takesJson("self", ProofBody, false),
         ...documented({
           takesJson: true,
           tag: "Users",
           summary: "Begin to add a passkey",
           description:
             "Gives what navigator.credentials.create() takes (PublicKeyCredentialCreationOptionsJSON), good once and for " +
-            "five minutes. With two-factor sign-in on it needs `code` too, since a passkey counts as both factors. " +
+            "five minutes, in this session alone. Needs proof: `currentPassword` (and `code`), or a confirmed session. " +
             "Passkeys are for the host name of LARDER_PUBLIC_URL, or else of the request.",
           access: "self",
           data: OptionsRecord,
-          errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code"],
+          errors: [...PROOF_ERRORS],
         }),
       },
     )
@@ -75,7 +76,10 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
       "/users/passkeys",
       async ({ principal, body, request, set }) => {
         const { name = "Passkey" } = body;
-        const passkey = await passkeys.add(principal.user, siteOf(request), toRegistration(body.response), name);
+        const bySession = sessionPrincipalOf(principal);
+        // The proof was asked for the challenge, which holds in this session alone.
+        const standing = proof.standing({ request, headers: set.headers, principal, access: "self" });
+        const passkey = await passkeys.add(bySession, siteOf(request), toRegistration(body.response), name, standing);
         set.status = 201;
         return ok(presentPasskey(passkey));
       },
@@ -85,6 +89,7 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
           takesJson: true,
           tag: "Users",
           summary: "Add the passkey that the browser made",
+          description: "Takes the browser's response to the options of POST /api/users/passkeys/options.",
           access: "self",
           status: 201,
           data: PasskeyRecord,
@@ -103,6 +108,7 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
           takesJson: true,
           tag: "Users",
           summary: "Rename a passkey",
+          description: "The name is for the account's owner alone.",
           access: "self",
           data: PasskeyRecord,
           errors: ["not_found"],
@@ -111,19 +117,22 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
     )
     .delete(
       "/users/passkeys/:id",
-      async ({ principal, params }) => {
-        await passkeys.remove(principal.user, params.id);
+      async ({ principal, params, body, request, set }) => {
+        const proven = await proof.require({ request, headers: set.headers, principal, access: "self" }, body);
+        await passkeys.remove(principal.user, params.id, proven);
         return ok({ id: params.id }, "The passkey is removed. It no longer signs in.");
       },
       {
-        access: "self",
+        ...takesJson("self", ProofBody, false),
         params: IdParams,
         ...documented({
+          takesJson: true,
           tag: "Users",
           summary: "Remove a passkey",
+          description: "It no longer signs in. Needs proof: `currentPassword` (and `code`), or a confirmed session.",
           access: "self",
           data: t.Object({ id: t.String() }),
-          errors: ["not_found", "invalid_field"],
+          errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
         }),
       },
     )
@@ -161,6 +170,60 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
           description: "The authenticator has verified its user, so that this counts as both factors.",
           access: "public",
           body: SignedInAnswer,
+          errors: ["bad_credentials", "account_disabled"],
+        }),
+      },
+    )
+    .use(confirmByPasskey(options));
+}
+
+/** POST /api/auth/confirm/passkey: a passkey confirms a session. */
+function confirmByPasskey({ passkeys, proof, guard }: PasskeyRoutesOptions) {
+  return new Elysia({ name: "passkey-confirm-routes", prefix: "/auth/confirm/passkey" })
+    .use(guard)
+    .post(
+      "/options",
+      async ({ principal, request }) => {
+        const asking = sessionPrincipalOf(principal);
+        return ok({ options: { ...(await passkeys.confirmOptions(asking, siteOf(request))) } });
+      },
+      {
+        access: "self",
+        parse: "none",
+        ...documented({
+          tag: "Authentication",
+          summary: "Begin to confirm this session by a passkey",
+          description:
+            "Gives what navigator.credentials.get() takes (PublicKeyCredentialRequestOptionsJSON), good once, for five " +
+            "minutes and for this session. 400 where the account has no passkey for this address.",
+          access: "self",
+          data: OptionsRecord,
+          errors: ["invalid_request"],
+        }),
+      },
+    )
+    .post(
+      "/",
+      async ({ principal, body, request, set }) => {
+        const asking = sessionPrincipalOf(principal);
+        const shown = await passkeys.verifyConfirmation(asking, siteOf(request), toAssertion(body.response));
+        const untilMs = await proof.confirmBy(
+          { request, headers: set.headers, principal, access: "self" },
+          asking.session,
+          shown.confirm,
+        );
+        return ok(presentConfirmed(untilMs));
+      },
+      {
+        ...takesJson("self", PasskeyConfirmBody),
+        ...documented({
+          takesJson: true,
+          tag: "Authentication",
+          summary: "Confirm this session by a passkey",
+          description:
+            "As POST /api/auth/confirm. The authenticator has verified its user, so that this counts as both factors.",
+          access: "self",
+          data: ConfirmedRecord,
           errors: ["bad_credentials", "account_disabled"],
         }),
       },

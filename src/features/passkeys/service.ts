@@ -6,16 +6,17 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from "@simplewebauthn/server";
-import type { Writer } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
+import type { Session, SessionPrincipal } from "../auth/principal.ts";
 import { accountDisabled } from "../auth/refusals.ts";
 import { checkName } from "../users/name.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
-import { Challenges } from "./challenges.ts";
+import { Challenges, type Purpose } from "./challenges.ts";
 import { type PasskeyRow, passkeyQueries, toPasskey } from "./queries.ts";
 import type { Passkey, PasskeyProof, Site } from "./types.ts";
 
@@ -60,8 +61,12 @@ export class PasskeyService {
     return this.#queries.ofUser.all(userId).map(toPasskey);
   }
 
-  /** What a browser needs to make a passkey for this user on this site. */
-  async registrationOptions(user: User, { rpId }: Site): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  /** What a browser needs to make a passkey for this user on this site, in this session. */
+  async registrationOptions(
+    user: User,
+    { publicId: sessionId }: Session,
+    { rpId }: Site,
+  ): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { generateRegistrationOptions } = await loadLibrary();
     return generateRegistrationOptions({
       rpName: RP_NAME,
@@ -69,7 +74,7 @@ export class PasskeyService {
       userName: user.email,
       userDisplayName: user.name,
       userID: Uint8Array.from(Buffer.from(user.publicId)),
-      challenge: bytesOf(this.#challenges.issue(user.id)),
+      challenge: bytesOf(this.#challenges.issue(`add:${sessionId}`)),
       timeout: TIMEOUT_MS,
       attestationType: "none",
       supportedAlgorithmIDs: ALGORITHMS,
@@ -84,15 +89,24 @@ export class PasskeyService {
 
   /**
    * Adds the passkey that an authenticator made; durable on return.
-   * @throws AppError invalid_field where it isn't one for this challenge, user and site, or is known already
+   * @param standing runs first in the same transaction; what it throws undoes it
+   * @throws AppError invalid_field where it isn't one for this challenge, session and site, or is known already; what
+   *   `standing` throws
    */
-  async add(user: User, site: Site, response: RegistrationResponseJSON, givenName: string): Promise<Passkey> {
+  async add(
+    { user, session }: SessionPrincipal,
+    site: Site,
+    response: RegistrationResponseJSON,
+    givenName: string,
+    standing: (tx: Transaction) => unknown,
+  ): Promise<Passkey> {
     const { writer, clock, events } = this.#options;
     const name = checkName(givenName, NAME_CHARACTERS_MAX);
-    const { credential, credentialBackedUp } = await this.#verifyRegistration(user, site, response);
+    const { credential, credentialBackedUp } = await this.#verifyRegistration(session, site, response);
     const nowMs = clock.nowMs();
     const credentialId = bytesOf(credential.id);
     return writer.run((tx) => {
+      standing(tx);
       if (this.#queries.byCredential.get(credentialId) !== null) throw notAdded("It is known already.");
       if (this.count(user.id) >= PASSKEYS_MAX) {
         throw new AppError("invalid_request", `An account has at most ${PASSKEYS_MAX} passkeys. Remove one first.`, {
@@ -128,10 +142,15 @@ export class PasskeyService {
     });
   }
 
-  /** Removes a passkey of a user; durable on return. @throws AppError not_found */
-  async remove(user: User, publicId: string): Promise<void> {
+  /**
+   * Removes a passkey of a user; durable on return.
+   * @param proven runs first in the same transaction; what it throws undoes it
+   * @throws AppError not_found; what `proven` throws
+   */
+  async remove(user: User, publicId: string, proven: (tx: Transaction) => unknown): Promise<void> {
     const { writer, events } = this.#options;
     await writer.run((tx) => {
+      proven(tx);
       this.#get(user.id, publicId);
       this.#queries.remove.run(publicId);
       const deviceId = user.viaDeviceId ?? null;
@@ -140,21 +159,31 @@ export class PasskeyService {
   }
 
   /** What a browser needs to ask for a passkey of this site, whoever's it will be. */
-  async signInOptions({ rpId }: Site): Promise<PublicKeyCredentialRequestOptionsJSON> {
-    const { generateAuthenticationOptions } = await loadLibrary();
-    return generateAuthenticationOptions({
-      rpID: rpId,
-      challenge: bytesOf(this.#challenges.issue("sign-in")),
-      timeout: TIMEOUT_MS,
-      userVerification: "required",
-    });
+  async signInOptions(site: Site): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    return this.#requestOptions(site, "sign-in");
+  }
+
+  /** What a browser needs to ask for one of this user's passkeys of this site, to confirm a session. */
+  async confirmOptions(
+    { user, session }: SessionPrincipal,
+    site: Site,
+  ): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const own = this.#queries.ofUser.all(user.id).filter(({ rpId }) => rpId === site.rpId);
+    if (own.length === 0) {
+      throw new AppError("invalid_request", "You have no passkey for this address. Confirm in another way.");
+    }
+    const allowCredentials = own.map(({ credentialId, transports }) => ({
+      id: base64Url(credentialId),
+      transports: readTransports(transports),
+    }));
+    return this.#requestOptions(site, `confirm:${session.publicId}`, allowCredentials);
   }
 
   /**
    * Who shows this passkey. Everything that may be wrong with it has one answer.
    * @throws AppError bad_credentials; account_disabled to the right passkey alone
    */
-  async verify(site: Site, response: AuthenticationResponseJSON): Promise<PasskeyProof> {
+  async verify(site: Site, response: AuthenticationResponseJSON, purpose: Purpose = "sign-in"): Promise<PasskeyProof> {
     const { users } = this.#options;
     const row = this.#queries.byCredential.get(bytesOf(response.id));
     const user = row === null ? undefined : users.findById(row.userId);
@@ -163,19 +192,48 @@ export class PasskeyService {
     if (userHandle !== undefined && Buffer.from(userHandle, "base64url").toString() !== user.publicId) {
       throw notAccepted();
     }
-    const { newCounter, credentialBackedUp } = await this.#verifyAssertion(site, response, row);
+    const { newCounter, credentialBackedUp } = await this.#verifyAssertion(site, response, row, purpose);
     if (user.disabledAtMs !== null) throw accountDisabled();
     return { user, confirm: () => this.#noteUsed(row.publicId, newCounter, credentialBackedUp) };
   }
 
-  async #verifyRegistration(user: User, site: Site, given: RegistrationResponseJSON) {
+  /**
+   * Checks a passkey that confirms a session.
+   * @throws AppError bad_credentials, also for a passkey of somebody else; account_disabled
+   */
+  async verifyConfirmation(
+    { user, session }: SessionPrincipal,
+    site: Site,
+    response: AuthenticationResponseJSON,
+  ): Promise<PasskeyProof> {
+    const shown = await this.verify(site, response, `confirm:${session.publicId}`);
+    if (shown.user.id !== user.id) throw notAccepted();
+    return shown;
+  }
+
+  async #requestOptions(
+    { rpId }: Site,
+    purpose: Purpose,
+    allowCredentials: { id: string; transports: AuthenticatorTransport[] }[] = [],
+  ): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const { generateAuthenticationOptions } = await loadLibrary();
+    return generateAuthenticationOptions({
+      rpID: rpId,
+      challenge: bytesOf(this.#challenges.issue(purpose)),
+      timeout: TIMEOUT_MS,
+      userVerification: "required",
+      ...(allowCredentials.length > 0 && { allowCredentials }),
+    });
+  }
+
+  async #verifyRegistration({ publicId }: Session, site: Site, given: RegistrationResponseJSON) {
     const { verifyRegistrationResponse } = await loadLibrary();
     const response = await withoutAttestation(given).catch((error: unknown) => {
       throw notAdded("Begin again.", error);
     });
     const result = await verifyRegistrationResponse({
       response,
-      expectedChallenge: (challenge) => this.#challenges.take(challenge, user.id),
+      expectedChallenge: (challenge) => this.#challenges.take(challenge, `add:${publicId}`),
       expectedOrigin: site.origin,
       expectedRPID: site.rpId,
       requireUserVerification: true,
@@ -187,11 +245,11 @@ export class PasskeyService {
     return result.registrationInfo;
   }
 
-  async #verifyAssertion(site: Site, response: AuthenticationResponseJSON, row: PasskeyRow) {
+  async #verifyAssertion(site: Site, response: AuthenticationResponseJSON, row: PasskeyRow, purpose: Purpose) {
     const { verifyAuthenticationResponse } = await loadLibrary();
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response,
-      expectedChallenge: (challenge) => this.#challenges.take(challenge, "sign-in"),
+      expectedChallenge: (challenge) => this.#challenges.take(challenge, purpose),
       expectedOrigin: site.origin,
       expectedRPID: row.rpId,
       requireUserVerification: true,

@@ -9,6 +9,7 @@ export const ForgotBody = t.Object({
 export const ResetBody = t.Object({
   token: t.String({ minLength: 1, maxLength: 200, description: "From the link in the mail" }),
   newPassword: t.String({ minLength: 8, maxLength: 2048, description: "8 to 256 characters, any Unicode" }),
+  endKeys: t.Optional(t.Boolean({ description: "Ends all API keys of the account too" })),
 });
 
 /** Answers without data. */

@@ -59,8 +59,9 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
     .post(
       "/api/auth/password/reset",
       async ({ body, request }) => {
-        const { publicId } = await resets.reset(body.token, body.newPassword);
-        noteAudit(request, { subjectId: publicId });
+        const endKeys = body.endKeys ?? false;
+        const { publicId } = await resets.reset(body.token, body.newPassword, endKeys);
+        noteAudit(request, { subjectId: publicId, ...(endKeys && { details: { endKeys } }) });
         return { success: true as const, message: "The password was changed. Sign in with the new one." };
       },
       {
@@ -70,7 +71,8 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
           tag: "Authentication",
           summary: "Set a new password by a link",
           description:
-            "`token` is from the link. All sessions end, those of phones included; API keys and two-factor sign-in stay. " +
+            "`token` is from the link. All sessions end, those of phones included, and API keys with `endKeys`; passkeys and " +
+            "two-factor sign-in stay. " +
             "A link that was used, is over or is unknown: 401 invalid_token. A password that is refused leaves the link " +
             "as it was.",
           access: "public",
@@ -93,9 +95,10 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
         const form = await readForm(request);
         const token = form.get("token") ?? "";
         if (!resets.isOpen(token)) return gone();
+        const endKeys = form.get("endKeys") !== null && form.get("endKeys") !== undefined;
         try {
-          const { publicId } = await resets.reset(token, form.get("newPassword") ?? "");
-          noteAudit(request, { subjectId: publicId });
+          const { publicId } = await resets.reset(token, form.get("newPassword") ?? "", endKeys);
+          noteAudit(request, { subjectId: publicId, ...(endKeys && { details: { endKeys } }) });
           return pageResponse(renderResetDonePage(basePath), 200, HEADERS);
         } catch (error) {
           if (!(error instanceof AppError)) throw error;
@@ -103,7 +106,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
           if (!resets.isOpen(token)) return gone();
           noteAudit(request, { reason: error.reason });
           const [status] = ERROR_ANSWERS[error.reason];
-          return pageResponse(renderResetPage(basePath, token, error.message), status, HEADERS);
+          return pageResponse(renderResetPage(basePath, token, { message: error.message, endKeys }), status, HEADERS);
         }
       },
       { parse: "none", detail: { hide: true } },

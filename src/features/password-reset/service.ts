@@ -15,6 +15,7 @@ import type { AuthService } from "../auth/service.ts";
 import { hashToken } from "../auth/token-hash.ts";
 import { resetLetter } from "../mail/letters.ts";
 import type { MailService } from "../mail/service.ts";
+import type { KeyEnder } from "../users/change-profile.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
@@ -28,6 +29,7 @@ export interface PasswordResetOptions {
   readonly log: Log;
   readonly users: UserService;
   readonly auth: Pick<AuthService, "endSessions">;
+  readonly apiKeys: KeyEnder;
   readonly events: Events;
   readonly mail: MailService;
   /** Address of this server, which links begin with; null where no mail is sent. */
@@ -89,7 +91,7 @@ export class PasswordReset {
 
   /**
    * A new link for an account, by its token; earlier ones end. It holds for 30 minutes, once, and no longer than the
-   * present e-mail and password. Within the caller's deed.
+   * present e-mail and password. In the caller's transaction.
    * @throws AppError not_found | account_disabled
    */
   issue(_tx: Transaction, userId: number): string {
@@ -106,9 +108,12 @@ export class PasswordReset {
     return token;
   }
 
-  /** As {@link issue}, in a deed of its own. */
-  async issueNow(userId: number): Promise<string> {
-    return this.#options.writer.run((tx) => this.issue(tx, userId));
+  /** As {@link issue}, in a transaction of its own. @param before runs first in it; what it throws undoes it */
+  async issueNow(userId: number, before?: (tx: Transaction) => unknown): Promise<string> {
+    return this.#options.writer.run((tx) => {
+      before?.(tx);
+      return this.issue(tx, userId);
+    });
   }
 
   /** Whether a link opens anything now. */
@@ -117,13 +122,13 @@ export class PasswordReset {
   }
 
   /**
-   * Sets a new password, in exchange for the link; durable on return. All sessions end, those of phones included; API keys
-   * and the second factor stay.
+   * Sets a new password, in exchange for the link; durable on return. All sessions end, those of phones included, and with
+   * `endKeys` the API keys; passkeys and the second factor stay.
    * @throws AppError invalid_field (the link stays good) | invalid_token | overloaded
    */
-  async reset(token: string, newPassword: string): Promise<User> {
+  async reset(token: string, newPassword: string, endKeys: boolean): Promise<User> {
     checkNewPassword(newPassword, "newPassword");
-    const { users, auth, events } = this.#options;
+    const { users, auth, apiKeys, events } = this.#options;
     const found = this.#find(token);
     if (found === undefined) throw linkGone();
     return users.update(
@@ -131,6 +136,7 @@ export class PasswordReset {
       { password: newPassword },
       (tx, { id: accountId }) => {
         auth.endSessions(tx, accountId);
+        if (endKeys) apiKeys.revokeAll(tx, accountId);
         events.emit(tx, "security.credentials_changed", { accountId, what: "password", deviceId: null });
       },
       // Hashing took a while, in which the link may have been used, or what it was made for may have changed.

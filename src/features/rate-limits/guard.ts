@@ -6,6 +6,7 @@ import { exchangeOf } from "../../http/exchange.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { identityOf } from "../auth/guard.ts";
+import { checkingFrom } from "../auth/password-line.ts";
 import type { Category, Plan } from "../plans/plans.ts";
 import { emailKey } from "../users/email.ts";
 import type { PlanName, User } from "../users/types.ts";
@@ -113,7 +114,7 @@ export class RateGate {
     const { signins, findPlan } = this.#options;
     const account = emailKey(email);
     const gate = await signins.before(this.#addressKey(request), account, findPlan(email));
-    return this.#guard(gate, check, (verdict) => this.#show(verdict, headers));
+    return this.#guard(request, gate, check, (verdict) => this.#show(verdict, headers));
   }
 
   /** Counts a sign-in that names no account. @throws AppError rate_limited where the address has used up its ceiling */
@@ -129,7 +130,7 @@ export class RateGate {
     noteAudit(request, isShare ? { target: { type: "share", id: email.slice("share:".length) } } : { email });
     const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
     // The request shows its own category, unless this is what refuses it.
-    return this.#guard(gate, check, (verdict) => {
+    return this.#guard(request, gate, check, (verdict) => {
       if (!verdict.allowed) this.#show(verdict, headers);
     });
   }
@@ -143,18 +144,24 @@ export class RateGate {
     });
   }
 
-  async #guard<T>(gate: PasswordGate, check: () => Promise<T>, show: (verdict: Verdict) => void): Promise<T> {
+  async #guard<T>(
+    request: Request,
+    gate: PasswordGate,
+    check: () => Promise<T>,
+    show: (verdict: Verdict) => void,
+  ): Promise<T> {
     if (!gate.allowed) {
       show(gate.verdict);
       throw rateLimited(gate.verdict, this.#options.clock.nowMs());
     }
     try {
-      const checked = await check();
+      const checked = await checkingFrom(this.#addressKey(request), check);
       show(gate.attempt.succeeded());
       return checked;
     } catch (error) {
       const reason = error instanceof AppError ? error.reason : undefined;
-      if (reason === "bad_credentials" || reason === "invalid_code") show(gate.attempt.failed());
+      if (reason === "bad_credentials") show(gate.attempt.failed());
+      else if (reason === "invalid_code") show(gate.attempt.failedByCode());
       else if (reason === "account_disabled" || reason === "second_factor_required") show(gate.attempt.succeeded());
       else {
         const verdict = gate.attempt.abandoned();

@@ -17,6 +17,12 @@ import type { Log } from "../../lib/log.ts";
 import { CATEGORIES, type Category, type Limit, WINDOW_SECONDS } from "../plans/plans.ts";
 import { SlidingWindow } from "./window.ts";
 
+/** Wrong passwords by the hour: a kind of count beside the categories, shown as `signin`. */
+export const WRONG_BY_HOUR = "wrong_by_hour";
+
+/** What a subject's counts are kept apart by. */
+export type CountKind = Category | typeof WRONG_BY_HOUR;
+
 /** What became of a request, or would; the content of the `X-RateLimit-*` headers. */
 export interface Verdict {
   readonly allowed: boolean;
@@ -59,7 +65,7 @@ interface Counter {
 /** Who is counted. */
 interface Subject {
   readonly key: string;
-  /** By place of the category in {@link CATEGORIES}; made when first used. */
+  /** By place of the kind in {@link KINDS}; made when first used. */
   readonly counters: (Counter | undefined)[];
   /** The last hour minute by minute, oldest first; undefined for whom nobody asks about. */
   readonly minutes: MinuteTotals[] | undefined;
@@ -75,7 +81,7 @@ interface MinuteTotals {
 interface Dirty {
   readonly subject: Subject;
   readonly counter: Counter;
-  readonly category: Category;
+  readonly category: CountKind;
 }
 
 interface HitRow {
@@ -101,7 +107,8 @@ const MINUTE_MS = 60_000;
 /** Of so many subjects the quietest goes; looking at all of them would cost the one who comes too much. */
 const EVICTION_LOOKS = 32;
 
-const INDEX_OF = new Map<string, number>(CATEGORIES.map((category, index) => [category, index]));
+const KINDS: readonly CountKind[] = [...CATEGORIES, WRONG_BY_HOUR];
+const INDEX_OF = new Map<string, number>(KINDS.map((kind, index) => [kind, index]));
 
 /** The subject of a signed-in user, whatever token or key is used. */
 export function userSubject(userId: number): string {
@@ -111,6 +118,11 @@ export function userSubject(userId: number): string {
 /** The subject of a caller without a user. @param addressKey the address, or its /64 */
 export function addressSubject(addressKey: string): string {
   return `a:${addressKey}`;
+}
+
+/** The subject of wrong passwords for a link, from everywhere. @param shareId its public id */
+export function linkSubject(shareId: string): string {
+  return `l:${shareId}`;
 }
 
 /** Counts requests by subject and category, and says which are within their limit. */
@@ -167,7 +179,7 @@ export class RateLimiter {
   }
 
   /** Counts one request if the limit allows it. A refused one is counted in statistics alone. */
-  check(subjectKey: string, category: Category, limit: Limit): Verdict {
+  check(subjectKey: string, category: CountKind, limit: Limit): Verdict {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
     const counter = counterOf(subject, category);
@@ -180,7 +192,7 @@ export class RateLimiter {
    * Counts as many of `wanted` requests as the limit leaves room for, and says how many (an upload session of several
    * files, contract §3). The rest is counted as refused.
    */
-  takeUpTo(subjectKey: string, category: Category, limit: Limit, wanted: number): { taken: number; verdict: Verdict } {
+  takeUpTo(subjectKey: string, category: CountKind, limit: Limit, wanted: number): { taken: number; verdict: Verdict } {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
     const counter = counterOf(subject, category);
@@ -190,18 +202,18 @@ export class RateLimiter {
   }
 
   /** What {@link check} would say now, without counting; `remaining` is before this request. */
-  peek(subjectKey: string, category: Category, limit: Limit): Verdict {
+  peek(subjectKey: string, category: CountKind, limit: Limit): Verdict {
     const nowMs = this.#options.clock.nowMs();
     const window = this.#find(subjectKey, nowMs)?.counters[indexOf(category)]?.window;
     if (window !== undefined) {
       const remaining = window.remaining(nowMs, limit);
       return verdictOf(window, category, limit, nowMs, remaining === null || remaining > 0);
     }
-    const windowSeconds = WINDOW_SECONDS[category];
+    const windowSeconds = windowSecondsOf(category);
     const isAllowed = limit === null || limit > 0;
     return {
       allowed: isAllowed,
-      category,
+      category: shownCategory(category),
       limit,
       remaining: limit,
       resetAtMs: nowMs + windowSeconds * 1000,
@@ -210,14 +222,14 @@ export class RateLimiter {
   }
 
   /** Counts one refused request in the statistics: something else than this subject's window refused it. */
-  countRejected(subjectKey: string, category: Category): void {
+  countRejected(subjectKey: string, category: CountKind): void {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
     this.#note(subject, counterOf(subject, category), category, nowMs, 0, 1);
   }
 
   /** How many requests of this category are in the subject's window now. */
-  used(subjectKey: string, category: Category): number {
+  used(subjectKey: string, category: CountKind): number {
     const nowMs = this.#options.clock.nowMs();
     return this.#find(subjectKey, nowMs)?.counters[indexOf(category)]?.window.used(nowMs) ?? 0;
   }
@@ -253,7 +265,7 @@ export class RateLimiter {
     return this.#options.writer.run(() => this.#statements.prune.run(nowMs - KEPT_MS, nowMs + KEPT_MS).changes);
   }
 
-  #note(subject: Subject, counter: Counter, category: Category, nowMs: number, hits: number, rejected: number): void {
+  #note(subject: Subject, counter: Counter, category: CountKind, nowMs: number, hits: number, rejected: number): void {
     addToMinute(subject, nowMs, hits, rejected);
     subject.lastAtMs = nowMs;
     counter.hits += hits;
@@ -309,7 +321,7 @@ export class RateLimiter {
 
   #restore(subject: Subject, row: HitRow, nowMs: number): void {
     const index = INDEX_OF.get(row.category);
-    const category = index === undefined ? undefined : CATEGORIES[index];
+    const category = index === undefined ? undefined : KINDS[index];
     // A category of another version of the program.
     if (category === undefined) return;
     // Written before the clock was set back: it has happened by now.
@@ -341,28 +353,36 @@ export class RateLimiter {
   }
 }
 
-function indexOf(category: Category): number {
+function windowSecondsOf(kind: CountKind): number {
+  return kind === WRONG_BY_HOUR ? 3600 : WINDOW_SECONDS[kind];
+}
+
+function shownCategory(kind: CountKind): Category {
+  return kind === WRONG_BY_HOUR ? "signin" : kind;
+}
+
+function indexOf(category: CountKind): number {
   return INDEX_OF.get(category) ?? 0;
 }
 
-function counterOf(subject: Subject, category: Category): Counter {
+function counterOf(subject: Subject, category: CountKind): Counter {
   const index = indexOf(category);
   const found = subject.counters[index];
   if (found !== undefined) return found;
-  const window = new SlidingWindow(WINDOW_SECONDS[category] * 1000);
+  const window = new SlidingWindow(windowSecondsOf(category) * 1000);
   const counter: Counter = { window, hits: 0, rejected: 0, atMs: 0, isDirty: false };
   subject.counters[index] = counter;
   return counter;
 }
 
-function verdictOf(window: SlidingWindow, category: Category, limit: Limit, nowMs: number, allowed: boolean): Verdict {
+function verdictOf(window: SlidingWindow, category: CountKind, limit: Limit, nowMs: number, allowed: boolean): Verdict {
   return {
     allowed,
-    category,
+    category: shownCategory(category),
     limit,
     remaining: window.remaining(nowMs, limit),
     resetAtMs: window.resetAtMs(nowMs, limit),
-    windowSeconds: WINDOW_SECONDS[category],
+    windowSeconds: windowSecondsOf(category),
   };
 }
 

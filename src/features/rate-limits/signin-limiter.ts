@@ -1,46 +1,50 @@
 /**
- * How often a password may be tried (contract §3, D58).
+ * How often a password may be tried.
  *
- * Counted per (address, account named): every sign-in against the limit of the account's plan, and of these the wrong
- * ones also against the limit of `free`; and per address, over all accounts, up to a ceiling. Three windows of a minute:
+ * | window  | counts                                           | limit         | length   | scaled, switched off |
+ * |---------|--------------------------------------------------|---------------|----------|----------------------|
+ * | slow    | wrong passwords for (address, account)           | 50            | 1 hour   | never                |
+ * | ceiling | all sign-ins from this address                   | the ceiling   | 1 minute | yes                  |
+ * | guesses | wrong passwords from this address                | 20            | 1 minute | never                |
+ * | wrong   | wrong passwords for (address, account)           | free's        | 1 minute | never                |
+ * | all     | sign-ins for (address, account)                  | the plan's    | 1 minute | yes                  |
  *
- * | window  | counts                                    | limit           | what a refusal by it shows |
- * |---------|-------------------------------------------|-----------------|----------------------------|
- * | address | all sign-ins from this address            | the ceiling     | the ceiling                |
- * | wrong   | wrong passwords for (address, account)    | free's          | free's                     |
- * | all     | sign-ins for (address, account)           | the plan's      | the plan's                 |
+ * They are asked in this order, and a refusal shows the limit and the length of the window that refuses.
  *
  * Why so:
- * - Nobody locks out another address: every window is of one address. Somebody who guesses at an account from
- *   elsewhere doesn't touch the window of its owner.
- * - Nothing tells whether an account exists or what plan it has. Who knows no password only ever makes wrong tries;
- *   all these see is `wrong`, whose limit and numbers are free's for every name. An unknown name is held to free's limit
- *   in `all` too, where it has the same number of tries as in `wrong`: `wrong` is asked first, so it is always the one
- *   that refuses. A plan's own numbers are shown to the right password, and where right passwords used up `all`, from
- *   the same address and within the same minute. The address's ceiling asks before any account is looked at.
+ * - Nobody locks out another address: every window is of one address. Guesses at an account from elsewhere don't touch
+ *   the window of its owner.
+ * - Nothing shows whether an account exists or what plan it has. A caller without the password only makes wrong tries,
+ *   which show free's limit and numbers for every name. An unknown name is held to free's limit in `all` too, where it
+ *   has the same number of tries as in `wrong`: `wrong` is asked first, so it is always the one that refuses. A plan's
+ *   own numbers are shown to the right password, and where right passwords used up `all`, from the same address and
+ *   within the same minute. The windows of the address are asked before any account is looked at.
  * - A pro account has 10 tries a minute; but after 5 wrong ones each further one is refused before the password is
- *   looked at, the right one too. So a refusal tells nothing about the password, and costs no hashing.
+ *   looked at, the right one too. So a refusal says nothing about the password, and costs no hashing.
  * - Tries that run side by side: a password takes tens of milliseconds to check, in which others arrive. If all were
  *   let through, a burst would make more wrong tries than the limit. If each were counted as wrong until proven
  *   right, a pro account with 10 right sign-ins at once would see half of them refused. So at most as many are checked
  *   at once as there may still be wrong ones; the others wait for their result, whether the account exists or not.
- * - Passwords asked elsewhere (registering a phone, changing the profile, unlocking a share) count in `wrong` and `all`
- *   when they are wrong, so that no other door gives more tries, and are refused when `wrong` is full. Right ones there
- *   are no sign-ins. The address's ceiling is for sign-ins; elsewhere the category of the request bounds guesses over
- *   many accounts below it (`general` allows an address 1,000 an hour, the ceiling 1,200).
- * - A refused try counts nowhere but in statistics: after Reset the next one is let through.
+ * - Passwords asked elsewhere (registering a phone, changing the profile, unlocking a share) count when they are wrong,
+ *   so that no other route gives more tries. Right ones there are no sign-ins.
+ * - Codes after a right password count as wrong passwords do, but not in `guesses`: an account has a limit of its own for
+ *   them, over all addresses.
+ * - A refused try counts nowhere but in statistics. Where several windows refuse, Reset is the last of them: after it
+ *   the next try is let through.
  *
- * Account names are kept as digests: people type passwords into the wrong field, and those must not reach the disk.
+ * Account names are stored as digests: people type passwords into the wrong field, and those must not reach the disk.
  */
 import { createHash } from "node:crypto";
-import type { Plans } from "../plans/plans.ts";
+import type { Limit, Plans } from "../plans/plans.ts";
 import type { PlanName } from "../users/types.ts";
-import { addressSubject, type RateLimiter, type Verdict } from "./limiter.ts";
+import { addressSubject, type CountKind, type RateLimiter, type Verdict, WRONG_BY_HOUR } from "./limiter.ts";
 
 /** A password that may be checked now. Exactly one of its methods must be called, also after an error. */
 export interface PasswordAttempt {
   /** The password was wrong, or there is no such account. Gives what to show: free's numbers. */
   failed(): Verdict;
+  /** The password was right and the code that goes with it wrong. Gives what to show: free's numbers. */
+  failedByCode(): Verdict;
   /** The password was right (also that of a disabled account). Gives what to show: the numbers of the account's plan. */
   succeeded(): Verdict;
   /** The password was not checked after all: overloaded, aborted. Gives free's numbers. Later calls change nothing. */
@@ -59,13 +63,29 @@ export interface SigninLimiterOptions {
   readonly plans: Plans;
 }
 
-/** Tries under way for one (address, account), and who waits for one of them to end. */
-interface UnderWay {
+/** One window that a try must fit into. */
+interface Window {
+  readonly subject: string;
+  readonly kind: CountKind;
+  readonly limit: Limit;
+}
+
+/** Somebody's try. */
+interface Try {
+  readonly addressKey: string;
+  /** Of the address and the account. */
+  readonly key: string;
+  /** Undefined where the password is asked elsewhere than at a sign-in. */
+  readonly signIn: { readonly plan: PlanName } | undefined;
+}
+
+/** Tries in progress of an address, or of an (address, account), and the requests that wait for one of them to end. */
+interface InProgress {
   tries: number;
   readonly waiting: (() => void)[];
 }
 
-/** So many requests wait for others of the same (address, account); more are refused as if all under way were wrong. */
+/** So many requests wait for others of the same subject; more are refused as if all in progress were wrong. */
 const WAITING_MAX = 100;
 const CATEGORY = "signin";
 
@@ -73,7 +93,8 @@ const CATEGORY = "signin";
 export class SigninLimiter {
   readonly #limiter: RateLimiter;
   readonly #plans: Plans;
-  readonly #underWay = new Map<string, UnderWay>();
+  /** By the subject whose wrong tries they may become. */
+  readonly #inProgress = new Map<string, InProgress>();
 
   constructor(options: SigninLimiterOptions) {
     this.#limiter = options.limiter;
@@ -81,27 +102,13 @@ export class SigninLimiter {
   }
 
   /**
-   * Asks for a sign-in. May wait for other sign-ins from this address to this account to end.
+   * Asks for a sign-in. May wait for other tries from this address to end.
    * @param addressKey the client address, or its /64
    * @param account the e-mail in its compared form, whether there is such an account or not
    * @param plan the account's; undefined for an unknown account
    */
   async before(addressKey: string, account: string, plan: PlanName | undefined): Promise<PasswordGate> {
-    const key = keyOf(addressKey, account);
-    const ceilingSubject = addressSubject(addressKey);
-    const planLimit = this.#plans[plan ?? "free"].limits.signin;
-    const ceilingLimit = this.#plans.signinCeiling;
-    for (;;) {
-      const ceiling = this.#limiter.peek(ceilingSubject, CATEGORY, ceilingLimit);
-      if (!ceiling.allowed) return this.#refuse(ceilingSubject, ceiling);
-      const place = this.#place(key, planLimit);
-      if (place === undefined) {
-        this.#limiter.check(ceilingSubject, CATEGORY, ceilingLimit);
-        return { allowed: true, attempt: this.#begin(key, plan ?? "free", false) };
-      }
-      if (!(place instanceof Promise)) return this.#refuse(allSubject(key), place);
-      await place;
-    }
+    return this.#ask({ addressKey, key: keyOf(addressKey, account), signIn: { plan: plan ?? "free" } });
   }
 
   /**
@@ -109,13 +116,7 @@ export class SigninLimiter {
    * @param account the e-mail in its compared form, or a name of the share that no e-mail can be
    */
   async beforeElsewhere(addressKey: string, account: string): Promise<PasswordGate> {
-    const key = keyOf(addressKey, account);
-    for (;;) {
-      const place = this.#place(key, null);
-      if (place === undefined) return { allowed: true, attempt: this.#begin(key, "free", true) };
-      if (!(place instanceof Promise)) return this.#refuse(allSubject(key), place);
-      await place;
-    }
+    return this.#ask({ addressKey, key: keyOf(addressKey, account), signIn: undefined });
   }
 
   /**
@@ -141,57 +142,126 @@ export class SigninLimiter {
     return allSubject(keyOf(addressKey, account));
   }
 
-  /** Room for one more try: undefined; none: the refusal; none before one under way has ended: when to ask again. */
-  #place(key: string, planLimit: number | null): Verdict | Promise<void> | undefined {
-    const wrong = this.#limiter.peek(wrongSubject(key), CATEGORY, this.#plans.free.limits.signin);
-    if (!wrong.allowed) return wrong;
-    const all = this.#limiter.peek(allSubject(key), CATEGORY, planLimit);
-    if (!all.allowed) return all;
-    const underWay = this.#underWay.get(key);
-    const room = Math.min(wrong.remaining ?? Infinity, all.remaining ?? Infinity);
-    if (underWay === undefined || underWay.tries < room) return undefined;
-    if (underWay.waiting.length >= WAITING_MAX) return { ...wrong, allowed: false, remaining: 0 };
-    return new Promise((resolve) => underWay.waiting.push(resolve));
+  async #ask(asked: Try): Promise<PasswordGate> {
+    for (;;) {
+      const refusal = this.#refusalOf(asked);
+      if (refusal !== undefined) return refusal;
+      const busy = this.#busyOf(asked);
+      if (busy === undefined) return { allowed: true, attempt: this.#begin(asked) };
+      if (busy.waiting.length >= WAITING_MAX) {
+        return this.#refuse(allSubject(asked.key), { ...this.#peekWrong(asked), allowed: false, remaining: 0 });
+      }
+      await new Promise<void>((resolve) => busy.waiting.push(resolve));
+    }
   }
 
-  #begin(key: string, plan: PlanName, isElsewhere: boolean): PasswordAttempt {
-    const underWay = this.#underWay.get(key) ?? { tries: 0, waiting: [] };
-    underWay.tries++;
-    this.#underWay.set(key, underWay);
+  /** The windows of a try, in the order in which they are asked; see the head of this file. */
+  #windowsOf({ addressKey, key, signIn }: Try): Window[] {
+    const { signinCeiling, wrongPasswords } = this.#plans;
+    const slow = { subject: wrongSubject(key), kind: WRONG_BY_HOUR, limit: wrongPasswords.perHour } as const;
+    const guesses = {
+      subject: wrongSubject(addressKey),
+      kind: CATEGORY,
+      limit: wrongPasswords.perMinuteOfAddress,
+    } as const;
+    const wrong = { subject: wrongSubject(key), kind: CATEGORY, limit: wrongPasswords.perMinute } as const;
+    if (signIn === undefined) return [slow, guesses, wrong];
+    const ceiling = { subject: addressSubject(addressKey), kind: CATEGORY, limit: signinCeiling } as const;
+    const all = { subject: allSubject(key), kind: CATEGORY, limit: this.#plans[signIn.plan].limits.signin } as const;
+    return [slow, ceiling, guesses, wrong, all];
+  }
+
+  #refusalOf(asked: Try): PasswordGate | undefined {
+    const refusing = this.#windowsOf(asked)
+      .map((window) => ({ window, verdict: this.#peek(window) }))
+      .filter(({ verdict }) => !verdict.allowed);
+    const [first] = refusing;
+    if (first === undefined) return undefined;
+    const resetAtMs = Math.max(...refusing.map(({ verdict }) => verdict.resetAtMs));
+    // In the statistics of the account a refusal by its own windows counts alone.
+    const isOfAddress = first.window.subject === addressSubject(asked.addressKey);
+    return this.#refuse(isOfAddress ? first.window.subject : allSubject(asked.key), { ...first.verdict, resetAtMs });
+  }
+
+  /** What of this try's tries in progress must end first, since all of them may be wrong; undefined for nothing. */
+  #busyOf(asked: Try): InProgress | undefined {
+    const rooms = new Map<string, number>();
+    for (const window of this.#windowsOf(asked)) {
+      const progress = window.subject === wrongSubject(asked.addressKey) ? window.subject : wrongSubject(asked.key);
+      if (window.subject === addressSubject(asked.addressKey)) continue;
+      rooms.set(progress, Math.min(rooms.get(progress) ?? Infinity, this.#peek(window).remaining ?? Infinity));
+    }
+    for (const [subject, room] of rooms) {
+      const inProgress = this.#inProgress.get(subject);
+      if (inProgress !== undefined && inProgress.tries >= room) return inProgress;
+    }
+    return undefined;
+  }
+
+  #begin({ addressKey, key, signIn }: Try): PasswordAttempt {
+    if (signIn !== undefined) this.#limiter.check(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
+    const subjects = [wrongSubject(addressKey), wrongSubject(key)];
+    for (const subject of subjects) this.#enter(subject);
     let hasEnded = false;
-    const end = (isWrong: boolean, isCounted: boolean): void => {
+    const end = (wrong: "password" | "code" | undefined, isCounted: boolean): void => {
       if (hasEnded) return;
       hasEnded = true;
       // Without a limit: room was there when it began, and by now the password has been tried.
-      if (isWrong) this.#limiter.check(wrongSubject(key), CATEGORY, null);
+      if (wrong !== undefined) {
+        this.#limiter.check(wrongSubject(key), CATEGORY, null);
+        this.#limiter.check(wrongSubject(key), WRONG_BY_HOUR, null);
+      }
+      if (wrong === "password") this.#limiter.check(wrongSubject(addressKey), CATEGORY, null);
       if (isCounted) this.#limiter.check(allSubject(key), CATEGORY, null);
-      underWay.tries--;
-      if (underWay.tries === 0) this.#underWay.delete(key);
-      for (const ask of underWay.waiting.splice(0)) ask();
+      for (const subject of subjects) this.#leave(subject);
     };
-    const wrongNumbers = () => ({
-      ...this.#limiter.peek(wrongSubject(key), CATEGORY, this.#plans.free.limits.signin),
-      allowed: true,
-    });
+    const wrongNumbers = () => ({ ...this.#peekWrong({ key }), allowed: true });
     return {
       failed: () => {
-        end(true, true);
+        end("password", true);
+        return wrongNumbers();
+      },
+      failedByCode: () => {
+        end("code", true);
         return wrongNumbers();
       },
       succeeded: () => {
-        end(false, !isElsewhere);
-        return { ...this.#limiter.peek(allSubject(key), CATEGORY, this.#plans[plan].limits.signin), allowed: true };
+        end(undefined, signIn !== undefined);
+        const limit = this.#plans[signIn?.plan ?? "free"].limits.signin;
+        return { ...this.#limiter.peek(allSubject(key), CATEGORY, limit), allowed: true };
       },
       abandoned: () => {
         // Not even in `all`: there it would fill an unknown name's window, and not that of a larger plan.
-        end(false, false);
+        end(undefined, false);
         return wrongNumbers();
       },
     };
   }
 
+  #enter(subject: string): void {
+    const inProgress = this.#inProgress.get(subject) ?? { tries: 0, waiting: [] };
+    inProgress.tries++;
+    this.#inProgress.set(subject, inProgress);
+  }
+
+  #leave(subject: string): void {
+    const inProgress = this.#inProgress.get(subject);
+    if (inProgress === undefined) return;
+    inProgress.tries--;
+    if (inProgress.tries === 0) this.#inProgress.delete(subject);
+    for (const ask of inProgress.waiting.splice(0)) ask();
+  }
+
+  #peek({ subject, kind, limit }: Window): Verdict {
+    return this.#limiter.peek(subject, kind, limit);
+  }
+
+  #peekWrong({ key }: Pick<Try, "key">): Verdict {
+    return this.#limiter.peek(wrongSubject(key), CATEGORY, this.#plans.wrongPasswords.perMinute);
+  }
+
   #asFree(ceiling: Verdict): Verdict {
-    const limit = this.#plans.free.limits.signin;
+    const limit = this.#plans.wrongPasswords.perMinute;
     if (limit === null) return { ...ceiling, limit, remaining: null };
     return { ...ceiling, limit, remaining: Math.min(limit, ceiling.remaining ?? limit) };
   }
@@ -210,6 +280,7 @@ function allSubject(key: string): string {
   return `s:${key}`;
 }
 
+/** @param key of an (address, account), or an address */
 function wrongSubject(key: string): string {
   return `w:${key}`;
 }

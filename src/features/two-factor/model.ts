@@ -1,19 +1,13 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
-import { Code } from "../auth/model.ts";
-
-const CurrentPassword = t.String({ maxLength: 2048 });
-
-/** POST /api/users/two-factor/setup */
-export const SetUpBody = t.Object({ currentPassword: CurrentPassword });
+import { PROOF_FIELDS } from "../auth/model.ts";
 
 /** POST /api/users/two-factor/enable */
 export const EnableBody = t.Object({ code: t.String({ maxLength: 64, examples: ["123456"] }) });
 
 /** POST /api/users/two-factor/disable and /recovery-codes */
-export const ProofBody = t.Object({
-  currentPassword: CurrentPassword,
-  code: t.Optional(Code),
+export const FactorProofBody = t.Object({
+  ...PROOF_FIELDS,
   recoveryCode: t.Optional(t.String({ maxLength: 64, description: "In place of code" })),
 });
 

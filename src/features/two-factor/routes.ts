@@ -1,32 +1,26 @@
 import { Elysia, t } from "elysia";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
-import type { Principal } from "../auth/principal.ts";
-import type { AuthService } from "../auth/service.ts";
-import type { RateGate } from "../rate-limits/guard.ts";
-import { EnableBody, ProofBody, RecoveryCodesRecord, SetUpBody, SetUpRecord, TwoFactorRecord } from "./model.ts";
+import { ProofBody } from "../auth/model.ts";
+import type { Asking, ProofService } from "../auth/proof.ts";
+import { EnableBody, FactorProofBody, RecoveryCodesRecord, SetUpRecord, TwoFactorRecord } from "./model.ts";
 import type { TwoFactorService } from "./service.ts";
 
 /** What the routes about two-factor sign-in work with. */
 export interface TwoFactorRoutesOptions {
   readonly twoFactor: TwoFactorService;
-  readonly auth: AuthService;
+  readonly proof: ProofService;
   readonly guard: ReturnType<typeof authGuard>;
-  readonly rateGate: RateGate;
   /** How many passkeys a user has. */
   readonly countPasskeys: (userId: number) => number;
 }
 
-type Headers = Record<string, string | number>;
-
 /** /api/users/two-factor. Never by an API key: `auth/scopes.ts` closes these paths to keys. */
-export function twoFactorRoutes({ twoFactor, auth, guard, rateGate, countPasskeys }: TwoFactorRoutesOptions) {
-  /** Password and, where the account asks for it, code; wrong ones count as failed sign-ins do. */
-  const prove = (request: Request, headers: Headers, { user }: Principal, proof: typeof ProofBody.static) =>
-    rateGate.guardPassword(request, headers, user.email, () =>
-      auth.checkCredentials(user.email, proof.currentPassword, proof.code ?? proof.recoveryCode),
-    );
+export function twoFactorRoutes({ twoFactor, proof, guard, countPasskeys }: TwoFactorRoutesOptions) {
+  const prove = (asking: Omit<Asking, "access">, body: typeof FactorProofBody.static) =>
+    proof.require({ ...asking, access: "self" }, { ...body, code: body.code ?? body.recoveryCode });
 
   return new Elysia({ name: "two-factor-routes", prefix: "/api/users/two-factor" })
     .use(guard)
@@ -41,6 +35,7 @@ export function twoFactorRoutes({ twoFactor, auth, guard, rateGate, countPasskey
         ...documented({
           tag: "Users",
           summary: "Whether sign-in asks for a second factor",
+          description: "Also says how many recovery codes are unused.",
           access: "self",
           data: TwoFactorRecord,
         }),
@@ -49,30 +44,33 @@ export function twoFactorRoutes({ twoFactor, auth, guard, rateGate, countPasskey
     .post(
       "/setup",
       async ({ principal, body, request, set }) => {
-        const { user } = principal;
-        await rateGate.guardPassword(request, set.headers, user.email, () =>
-          auth.checkPassword(user.email, body.currentPassword),
-        );
-        return ok(await twoFactor.setUp(user));
+        twoFactor.checkOff(principal.user.id);
+        const proven = await prove({ principal, request, headers: set.headers }, body);
+        return ok(await twoFactor.setUp(principal.user, proven));
       },
       {
-        ...takesJson("self", SetUpBody),
+        ...takesJson("self", ProofBody, false),
         ...documented({
           takesJson: true,
           tag: "Users",
           summary: "Begin to set up two-factor sign-in",
           description:
             "Gives a secret for an authenticator app (TOTP, RFC 6238: SHA-1, 6 digits, 30 seconds). It is in force once " +
-            "…/enable has seen a code made from it, within an hour.",
+            "…/enable has seen a code made from it, within an hour. Needs proof, as …/disable and …/recovery-codes do: " +
+            "`currentPassword` (and `code`), or a confirmed session.",
           access: "self",
           data: SetUpRecord,
-          errors: ["bad_credentials", "account_disabled", "invalid_request"],
+          errors: ["invalid_request", ...PROOF_ERRORS],
         }),
       },
     )
     .post(
       "/enable",
-      async ({ principal, body }) => ok({ recoveryCodes: [...(await twoFactor.enable(principal.user, body.code))] }),
+      async ({ principal, body, request, set }) => {
+        // The proof was asked for the secret, which only its receiver can make a code from.
+        const standing = proof.standing({ principal, request, headers: set.headers, access: "self" });
+        return ok({ recoveryCodes: [...(await twoFactor.enable(principal.user, body.code, standing))] });
+      },
       {
         ...takesJson("self", EnableBody),
         ...documented({
@@ -90,37 +88,39 @@ export function twoFactorRoutes({ twoFactor, auth, guard, rateGate, countPasskey
     .post(
       "/disable",
       async ({ principal, body, request, set }) => {
-        await prove(request, set.headers, principal, body);
-        await twoFactor.switchOff(principal.user);
+        const proven = await prove({ principal, request, headers: set.headers }, body);
+        await twoFactor.switchOff(principal.user, proven);
         return ok({ enabled: false }, "Two-factor sign-in is off.");
       },
       {
-        ...takesJson("self", ProofBody),
+        ...takesJson("self", FactorProofBody, false),
         ...documented({
           takesJson: true,
           tag: "Users",
           summary: "Switch two-factor sign-in off",
+          description: "The recovery codes end too.",
           access: "self",
           data: t.Object({ enabled: t.Boolean() }),
-          errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code", "invalid_request"],
+          errors: ["invalid_request", ...PROOF_ERRORS],
         }),
       },
     )
     .post(
       "/recovery-codes",
       async ({ principal, body, request, set }) => {
-        await prove(request, set.headers, principal, body);
-        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(principal.user))] });
+        const proven = await prove({ principal, request, headers: set.headers }, body);
+        return ok({ recoveryCodes: [...(await twoFactor.renewRecoveryCodes(principal.user, proven))] });
       },
       {
-        ...takesJson("self", ProofBody),
+        ...takesJson("self", FactorProofBody, false),
         ...documented({
           takesJson: true,
           tag: "Users",
           summary: "New recovery codes in place of all former ones",
+          description: "The previous codes stop working.",
           access: "self",
           data: RecoveryCodesRecord,
-          errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code", "invalid_request"],
+          errors: ["invalid_request", ...PROOF_ERRORS],
         }),
       },
     );

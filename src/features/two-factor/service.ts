@@ -4,6 +4,7 @@ import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { checkedAddress } from "../auth/password-line.ts";
 import { invalidCode } from "../auth/refusals.ts";
 import type { SecondFactors } from "../auth/second-factors.ts";
 import type { User } from "../users/types.ts";
@@ -22,7 +23,12 @@ export interface TwoFactorServiceOptions {
   readonly key: Uint8Array;
   /** Whether an account can sign in with a passkey too. */
   readonly hasPasskeys: (userId: number) => boolean;
+  /** Whether an account is signed in from this address just now. @param addressKey the address, or its /64 */
+  readonly isSignedInFrom: (userId: number, addressKey: string) => boolean;
 }
+
+/** Checks in the transaction that the owner still asks; throws where not. */
+export type Proven = (tx: Transaction) => unknown;
 
 /** The second factor of an account as its owner sees it. */
 export interface TwoFactorState {
@@ -62,6 +68,11 @@ export class TwoFactorService implements SecondFactors {
     return { isEnabled, recoveryCodesLeft: isEnabled ? this.#queries.codes.all(userId).length : 0 };
   }
 
+  /** @throws AppError invalid_request where it is on already: nothing to prove anything for */
+  checkOff(userId: number): void {
+    if (this.#findEnabled(userId) !== undefined) throw isOnAlready();
+  }
+
   methodsOf(userId: number): readonly string[] {
     if (this.#findEnabled(userId) === undefined) return [];
     return ["totp", "recovery_code", ...(this.#options.hasPasskeys(userId) ? ["passkey"] : [])];
@@ -70,12 +81,14 @@ export class TwoFactorService implements SecondFactors {
   /**
    * Begins the set-up: a new secret, in force once {@link enable} has seen a code made from it. An earlier set-up that
    * was not finished is forgotten. Durable on return.
-   * @throws AppError invalid_request where it is on already
+   * @param proven runs first in the same transaction; what it throws undoes it
+   * @throws AppError invalid_request where it is on already; what `proven` throws
    */
-  async setUp(user: User): Promise<{ readonly secret: string; readonly otpauthUrl: string }> {
+  async setUp(user: User, proven: Proven): Promise<{ readonly secret: string; readonly otpauthUrl: string }> {
     const { writer, clock, key } = this.#options;
     const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-    await writer.run(() => {
+    await writer.run((tx) => {
+      proven(tx);
       if (this.#findEnabled(user.id) !== undefined) throw isOnAlready();
       this.#queries.begin.run(user.id, sealSecret(key, user.id, bytes), clock.nowMs());
     });
@@ -88,8 +101,9 @@ export class TwoFactorService implements SecondFactors {
    * @returns the recovery codes, told here and never again
    * @throws AppError invalid_code; invalid_request where no set-up is under way, or it is on already
    */
-  async enable(user: User, code: string): Promise<readonly string[]> {
+  async enable(user: User, code: string, proven: Proven): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
+      proven(tx);
       const row = this.#queries.find.get(user.id);
       if (row?.enabledAtMs !== null && row !== null) throw isOnAlready();
       const nowMs = this.#options.clock.nowMs();
@@ -109,13 +123,17 @@ export class TwoFactorService implements SecondFactors {
    * @throws AppError invalid_code | rate_limited
    */
   async use(userId: number, code: string): Promise<void> {
+    const address = checkedAddress();
+    // Somebody else who knows the password can't use up the tries of where its owner is signed in.
+    const isOwners = address !== undefined && this.#options.isSignedInFrom(userId, address);
     await this.#options.writer.run(() => {
-      // Inside the deed: of many that come at once each sees those before it.
-      this.#wrongCodes.check(userId);
+      // In the transaction: of many that come at once each sees those before it.
+      if (!isOwners) this.#wrongCodes.check(userId);
       try {
         this.#use(userId, code);
       } catch (error) {
-        if (error instanceof AppError && error.reason === "invalid_code") this.#wrongCodes.note(userId);
+        const isWrong = error instanceof AppError && error.reason === "invalid_code";
+        if (isWrong && !isOwners) this.#wrongCodes.note(userId);
         throw error;
       }
     });
@@ -125,8 +143,9 @@ export class TwoFactorService implements SecondFactors {
    * New recovery codes in place of all former ones; durable on return.
    * @throws AppError invalid_request where two-factor sign-in is off
    */
-  async renewRecoveryCodes(user: User): Promise<readonly string[]> {
+  async renewRecoveryCodes(user: User, proven: Proven): Promise<readonly string[]> {
     return this.#options.writer.run((tx) => {
+      proven(tx);
       if (this.#findEnabled(user.id) === undefined) throw isOff();
       this.#tell(tx, user, "recovery_codes");
       return this.#renewCodes(user.id);
@@ -147,8 +166,9 @@ export class TwoFactorService implements SecondFactors {
   }
 
   /** The same as a deed of its own, for its owner. @throws AppError invalid_request where it is off already */
-  async switchOff(user: User): Promise<void> {
+  async switchOff(user: User, proven: Proven): Promise<void> {
     await this.#options.writer.run((tx) => {
+      proven(tx);
       if (!this.disable(tx, user)) throw isOff();
     });
   }

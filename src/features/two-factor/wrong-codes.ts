@@ -1,7 +1,8 @@
 /**
  * How often a wrong code may follow the right password. The windows of sign-in are per address; somebody who knows the
- * password and has many addresses could guess on in each of them. Only who knows the password gets here, so nobody else
- * can use an account's tries up. In memory: a restart gives new ones.
+ * password and has many addresses could guess on in each of them. Somebody like that can use up an account's tries, too: so
+ * addresses from which the account is signed in keep to the windows of sign-in, and don't count here. In memory: a restart
+ * gives new tries.
  */
 import type { Clock } from "../../lib/clock.ts";
 import { RateLimitedError } from "../rate-limits/headers.ts";

@@ -16,7 +16,8 @@ export interface ChangeAccountServices {
 /**
  * Changes an account; durable on return. A new password, and disabling, end all of its sessions in the same deed, phones
  * included (D57). A new password or e-mail is told by `security.credentials_changed`, as where its owner does it.
- * @param within runs afterwards in the same deed
+ * @param within runs afterwards in the same transaction
+ * @param check runs first in it; what it throws undoes the change
  * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
  */
 export async function changeAccount(
@@ -24,11 +25,12 @@ export async function changeAccount(
   userId: number,
   changes: UserChanges,
   within?: (tx: Transaction, user: User) => void,
+  check?: (tx: Transaction) => unknown,
 ): Promise<User> {
   let emailBefore: string | undefined;
   return users.update(
     userId,
-    changes,
+    { ...changes, isByAdministrator: true },
     (tx, after) => {
       const tell = (what: "password" | "email") =>
         events.emit(tx, "security.credentials_changed", {
@@ -43,7 +45,8 @@ export async function changeAccount(
       if (after.email !== emailBefore) tell("email");
       within?.(tx, after);
     },
-    () => {
+    (tx) => {
+      check?.(tx);
       const before = users.findById(userId);
       // An erased account lives on until its files are taken apart; nobody can change it any more.
       if (before === undefined || before.email === "") throw unknownAccount();

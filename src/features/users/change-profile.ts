@@ -1,8 +1,10 @@
 /** A user changes their own account: the deed spans accounts and sessions. */
+import type { Transaction } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import { type Principal, sessionOf } from "../auth/principal.ts";
-import type { AuthService, CheckedUser } from "../auth/service.ts";
+import type { Proven } from "../auth/proof.ts";
+import type { AuthService } from "../auth/service.ts";
 import type { UserService } from "./service.ts";
 import type { User } from "./types.ts";
 
@@ -11,26 +13,39 @@ export interface ProfileChange {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
   readonly newPassword?: string | undefined;
+  /** With a new password: API keys end too. */
+  readonly endKeys?: boolean | undefined;
+}
+
+/** Ends the API keys of an account in the caller's transaction. */
+export interface KeyEnder {
+  revokeAll(tx: Transaction, userId: number): void;
 }
 
 /**
  * Changes name, e-mail or password; durable on return. A new password ends all other sessions in the same deed, and
- * `security.credentials_changed` is told in it, once for each of the two that changed. That the current password was
- * given for e-mail and password is the caller's to check; that it still is the current one is looked at in the deed, so
- * that of two changes at once by the same old password one is refused.
- * @param checked who gave the current password, where it was needed
+ * `security.credentials_changed` is emitted in it, once for each of the two that changed.
+ * The caller asks for proof where e-mail or password change. The transaction checks it again, so that of two changes at
+ * once by the same old password one is refused.
+ * @param proven the proof, where it was needed
  * @throws AppError invalid_field | email_taken | overloaded | bad_credentials | account_disabled; scope for an API key
  * that would change more than the name
  */
 export async function changeProfile(
-  services: { users: UserService; auth: Pick<AuthService, "endSessions" | "confirmPassword">; events: Events },
+  services: { users: UserService; auth: Pick<AuthService, "endSessions">; apiKeys: KeyEnder; events: Events },
   principal: Principal,
   change: ProfileChange,
-  checked?: CheckedUser,
+  proven?: Proven,
 ): Promise<User> {
-  const { name, email, newPassword } = change;
+  const { name, email, newPassword, endKeys = false } = change;
   if (name === undefined && email === undefined && newPassword === undefined) {
     throw new AppError("invalid_field", "There is nothing to change. Give name, email or newPassword.");
+  }
+  if (endKeys && newPassword === undefined) {
+    throw invalidField(
+      "endKeys",
+      "API keys end together with a password change. Give newPassword, or delete the keys.",
+    );
   }
   if (email !== undefined || newPassword !== undefined) sessionOf(principal);
   return services.users
@@ -52,11 +67,12 @@ export async function changeProfile(
           });
         if (newPassword !== undefined) {
           services.auth.endSessions(tx, accountId, sessionOf(principal));
+          if (endKeys) services.apiKeys.revokeAll(tx, accountId);
           tell("password");
         }
         if (after.email !== emailBefore) tell("email");
       },
-      checked && ((tx) => void services.auth.confirmPassword(tx, checked)),
+      proven,
     )
     .catch((error: unknown) => {
       // The field is called otherwise here than where accounts are made.

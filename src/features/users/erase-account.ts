@@ -3,7 +3,7 @@
  * tree are taken apart afterwards in small pieces, and when the last is gone so is the account's own row.
  */
 import type { Db } from "../../db/open.ts";
-import type { Writer } from "../../db/transaction.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { UserService } from "./service.ts";
@@ -20,10 +20,18 @@ export interface EraseOptions {
   readonly onDetached: () => void;
 }
 
-/** Ends the account; durable on return. @throws AppError last_admin | not_found */
-export async function eraseAccount(options: EraseOptions, user: User): Promise<void> {
+/**
+ * Ends the account; durable on return.
+ * @param before runs first in the same transaction; what it throws undoes it
+ * @throws AppError last_admin | not_found; what `before` throws
+ */
+export async function eraseAccount(
+  options: EraseOptions,
+  user: User,
+  before?: (tx: Transaction) => void,
+): Promise<void> {
   const { users, auth, treeWriter, db, onDetached } = options;
-  await users.update(user.id, { isDisabled: true }, (tx) => {
+  const erase = (tx: Transaction): void => {
     auth.endSessions(tx, user.id);
     treeWriter.detachRoot(tx, user.id);
     // Who shared something with them need not keep their address.
@@ -31,15 +39,18 @@ export async function eraseAccount(options: EraseOptions, user: User): Promise<v
     // Nothing of the person stays: the address is free for a new account, and no password opens this one.
     db.sqlite
       .query(
-        `UPDATE users SET email = '', email_key = 'erased:' || public_id, name = '', name_key = '', password_hash = '', settings = '{}',
+        `UPDATE users SET email = '', email_key = 'erased:' || public_id, email_folded = NULL,
+           email_skeleton = NULL, email_forms = NULL, email_unconfirmed_since = NULL, name = '', name_key = '', password_hash = '', settings = '{}',
            role = 'viewer' WHERE id = ?1`,
       )
       .run(user.id);
     // Nobody comes in by another service, and no mail is on its way any more.
     db.sqlite.query("DELETE FROM oidc_identities WHERE user_id = ?1").run(user.id);
     db.sqlite.query("DELETE FROM mails WHERE account_id = ?1").run(user.id);
+    db.sqlite.query("DELETE FROM email_confirmations WHERE user_id = ?1").run(user.id);
     tx.afterCommit(onDetached);
-  });
+  };
+  await users.update(user.id, { isDisabled: true }, erase, before);
 }
 
 /** Removes the rows of erased accounts whose trees are gone. A deed for the housekeeping job. @returns how many */

@@ -1,19 +1,23 @@
 import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { Timestamp } from "../../http/fields.ts";
-import { SessionDevice } from "../auth/model.ts";
+import { PROOF_FIELDS, SessionDevice } from "../auth/model.ts";
 import { PLAN_NAMES, ROLES } from "./types.ts";
 
 /** PUT /api/users/profile */
 export const ProfileBody = t.Object({
   name: t.Optional(t.String()),
   email: t.Optional(t.String({ maxLength: 320 })),
-  currentPassword: t.Optional(t.String({ maxLength: 2048, description: "Needed to change e-mail or password" })),
   newPassword: t.Optional(t.String({ maxLength: 2048, description: "8 to 256 characters; ends all other sessions" })),
+  endKeys: t.Optional(t.Boolean({ description: "With newPassword: ends all API keys too" })),
+  ...PROOF_FIELDS,
 });
 
 /** DELETE /api/users/profile */
-export const EraseBody = t.Object({ password: t.String({ maxLength: 2048 }) });
+export const EraseBody = t.Object({
+  password: t.Optional(t.String({ maxLength: 2048, description: "The same as currentPassword" })),
+  ...PROOF_FIELDS,
+});
 
 const QuietHours = {
   enabled: t.Boolean(),
@@ -54,6 +58,9 @@ export const ProfileRecord = t.Object({
   role: t.String({ enum: [...ROLES] }),
   plan: t.String({ enum: [...PLAN_NAMES] }),
   createdAt: Timestamp,
+  emailVerified: t.Boolean({
+    description: "false: the e-mail must be confirmed before this account shares, or opens shares for its e-mail",
+  }),
 });
 
 /** GET /api/users/sessions */
@@ -93,7 +100,7 @@ export const UsageRecord = t.Object({
     downloadedBytes: Count,
   }),
   devices: t.Object({ count: Count, limit: CountOrNone }),
-  plan: t.Object({ name: t.String({ enum: [...PLAN_NAMES] }), maxFileSize: CountOrNone }),
+  plan: t.Object({ name: t.String({ enum: [...PLAN_NAMES] }), maxFileSize: CountOrNone, maxNodes: CountOrNone }),
 });
 
 /** GET /api/users/usage/rate-limits */

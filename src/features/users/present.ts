@@ -12,6 +12,7 @@ export function presentProfile(user: User) {
     role: user.role,
     plan: user.plan,
     createdAt: toTimestamp(user.createdAtMs),
+    emailVerified: user.isEmailUnconfirmed !== true,
   };
 }
 

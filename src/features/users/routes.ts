@@ -1,16 +1,17 @@
 import { Elysia, t } from "elysia";
 import type { Transaction } from "../../db/transaction.ts";
-import { invalidField } from "../../errors.ts";
 import { noteAudit } from "../../http/audit-note.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { IdParams } from "../../http/fields.ts";
 import type { Events } from "../../events/events.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import { type Principal, sessionOf } from "../auth/principal.ts";
-import type { AuthService, CheckedUser } from "../auth/service.ts";
+import type { ProofService, Proven } from "../auth/proof.ts";
+import type { AuthService } from "../auth/service.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
-import { changeProfile } from "./change-profile.ts";
+import { changeProfile, type KeyEnder } from "./change-profile.ts";
 import {
   EraseBody,
   ProfileBody,
@@ -29,6 +30,8 @@ import { changeSettings, readSettings } from "./settings.ts";
 export interface UserRoutesOptions {
   readonly users: UserService;
   readonly auth: AuthService;
+  readonly apiKeys: KeyEnder;
+  readonly proof: ProofService;
   readonly events: Events;
   readonly guard: ReturnType<typeof authGuard>;
   readonly rateGate: RateGate;
@@ -37,13 +40,15 @@ export interface UserRoutesOptions {
   /** How many earlier versions of a file are kept where the user has not said it. */
   readonly keptVersions: number;
   /** Ends the account for good. */
-  readonly eraseAccount: (principal: Principal) => Promise<void>;
+  readonly eraseAccount: (principal: Principal, proven: Proven) => Promise<void>;
 }
 
 /** /api/users/* (contract §6). */
 export function userRoutes({
   users,
   auth,
+  apiKeys,
+  proof,
   events,
   guard,
   rateGate,
@@ -51,36 +56,27 @@ export function userRoutes({
   keptVersions,
   eraseAccount,
 }: UserRoutesOptions) {
-  /** Runs only with the account's own password; wrong ones count as failed sign-ins do. */
-  const checkOwnPassword = (
-    request: Request,
-    headers: Record<string, string | number>,
-    principal: Principal,
-    password: string,
-  ) =>
-    rateGate.guardPassword(request, headers, principal.user.email, () =>
-      auth.checkPassword(principal.user.email, password),
-    );
-
   return new Elysia({ name: "user-routes", prefix: "/api/users" })
     .use(guard)
     .get("/profile", ({ principal }) => ok(presentProfile(principal.user)), {
       access: "self",
-      ...documented({ tag: "Users", summary: "One's own profile", access: "self", data: ProfileRecord }),
+      ...documented({
+        tag: "Users",
+        summary: "One's own profile",
+        description: "Name, e-mail, role and plan of the caller.",
+        access: "self",
+        data: ProfileRecord,
+      }),
     })
     .put(
       "/profile",
       async ({ principal, body, request, set }) => {
-        let checked: CheckedUser | undefined;
-        if (body.email !== undefined || body.newPassword !== undefined) {
-          sessionOf(principal);
-          if (body.currentPassword === undefined) {
-            throw invalidField("currentPassword", "Give the current password to change the e-mail or the password.");
-          }
-          checked = await checkOwnPassword(request, set.headers, principal, body.currentPassword);
-        }
-        noteAudit(request, { action: profileActionOf(body) });
-        return ok(presentProfile(await changeProfile({ users, auth, events }, principal, body, checked)));
+        const asking = { request, headers: set.headers, principal, access: "self" } as const;
+        const needsProof = body.email !== undefined || body.newPassword !== undefined;
+        const proven = needsProof ? await proof.require(asking, body) : undefined;
+        const details = body.endKeys === true ? { details: { endKeys: true } } : {};
+        noteAudit(request, { action: profileActionOf(body), ...details });
+        return ok(presentProfile(await changeProfile({ users, auth, apiKeys, events }, principal, body, proven)));
       },
       {
         ...takesJson("self", ProfileBody),
@@ -88,35 +84,48 @@ export function userRoutes({
           takesJson: true,
           tag: "Users",
           summary: "Change name, e-mail or password",
-          description: "E-mail and password need currentPassword. A new password ends all other sessions.",
+          description:
+            "E-mail and password need proof: currentPassword (and code), or a confirmed session. A new password ends all " +
+            "other sessions, and API keys with `endKeys`. Passkeys stay.",
           access: "self",
           data: ProfileRecord,
-          errors: ["bad_credentials", "email_taken"],
+          errors: ["email_taken", ...PROOF_ERRORS],
         }),
       },
     )
     .delete(
       "/profile",
       async ({ principal, body, request, set }) => {
-        await checkOwnPassword(request, set.headers, principal, body.password);
-        await eraseAccount(principal);
+        const currentPassword = body.currentPassword ?? body.password;
+        const asking = { request, headers: set.headers, principal, access: "self" } as const;
+        const proven = await proof.require(asking, { currentPassword, code: body.code });
+        await eraseAccount(principal, proven);
         return ok({ id: principal.user.publicId }, "The account and all its files are deleted.");
       },
       {
-        ...takesJson("self", EraseBody),
+        ...takesJson("self", EraseBody, false),
         ...documented({
           takesJson: true,
           tag: "Users",
           summary: "Erase the account with all its files",
+          description:
+            "Files, links, devices and sessions end at once; this cannot be undone. Needs proof: `password` (and `code`), " +
+            "or a confirmed session.",
           access: "self",
           data: t.Object({ id: t.String() }),
-          errors: ["bad_credentials", "last_admin"],
+          errors: ["last_admin", ...PROOF_ERRORS],
         }),
       },
     )
     .get("/settings", ({ principal }) => ok(readSettings(users.settingsJson(principal.user.id), keptVersions)), {
       access: "self",
-      ...documented({ tag: "Users", summary: "Settings", access: "self", data: SettingsRecord }),
+      ...documented({
+        tag: "Users",
+        summary: "Settings",
+        description: "Language, time zone, theme, default view, notifications and how many versions are retained.",
+        access: "self",
+        data: SettingsRecord,
+      }),
     })
     .put(
       "/settings",
@@ -134,6 +143,7 @@ export function userRoutes({
           takesJson: true,
           tag: "Users",
           summary: "Change settings; what is not named stays",
+          description: "Returns all settings as they are afterwards.",
           access: "self",
           data: SettingsRecord,
         }),
@@ -141,11 +151,23 @@ export function userRoutes({
     )
     .get("/usage", ({ principal }) => ok(usageOf(principal)), {
       access: "self",
-      ...documented({ tag: "Users", summary: "Storage and transfers used", access: "self", data: UsageRecord }),
+      ...documented({
+        tag: "Users",
+        summary: "Storage and transfers used",
+        description: "Bytes and counts of the caller's account against its plan, and transfers of the current month.",
+        access: "self",
+        data: UsageRecord,
+      }),
     })
     .get("/usage/rate-limits", ({ principal, request }) => ok(rateGate.usageOf(principal.user, request)), {
       access: "self",
-      ...documented({ tag: "Users", summary: "Requests used in each window", access: "self", data: RateLimitUsage }),
+      ...documented({
+        tag: "Users",
+        summary: "Requests used in each window",
+        description: "One record for each rate-limit category, used or not.",
+        access: "self",
+        data: RateLimitUsage,
+      }),
     })
     .get(
       "/sessions",
@@ -160,6 +182,7 @@ export function userRoutes({
         ...documented({
           tag: "Users",
           summary: "Where one is signed in",
+          description: "Sessions of browsers, scripts and devices, with the address last seen.",
           access: "self",
           data: t.Object({ sessions: t.Array(SessionItem) }),
         }),
@@ -177,6 +200,7 @@ export function userRoutes({
         ...documented({
           tag: "Users",
           summary: "End a session",
+          description: "Its token stops working at once.",
           access: "self",
           data: t.Object({ id: t.String() }),
           errors: ["not_found", "invalid_field"],

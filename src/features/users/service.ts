@@ -6,11 +6,12 @@ import { type Transaction, type Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { newId } from "../../lib/id.ts";
+import { newId, newSecretToken } from "../../lib/id.ts";
 import { checkNewPassword, type PasswordHasher } from "../auth/passwords.ts";
 import { emailKey, parseEmail } from "./email.ts";
+import { EMAIL_FORMS_VERSION, emailForms, skeletonsToCheck } from "./email-forms.ts";
 import { checkName } from "./name.ts";
-import { toUser, userQueries } from "./queries.ts";
+import { toUser, type UserRow, userQueries } from "./queries.ts";
 import type { NewUser, User, UserChanges } from "./types.ts";
 
 /** What {@link UserService} works with. */
@@ -20,11 +21,14 @@ export interface UserServiceOptions {
   readonly clock: Clock;
   readonly passwords: PasswordHasher;
   readonly events: Events;
+  /** Whether the e-mail of an account must be confirmed before it shares. */
+  readonly verifiesEmail?: boolean;
   /** Makes the root folder of a new account, in the deed that makes the account. @returns the root's row id */
   readonly createRoot: (tx: Transaction, accountId: number) => number;
 }
 
 const NAME_CHARACTERS_MAX = 200;
+const FORMS_AT_ONCE = 500;
 
 /** Accounts: making, changing and finding them. Who may do what is decided by the callers. */
 export class UserService {
@@ -47,25 +51,42 @@ export class UserService {
     return this.#queries.any.get() !== undefined;
   }
 
+  /** Whether there is an administrator. While there is one, at least one of them is enabled. */
+  hasAdministrator(): boolean {
+    return this.#queries.administrator.get() !== undefined;
+  }
+
   findByEmail(email: string): User | undefined {
     const row = this.#queries.byEmail.get({ emailKey: emailKey(email) });
-    return row && toUser(row);
+    return row && this.#toUser(row);
   }
 
   findByPublicId(publicId: string): User | undefined {
     const row = this.#queries.byPublicId.get({ publicId });
-    return row && toUser(row);
+    return row && this.#toUser(row);
   }
 
   findById(id: number): User | undefined {
     const row = this.#queries.byId.get({ id });
-    return row && toUser(row);
+    return row && this.#toUser(row);
   }
 
   /** For sign-in: the account and its password hash. */
   findCredentials(email: string): { user: User; passwordHash: string } | undefined {
     const row = this.#queries.byEmail.get({ emailKey: emailKey(email) });
-    return row && { user: toUser(row), passwordHash: row.passwordHash };
+    return row && { user: this.#toUser(row), passwordHash: row.passwordHash };
+  }
+
+  /** Whether somebody knows the account's password, rather than the server having made one up. */
+  hasPassword(userId: number): boolean {
+    const { orm } = this.#options.db;
+    const row = orm.select({ hasPassword: users.hasPassword }).from(users).where(eq(users.id, userId)).get();
+    return row?.hasPassword === 1;
+  }
+
+  /** @throws AppError last_admin where the change would leave no enabled administrator */
+  checkLastAdmin(user: User, changes: UserChanges): void {
+    this.#keepLastAdmin(user, changes);
   }
 
   /** All accounts, by e-mail, but for those that are being erased. */
@@ -73,34 +94,46 @@ export class UserService {
     return this.#queries.all
       .all()
       .filter((row) => row.email !== "")
-      .map(toUser);
+      .map((row) => this.#toUser(row));
   }
 
   /**
    * Makes an account with its empty tree, and tells `user.created` in the deed; durable on return.
    * @param within runs in the same deed, for what must happen together with it (a used invitation)
+   * @param before runs first in it: what it throws undoes everything
    * @throws AppError invalid_field | email_taken | overloaded
    */
-  async add(input: NewUser, within?: (tx: Transaction, userId: number) => void): Promise<User> {
+  async add(
+    input: NewUser,
+    within?: (tx: Transaction, userId: number) => void,
+    before?: (tx: Transaction) => void,
+  ): Promise<User> {
     const email = parseEmail(input.email);
     const name = checkName(input.name ?? email.slice(0, email.indexOf("@")), NAME_CHARACTERS_MAX);
-    const passwordHash = await this.#options.passwords.hash(checkNewPassword(input.password));
-    const { clock, writer, db } = this.#options;
+    const password = input.password ?? newSecretToken(256);
+    const passwordHash = await this.#options.passwords.hash(checkNewPassword(password));
+    const { clock, writer, db, events, verifiesEmail } = this.#options;
     const nowMs = clock.nowMs();
+    const isConfirmed = verifiesEmail !== true || input.isByAdministrator === true || input.isEmailConfirmed === true;
     return writer.run((tx) => {
+      before?.(tx);
       this.#checkEmailFree(email);
+      if (input.isByAdministrator !== true) this.#checkNoLookalike(email);
       const { id } = db.orm
         .insert(users)
         .values({
           publicId: newId("usr", nowMs),
           email,
           emailKey: emailKey(email),
+          ...formValues(email),
           name,
           role: input.role,
           plan: input.plan,
           passwordHash,
+          hasPassword: input.password === undefined ? 0 : 1,
           createdAt: nowMs,
           nameKey: nameKey(name),
+          emailUnconfirmedSince: isConfirmed ? null : nowMs,
         })
         .returning({ id: users.id })
         .get();
@@ -111,7 +144,8 @@ export class UserService {
       const rootId = this.#options.createRoot(tx, id);
       db.orm.update(accounts).set({ rootId }).where(eq(accounts.id, id)).run();
       const made = this.#get(id);
-      this.#options.events.emit(tx, "user.created", { accountId: id, publicId: made.publicId, email, name });
+      events.emit(tx, "user.created", { accountId: id, publicId: made.publicId, email, name });
+      events.emit(tx, isConfirmed ? "user.email_confirmed" : "user.email_unconfirmed", { accountId: id, email });
       within?.(tx, id);
       return made;
     });
@@ -150,8 +184,13 @@ export class UserService {
     const { clock, writer, db } = this.#options;
     return writer.run((tx) => {
       before?.(tx);
-      const former = this.#get(userId);
-      if (email !== undefined && emailKey(email) !== emailKey(former.email)) this.#checkEmailFree(email);
+      const formerRow = this.#row(userId);
+      const former = this.#toUser(formerRow);
+      const emailUnconfirmedSince = this.#unconfirmedSince(formerRow, changes);
+      if (email !== undefined && emailKey(email) !== emailKey(former.email)) {
+        this.#checkEmailFree(email);
+        if (changes.isByAdministrator !== true) this.#checkNoLookalike(email, userId);
+      }
       this.#keepLastAdmin(former, changes);
       const disabledAt =
         changes.isDisabled === undefined
@@ -160,12 +199,13 @@ export class UserService {
             ? (former.disabledAtMs ?? clock.nowMs())
             : null;
       const values = {
-        ...(email !== undefined && { email, emailKey: emailKey(email) }),
+        ...(email !== undefined && { email, emailKey: emailKey(email), ...formValues(email) }),
         ...(name !== undefined && { name, nameKey: nameKey(name) }),
         ...(changes.role !== undefined && { role: changes.role }),
         ...(changes.plan !== undefined && { plan: changes.plan }),
-        ...(passwordHash !== undefined && { passwordHash }),
+        ...(passwordHash !== undefined && { passwordHash, hasPassword: 1 }),
         ...(disabledAt !== undefined && { disabledAt }),
+        ...(emailUnconfirmedSince !== undefined && { emailUnconfirmedSince }),
       };
       if (Object.keys(values).length > 0) db.orm.update(users).set(values).where(eq(users.id, userId)).run();
       if (changes.quotaBytes !== undefined) {
@@ -173,10 +213,9 @@ export class UserService {
         db.orm.update(accounts).set({ quotaBytes }).where(eq(accounts.id, userId)).run();
       }
       const after = this.#get(userId);
+      this.#emitConfirmation(tx, formerRow, this.#row(userId), changes);
       within?.(tx, after);
-      tx.afterCommit(() => {
-        for (const listener of this.#onChange) listener(userId);
-      });
+      this.#notifyListeners(tx, userId);
       return after;
     });
   }
@@ -204,10 +243,75 @@ export class UserService {
     });
   }
 
+  /**
+   * Makes the forms by which look-alike addresses are found, where they are missing or made by other tables of Unicode.
+   * @returns for how many accounts
+   */
+  async renewEmailForms(): Promise<number> {
+    const { writer, db } = this.#options;
+    const renewSome = () =>
+      writer.run(() => {
+        const found = this.#queries.outdatedForms.all({ version: EMAIL_FORMS_VERSION, limit: FORMS_AT_ONCE });
+        for (const { id, email } of found) {
+          db.orm.update(users).set(formValues(email)).where(eq(users.id, id)).run();
+        }
+        return found.length;
+      });
+    let renewed = 0;
+    for (let some = await renewSome(); some > 0; some = await renewSome()) renewed += some;
+    return renewed;
+  }
+
+  /** Notes that the e-mail of an account is its owner's, in the caller's transaction. @throws AppError not_found */
+  confirmEmail(tx: Transaction, userId: number): User {
+    const { email, emailUnconfirmedSince } = this.#row(userId);
+    if (emailUnconfirmedSince !== null) {
+      this.#options.db.orm.update(users).set({ emailUnconfirmedSince: null }).where(eq(users.id, userId)).run();
+      this.#options.events.emit(tx, "user.email_confirmed", { accountId: userId, email });
+      this.#notifyListeners(tx, userId);
+    }
+    return this.#get(userId);
+  }
+
+  /** Since when the e-mail of a changed account waits for its confirmation; undefined where that stays as it was. */
+  #unconfirmedSince(former: UserRow, changes: UserChanges): number | null | undefined {
+    const { clock, verifiesEmail } = this.#options;
+    if (changes.isEmailConfirmed === true) return null;
+    if (changes.isEmailConfirmed === false) return former.emailUnconfirmedSince ?? clock.nowMs();
+    if (changes.email === undefined || emailKey(changes.email) === emailKey(former.email)) return undefined;
+    return verifiesEmail === true && changes.isByAdministrator !== true ? clock.nowMs() : null;
+  }
+
+  /** Emits the event for an address that must be confirmed from now on, or that was confirmed. */
+  #emitConfirmation(tx: Transaction, former: UserRow, after: UserRow, changes: UserChanges): void {
+    const { events } = this.#options;
+    const event = { accountId: after.id, email: after.email };
+    const isNew = emailKey(former.email) !== emailKey(after.email);
+    const waits = after.emailUnconfirmedSince !== null;
+    if (waits && (isNew || former.emailUnconfirmedSince === null)) events.emit(tx, "user.email_unconfirmed", event);
+    // An address that an administrator gives an account opens nothing that waits for it, unless that is asked for.
+    const wasConfirmed = changes.isEmailConfirmed === true && former.emailUnconfirmedSince !== null;
+    if (wasConfirmed) events.emit(tx, "user.email_confirmed", event);
+  }
+
+  #notifyListeners(tx: Transaction, userId: number): void {
+    tx.afterCommit(() => {
+      for (const listener of this.#onChange) listener(userId);
+    });
+  }
+
+  #toUser(row: UserRow): User {
+    return toUser(row, this.#options.verifiesEmail === true);
+  }
+
   #get(id: number): User {
+    return this.#toUser(this.#row(id));
+  }
+
+  #row(id: number): UserRow {
     const row = this.#queries.byId.get({ id });
     if (row === undefined) throw new AppError("not_found", "This account does not exist any more.");
-    return toUser(row);
+    return row;
   }
 
   #checkEmailFree(email: string): void {
@@ -215,6 +319,18 @@ export class UserService {
     throw new AppError("email_taken", "There is an account with this e-mail already. Sign in, or use another e-mail.", {
       field: "email",
     });
+  }
+
+  /** @param exceptId the account whose address it becomes @throws AppError email_taken */
+  #checkNoLookalike(email: string, exceptId = 0): void {
+    const { folded } = emailForms(email);
+    const [skeleton, shownSkeleton] = skeletonsToCheck(email);
+    if (this.#queries.lookalike.get({ exceptId, folded, skeleton, shownSkeleton }) === undefined) return;
+    throw new AppError(
+      "email_taken",
+      "There is an account with an e-mail that looks like this one. Use another e-mail, or ask the administrator.",
+      { field: "email" },
+    );
   }
 
   #keepLastAdmin(before: User, changes: UserChanges): void {
@@ -232,6 +348,12 @@ export class UserService {
 /** The form in which names are searched: case and the width of letters don't count. */
 export function nameKey(name: string): string {
   return name.normalize("NFKC").toLowerCase();
+}
+
+/** What is stored of an address beside itself and its key. */
+function formValues(email: string) {
+  const { folded, skeleton } = emailForms(email);
+  return { emailFolded: folded, emailSkeleton: skeleton, emailForms: EMAIL_FORMS_VERSION };
 }
 
 function storedQuota(quotaBytes: number | "plan" | null | undefined): number | null {

@@ -22,6 +22,8 @@ export interface User {
   readonly quotaBytes: number | null | undefined;
   readonly disabledAtMs: number | null;
   readonly createdAtMs: number;
+  /** Its e-mail must be confirmed before it shares anything, and before it opens shares for that e-mail. */
+  readonly isEmailUnconfirmed?: boolean;
   /** The device by which they ask just now, where it is one; the journal notes it with what they change. */
   readonly viaDeviceId?: number | undefined;
 }
@@ -33,15 +35,24 @@ export interface NewUser {
   readonly role: Role;
   readonly plan: PlanName;
   readonly quotaBytes?: number | null | undefined;
-  readonly password: string;
+  /** Undefined: nobody knows one until they set it by a link. */
+  readonly password: string | undefined;
+  /** An administrator makes it, and may give it an address that looks like another account's. */
+  readonly isByAdministrator?: boolean;
+  /** The e-mail is known to be its owner's: by a provider, or because an administrator named it. */
+  readonly isEmailConfirmed?: boolean;
 }
 
 /** What may be changed of an account by an administrator or a command; absent fields stay. */
 export interface UserChanges {
   readonly email?: string;
+  /** An administrator changes it, and may give it an address that looks like another account's. */
+  readonly isByAdministrator?: boolean;
   readonly name?: string;
   readonly role?: Role;
   readonly plan?: PlanName;
+  /** Whether the e-mail counts as confirmed. */
+  readonly isEmailConfirmed?: boolean;
   /** `plan`: no own one any more. */
   readonly quotaBytes?: number | "plan" | null;
   readonly isDisabled?: boolean;
