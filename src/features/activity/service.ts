@@ -34,15 +34,15 @@ export class ActivityService {
 
   /**
    * A page of what happened to a node, the newest first, and how much there is. Somebody with whom it is shared sees who
-   * made it and its contents: where it was, with which device, and who else sees it is its owner's matter.
+   * made it and its content, and the earlier ones where the share shows versions: where it was, with which device, and who else sees it is its owner's matter.
    * @throws AppError not_found
    */
   list(user: User, publicId: string, page: number, limit: number): { entries: readonly Activity[]; total: number } {
     const { permissions } = this.#options;
-    const { node, isOwn } = permissions.node(user, publicId, "read");
+    const { node, isOwn, showsVersions } = permissions.node(user, publicId, "read");
     const all = [
       ...(isOwn ? [...this.#audited(node), ...this.#shares(node), ...this.#places(node)] : []),
-      ...this.#contents(node),
+      ...this.#contents(node, showsVersions),
       this.#making(node, isOwn),
     ];
     // What happened at the same moment stays in the order of above: before the making of a thing nothing happened to it.
@@ -60,11 +60,11 @@ export class ActivityService {
     return { atMs: node.createdAtMs, tell };
   }
 
-  #contents(node: TreeNode): Happening[] {
+  #contents(node: TreeNode, showsVersions: boolean): Happening[] {
     if (node.kind !== "file") return [];
     return this.#options.tree
       .listVersions(node)
-      .filter(({ version }) => version > 1)
+      .filter(({ version }) => version > 1 && (showsVersions || version === node.version))
       .map(({ version, createdAtMs: atMs, createdBy }) => ({
         atMs,
         tell: () => ({ kind: "content", atMs, by: this.#person(createdBy), version }),

@@ -80,6 +80,11 @@ export class Entries {
     return number;
   }
 
+  /** Bytes of the path of a folder in the archive; of the top none. */
+  pathBytes(number: number): number {
+    return this.#folderPath(number).length;
+  }
+
   /** What the records of an entry say. */
   get(number: number): ZipEntry {
     const size = this.#sizes[number] ?? 0;
@@ -135,8 +140,11 @@ export class Entries {
     const known = this.#paths.get(number);
     if (known !== undefined) return known;
     const way: number[] = [];
-    for (let at = number; at >= 0; at = this.#parents[at] ?? -1) way.push(at);
-    const path = Buffer.concat(way.toReversed().flatMap((at) => [this.#nameOf(at), Buffer.of(SLASH)]));
+    let at = number;
+    for (; at >= 0 && !this.#paths.has(at); at = this.#parents[at] ?? -1) way.push(at);
+    const above = this.#paths.get(at) ?? Buffer.alloc(0);
+    const below = way.toReversed().flatMap((one) => [this.#nameOf(one), Buffer.of(SLASH)]);
+    const path = Buffer.concat([above, ...below]);
     if (this.#paths.size >= KNOWN_PATHS_MAX) this.#paths.clear();
     this.#paths.set(number, path);
     return path;

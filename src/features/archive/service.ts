@@ -4,6 +4,7 @@ import { contentMissing } from "../../blobs/blob-store.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { Log } from "../../lib/log.ts";
 import { normalizeName, ROOT_PATH } from "../../lib/path.ts";
+import { PATH_BYTES_MAX } from "../tree/heights.ts";
 import { numberedName } from "../tree/names.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TreeNode } from "../tree/types.ts";
@@ -159,8 +160,7 @@ class Builder {
     }
     const isFolder = node.kind === 0;
     const number = entries.add({
-      parent: place.parent,
-      name: this.#nameOf(node, place),
+      ...this.#placeOf(node, place, isFolder),
       isFolder,
       sizeBytes: isFolder ? 0 : node.sizeBytes,
       crc32: node.crc32 ?? 0,
@@ -170,6 +170,14 @@ class Builder {
     hasher.update(localHeader(entries.get(number)));
     if (!isFolder) hasher.update(entries.digestBytes(number));
     return number;
+  }
+
+  /** A folder whose path no system could unpack lies at the top, under a name that says so. */
+  #placeOf(node: WalkedNode, place: WalkedPlace, isFolder: boolean): { parent: number; name: string } {
+    const { parent } = place;
+    const name = this.#nameOf(node, place);
+    const isTooLong = isFolder && this.entries.pathBytes(parent) + Buffer.byteLength(name) > PATH_BYTES_MAX;
+    return isTooLong ? { parent: -1, name: unused(`… ${name}`, this.#topNames, () => false) } : { parent, name };
   }
 
   #nameOf(node: WalkedNode, place: WalkedPlace): string {

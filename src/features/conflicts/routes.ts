@@ -85,6 +85,7 @@ export function conflictRoutes({ conflicts, devices, guard }: ConflictRoutesOpti
             "version_conflict",
             "name_taken",
             "quota_exceeded",
+            "path_too_long",
             "not_a_folder",
             "confirmation_required",
           ],

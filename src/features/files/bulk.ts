@@ -1,6 +1,7 @@
 /** Moves and copies of many files and folders, each by itself (contract §1, bulk calls; §4). */
 import type { Writer } from "../../db/transaction.ts";
 import { AppError, type ErrorDetails, type Reason } from "../../errors.ts";
+import type { Turns } from "../../lib/turns.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
 import { Acting } from "../permissions/acting.ts";
 import { actingDevice, type Permissions, type Place } from "../permissions/permissions.ts";
@@ -16,6 +17,10 @@ export interface FileBulkServiceOptions {
   readonly permissions: Permissions;
   readonly idempotency: Idempotency;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "plan" | "quotaBytes">;
+  /** One copy of folders, or restore, of an account at a time. */
+  readonly turns: Turns;
+  /** Holds room on the disk for the rows of a copy. @returns what lets go of it @throws AppError disk_full */
+  readonly reserveSpace: (bytes: number) => () => void;
 }
 
 /** Where moves and copies go: a normalised path of the caller's own tree, or below a received share. */
@@ -53,12 +58,34 @@ export class FileBulkService {
   }
 
   /**
-   * Copies files and folders, each by itself, in order; no content is written. What is copied from a share is a file of
-   * the account that it goes to, and counts there. With a key the whole is done once: what failed at first is not tried
+   * Copies files and folders one after the other; no content is written. Folders wait for the copies and restores of
+   * the account that run already. What is copied from a share is a file of the account that it goes to, and counts there. With a key the whole is done once: what failed at first is not tried
    * again.
-   * @throws AppError idempotency_key
+   * @throws AppError idempotency_key | overloaded
    */
   async copy(
+    user: User,
+    ids: readonly string[],
+    destination: Destination,
+    options: Pick<CopyOptions, "onConflict" | "preserveMetadata">,
+    request: KeyedRequest | undefined,
+  ): Promise<BulkOutcome<TreeNode>[]> {
+    const work = () => this.#copyAll(user, ids, destination, options, request);
+    if (!ids.some((id) => this.#isFolder(user, id))) return work();
+    return this.#options.turns.take(this.#accountsOf(user, destination), work);
+  }
+
+  #isFolder(user: User, publicId: string): boolean {
+    return attempt(() => this.#options.permissions.node(user, publicId, "read").node.kind) === "folder";
+  }
+
+  /** The caller and the owner of the destination wait for their turn; a refusal comes in its turn too. */
+  #accountsOf(user: User, { path, share }: Destination): number[] {
+    const owner = attempt(() => this.#options.permissions.place(user, path, share).owner.id);
+    return owner === undefined ? [user.id] : [user.id, owner];
+  }
+
+  async #copyAll(
     user: User,
     ids: readonly string[],
     destination: Destination,
@@ -69,10 +96,16 @@ export class FileBulkService {
     const first = request && idempotency.find(request);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what finish kept of this very request, below
     if (first !== undefined) return (first as ReturnType<typeof writeOutcome>[]).map(readOutcome);
+    // One folder after the other; files share their commits.
+    let folders: Promise<unknown> = Promise.resolve();
     const outcomes = await each(ids, (publicId, position) => {
       // Each item is remembered by itself until all are done: a crash in between copies none of them twice.
       const item = request && { ...request, key: `${request.key}#${position}` };
-      return this.#copyOne(user, publicId, destination, options, item);
+      const copy = () => this.#copyOne(user, publicId, destination, options, item);
+      if (!this.#isFolder(user, publicId)) return copy();
+      const copied = folders.then(copy);
+      folders = copied.catch(() => undefined);
+      return copied;
     });
     if (request !== undefined && outcomes.some((outcome) => "done" in outcome)) {
       await writer.run(() => idempotency.finish(request, outcomes.map(writeOutcome)));
@@ -97,6 +130,7 @@ export class FileBulkService {
       accountId: owner.id,
       createdBy: user.id,
       quotaBytes: limitsOf(owner).quotaBytes,
+      reserveSpace: this.#options.reserveSpace,
     });
     try {
       return await writer.run((tx) =>
@@ -123,6 +157,16 @@ export class FileBulkService {
       const folder = place.view.show(await copy.catch(fail));
       return writer.run(() => idempotency.once(request, () => folder));
     }
+  }
+}
+
+/** Undefined where it is refused. */
+function attempt<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch (error) {
+    if (error instanceof AppError) return undefined;
+    throw error;
   }
 }
 

@@ -5,8 +5,8 @@ import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { IdParams, readQuery } from "../../http/fields.ts";
 import { DEFAULT_FORM_LIMITS, readMultipart } from "../../http/read-multipart.ts";
-import { declaredBytes, forEachPiece } from "../../http/request-body.ts";
-import { type authGuard, requireScope } from "../auth/guard.ts";
+import { declaredBytes, readBody } from "../../http/request-body.ts";
+import { type authGuard, requireScope, uploaderOf } from "../auth/guard.ts";
 import type { Principal } from "../auth/principal.ts";
 import { keyedRequest } from "../idempotency/service.ts";
 import type { Permissions } from "../permissions/permissions.ts";
@@ -50,7 +50,8 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
     .post(
       "/upload",
       async ({ principal, request, set }) => {
-        const { user } = principal;
+        const uploader = uploaderOf(request);
+        const { user } = uploader;
         const key = request.headers.get("idempotency-key");
         // Below which share it goes, if any, is told by a field that may come last.
         const hosts = [user, ...permissions.hosts(user)];
@@ -58,14 +59,15 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
-            keepOpen: () => exchangeOf(request).keepOpen(),
+            pace: exchangeOf(request).paceOf("small"),
+            fileKind: "file",
           });
           const fields = readUploadFields(form.fields);
           if (fields.isPublic) requireScope(principal, "shares");
           const share = form.fields.get("share")?.at(-1) || undefined;
           const keyed = (digest: Digest) =>
             keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]);
-          const { file } = await files.finishUpload(user, arrival, form.file, fields, keyed, { share });
+          const { file } = await files.finishUpload(uploader, arrival, form.file, fields, keyed, { share });
           if (fields.isPublic) notePublic(request, true, file.publicId);
           set.status = 201;
           return ok(presentUploaded(file, contextOf(request)));
@@ -91,9 +93,11 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
             "invalid_multipart",
             "invalid_field",
             "invalid_path",
+            "path_too_long",
             "not_a_folder",
             "not_found",
             "share_permission",
+            "email_unconfirmed",
             "checksum_mismatch",
             "name_taken",
             "idempotency_key",
@@ -109,17 +113,17 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
     )
     .put(
       "/:id/content",
-      async ({ principal, params, request }) => {
-        const { user } = principal;
+      async ({ params, request }) => {
+        const uploader = uploaderOf(request);
+        const { user } = uploader;
         const { owner } = files.open(user, params.id, "write");
         const declaredType = request.headers.get("content-type") ?? undefined;
         const key = request.headers.get("idempotency-key");
         const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
         try {
-          const keepOpen = () => exchangeOf(request).keepOpen();
-          await forEachPiece(request.body, (piece) => arrival.incoming.write(piece), keepOpen);
+          await readBody(request, "file", (piece) => arrival.incoming.write(piece));
           const file = await files.finishReplacement(
-            user,
+            uploader,
             arrival,
             { fileId: params.id, declaredType, precondition: preconditionOf(request) },
             (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
@@ -136,6 +140,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         ...documented({
           tag: "Files",
           summary: "Store a new version of a file's content",
+          description: "The body is the content. The previous content becomes an earlier version.",
           access: "writer",
           requestBody: RawRequest,
           headers: {
@@ -164,6 +169,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
       ...documented({
         tag: "Files",
         summary: "The content of a file, or its thumbnail",
+        description: "Supports ranges and conditional requests (RFC 9110).",
         access: "reader",
         ...DOWNLOAD_DOCUMENTATION,
       }),
@@ -181,6 +187,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         ...documented({
           tag: "Files",
           summary: "Read the content again and compare it with its digest",
+          description: "Reads the whole file from the disk.",
           access: "reader",
           data: ContentCheckRecord,
           errors: ["not_found", "invalid_field", "storage_error"],

@@ -1,4 +1,4 @@
-import { Type } from "@sinclair/typebox";
+import { type TProperties, Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { type Documentation, ref } from "../../http/documented.ts";
 import { Checksum, FolderPath, Timestamp } from "../../http/fields.ts";
@@ -38,17 +38,21 @@ const OF_THE_PAST = {
   isDeleted: t.Optional(t.Boolean({ description: "With at: it is in the trash now, or was deleted by a device" })),
 };
 
+/** A record of a file: what all have in common, and this. */
+function withBasics(properties: TProperties) {
+  return { allOf: [ref("FileBasics"), t.Object(properties)] };
+}
+
 /** Records of this feature, by the name under which the OpenAPI document refers to them. */
 export const FILE_SCHEMAS = {
-  UploadedFile: t.Object({
-    ...FILE_BASICS,
+  FileBasics: t.Object(FILE_BASICS),
+  UploadedFile: withBasics({
     originalName: t.String(),
     uploadedAt: Timestamp,
     fileModifiedAt: TextOrNull,
     capturedAt: TextOrNull,
   }),
-  FileItem: t.Object({
-    ...FILE_BASICS,
+  FileItem: withBasics({
     type: t.Literal("file"),
     createdAt: Timestamp,
     modifiedAt: Timestamp,
@@ -66,8 +70,7 @@ export const FILE_SCHEMAS = {
     description: t.String(),
     isDeleted: OF_THE_PAST.isDeleted,
   }),
-  FileInfo: t.Object({
-    ...FILE_BASICS,
+  FileInfo: withBasics({
     ...OF_THE_PAST,
     originalName: t.String(),
     downloadUrl: Url,
@@ -148,7 +151,7 @@ const FailedItems = {
   items: {
     type: "object",
     required: ["id", "error"],
-    properties: { id: t.String(), error: { type: "object", required: ["code", "message"] } },
+    properties: { id: t.String(), error: ref("ItemError") },
   },
 };
 const Item = { oneOf: [ref("FileItem"), ref("FolderItem")] };

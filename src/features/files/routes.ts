@@ -163,11 +163,14 @@ export function fileRoutes(options: FileRoutesOptions) {
           data: ref("UpdatedFile"),
           errors: [
             "invalid_path",
+            "path_too_long",
             "not_a_folder",
             "not_found",
             "name_taken",
+            "quota_exceeded",
             "precondition_failed",
             "share_permission",
+            "email_unconfirmed",
           ],
         }),
       },
@@ -188,6 +191,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         ...documented({
           tag: "Files",
           summary: "Delete a file for good",
+          description: "It is gone at once from listings, links, search, sync and usage.",
           access: "writer",
           data: ref("DeletedNode"),
           errors: ["not_found", "invalid_field", "share_permission"],

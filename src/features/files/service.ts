@@ -6,6 +6,7 @@ import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { joinPath, uploadedName } from "../../lib/path.ts";
+import type { Uploader } from "../auth/principal.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
 import { Acting } from "../permissions/acting.ts";
 import { forOwnersAlone, type Need, type Permissions, type Permitted, type Place } from "../permissions/permissions.ts";
@@ -16,6 +17,7 @@ import type { ThumbnailService } from "../thumbnails/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
+import { requireConfirmedEmail } from "../users/confirmed-email.ts";
 import type { User } from "../users/types.ts";
 import { detectMediaType } from "./media-type.ts";
 import type { UploadFields } from "./upload-form.ts";
@@ -126,11 +128,11 @@ export class FileService {
   /**
    * Makes a file of what has arrived. The arrival is used up, also on failure.
    * @returns the file as the user sees it; `isNew` false where `hooks` found one that is the same
-   * @throws AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder | invalid_path | idempotency_key |
+   * @throws what `uploader.confirm` throws; AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder | invalid_path | idempotency_key |
    *   disk_full | storage_error
    */
   async finishUpload(
-    user: User,
+    { user, confirm }: Uploader,
     arrival: Arrival,
     file: { fileName: string | undefined; declaredType: string | undefined },
     fields: UploadFields,
@@ -142,6 +144,8 @@ export class FileService {
     const path = joinPath(fields.folderPath, name);
     const { incoming } = arrival;
     try {
+      confirm();
+      if (fields.isPublic) requireConfirmedEmail(user);
       const { owner } = this.#uploadPlace(user, fields, hooks.share);
       // It may have come in under the limits of another account.
       this.#checkFileSize(owner, incoming.sizeBytes);
@@ -153,6 +157,7 @@ export class FileService {
       return await this.#name(owner, held, mediaType, async () => {
         const found = await hooks.describe?.(held, mediaType);
         return writer.run((tx) => {
+          confirm();
           const place = this.#uploadPlace(user, fields, hooks.share);
           return idempotency.once(request, () => {
             hooks.before?.(tx);
@@ -195,7 +200,7 @@ export class FileService {
    * @throws as {@link finishUpload}; not_found, share_permission, precondition_failed
    */
   async finishReplacement(
-    user: User,
+    { user, confirm }: Uploader,
     arrival: Arrival,
     target: { fileId: string; declaredType: string | undefined; precondition: Precondition | undefined },
     keyed: (digest: Digest) => KeyedRequest | undefined,
@@ -203,6 +208,7 @@ export class FileService {
     const { writer, treeWriter, idempotency, limitsOf } = this.#options;
     const { incoming } = arrival;
     try {
+      confirm();
       const { node, owner } = this.open(user, target.fileId, "write");
       const { name } = node;
       const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
@@ -210,6 +216,7 @@ export class FileService {
       const held = await incoming.store();
       return await this.#name(owner, held, mediaType, () =>
         writer.run((tx) => {
+          confirm();
           const permitted = this.open(user, target.fileId, "write");
           return idempotency.once(request, () => {
             const file = this.#acting.write(user, permitted, () =>
@@ -237,7 +244,8 @@ export class FileService {
    */
   async update(user: User, fileId: string, changes: FileChanges, precondition?: Precondition): Promise<FileNode> {
     const { writer, treeWriter, permissions, links } = this.#options;
-    return writer.run((tx) => {
+    let isLinkClosed = false;
+    const updated = await writer.run((tx) => {
       const permitted = this.open(user, fileId, "write");
       const { node, isOwn, view } = permitted;
       if (!isOwn) this.open(user, fileId, neededFor(changes, node));
@@ -248,10 +256,16 @@ export class FileService {
         treeWriter.updateFile(tx, node, { ...changes, folderPath: to }, precondition),
       );
       const hasLink = links.findToken(file.id) !== undefined;
-      if (file.isPublic && !hasLink) links.open(tx, file.id);
-      if (!file.isPublic && hasLink) links.close(tx, file.id);
+      if (file.isPublic && !hasLink) {
+        requireConfirmedEmail(permitted.owner);
+        links.open(tx, file.id);
+      }
+      isLinkClosed = !file.isPublic && hasLink;
+      if (isLinkClosed) links.close(tx, file.id);
       return view.show(file);
     });
+    if (isLinkClosed) await links.settleEnded();
+    return updated;
   }
 
   /**

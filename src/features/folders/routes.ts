@@ -64,7 +64,16 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
           data: ref("FolderItem"),
           description: "With share it is made in what somebody shares with you for writing.",
-          errors: ["invalid_path", "not_a_folder", "name_taken", "idempotency_key", "not_found", "share_permission"],
+          errors: [
+            "invalid_path",
+            "path_too_long",
+            "not_a_folder",
+            "name_taken",
+            "quota_exceeded",
+            "idempotency_key",
+            "not_found",
+            "share_permission",
+          ],
         }),
       },
     )
@@ -105,7 +114,15 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
           access: "writer",
           description: "What was itself shared with you keeps its name and place.",
           data: ref("FolderItem"),
-          errors: ["invalid_path", "not_a_folder", "not_found", "name_taken", "share_permission"],
+          errors: [
+            "invalid_path",
+            "path_too_long",
+            "not_a_folder",
+            "not_found",
+            "name_taken",
+            "quota_exceeded",
+            "share_permission",
+          ],
         }),
       },
     )
@@ -127,6 +144,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
         ...documented({
           tag: "Folders",
           summary: "Delete a folder for good",
+          description: "A folder that is not empty needs `recursive=true`.",
           access: "writer",
           query: { recursive: { type: "boolean", default: false, description: "Needed where it is not empty" } },
           data: ref("DeletedNode"),

@@ -2,7 +2,8 @@
 import type { Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
-import { actingDevice, type Permissions, type Permitted, type Place } from "../permissions/permissions.ts";
+import { Acting, type Target } from "../permissions/acting.ts";
+import { actingDevice, type Permissions, type Permitted } from "../permissions/permissions.ts";
 import type { FolderChanges, FolderNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
@@ -13,6 +14,8 @@ export interface FolderServiceOptions {
   readonly permissions: Permissions;
   readonly treeWriter: TreeWriter;
   readonly idempotency: Idempotency;
+  /** The plan of an account, for what is refused by its limits. */
+  readonly planOf: (owner: User) => string;
   /** Called when a folder with content was cut off and is to be taken apart. */
   readonly onDetached: () => void;
 }
@@ -29,9 +32,11 @@ export interface FolderInput {
 /** Folders of an account, and those that others share with it. What is given back is as the user sees it. */
 export class FolderService {
   readonly #options: FolderServiceOptions;
+  readonly #acting: Acting;
 
   constructor(options: FolderServiceOptions) {
     this.#options = options;
+    this.#acting = new Acting(options.treeWriter, options.planOf);
   }
 
   /** A folder that the user may see. @throws AppError not_found */
@@ -41,7 +46,8 @@ export class FolderService {
 
   /**
    * Makes a folder, and those above it that are missing.
-   * @throws AppError name_taken | not_a_folder | idempotency_key; not_found | share_permission for the share
+   * @throws AppError name_taken | not_a_folder | path_too_long | quota_exceeded | idempotency_key; not_found |
+   *   share_permission for the share
    */
   async create(user: User, input: FolderInput, request: KeyedRequest | undefined): Promise<FolderNode> {
     const { writer, treeWriter, permissions, idempotency } = this.#options;
@@ -59,7 +65,8 @@ export class FolderService {
 
   /**
    * Renames, moves or describes a folder; a path is one of the tree that it is in, as the user sees it.
-   * @throws AppError not_found | share_permission | name_taken | invalid_path | not_a_folder
+   * @throws AppError not_found | share_permission | name_taken | invalid_path | path_too_long | not_a_folder |
+   *   quota_exceeded
    */
   async update(user: User, folderId: string, changes: FolderChanges): Promise<FolderNode> {
     const { writer, treeWriter, permissions } = this.#options;
@@ -98,8 +105,7 @@ export class FolderService {
   }
 
   /** Touches a tree in the user's name and gives the folder as they see it. Inside a deed. */
-  #write(user: User, target: Pick<Place, "isOwn" | "view">, deed: () => FolderNode): FolderNode {
-    const { view } = target;
-    return view.show(view.run(() => this.#options.treeWriter.by(actingDevice(user, target), deed)));
+  #write(user: User, target: Target, deed: () => FolderNode): FolderNode {
+    return target.view.show(this.#acting.write(user, target, deed));
   }
 }

@@ -1,10 +1,12 @@
 /**
- * Brings a folder back to a moment, within one deed. What was then is known before; what is now is read here, node by
+ * Brings a folder back to a moment, in one transaction or in several short ones. What was then is known before; what is now is read here, node by
  * node, so that changes made in between are met as they are. Folders come before what was in them, from the top down.
  *
  * Nothing is destroyed: contents become new versions, and whoever stands where something was is numbered out of its way.
  */
 import type { Transaction } from "../../db/transaction.ts";
+import { AppError } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
 import type { Moment, PastContents, PastEntry, PastFolder } from "../tree/past.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode, TreeNode } from "../tree/types.ts";
@@ -33,11 +35,13 @@ export interface BringBackOptions {
 /** How often a node may have been deleted and made again, and still be followed. */
 const LIVES_MAX = 100;
 
-/** See the head of this file. One for a deed. */
+/** See the head of this file. One for a restore. */
 export class BringBack {
   readonly #options: BringBackOptions;
-  readonly #tx: Transaction;
   readonly #plan: BringBackPlan;
+  readonly #steps: Generator<void, void>;
+  /** The transaction of the present step. */
+  #currentTx: Transaction | undefined;
   readonly #outcomes: RestoreOutcome[] = [];
   /** Row ids now, by those of then, where they differ: of folders all. */
   readonly #folders = new Map<number, number>();
@@ -50,18 +54,38 @@ export class BringBack {
   /** Row ids of what came out of the trash. */
   readonly #fromTrash = new Set<number>();
 
-  constructor(options: BringBackOptions, tx: Transaction, plan: BringBackPlan) {
+  constructor(options: BringBackOptions, plan: BringBackPlan) {
     this.#options = options;
-    this.#tx = tx;
     this.#plan = plan;
+    this.#steps = this.#work();
     this.#waiting = new Set(plan.contents.changed.map(({ id }) => id));
   }
 
+  /** What was done so far. */
+  get outcomes(): readonly RestoreOutcome[] {
+    return this.#outcomes;
+  }
+
   /**
-   * Does all of it.
-   * @throws AppError quota_exceeded, and what the tree refuses; the whole deed is undone then
+   * Does some of it, inside the caller's transaction, until the time is over.
+   * @returns whether that was all
+   * @throws AppError quota_exceeded, and what the tree refuses; the caller's transaction is undone then
    */
-  run(): readonly RestoreOutcome[] {
+  run(tx: Transaction, ms: number): boolean {
+    this.#currentTx = tx;
+    const endMs = performance.now() + ms;
+    do {
+      if (this.#steps.next().done === true) return true;
+    } while (performance.now() < endMs);
+    return false;
+  }
+
+  get #tx(): Transaction {
+    invariant(this.#currentTx !== undefined, "a restore runs inside a transaction");
+    return this.#currentTx;
+  }
+
+  *#work(): Generator<void, void> {
     const { folder, parentId, contents, moment } = this.#plan;
     const { treeWriter } = this.#options;
     const { accountId } = moment;
@@ -69,20 +93,95 @@ export class BringBack {
       this.#folders.set(formerId, id);
       this.#old.add(id);
     }
-    for (const { id } of contents.changed) this.#old.add(this.#find(id)?.id ?? id);
+    for (const { id } of contents.changed) {
+      this.#old.add(this.#find(id)?.id ?? id);
+      yield;
+    }
     const newIds = contents.newIds.filter((id) => !this.#old.has(id));
     // New files go first, and free names; new folders go last, when nothing old is in them any more.
-    const rest = newIds.filter((id) => !this.#handleNew(id, "file"));
+    const rest: number[] = [];
+    for (const id of newIds) {
+      if (!this.#handleNew(id, "file")) rest.push(id);
+      yield;
+    }
     if (parentId !== undefined) {
       const held = this.#find(parentId);
       const holder = held?.kind === "folder" ? held : treeWriter.ensureFolder(this.#tx, accountId, folder.folder);
       this.#folders.set(parentId, holder.id);
-      this.#bring({ id: folder.id, isFolder: true, parentId, name: folder.name });
     }
-    for (const entry of contents.changed) this.#bring(entry);
-    for (const id of rest) this.#handleNew(id);
-    this.#returnToTrash();
-    return this.#outcomes;
+    const own = parentId === undefined ? [] : [{ id: folder.id, isFolder: true, parentId, name: folder.name }];
+    yield* this.#bringAll([...own, ...contents.changed]);
+    for (const id of rest) {
+      this.#handleNew(id);
+      yield;
+    }
+    for (const id of this.#fromTrash) {
+      this.#returnToTrash(id);
+      yield;
+    }
+  }
+
+  /**
+   * The bytes that an entry adds to the account, as far as that is known before; for asking beforehand whether all of it
+   * finds room. Reads only.
+   */
+  bytesOf({ id, isFolder }: PastEntry): number {
+    if (isFolder) return 0;
+    const { tree } = this.#options;
+    const { moment } = this.#plan;
+    const node = this.#find(id);
+    if (node === undefined) {
+      const contents = tree.past.findDeleted(moment.accountId, id)?.detail.file?.contents ?? [];
+      return tree.past.contentAt(moment, contents)?.sizeBytes ?? 0;
+    }
+    const version = node.kind === "file" ? tree.past.versionAt(moment, node) : undefined;
+    const former = node.kind === "file" && version !== undefined ? tree.findVersion(node, version) : undefined;
+    return former === undefined || node.kind !== "file" || former.digest === node.digest ? 0 : former.sizeBytes;
+  }
+
+  /** Whether an entry is made again, as it is in the tree and in the trash no more: it counts as one more then. Reads only. */
+  isRemade({ id }: PastEntry): boolean {
+    const { tree } = this.#options;
+    const { accountId } = this.#plan.moment;
+    return (
+      this.#find(id) === undefined &&
+      tree.past.findInTrash(accountId, id) === undefined &&
+      tree.past.findDeleted(accountId, id) !== undefined
+    );
+  }
+
+  /** Where something is too deep for its place, what is put back after it may make room: it is tried again then. */
+  *#bringAll(entries: readonly PastEntry[]): Generator<void, void> {
+    for (let waiting = entries; waiting.length > 0; ) {
+      const tooDeep = new Map<number, PastEntry>();
+      for (const entry of waiting) {
+        const isAwaited = tooDeep.has(entry.parentId) && this.#find(entry.parentId) === undefined;
+        if (isAwaited || !this.#fits(entry)) tooDeep.set(entry.id, entry);
+        yield;
+      }
+      if (tooDeep.size === waiting.length) return this.#skipTooDeep([...tooDeep.values()]);
+      waiting = [...tooDeep.values()];
+    }
+  }
+
+  /** @returns false where it is too deep for its place as things stand now */
+  #fits(entry: PastEntry): boolean {
+    try {
+      this.#bring(entry);
+      return true;
+    } catch (error) {
+      // Found out before anything of it is written.
+      if (!(error instanceof AppError) || error.reason !== "path_too_long") throw error;
+      this.#waiting.add(entry.id);
+      return false;
+    }
+  }
+
+  #skipTooDeep(entries: readonly PastEntry[]): void {
+    for (const { id } of entries) {
+      const node = this.#find(id);
+      if (node !== undefined) this.#skip("too_deep", node);
+    }
   }
 
   #bring(entry: PastEntry): void {
@@ -126,13 +225,11 @@ export class BringBack {
     return tree.findById(id);
   }
 
-  /** Folders that came out only because something old was in them go back. */
-  #returnToTrash(): void {
+  /** A folder that came out only because something old was in it goes back. */
+  #returnToTrash(id: number): void {
     const { tree, treeWriter } = this.#options;
-    for (const id of this.#fromTrash) {
-      const node = this.#old.has(id) ? undefined : tree.findById(id);
-      if (node !== undefined) treeWriter.trash(this.#tx, node);
-    }
+    const node = this.#old.has(id) ? undefined : tree.findById(id);
+    if (node !== undefined) treeWriter.trash(this.#tx, node);
   }
 
   /** Puts a node of the tree where it was, and gives a file its content of then. */

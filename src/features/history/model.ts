@@ -64,6 +64,7 @@ export const RestoreRecord = t.Object({
         t.Literal("content_gone"),
         t.Literal("folder_gone"),
         t.Literal("inside_itself"),
+        t.Literal("too_deep"),
         t.Literal("not_empty"),
       ]),
       message: t.String(),

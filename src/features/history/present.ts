@@ -5,6 +5,7 @@ const MESSAGES: Record<RestoreSkip, string> = {
   content_gone: "The content of then is not kept any more. Restore it from a backup.",
   folder_gone: "The folder in which it was has been deleted for good. It stays where it is.",
   inside_itself: "It can't be put back, because that folder lies in it now. Move that folder first.",
+  too_deep: "It can't be put back, because it, or something in it, would lie too deep. Move what is in it up first.",
   not_empty: "It is new, but something older lies in it. Look into it, then delete it yourself.",
 };
 

@@ -1,11 +1,12 @@
 /**
- * The time machine: an account's tree as it was at a moment, and a folder brought back to it in one deed (an accidental
- * mass change, or ransomware on one laptop, is undone by one call).
+ * The time machine: an account's tree as it was at a moment, and a folder restored to it (an accidental mass change, or
+ * ransomware on one laptop, is undone by one call).
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../errors.ts";
 import { type Clock, toTimestamp } from "../../lib/clock.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { Moment, PastListQuery, PastNode } from "../tree/past.ts";
@@ -14,7 +15,7 @@ import type { FileNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
 import { BringBack, type BringBackPlan } from "./bring-back.ts";
-import type { PastListing, RestoreOutcome, RestoreRequest, RestoreResult } from "./types.ts";
+import type { PastListing, RestoreRequest, RestoreResult } from "./types.ts";
 
 /** What {@link HistoryService} works with. */
 export interface HistoryServiceOptions {
@@ -24,6 +25,8 @@ export interface HistoryServiceOptions {
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes" | "plan">;
+  /** One copy or restore of an account at a time. */
+  readonly turns: Turns;
   /** How far back one may look. */
   readonly reachMs: number;
 }
@@ -36,8 +39,10 @@ export function reachOf(versionsMaxAgeMs: number): number {
   return Math.min(versionsMaxAgeMs, REACH_MS_MAX);
 }
 
-/** Files and folders that one call brings back: the event loop waits meanwhile, about a second on a small machine. */
+/** Files and folders that one call brings back. */
 export const RESTORE_CHANGES_MAX = 5_000;
+/** How long the event loop waits for one step of a restore. */
+const STEP_MS = 4;
 /** So much of what is new and stays is told of. */
 const NEW_TOLD_MAX = 1_000;
 
@@ -51,15 +56,8 @@ interface RestorePlan extends BringBackPlan {
 const REAP_AT_ONCE = 50;
 const REAP_STEPS_MAX = 400;
 
-/** Ends the deed of a dry run, so that all it did is undone. */
-class DryRunEnd extends Error {
-  readonly outcomes: readonly RestoreOutcome[];
-
-  constructor(outcomes: readonly RestoreOutcome[]) {
-    super("A dry run ends by undoing all it did.");
-    this.outcomes = outcomes;
-  }
-}
+/** Ends the transaction of a dry run, so that all it did is undone. */
+class DryRunEnd extends Error {}
 
 /** See the head of this file. One's own tree only. */
 export class HistoryService {
@@ -91,21 +89,32 @@ export class HistoryService {
   }
 
   /**
-   * Brings a folder with all below it back to a moment, in one deed; durable on return. A dry run does the very same and
-   * takes it back.
+   * Brings a folder with all below it back to a moment; durable on return. It is done in short steps, between which others
+   * read and write; nothing is begun where the quota has no room for all of it. A dry run does the very same in one
+   * transaction and takes it back.
    * @throws AppError invalid_field | not_found | quota_exceeded; invalid_request where more than
    *   {@link RESTORE_CHANGES_MAX} files and folders are other than they were and no part of it will do; overloaded where a
    *   large deletion is still being carried out
    */
-  async restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
+  restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
+    return this.#options.turns.take([user.id], () => this.#restore(user, request));
+  }
+
+  async #restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
     const { writer, limitsOf, treeWriter } = this.#options;
     const moment = this.#momentOf(user, request.atMs);
     await this.#takeApart(user.id);
     const plan = await this.#plan(user, moment, request);
-    const bringBack = (tx: Transaction) =>
-      treeWriter.by(user.viaDeviceId, () => new BringBack(this.#options, tx, plan).run());
+    const bringBack = new BringBack(this.#options, plan);
+    const step = (tx: Transaction, ms: number) => treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, ms));
     try {
-      const outcomes = request.isDryRun ? await this.#tryOut(bringBack) : await writer.run(bringBack);
+      if (request.isDryRun) await this.#tryOut((tx) => step(tx, Number.POSITIVE_INFINITY));
+      else {
+        await this.#requireRoom(user, bringBack, plan);
+        // What is done is remembered outside of the database.
+        while (!(await writer.run((tx) => step(tx, STEP_MS), { isRepeatable: false }))) await Bun.sleep(0);
+      }
+      const { outcomes } = bringBack;
       // Where nothing could be done, another call would do no better.
       const hasProgress = outcomes.some(({ outcome }) => outcome === "done");
       return { outcomes, newCount: plan.newCount, hasMore: !plan.isWhole && hasProgress };
@@ -148,14 +157,38 @@ export class HistoryService {
     };
   }
 
-  async #tryOut(bringBack: (tx: Transaction) => readonly RestoreOutcome[]): Promise<readonly RestoreOutcome[]> {
+  /** @throws AppError quota_exceeded where what comes back finds no room; nothing was changed then */
+  async #requireRoom(user: User, bringBack: BringBack, { contents, quotaBytes }: RestorePlan): Promise<void> {
+    let [bytes, nodes] = [0, 0];
+    let restAtMs = performance.now() + STEP_MS;
+    for (const entry of contents.changed) {
+      bytes += bringBack.bytesOf(entry);
+      if (bringBack.isRemade(entry)) nodes++;
+      if (performance.now() < restAtMs) continue;
+      await Bun.sleep(0);
+      restAtMs = performance.now() + STEP_MS;
+    }
+    const { writer, treeWriter, tree } = this.#options;
+    if (nodes > 0) tree.refuseNodes(user.id, nodes);
+    if (bytes === 0 || quotaBytes === null) return;
+    await writer.run((tx) => {
+      // Only a question: each content is counted when it comes back.
+      treeWriter.reserveBytes(tx, user.id, bytes, quotaBytes);
+      treeWriter.reserveBytes(tx, user.id, -bytes, null);
+    });
+  }
+
+  async #tryOut(restore: (tx: Transaction) => void): Promise<void> {
     try {
-      return await this.#options.writer.run((tx): never => {
-        throw new DryRunEnd(bringBack(tx));
-      });
+      await this.#options.writer.run(
+        (tx): never => {
+          restore(tx);
+          throw new DryRunEnd();
+        },
+        { isRepeatable: false },
+      );
     } catch (error) {
-      if (error instanceof DryRunEnd) return error.outcomes;
-      throw error;
+      if (!(error instanceof DryRunEnd)) throw error;
     }
   }
 

@@ -51,6 +51,8 @@ export type RestoreSkip =
   | "folder_gone"
   /** A folder that would have to lie in itself, as things stand now. */
   | "inside_itself"
+  /** It, or something in it, would lie too deep, or have too long a path. */
+  | "too_deep"
   /** New since, but something older lies in it. */
   | "not_empty";
 

@@ -51,6 +51,7 @@ export function holdRoutes({ holds, guard }: HoldRoutesOptions) {
           takesJson: true,
           tag: "Mobile",
           summary: "Accept or decline what a device asked for",
+          description: "Changes of a device that delete unusually much wait for this decision.",
           access: "deviceWriter",
           data: DecisionRecord,
           errors: ["not_found", "version_conflict"],
@@ -62,6 +63,7 @@ export function holdRoutes({ holds, guard }: HoldRoutesOptions) {
       ...documented({
         tag: "Users",
         summary: "What your devices asked for and waits for your word",
+        description: "Changes that delete unusually much wait for a decision.",
         access: "writer",
         data: HoldsRecord,
       }),
@@ -79,6 +81,7 @@ export function holdRoutes({ holds, guard }: HoldRoutesOptions) {
           takesJson: true,
           tag: "Users",
           summary: "Accept or decline what a device asked for",
+          description: "Changes of a device that delete unusually much wait for this decision.",
           access: "writer",
           data: DecisionRecord,
           errors: ["not_found", "version_conflict"],

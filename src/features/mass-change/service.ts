@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { normalizeDeviceId } from "../devices/device-id.ts";
 import { WINDOW_MS } from "./brake.ts";
 import { holdQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
@@ -50,8 +51,9 @@ export class HoldService {
   list(accountId: number, devicePublicId?: string): Hold[] {
     const holds = this.#queries.openHolds.all(accountId, this.#options.clock.nowMs(), LISTED_MAX);
     if (devicePublicId === undefined) return holds;
-    if (this.#queries.device.get(accountId, devicePublicId) === null) throw notFound("The device");
-    return holds.filter((hold) => hold.devicePublicId === devicePublicId);
+    const deviceId = normalizeDeviceId(devicePublicId);
+    if (this.#queries.device.get(accountId, deviceId) === null) throw notFound("The device");
+    return holds.filter((hold) => hold.devicePublicId === deviceId);
   }
 
   /**
@@ -68,7 +70,7 @@ export class HoldService {
       const found = this.#queries.holdByPublicId.get(accountId, holdId);
       const nowMs = clock.nowMs();
       const isGone = found === null || (found.decision === null && found.expiresAtMs <= nowMs);
-      if (isGone || (devicePublicId !== undefined && found.devicePublicId !== devicePublicId)) {
+      if (isGone || (devicePublicId !== undefined && found.devicePublicId !== normalizeDeviceId(devicePublicId))) {
         throw notFound("What waits for confirmation");
       }
       if (found.decision !== null && found.decision !== decision) {

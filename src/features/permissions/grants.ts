@@ -7,6 +7,8 @@ export interface Grant {
   /** How far above it is; 0 for the node itself. */
   readonly height: number;
   readonly canWrite: boolean;
+  /** Earlier contents are shown, too. */
+  readonly showsVersions: boolean;
 }
 
 /** A share between accounts, as its recipient may use it. */
@@ -20,6 +22,7 @@ interface GrantRow {
   readonly nodeId: number;
   readonly height: number;
   readonly canWrite: number;
+  readonly showsVersions: number;
 }
 
 /**
@@ -40,7 +43,8 @@ export class Grants {
       `WITH RECURSIVE up(id, parent_id, height) AS (
          SELECT id, parent_id, 0 FROM nodes WHERE id = ?1
          UNION ALL SELECT n.id, n.parent_id, up.height + 1 FROM up JOIN nodes n ON n.id = up.parent_id)
-       SELECT s.node_id AS nodeId, up.height, s.can_write AS canWrite
+       SELECT s.node_id AS nodeId, up.height, s.can_write AS canWrite,
+         coalesce(s.shows_versions, s.can_write) AS showsVersions
        FROM up CROSS JOIN shares s INDEXED BY shares_node ON s.node_id = up.id
        WHERE s.kind = 'account' AND s.recipient_id = ?2 AND (s.expires_at IS NULL OR s.expires_at > ?3)
        ORDER BY up.height`,
@@ -62,9 +66,12 @@ export class Grants {
 
   /** The shares by which an account reaches a node, nearest first. */
   above(nodeId: number, recipientId: number, nowMs: number): Grant[] {
-    return this.#above
-      .all(nodeId, recipientId, nowMs)
-      .map((row) => ({ nodeId: row.nodeId, height: row.height, canWrite: row.canWrite === 1 }));
+    return this.#above.all(nodeId, recipientId, nowMs).map(({ nodeId, height, canWrite, showsVersions }) => ({
+      nodeId,
+      height,
+      canWrite: canWrite === 1,
+      showsVersions: showsVersions === 1,
+    }));
   }
 
   /** A share by its public id, if it is for this account. */

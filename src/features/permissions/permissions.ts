@@ -18,11 +18,11 @@ import { type Grant, Grants } from "./grants.ts";
 import { OWN_VIEW, sharedView, type TreeView } from "./view.ts";
 
 /**
- * What is wanted of a node: `read` it, `write` it (its content, its labels, what is below it), `place` it (rename, move,
+ * What is wanted of a node: `read` it, see its `versions` (its earlier contents), `write` it (its content, its labels, what is below it), `place` it (rename, move,
  * delete it: what was itself shared stays where and what its owner made it), or what its `owner` alone may do: share or
  * publish it, and see whom it is shared with.
  */
-export type Need = "read" | "write" | "place" | "own";
+export type Need = "read" | "versions" | "write" | "place" | "own";
 
 /** A node that somebody may use, and in whose account it lies. */
 export interface Permitted<N extends TreeNode> {
@@ -31,6 +31,8 @@ export interface Permitted<N extends TreeNode> {
   /** Whose quota, limits and journal it touches; the caller, as they ask, where the node is their own. */
   readonly owner: User;
   readonly isOwn: boolean;
+  /** Whether the caller may see earlier contents. */
+  readonly showsVersions: boolean;
   /** How the caller sees it and what is near it: for whatever the tree gives or throws afterwards. */
   readonly view: TreeView;
 }
@@ -137,7 +139,7 @@ export class Permissions {
   ): Permitted<TreeNode> {
     const { tree } = this.#options;
     const own = tree.findNode(user.id, publicId);
-    if (own !== undefined) return { node: own, owner: user, isOwn: true, view: OWN_VIEW };
+    if (own !== undefined) return { node: own, owner: user, isOwn: true, showsVersions: true, view: OWN_VIEW };
     // Who has nothing shared with them gets their answer in the same time for every id.
     const node = this.#grants.hasAny(user.id) ? tree.findAnywhere(publicId) : undefined;
     if (node === undefined || (kind ?? node.kind) !== node.kind) throw notFound(what);
@@ -148,7 +150,8 @@ export class Permissions {
     if (base === undefined || owner === undefined) throw notFound(what);
     checkNeed(need, grants);
     const view = sharedView(base);
-    return { node: view.show(node), owner, isOwn: false, view };
+    const showsVersions = grants.some((grant) => grant.showsVersions);
+    return { node: view.show(node), owner, isOwn: false, showsVersions, view };
   }
 
   /** The other account that a node lies in, while what it shares is open. */
@@ -179,6 +182,7 @@ export function actingDevice(user: User, { isOwn }: { readonly isOwn: boolean })
 }
 
 const REFUSALS = {
+  versions: "This share shows the present content alone. Ask its owner to show earlier versions, too.",
   write: "This is shared with you for reading. Ask its owner for more, or make a copy of your own.",
   place:
     "This is what was shared with you: only its owner renames, moves or deletes it. To let go of it, leave the share.",
@@ -193,8 +197,10 @@ export function forOwnersAlone(): AppError {
 /** @throws AppError share_permission where none of these shares allows it */
 function checkNeed(need: Need, grants: readonly Grant[]): void {
   if (need === "read") return;
-  const isAllowed =
-    need !== "own" && grants.some(({ canWrite, height }) => canWrite && (need === "write" || height > 0));
+  const isAllowed = grants.some(({ canWrite, showsVersions, height }) => {
+    if (need === "versions") return showsVersions;
+    return canWrite && (need === "write" || (need === "place" && height > 0));
+  });
   if (isAllowed) return;
   const canWrite = grants.some((grant) => grant.canWrite);
   throw new AppError("share_permission", REFUSALS[need === "place" && !canWrite ? "write" : need]);

@@ -55,7 +55,8 @@ function translate(error: AppError, toCaller: (path: string) => string): AppErro
   const { reason, details } = error;
   if (reason === "quota_exceeded") {
     const message = "The account that this is shared from has no room for it. Ask its owner to make some.";
-    return new AppError(reason, message, { limit: details["limit"] }, error);
+    const { limit, of } = details;
+    return new AppError(reason, message, { limit, ...(of !== undefined && { of }) }, error);
   }
   const path = details["path"];
   if (typeof path !== "string") return error;

@@ -7,7 +7,7 @@ const Count = Type.Integer({ minimum: 0 });
 const CountOrNone = t.Union([Count, t.Null()]);
 
 /** A picture or film. */
-const Photo = t.Object({
+export const Photo = t.Object({
   id: t.String(),
   name: t.String(),
   isVideo: t.Boolean(),

@@ -57,7 +57,7 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
             full: { type: "boolean", default: false, description: "With all that lists tell of files" },
           },
           data: PhotosRecord,
-          errors: ["invalid_field", "invalid_path", "not_found"],
+          errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
         }),
       },
     )
@@ -79,7 +79,7 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
           access: "reader",
           query: QUERY_OF_PHOTOS,
           data: TimelineRecord,
-          errors: ["invalid_field", "invalid_path", "not_found"],
+          errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
         }),
       },
     );

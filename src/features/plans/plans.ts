@@ -2,26 +2,14 @@
  * The three plans with every number of the API's section "Limits", and how configuration changes them.
  * Everything that asks "how much" or "how often" asks the {@link Plans} made here at start.
  */
-import { SETTINGS } from "../../config/settings.ts";
+import { perCategory, RATE_CATEGORIES, type RateCategory, SETTINGS } from "../../config/settings.ts";
 import type { PlanName } from "../users/types.ts";
 
-/** The kinds of request that are limited separately; each request under /api belongs to one (contract §3). */
-export const CATEGORIES = [
-  "signin",
-  "signup",
-  "refresh",
-  "uploads",
-  "downloads",
-  "listing",
-  "operations",
-  "profile",
-  "usage",
-  "sync",
-  "general",
-] as const;
+/** The kinds of request that are limited separately; each request under /api belongs to one. */
+export const CATEGORIES = RATE_CATEGORIES;
 
 /** One of {@link CATEGORIES}; the value of `X-RateLimit-Resource`. */
-export type Category = (typeof CATEGORIES)[number];
+export type Category = RateCategory;
 
 /** Accepted requests per window; null is no limit. */
 export type Limit = number | null;
@@ -51,6 +39,8 @@ export interface Plan {
   readonly maxFileSizeBytes: number;
   /** Bytes an account may hold in all, unless its own quota says otherwise; null for no limit. */
   readonly quotaBytes: number | null;
+  /** Files and folders an account may hold, those in the trash included; null for no limit. */
+  readonly maxNodes: number | null;
   /** Phones and tablets an account may have registered at once; null for no limit. */
   readonly devices: number | null;
   /** Requests per window of {@link WINDOW_SECONDS}. */
@@ -59,14 +49,26 @@ export interface Plan {
 
 /** The plans in force. */
 export interface Plans extends Readonly<Record<PlanName, Plan>> {
-  /** Sign-in tries per minute from one address, whatever accounts they are for (contract §3). */
+  /** Sign-in tries per minute from one address, for any accounts. */
   readonly signinCeiling: Limit;
+  readonly wrongPasswords: WrongPasswordLimits;
+}
+
+/** How many wrong passwords are let through. Neither a preset nor `rateLimitScale` nor `rateLimits=off` changes this. */
+export interface WrongPasswordLimits {
+  /** Per minute, address and account (or link): the sign-in limit of `free`, or its configured number. */
+  readonly perMinute: Limit;
+  /** Per minute and address, for any accounts and links. */
+  readonly perMinuteOfAddress: number;
+  /** Per hour, address and account (or link). */
+  readonly perHour: number;
 }
 
 /** What configuration puts in place of a plan's own numbers; null lifts a limit, absent leaves it. */
 export interface PlanOverride {
   readonly maxFileSizeBytes?: number | undefined;
   readonly quotaBytes?: number | null | undefined;
+  readonly maxNodes?: number | null | undefined;
   readonly devices?: number | null | undefined;
   readonly limits?: Readonly<Partial<Record<Category, Limit | undefined>>> | undefined;
 }
@@ -77,13 +79,14 @@ export type PlanOverrides = Readonly<Partial<Record<PlanName, PlanOverride | und
 /** The configuration of plans. */
 export interface PlanSettings {
   readonly overrides?: PlanOverrides;
-  /** Every rate limit times this (the preset `household` has 100); numbers given in `overrides` stay as given. */
+  /** Every rate limit but those of wrong passwords times this; numbers given in `overrides` stay as given. */
   readonly limitMultiplier?: number;
-  /** `off` lifts every rate limit; file sizes, quotas and device numbers stay. */
+  /** `off` lifts every rate limit but those of wrong passwords; file sizes, quotas and device numbers stay. */
   readonly rateLimits?: "on" | "off";
 }
 
 const SIGNIN_CEILING = 20;
+const WRONG_PASSWORDS_PER_HOUR = 50;
 
 /** The numbers of the API's tables; they stand in the table of settings. */
 const BUILT_IN: Readonly<Record<PlanName, Plan>> = {
@@ -93,25 +96,14 @@ const BUILT_IN: Readonly<Record<PlanName, Plan>> = {
 };
 
 function builtIn(name: PlanName): Plan {
-  const { maxFileSize, quota, devices, limit } = SETTINGS.plans[name];
+  const { maxFileSize, quota, maxNodes, devices, limit } = SETTINGS.plans[name];
   return {
     name,
     maxFileSizeBytes: maxFileSize.default,
     quotaBytes: quota.default,
+    maxNodes: maxNodes.default,
     devices: devices.default,
-    limits: {
-      signin: limit.signin.default,
-      signup: limit.signup.default,
-      refresh: limit.refresh.default,
-      uploads: limit.uploads.default,
-      downloads: limit.downloads.default,
-      listing: limit.listing.default,
-      operations: limit.operations.default,
-      profile: limit.profile.default,
-      usage: limit.usage.default,
-      sync: limit.sync.default,
-      general: limit.general.default,
-    },
+    limits: perCategory((category) => limit[category].default),
   };
 }
 
@@ -134,24 +126,29 @@ export function buildPlans(settings: PlanSettings = {}): Plans {
       name,
       maxFileSizeBytes: override.maxFileSizeBytes ?? plan.maxFileSizeBytes,
       quotaBytes: override.quotaBytes === undefined ? plan.quotaBytes : override.quotaBytes,
+      maxNodes: override.maxNodes === undefined ? plan.maxNodes : override.maxNodes,
       devices: override.devices === undefined ? plan.devices : override.devices,
-      limits: {
-        signin: limitOf("signin"),
-        signup: limitOf("signup"),
-        refresh: limitOf("refresh"),
-        uploads: limitOf("uploads"),
-        downloads: limitOf("downloads"),
-        listing: limitOf("listing"),
-        operations: limitOf("operations"),
-        profile: limitOf("profile"),
-        usage: limitOf("usage"),
-        sync: limitOf("sync"),
-        general: limitOf("general"),
-      },
+      limits: perCategory(limitOf),
     };
   };
   const plans = { free: build("free"), pro: build("pro"), enterprise: build("enterprise") };
-  return { ...plans, signinCeiling: signinCeiling(plans, limitMultiplier, rateLimits) };
+  return {
+    ...plans,
+    signinCeiling: signinCeiling(plans, limitMultiplier, rateLimits),
+    wrongPasswords: wrongPasswords(overrides.free?.limits?.signin, limitMultiplier),
+  };
+}
+
+/** @param given the configured sign-in limit of `free`, which may have been multiplied already */
+function wrongPasswords(given: Limit | undefined, multiplier: number): WrongPasswordLimits {
+  const builtIn = BUILT_IN.free.limits.signin;
+  const isGiven = given !== undefined && given !== multiply(builtIn, multiplier);
+  const perMinute = isGiven ? given : builtIn;
+  return {
+    perMinute,
+    perMinuteOfAddress: Math.max(SIGNIN_CEILING, perMinute ?? 0),
+    perHour: WRONG_PASSWORDS_PER_HOUR,
+  };
 }
 
 function signinCeiling(

@@ -47,7 +47,7 @@ export interface AccountUsage {
   readonly byType: TypeTotals[];
   readonly transfers: Transfers;
   readonly devices: { readonly count: number; readonly limit: number | null };
-  readonly plan: { readonly name: string; readonly maxFileSize: number };
+  readonly plan: { readonly name: string; readonly maxFileSize: number; readonly maxNodes: number | null };
 }
 
 /**
@@ -75,7 +75,7 @@ export function accountUsage(input: UsageInput): AccountUsage {
       .map(({ type, files, bytes }) => ({ type, files, bytes })),
     transfers,
     devices: { count: devices, limit: plan.devices },
-    plan: { name: plan.name, maxFileSize: plan.maxFileSizeBytes },
+    plan: { name: plan.name, maxFileSize: plan.maxFileSizeBytes, maxNodes: plan.maxNodes },
   };
 }
 

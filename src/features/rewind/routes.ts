@@ -3,6 +3,7 @@ import { invalidField } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
+import { normalizeDeviceId } from "../devices/device-id.ts";
 import { readInstant } from "../files/upload-form.ts";
 import type { User } from "../users/types.ts";
 import { DeviceParams, RewindBody, RewindRecord } from "./model.ts";
@@ -38,7 +39,11 @@ export function rewindRoutes({ rewinds, guard, allowLong }: RewindRoutesOptions)
     allowLong(request);
     const since = readInstant(body.since, "since");
     if (since === undefined) throw invalidField("since", "Say since when, such as 2026-01-02T03:04:05Z.");
-    const asked = { devicePublicId: deviceId, sinceMs: Date.parse(since), isDryRun: body.dryRun ?? false };
+    const asked = {
+      devicePublicId: normalizeDeviceId(deviceId),
+      sinceMs: Date.parse(since),
+      isDryRun: body.dryRun ?? false,
+    };
     const record = presentRewind(asked, await rewinds.rewind(user, asked));
     return ok(record, asked.isDryRun ? "Nothing was changed yet." : "What the device did was undone.");
   };

@@ -10,6 +10,7 @@ import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
+import type { Turns } from "../../lib/turns.ts";
 import { segmentsOf } from "../../lib/path.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
@@ -30,6 +31,8 @@ export interface RewindServiceOptions {
   /** Row id of a device of an account, removed ones included. @throws AppError not_found */
   readonly deviceIdOf: (accountId: number, publicId: string) => number;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes">;
+  /** One copy or restore of an account at a time. */
+  readonly turns: Turns;
   readonly onDeleted: (nodeId: number) => void;
 }
 
@@ -64,7 +67,11 @@ export class RewindService {
    * Undoes what a device did, the latest first, {@link REWIND_NODES_MAX} files and folders a call; durable on return.
    * @throws AppError not_found for a device that is not the account's; invalid_field for an instant too long ago
    */
-  async rewind(user: User, { devicePublicId, sinceMs, isDryRun }: RewindRequest): Promise<RewindResult> {
+  rewind(user: User, request: RewindRequest): Promise<RewindResult> {
+    return this.#options.turns.take([user.id], () => this.#rewind(user, request));
+  }
+
+  async #rewind(user: User, { devicePublicId, sinceMs, isDryRun }: RewindRequest): Promise<RewindResult> {
     const { deviceIdOf, limitsOf, clock } = this.#options;
     const deviceId = deviceIdOf(user.id, devicePublicId);
     if (sinceMs < clock.nowMs() - UNDO_MS) {

@@ -75,24 +75,44 @@ export class SearchIndexer {
 
   /** Whether all that an account holds now can be found. */
   isCaughtUp(accountId: number): boolean {
-    const { tables, headOf } = this.#options;
-    const fill = tables.fillState();
-    return fill !== undefined && fill.nextId > fill.untilId && tables.cursorOf(accountId) >= headOf(accountId);
+    return this.#reaches(accountId, this.#options.headOf(accountId));
   }
 
   /**
-   * Indexes what an account changed last, for `waitMs` at most; the rest goes on behind.
-   * @returns whether everything up to now can be found
+   * Indexes what an account has changed up to this call, within `waitMs`; the rest follows in the background. A pass that
+   * runs already may have begun before the last change: where it ends too early, another one follows.
+   * @returns the journal number up to which everything can be found; undefined where the time did not suffice
    */
-  async catchUp(accountId: number, waitMs: number): Promise<boolean> {
-    if (this.isCaughtUp(accountId)) return true;
-    let catching = this.#catching.get(accountId);
-    if (catching === undefined) {
-      catching = this.#follow(accountId, performance.now() + waitMs).finally(() => this.#catching.delete(accountId));
-      this.#catching.set(accountId, catching);
+  async catchUp(accountId: number, waitMs: number): Promise<number | undefined> {
+    const wantedSeq = this.#options.headOf(accountId);
+    const untilMs = performance.now() + waitMs;
+    while (!this.#reaches(accountId, wantedSeq)) {
+      const leftMs = untilMs - performance.now();
+      if (leftMs <= 0 || this.#isStopped) return undefined;
+      const running = this.#catching.get(accountId);
+      const before = this.#progressOf(accountId);
+      await Promise.race([running ?? this.#beginPass(accountId, untilMs), Bun.sleep(leftMs)]);
+      // It failed, or what is left is more than a search waits for.
+      if (running === undefined && this.#progressOf(accountId) === before) return undefined;
     }
-    await Promise.race([catching, Bun.sleep(waitMs)]);
-    return this.isCaughtUp(accountId);
+    return wantedSeq;
+  }
+
+  #beginPass(accountId: number, untilMs: number): Promise<void> {
+    const pass = this.#follow(accountId, untilMs).finally(() => this.#catching.delete(accountId));
+    this.#catching.set(accountId, pass);
+    return pass;
+  }
+
+  #reaches(accountId: number, seq: number): boolean {
+    const { tables } = this.#options;
+    const fill = tables.fillState();
+    return fill !== undefined && fill.nextId > fill.untilId && tables.cursorOf(accountId) >= seq;
+  }
+
+  #progressOf(accountId: number): string {
+    const { tables } = this.#options;
+    return `${tables.cursorOf(accountId)} ${tables.fillState()?.nextId}`;
   }
 
   /** Does all that there is to do, without a rest: for tests and commands. */

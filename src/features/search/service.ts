@@ -74,18 +74,18 @@ export class SearchService {
     const { tree, indexer } = this.#options;
     const terms = parseQuery(q);
     const places = [...new Set(pathsOf(terms, folderPath))].map((path) => this.#place(accountId, path));
-    const isUpToDate = await indexer.catchUp(accountId, CATCH_UP_MS);
+    const knownSeq = await indexer.catchUp(accountId, CATCH_UP_MS);
     const key = JSON.stringify([accountId, indexer.revision, terms, places]);
     const seq = tree.headOf(accountId);
     let ids = this.#fresh(key, seq);
     if (ids === undefined) {
       ids = await this.#find(accountId, terms, places);
-      // What is still missing is to be found by the next try.
-      if (isUpToDate) this.#keep(key, { seq, sinceMs: performance.now(), ids });
+      // What is still missing, or was changed since, is found by the next search.
+      if (knownSeq === seq) this.#keep(key, { seq, sinceMs: performance.now(), ids });
     }
     const total = Math.min(ids.length, FOUND_MAX);
     const nodes = tree.findByIds([...ids.subarray(offset, Math.min(offset + limit, total))]);
-    return { nodes, total, isLowerBound: ids.length > FOUND_MAX, isBehind: !isUpToDate, terms };
+    return { nodes, total, isLowerBound: ids.length > FOUND_MAX, isBehind: knownSeq === undefined, terms };
   }
 
   #place(accountId: number, path: string): SearchPlace {

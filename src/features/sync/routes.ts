@@ -59,7 +59,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
           access: "device",
           query: SYNC_QUERY,
           data: SyncStatusRecord,
-          errors: ["invalid_field"],
+          errors: ["invalid_field", "overloaded"],
         }),
       },
     )
@@ -79,7 +79,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
           access: "device",
           query: SYNC_QUERY,
           body: SyncAnswerBody,
-          errors: ["invalid_field"],
+          errors: ["invalid_field", "overloaded"],
         }),
       },
     );

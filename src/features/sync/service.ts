@@ -63,12 +63,13 @@ export class SyncService {
     const lastSyncAtMs = devices.lastSyncAt(deviceId);
     devices.noteSync(deviceId, clock.nowMs());
     const isReaping = await this.#awaitDeletions(accountId);
-    // From here on nothing is awaited: what is compared and what is read is one state of the database.
-    if (this.#isForgotten(accountId, from)) {
+    // What is compared and what is read is one state of the database.
+    const isValid = () => !this.#isForgotten(accountId, from);
+    const page = await tree.nextChanges(accountId, from, limit, wantsFolders, isValid);
+    if (page === undefined) {
       const nextSyncToken = tokens.issue(accountId, NOTHING_KNOWN);
       return { lastSyncAtMs, entries: [], nextSyncToken, hasMore: false, mustReset: true };
     }
-    const page = tree.changesSince(accountId, from, limit, wantsFolders);
     return {
       lastSyncAtMs,
       entries: page.entries,

@@ -30,7 +30,7 @@ export const TaggedRecord = {
       items: {
         type: "object",
         required: ["id", "error"],
-        properties: { id: t.String(), error: { type: "object", required: ["code", "message"] } },
+        properties: { id: t.String(), error: ref("ItemError") },
       },
     },
   },

@@ -34,6 +34,10 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 const PAGE = 1_000;
 const PROBLEMS_TOLD_MAX = 10_000;
 const POLL_MS = 2;
+/** Bytes of the path of a folder on disk: systems take 4,096, and names of files come on top. */
+const DISK_PATH_MAX = 3_700;
+/** Where folders are written that lie deeper. */
+const DEEP_NAME = "…";
 
 /** A folder that is to be written. */
 interface PlannedFolder {
@@ -178,7 +182,7 @@ class Run {
   #nameFor(name: string, parent: number): string {
     if (this.#names?.parent !== parent) {
       const { hasManifest, hasVersions } = this.#request;
-      const reserved = [...(hasManifest ? [MANIFEST_NAME] : []), ...(hasVersions ? [VERSIONS_NAME] : [])];
+      const reserved = [DEEP_NAME, ...(hasManifest ? [MANIFEST_NAME] : []), ...(hasVersions ? [VERSIONS_NAME] : [])];
       this.#names = { parent, names: new TargetNames(this.#limits, parent === 0 ? reserved : []) };
     }
     return this.#names.names.nameFor(name);
@@ -212,9 +216,15 @@ class Run {
     planned: PlannedFolder,
     parent: { disk: string; path: string },
   ): { disk: string; path: string } | undefined {
-    const disk = join(parent.disk, planned.target);
-    const path = joinPath(parent.path, planned.name);
+    let disk = join(parent.disk, planned.target);
+    const path = joinPath(parent.path.length > DISK_PATH_MAX ? ROOT_PATH : parent.path, planned.name);
     try {
+      if (Buffer.byteLength(disk) > DISK_PATH_MAX) {
+        // Deeper than the system reaches: from here on below a folder of its own, the same at every export.
+        disk = join(this.#request.target, DEEP_NAME, `${planned.id} ${planned.target}`.slice(0, 100));
+        makeFolder(join(this.#request.target, DEEP_NAME));
+        this.#noteRenaming(path, disk);
+      }
       makeFolder(disk);
     } catch (error) {
       this.#tell(path, "unwritable", describeTargetError(errorCode(error)));
@@ -256,13 +266,17 @@ class Run {
   /** Notes in the manifest what a file or folder has beside its content. @returns it, where that was looked up */
   #describe(planned: PlannedFolder, path: string, disk: string): TreeNode | undefined {
     const isRenamed = planned.target !== planned.name;
-    if (isRenamed && this.#renamings.length < PROBLEMS_TOLD_MAX) this.#renamings.push({ path, writtenAs: disk });
+    if (isRenamed) this.#noteRenaming(path, disk);
     if (this.#manifest === undefined && !this.#request.hasVersions) return undefined;
     const node = this.#options.tree.findByIds([planned.id])[0];
     const entry = { path: disk.slice(this.#request.target.length + 1), ...(isRenamed && { name: planned.name }) };
     const told = { ...entry, ...(node === undefined ? {} : labelsOf(node)) };
     if (Object.keys(told).length > 1) this.#manifest?.add(told);
     return node;
+  }
+
+  #noteRenaming(path: string, writtenAs: string): void {
+    if (this.#renamings.length < PROBLEMS_TOLD_MAX) this.#renamings.push({ path, writtenAs });
   }
 
   async #enqueue(

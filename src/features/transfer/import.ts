@@ -142,6 +142,7 @@ class Run {
   readonly #atRisk: Arrival[] = [];
   /** Bytes that a dry run would add. */
   #plannedBytes = 0;
+  #plannedNodes = 0;
 
   constructor(options: ImporterOptions, user: User, request: ImportRequest, pool: TransferPool | undefined) {
     this.#options = options;
@@ -203,8 +204,10 @@ class Run {
       this.#tell(onDisk, "name_taken", `"${path}" is a file in the account. Rename one of the two.`);
       return;
     }
-    if (this.#request.isDryRun) this.#counts.folders++;
-    else {
+    if (this.#request.isDryRun) {
+      this.#counts.folders++;
+      this.#planNodes(onDisk, 1);
+    } else {
       this.#group.folders.push(folder);
       this.#keepIfMany();
     }
@@ -251,6 +254,17 @@ class Run {
     const { quotaBytes } = this.#limits;
     const used = this.#options.tree.usage(this.#user.id).usedBytes;
     if (quotaBytes !== null && used + this.#plannedBytes > quotaBytes) this.#stopForQuota(file);
+    if (!isTaken) this.#planNodes(file.path, 1);
+  }
+
+  #planNodes(path: string, nodes: number): void {
+    this.#plannedNodes += nodes;
+    try {
+      this.#options.tree.refuseNodes(this.#user.id, this.#plannedNodes);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#refused(path, error);
+    }
   }
 
   async #enqueue(file: FoundFile, isTaken: boolean): Promise<void> {

@@ -3,7 +3,8 @@ import * as fs from "node:fs";
 import { relative } from "node:path";
 import { errorCode } from "../../blobs/disk.ts";
 import { AppError } from "../../errors.ts";
-import { joinPath, normalizeName } from "../../lib/path.ts";
+import { joinPath, normalizeName, segmentsOf } from "../../lib/path.ts";
+import { LEVELS_MAX } from "../tree/heights.ts";
 import { describeSourceError } from "./content-taker.ts";
 import { MANIFEST_NAME, type ManifestEntry, VERSIONS_NAME } from "./manifest.ts";
 import type { TransferProblem } from "./types.ts";
@@ -118,7 +119,10 @@ function* walkEntries(
     const treePath = joinPath(folder.treePath, name);
     if (name !== entry.name.normalize("NFC") && labels?.name === undefined)
       yield { kind: "renamed", path, storedAs: treePath };
-    if (stats.isDirectory()) below.push({ kind: "folder", path, treePath, labels });
+    if (stats.isDirectory() && segmentsOf(treePath).length > LEVELS_MAX) {
+      const message = `It lies more than ${LEVELS_MAX} folders deep; nothing in it is taken in. Move it further up.`;
+      yield { kind: "problem", path, reason: "bad_name", message };
+    } else if (stats.isDirectory()) below.push({ kind: "folder", path, treePath, labels });
     else if (stats.isFile()) {
       const modifiedAtMs = Math.floor(stats.mtimeMs);
       yield { kind: "file", path, folder: folder.treePath, name, sizeBytes: stats.size, modifiedAtMs, labels };

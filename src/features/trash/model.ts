@@ -25,7 +25,7 @@ const FailedItems = {
   items: {
     type: "object",
     required: ["id", "error"],
-    properties: { id: t.String(), error: { type: "object", required: ["code", "message"] } },
+    properties: { id: t.String(), error: ref("ItemError") },
   },
 };
 

@@ -68,6 +68,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
         ...documented({
           tag: "Trash",
           summary: "What is in the trash, what came last in front",
+          description: "What is in the trash still counts in the account's usage.",
           access: "reader",
           query: {
             page: { type: "integer", minimum: 1, default: 1 },
@@ -95,7 +96,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
             "Each by itself, with the id, links and versions it had, into the folder it was in, wherever that is now. Where that is gone, into the nearest on its former path that is there. Where its name is taken it gets a numbered one.",
           access: "writer",
           data: RestoredRecord,
-          errors: ["not_found", "invalid_path"],
+          errors: ["not_found", "invalid_path", "path_too_long"],
         }),
       },
     )
@@ -110,6 +111,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
         ...documented({
           tag: "Trash",
           summary: "Delete all that is in the trash for good",
+          description: "Large trashes are deleted in steps; the request returns when all is deleted.",
           access: "writer",
           data: EmptiedRecord,
           errors: ["invalid_field"],
@@ -131,6 +133,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
         ...documented({
           tag: "Trash",
           summary: "Delete one thing in the trash for good",
+          description: "A folder goes with everything below it.",
           access: "writer",
           data: ref("DeletedNode"),
           errors: ["not_found", "invalid_field"],

@@ -16,6 +16,9 @@ export interface AccountChange {
   readonly fileBytes?: number;
   readonly versionBytes?: number;
   readonly trashBytes?: number;
+  readonly trashNodes?: number;
+  /** What was accepted once is not refused for the number of files and folders. */
+  readonly isUnlimited?: boolean;
 }
 
 interface UsageRow {
@@ -24,6 +27,7 @@ interface UsageRow {
   readonly fileBytes: number;
   readonly versionBytes: number;
   readonly trashBytes: number;
+  readonly trashNodes: number;
   readonly reservedBytes: number;
 }
 
@@ -32,6 +36,8 @@ export interface AccountsOptions {
   readonly clock: Clock;
   /** The device whose request is being carried out. */
   readonly actorDeviceId: () => number | null;
+  /** How many files and folders an account may hold, the trash included; null for no limit. */
+  readonly maxNodesOf: (accountId: number) => number | null;
   /** Told inside the deed when the stored bytes of an account grew. */
   readonly onGrown: (tx: Transaction, accountId: number, usedBeforeBytes: number, usedAfterBytes: number) => void;
 }
@@ -58,12 +64,28 @@ export class Accounts {
     // No RETURNING where every upload and every imported file passes: the statement and a read cost less.
     this.#take = sqlite.prepare<
       undefined,
-      [number, number, number, number, number, number, number | null, number, number, number]
+      [
+        number,
+        number,
+        number,
+        number,
+        number,
+        number,
+        number | null,
+        number,
+        number,
+        number,
+        number,
+        number | null,
+        number,
+      ]
     >(
       // The time of the journal never goes back, whatever the clock does.
       `UPDATE accounts SET seq = seq + ?2, changed_at = max(changed_at, ?9), files = files + ?3, folders = folders + ?4, file_bytes = file_bytes + ?5,
-         version_bytes = version_bytes + ?6, trash_bytes = trash_bytes + ?10
-       WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?8 <= ?7)`,
+         version_bytes = version_bytes + ?6, trash_bytes = trash_bytes + ?10,
+         trash_nodes = trash_nodes + ?11
+       WHERE id = ?1 AND (?7 IS NULL OR file_bytes + version_bytes + trash_bytes + reserved_bytes + ?8 <= ?7)
+         AND (?12 IS NULL OR files + folders + trash_nodes + ?13 <= ?12)`,
     );
     this.#taken = sqlite.prepare<{ seq: number; used: number }, [number]>(
       "SELECT seq, file_bytes + version_bytes + trash_bytes AS used FROM accounts WHERE id = ?1",
@@ -75,7 +97,7 @@ export class Accounts {
     );
     this.#usage = sqlite.prepare<UsageRow, [number]>(
       `SELECT files, folders, file_bytes AS fileBytes, version_bytes AS versionBytes, trash_bytes AS trashBytes,
-         reserved_bytes AS reservedBytes
+         trash_nodes AS trashNodes, reserved_bytes AS reservedBytes
        FROM accounts WHERE id = ?1`,
     );
     this.#seq = sqlite.prepare<{ seq: number }, [number]>("SELECT seq FROM accounts WHERE id = ?1");
@@ -101,8 +123,8 @@ export class Accounts {
   }
 
   /**
-   * Takes the next journal numbers and changes the sums, in one statement with the quota's check.
-   * A change that adds no bytes never fails by the quota, however full the account is.
+   * Takes the next journal numbers and changes the sums, in one statement with the checks of the quota and of the number of
+   * files and folders. A change that adds no bytes, or no nodes, never fails by that limit, however full the account is.
    * @param quotaBytes null for no limit
    * @param tx where given, who listens is told that the account grew
    * @returns the last number taken
@@ -111,18 +133,49 @@ export class Accounts {
   take(accountId: number, change: AccountChange, quotaBytes: number | null = null, tx?: Transaction): number {
     this.touch(accountId);
     const { numbers = 1, files = 0, folders = 0, fileBytes = 0, versionBytes = 0, trashBytes = 0 } = change;
+    const { trashNodes = 0, isUnlimited = false } = change;
     const added = fileBytes + versionBytes + trashBytes;
     const limit = added > 0 ? quotaBytes : null;
+    const addedNodes = files + folders + trashNodes;
+    const maxNodes = addedNodes > 0 && !isUnlimited ? this.#options.maxNodesOf(accountId) : null;
     const nowMs = this.#options.clock.nowMs();
     const sums = [files, folders, fileBytes, versionBytes] as const;
-    const { changes } = this.#take.run(accountId, numbers, ...sums, limit, added, nowMs, trashBytes);
+    const trash = [trashBytes, trashNodes] as const;
+    const { changes } = this.#take.run(
+      accountId,
+      numbers,
+      ...sums,
+      limit,
+      added,
+      nowMs,
+      ...trash,
+      maxNodes,
+      addedNodes,
+    );
     const row = changes === 0 ? null : this.#taken.get(accountId);
     if (row !== null) {
       if (tx !== undefined && added > 0) this.#options.onGrown(tx, accountId, row.used - added, row.used);
       return row.seq;
     }
+    this.#refuseNodes(accountId, addedNodes, maxNodes);
     invariant(limit !== null, "the account exists");
     throw this.#quotaExceeded(accountId, added, limit);
+  }
+
+  /** @throws AppError quota_exceeded where the account may not hold so many more files and folders */
+  refuseNodes(accountId: number, added: number): void {
+    this.#refuseNodes(accountId, added, this.#options.maxNodesOf(accountId));
+  }
+
+  #refuseNodes(accountId: number, added: number, limit: number | null): void {
+    const { nodes: used } = this.usage(accountId);
+    if (limit === null || used + added <= limit) return;
+    throw new AppError(
+      "quota_exceeded",
+      `The account may hold ${limit} files and folders, the trash included, and has ${used}. ` +
+        "Delete something for good, or ask for another plan.",
+      { limit, of: "nodes", used, required: added },
+    );
   }
 
   /** @see TreeWriter.reserveBytes */
@@ -195,7 +248,9 @@ export class Accounts {
   usage(accountId: number): Usage {
     const row = this.#usage.get(accountId);
     invariant(row !== null, "the account exists");
-    return { ...row, usedBytes: row.fileBytes + row.versionBytes + row.trashBytes + row.reservedBytes };
+    const { trashNodes, ...rest } = row;
+    const nodes = row.files + row.folders + trashNodes;
+    return { ...rest, nodes, usedBytes: row.fileBytes + row.versionBytes + row.trashBytes + row.reservedBytes };
   }
 
   /** Counts a file in or out of its media type. */

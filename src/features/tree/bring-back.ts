@@ -68,7 +68,12 @@ export function bringFile(store: TreeStore, tx: Transaction, brought: BroughtFil
   const nowMs = store.clock.nowMs();
   const { sizeBytes } = present.blob;
   const versionBytes = earlier.reduce((sum, { blob }) => sum + blob.sizeBytes, 0);
-  const seq = store.accounts.take(accountId, { files: 1, fileBytes: sizeBytes, versionBytes }, null, tx);
+  const seq = store.accounts.take(
+    accountId,
+    { files: 1, fileBytes: sizeBytes, versionBytes, isUnlimited: true },
+    null,
+    tx,
+  );
   const blobId = store.blobs.acquire(present.blob, nowMs);
   const originalName = brought.originalName ?? brought.name;
   const id = store.nodes.insert(tx, {
@@ -112,7 +117,7 @@ export function bringFolder(store: TreeStore, tx: Transaction, brought: BroughtF
   const { accountId } = brought.folder;
   const parentId = folderIdOf(store, brought.folder);
   const name = freeName(store, tx, parentId, brought.name);
-  const seq = store.accounts.take(accountId, { folders: 1 });
+  const seq = store.accounts.take(accountId, { folders: 1, isUnlimited: true });
   const row = folderRow(accountId, parentId, name, store.clock.nowMs(), seq);
   const id = store.nodes.insert(tx, {
     ...row,

@@ -13,7 +13,7 @@
 import type { Database } from "bun:sqlite";
 import { invariant } from "../../lib/invariant.ts";
 import { IN_TRASH } from "./history.ts";
-import { type BelowMoved, type ExpansionPosition, MovedFolders } from "./moved-folders.ts";
+import { type BelowMoved, type ExpansionPosition, ListMissing, MovedFolders } from "./moved-folders.ts";
 import type { TreeStore } from "./store.ts";
 import type { TreeNode } from "./types.ts";
 
@@ -69,9 +69,13 @@ interface JournalRow {
 }
 
 interface FolderLink {
+  readonly id: number;
   readonly parentId: number | null;
   readonly pathSeq: number;
 }
+
+/** The largest number of a rename or move of a folder or of any above it, for the folders that were asked about. */
+type LatestMoves = Map<number, number>;
 
 /** What was met and where; without an entry only how far the walk has come. */
 interface Met {
@@ -90,6 +94,15 @@ const ROWS_AT_ONCE = 500;
 const OWN_ROWS_LOOKED_AT = 50_000;
 /** So many rows of the journal are looked at for one page: where most have moved on, a page is short rather than late. */
 const ROWS_A_PAGE_MAX = 4_000;
+/** From here on a way up is read many levels at a time. */
+const SHORT_WAY = 16;
+const LEVELS_AT_ONCE = 1_000;
+/** Folders whose latest move is remembered, some 50 bytes each. */
+const KNOWN_MAX = 100_000;
+/** Accounts with so many folders have those below a moved one listed in the reading thread. */
+const LISTED_ELSEWHERE_MIN = 5_000;
+/** Groups of folders that are passed over in one page; a page of little is given rather than a late one. */
+const PASSED_A_PAGE_MAX = 64;
 /** A stretch ends where others write between two pages; beyond this number the first ones are put together. */
 const STRETCHES_MAX = 12;
 
@@ -116,7 +129,11 @@ export class ChangeReader {
   readonly #store: TreeStore;
   readonly #rows;
   readonly #link;
+  readonly #linksAbove;
+  /** What was found for the last page, for as long as the account stays as it was. */
+  #known: { readonly accountId: number; readonly headSeq: number; readonly latest: LatestMoves } | undefined;
   readonly #moved;
+  #readsInPlace = true;
   readonly #firstFrom;
   readonly #floor;
   readonly #ownSeqs;
@@ -137,8 +154,14 @@ export class ChangeReader {
        ORDER BY j.seq LIMIT ?3`,
     );
     this.#link = sqlite.prepare<FolderLink, [number]>(
-      `SELECT n.parent_id AS parentId, f.path_seq AS pathSeq FROM nodes n JOIN folders f ON f.node_id = n.id
+      `SELECT n.id, n.parent_id AS parentId, f.path_seq AS pathSeq FROM nodes n JOIN folders f ON f.node_id = n.id
        WHERE n.id = ?1`,
+    );
+    this.#linksAbove = sqlite.prepare<FolderLink, [number, number]>(
+      `WITH RECURSIVE up(id, parent_id) AS (SELECT id, parent_id FROM nodes WHERE id = ?1
+         UNION ALL SELECT n.id, n.parent_id FROM up JOIN nodes n ON n.id = up.parent_id)
+       SELECT up.id, up.parent_id AS parentId, f.path_seq AS pathSeq FROM up CROSS JOIN folders f ON f.node_id = up.id
+       LIMIT ?2`,
     );
     this.#firstFrom = sqlite.prepare<{ seq: number; at: number }, [number, number]>(
       "SELECT seq, at FROM journal WHERE account_id = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
@@ -187,6 +210,35 @@ export class ChangeReader {
     return low - 1;
   }
 
+  /**
+   * The next changes after a place, as {@link read} gives them; what is long to read is read off the event loop first.
+   * @param isValid asked again, each time before the changes are read, in the same instant
+   * @returns undefined where it is not valid (any more)
+   */
+  async readNext(
+    accountId: number,
+    from: ChangePosition,
+    limit: number,
+    wantsFolders: boolean,
+    isValid: () => boolean,
+  ): Promise<ChangePage | undefined> {
+    const { accounts, reader } = this.#store;
+    while (isValid()) {
+      try {
+        const { folders, nodes } = accounts.usage(accountId);
+        this.#readsInPlace = Math.max(folders, nodes) < LISTED_ELSEWHERE_MIN;
+        return this.read(accountId, from, limit, wantsFolders);
+      } catch (error) {
+        if (!(error instanceof ListMissing)) throw error;
+        // Each round adds a list, and a page meets a few moved folders at most.
+        await this.#moved.fetch(reader, error.list);
+      } finally {
+        this.#readsInPlace = true;
+      }
+    }
+    return undefined;
+  }
+
   /** The next changes after a place, at most `limit` of the wanted kinds. */
   read(accountId: number, from: ChangePosition, limit: number, wantsFolders: boolean): ChangePage {
     const head = this.#store.accounts.headOf(accountId);
@@ -207,15 +259,23 @@ export class ChangeReader {
 
   *#walk(accountId: number, run: ChangePosition, limit: number, wantsFolders: boolean): Generator<Met> {
     let { within } = run;
-    const links = new Map<number, FolderLink | null>();
+    const latest = this.#latestOf(accountId);
     // A position within a row means that this row comes again.
     let after = within === null ? run.seq : within.rowSeq - 1;
     const rowsAtOnce = Math.min(ROWS_AT_ONCE, limit + 1);
     for (let looked = 0; looked < ROWS_A_PAGE_MAX; looked += rowsAtOnce) {
       const rows = this.#rows.all(accountId, after, rowsAtOnce);
-      const nodes = this.#nodesOf(rows, wantsFolders, links);
+      const nodes = this.#nodesOf(rows, wantsFolders, latest);
       for (const row of rows) {
-        yield* this.#meet(row, run, within?.rowSeq === row.seq ? within : null, wantsFolders, links, nodes, rowsAtOnce);
+        yield* this.#meet(
+          row,
+          run,
+          within?.rowSeq === row.seq ? within : null,
+          wantsFolders,
+          latest,
+          nodes,
+          rowsAtOnce,
+        );
         within = null;
         after = row.seq;
       }
@@ -225,11 +285,11 @@ export class ChangeReader {
   }
 
   /** The nodes that have their place at one of these rows, read together. */
-  #nodesOf(rows: readonly JournalRow[], wantsFolders: boolean, links: Map<number, FolderLink | null>) {
+  #nodesOf(rows: readonly JournalRow[], wantsFolders: boolean, latest: LatestMoves) {
     const ids = rows.flatMap((row) => {
       const { seq, nodeId, parentId, kind } = row;
       const isPlaced = row.nodeSeq === seq && parentId !== null && (kind === 1 || wantsFolders);
-      return isPlaced && this.#latestMoveAbove(parentId, links) <= seq ? [nodeId] : [];
+      return isPlaced && this.#latestMoveAbove(parentId, latest) <= seq ? [nodeId] : [];
     });
     return new Map(ids.length === 0 ? [] : this.#store.findByIds(ids).map((node) => [node.id, node]));
   }
@@ -239,7 +299,7 @@ export class ChangeReader {
     run: ChangePosition,
     within: ExpansionPosition | null,
     wantsFolders: boolean,
-    links: Map<number, FolderLink | null>,
+    latest: LatestMoves,
     placed: ReadonlyMap<number, TreeNode>,
     count: number,
   ): Generator<Met> {
@@ -254,7 +314,8 @@ export class ChangeReader {
       if (entry === undefined) return;
       // A folder that lies in the trash went with all below it, of which nothing else tells.
       if (parentId !== null && parentId < 0 && row.kind === 0 && row.nodeSeq === row.seq) {
-        for (const piece of this.#moved.below(row.nodeId, row.seq, within, count, wantsFolders, () => true)) {
+        const list = { folderId: row.nodeId, rowSeq: row.seq, wantsFolders };
+        for (const piece of this.#moved.below(list, within, count, this.#readsInPlace, () => true)) {
           yield* this.#goneBelow(piece, wantsFolders, entry.deletedAtMs, at);
         }
       } else if (wantsFolders || entry.kind === "file") yield { entry, at: at(null) };
@@ -268,10 +329,17 @@ export class ChangeReader {
       if (node !== undefined) yield { entry: { change: "updated", node }, at: at(null) };
       return;
     }
-    if (this.#latestMoveAbove(row.nodeId, links) !== row.seq) return;
+    if (this.#latestMoveAbove(row.nodeId, latest) !== row.seq) return;
     if (this.#store.paths.pathOf(row.nodeId) === undefined) return;
-    const isPlaced = (folderId: number) => this.#latestMoveAbove(folderId, links) === row.seq;
-    for (const piece of this.#moved.below(row.nodeId, row.seq, within, count, wantsFolders, isPlaced)) {
+    const isPlaced = (folderId: number) => this.#latestMoveAbove(folderId, latest) === row.seq;
+    const list = { folderId: row.nodeId, rowSeq: row.seq, wantsFolders };
+    let passed = 0;
+    for (const piece of this.#moved.below(list, within, count, this.#readsInPlace, isPlaced)) {
+      const [first] = piece;
+      if (first?.isPassed === true) {
+        if (++passed >= PASSED_A_PAGE_MAX) yield { at: at(first.at) };
+        continue;
+      }
       const wanted = piece.filter(({ fileId }) => wantsFolders || fileId !== null);
       const found = this.#store.findByIds(wanted.map(({ fileId, at: { folderId } }) => fileId ?? folderId));
       const nodes = new Map(found.map((node) => [node.id, node]));
@@ -311,20 +379,40 @@ export class ChangeReader {
     return { change: "deleted", publicId, kind: deletedKind === 0 ? "folder" : "file", deletedAtMs };
   }
 
-  /** The largest number of a rename or move of a folder or of any above it. */
-  #latestMoveAbove(folderId: number, links: Map<number, FolderLink | null>): number {
-    let latest = 0;
-    for (let id: number | null = folderId; id !== null; ) {
-      let link = links.get(id);
-      if (link === undefined) {
-        link = this.#link.get(id);
-        links.set(id, link);
-      }
-      if (link === null) break;
-      latest = Math.max(latest, link.pathSeq);
-      id = link.parentId;
-    }
+  #latestOf(accountId: number): LatestMoves {
+    const headSeq = this.#store.accounts.headOf(accountId);
+    const known = this.#known;
+    const isKnown = known?.accountId === accountId && known.headSeq === headSeq && known.latest.size < KNOWN_MAX;
+    if (isKnown) return known.latest;
+    const latest: LatestMoves = new Map();
+    this.#known = { accountId, headSeq, latest };
     return latest;
+  }
+
+  /** See {@link LatestMoves}. Each folder is read once, however many lie below it. */
+  #latestMoveAbove(folderId: number | null, latest: LatestMoves): number {
+    const way: FolderLink[] = [];
+    let id = folderId;
+    let found: number | undefined;
+    while (id !== null && found === undefined) {
+      found = latest.get(id);
+      if (found !== undefined) break;
+      const links = way.length < SHORT_WAY ? [this.#link.get(id)] : this.#linksAbove.all(id, LEVELS_AT_ONCE);
+      id = null;
+      for (const link of links) {
+        if (link === null) break;
+        found = latest.get(link.id);
+        if (found !== undefined) break;
+        way.push(link);
+        id = link.parentId;
+      }
+    }
+    found ??= 0;
+    for (const above of way.reverse()) {
+      found = Math.max(found, above.pathSeq);
+      latest.set(above.id, found);
+    }
+    return found;
   }
 
   /**
@@ -387,21 +475,37 @@ export class ChangeReader {
   #newSince(accountId: number, knownSeq: number, page: readonly Met[]): ReadonlyMap<number, number> {
     const found = new Map<number, number>();
     const hasReturns = this.#hasReturns.get(IN_TRASH, knownSeq, accountId) !== null;
+    const returns = new Map<number, number | undefined>();
     for (const [nodeId, createdSeq] of this.#createdSeqs(page)) {
-      const newSeq = createdSeq > knownSeq ? createdSeq : hasReturns ? this.#returnOf(nodeId, knownSeq) : undefined;
+      const newSeq =
+        createdSeq > knownSeq ? createdSeq : hasReturns ? this.#returnOf(nodeId, knownSeq, returns) : undefined;
       if (newSeq !== undefined) found.set(nodeId, newSeq);
     }
     return found;
   }
 
-  /** The number by which a node that lay in the trash at another, itself or with a folder above it, came out of it. */
-  #returnOf(nodeId: number, knownSeq: number): number | undefined {
+  /**
+   * The number by which a node that lay in the trash at another, itself or with a folder above it, came out of it.
+   * @param returns what is known of folders by now
+   */
+  #returnOf(nodeId: number, knownSeq: number, returns: Map<number, number | undefined>): number | undefined {
+    const way: number[] = [];
+    let found: number | undefined;
     for (let id: number | null = nodeId; id !== null; ) {
+      if (returns.has(id)) {
+        found = returns.get(id);
+        break;
+      }
+      way.push(id);
       const place: { parentId: number | null; leftSeq: number } | null = this.#placeAt.get(id, knownSeq);
-      if (place?.parentId === IN_TRASH) return place.leftSeq;
+      if (place?.parentId === IN_TRASH) {
+        found = place.leftSeq;
+        break;
+      }
       id = place?.parentId ?? null;
     }
-    return undefined;
+    for (const id of way) returns.set(id, found);
+    return found;
   }
 
   #createdSeqs(page: readonly Met[]): Map<number, number> {

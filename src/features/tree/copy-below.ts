@@ -26,6 +26,7 @@ const STEP = 100;
  * Copies everything below a folder into an empty copy of it, folder by folder, resting after every hundred nodes. Each
  * step runs inside a deed. Journal numbers and media types are written; the account's sums are the caller's.
  * @param isStaged whether the copy is not to be seen before it is whole
+ * @returns what was made, the copy itself included
  */
 export function* copyBelow(
   store: TreeStore,
@@ -34,9 +35,10 @@ export function* copyBelow(
   sourceId: number,
   copyId: number,
   isStaged = false,
-): Generator<void> {
+): Generator<void, { files: number; folders: number; fileBytes: number }> {
   const copier = new RowCopier(store, accountId, options, isStaged ? -copyId : undefined);
   const waiting = [{ from: sourceId, into: copyId }];
+  const sums = { files: 0, folders: 1, fileBytes: 0 };
   let copied = 0;
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { from, into } = next;
@@ -44,15 +46,20 @@ export function* copyBelow(
     let files = 0;
     for (const child of childrenOf(store, from)) {
       const id = copier.copy(child, into);
-      if (child.kind === FILE) files++;
-      else {
+      if (child.kind === FILE) {
+        files++;
+        sums.fileBytes += child.size_bytes;
+      } else {
         folders++;
         waiting.push({ from: child.id, into: id });
       }
       if (++copied % STEP === 0) yield;
     }
     store.nodes.setCounts(into, folders, files);
+    sums.files += files;
+    sums.folders += folders;
   }
+  return sums;
 }
 
 /** The children of a folder, a slice at a time, so that they may be read on in a later deed. */
@@ -101,6 +108,7 @@ class RowCopier {
             ...folderRow(this.#accountId, parentId, source.name, nowMs, seq),
             createdSeq: this.#createdSeq,
             metadata,
+            below: store.nodes.heights.belowOf(source.id),
           });
     store.accounts.record(this.#accountId, seq, id);
     return id;

@@ -1,13 +1,15 @@
 import type { Transaction } from "../../db/transaction.ts";
 import { newId } from "../../lib/id.ts";
+import { AppError } from "../../errors.ts";
 import { joinPath } from "../../lib/path.ts";
+import { addWays, PATH_BYTES_MAX, refuseTooLong, stepTo } from "./heights.ts";
 import { ensureFolderId, insertFolder } from "./make-folder.ts";
 import { nameTaken } from "./names.ts";
 import { FILE, metadataToJson, tagsToJson } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileNode, FolderNode, NewFile, NewFolder, OnConflict } from "./types.ts";
 import { fingerprint, placeOf, subjectOf } from "./undo.ts";
-import { applyFileChanges, refuseLongPath } from "./update.ts";
+import { applyFileChanges } from "./update.ts";
 import { addVersion, type Content } from "./versions.ts";
 
 /** A file to be put into a folder, wherever its content comes from. */
@@ -19,9 +21,13 @@ export interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
 /** @see TreeWriter.createFolder */
 export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder): FolderNode {
   const { accountId, parentPath, name, metadata } = input;
-  refuseLongPath(joinPath(parentPath, name));
+  if (Buffer.byteLength(joinPath(parentPath, name)) > PATH_BYTES_MAX) {
+    const message = `The path is longer than ${PATH_BYTES_MAX} bytes in UTF-8. Choose a folder further up.`;
+    throw new AppError("invalid_path", message, { field: "folder" });
+  }
   const parentId = ensureFolderId(store, tx, accountId, parentPath);
   if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
+  refuseTooLong(addWays(store.nodes.heights.wayTo(parentId), stepTo(name)));
   const folder = store.getFolder(insertFolder(store, tx, accountId, parentId, name, metadataToJson(metadata)));
   store.tellOfFolder(tx, "folder.created", folder);
   return folder;

@@ -8,6 +8,7 @@ import { AppError, notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath } from "../../lib/path.ts";
 import { ROOT_NAME } from "./folder-paths.ts";
+import { PATH_BYTES_MAX } from "./heights.ts";
 import type { StoredNode } from "./node-rows.ts";
 import { FILE, parseTags } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
@@ -63,7 +64,7 @@ export function deleteFolder(
   store.accounts.record(folder.accountId, seq, folder.id);
   store.names.freed(tx, folder.parentId);
   store.paths.drop();
-  takeApart(store, folder.id, REAP_AT_ONCE);
+  takeApart(store, tx, folder.id, REAP_AT_ONCE);
   return { publicId: folder.publicId, name: folder.name, deletedAtMs: store.clock.nowMs() };
 }
 
@@ -84,7 +85,8 @@ export function detachRoot(store: TreeStore, accountId: number): void {
   store.sqlite
     .query(
       // The account has no tree from now on; whose root it was is still told by the negative number.
-      "UPDATE accounts SET root_id = -root_id, files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0 WHERE id = ?1",
+      `UPDATE accounts SET root_id = -root_id, files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0,
+         trash_nodes = 0 WHERE id = ?1`,
     )
     .run(accountId);
   store.accounts.touch(accountId);
@@ -92,7 +94,7 @@ export function detachRoot(store: TreeStore, accountId: number): void {
 }
 
 /** @see TreeWriter.reapSome */
-export function reapSome(store: TreeStore, limit: number): number {
+export function reapSome(store: TreeStore, tx: Transaction, limit: number): number {
   const cutOff = store.sqlite
     .query<{ id: number }, [string]>(
       "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> ?1",
@@ -101,7 +103,7 @@ export function reapSome(store: TreeStore, limit: number): number {
   let removed = 0;
   for (const { id } of cutOff) {
     if (removed >= limit) break;
-    if (!store.underConstruction.has(id)) removed += takeApart(store, id, limit - removed);
+    if (!store.underConstruction.has(id)) removed += takeApart(store, tx, id, limit - removed);
   }
   return removed;
 }
@@ -138,8 +140,19 @@ function versionBytesBelow(store: TreeStore, subtree: string, folderId: number):
   return row?.bytes ?? 0;
 }
 
-/** Removes up to `limit` rows of a folder that was cut off, from the bottom up. @returns how many */
-export function takeApart(store: TreeStore, folderId: number, limit: number): number {
+/** The way from a folder that was cut off down to where it is being taken apart. */
+export type WayDown = readonly { readonly id: number; readonly path: string }[];
+
+/** Levels that one step goes down; a deeper tree is gone down in several. */
+const LEVELS_A_STEP = 500;
+
+/**
+ * Removes up to `limit` rows of a folder that was cut off, from the bottom up. It begins where the last step ended: going
+ * down a thousand levels again for every few rows would take all the time. That is remembered when it is committed, for what
+ * was cut off for good never changes again.
+ * @returns how many rows; at least 1 where there are more
+ */
+export function takeApart(store: TreeStore, tx: Transaction, folderId: number, limit: number): number {
   const filesOf = store.sqlite.query<{ id: number }, [number, number]>(
     "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 1 LIMIT ?2",
   );
@@ -148,29 +161,36 @@ export function takeApart(store: TreeStore, folderId: number, limit: number): nu
   );
   const nowMs = store.clock.nowMs();
   const removal = store.undo.findRemoval(folderId);
-  const way = [{ id: folderId, path: removal?.path ?? "" }];
+  const way = [...(store.waysDown.get(folderId) ?? [{ id: folderId, path: removal?.path ?? "" }])];
+  const deepest = way.length + LEVELS_A_STEP;
   const gone: StoredNode[] = [];
   const remove = (id: number, folder: string) => {
     const node = store.nodes.get(id);
     removeRow(store, node, nowMs, false, folder, removal);
     gone.push(node);
   };
-  while (gone.length < limit) {
+  while (gone.length < limit && way.length < deepest) {
     const at = way.at(-1);
     if (at === undefined) break;
     const files = filesOf.all(at.id, limit - gone.length);
     for (const { id } of files) remove(id, at.path);
     if (gone.length >= limit) break;
     const below = folderIn.get(at.id);
-    if (below !== null) way.push({ id: below.id, path: joinPath(at.path, below.name) });
+    // A longer path could not be made again.
+    if (below !== null)
+      way.push({ id: below.id, path: at.path.length > PATH_BYTES_MAX ? at.path : joinPath(at.path, below.name) });
     else {
       way.pop();
       remove(at.id, way.at(-1)?.path ?? "");
     }
   }
+  tx.afterCommit(() => {
+    if (way.length > 0) store.waysDown.set(folderId, way);
+    else store.waysDown.delete(folderId);
+  });
   // All at once: the index of names writes out what it has gathered whenever other tables are written in between.
   for (const node of gone) store.nodes.deleteName(node);
-  return gone.length;
+  return way.length > 0 ? Math.max(1, gone.length) : gone.length;
 }
 
 /**

@@ -3,7 +3,8 @@ import { AppError } from "../../errors.ts";
 import { newId } from "../../lib/id.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
-import { ROOT_NAME } from "./folder-paths.ts";
+import { isShortened, ROOT_NAME } from "./folder-paths.ts";
+import { NO_WAY, pathTooLong, refuseTooLong, stepTo, type Way, wayOf } from "./heights.ts";
 import { FILE, FOLDER, parseMetadata } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import { fingerprint } from "./undo.ts";
@@ -25,28 +26,38 @@ export function createAccountRoot(store: TreeStore, accountId: number): number {
 /**
  * The folder at a path, with everything on the way to it made where it is missing, each with its journal row.
  * @returns its row id
- * @throws AppError not_a_folder where a file is in the way
+ * @throws AppError not_a_folder where a file is in the way; path_too_long where it is missing and would lie too deep
  */
 export function ensureFolderId(store: TreeStore, tx: Transaction, accountId: number, path: string): number {
   const known = store.paths.findId(accountId, path);
   if (known !== undefined) return known;
+  // It names a folder that lies too deep: what it says must not be made at the top.
+  if (isShortened(path)) throw pathTooLong();
   const rootId = store.paths.rootOf(accountId);
   // Erased while the request was under way.
   if (rootId === undefined) throw new AppError("revoked_token", "This account does not exist any more.");
   let id = rootId;
   let at = ROOT_PATH;
+  let below = wayOf(path);
+  refuseTooLong(below);
   for (const name of segmentsOf(path)) {
     at = joinPath(at, name);
+    const step = stepTo(name);
+    below = { levels: below.levels - step.levels, bytes: below.bytes - step.bytes };
     const holder = store.names.find(id, name);
     if (holder?.kind === FILE) {
       throw new AppError("not_a_folder", `"${at}" is a file. Give another folder.`, { field: "folder", path: at });
     }
-    id = holder?.id ?? insertFolder(store, tx, accountId, id, name, null);
+    id = holder?.id ?? insertFolder(store, tx, accountId, id, name, null, below);
   }
   return id;
 }
 
-/** Makes one folder in another; its name must be free. @returns its row id */
+/**
+ * Makes one folder in another; its name must be free.
+ * @param below what will be made below it in the same transaction
+ * @returns its row id
+ */
 export function insertFolder(
   store: TreeStore,
   tx: Transaction,
@@ -54,10 +65,11 @@ export function insertFolder(
   parentId: number,
   name: string,
   metadata: string | null,
+  below: Way = NO_WAY,
 ): number {
   const nowMs = store.clock.nowMs();
   const seq = store.accounts.take(accountId, { folders: 1 });
-  const row = { ...folderRow(accountId, parentId, name, nowMs, seq), metadata };
+  const row = { ...folderRow(accountId, parentId, name, nowMs, seq), metadata, below };
   const id = store.nodes.insert(tx, row);
   store.accounts.record(accountId, seq, id);
   store.undo.note({ accountId, seq, nodeId: id, publicId: row.publicId, kind: FOLDER, what: "create" }, () => ({

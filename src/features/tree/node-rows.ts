@@ -4,6 +4,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { fold } from "../../lib/path.ts";
 import type { Anchors } from "./anchors.ts";
+import { Heights, NO_WAY, type Way } from "./heights.ts";
 import { FILE, FOLDER } from "./rows.ts";
 import type { SortKeys } from "./sorts.ts";
 
@@ -32,6 +33,8 @@ export interface NewNodeRow {
   readonly isPublic: boolean;
   readonly tags: string | null;
   readonly metadata: string | null;
+  /** Of a folder, what is known to come below it; see `heights.ts`. */
+  readonly below?: Way | undefined;
 }
 
 /** What a change of a node may set anew. */
@@ -66,6 +69,8 @@ type Value = string | number | null;
 
 /** The rows of `nodes` and `folders`. Every change is made inside a deed. */
 export class NodeRows {
+  /** How far the tree reaches below folders; what changes here raises it. */
+  readonly heights: Heights;
   readonly #anchors: Anchors;
   readonly #insert;
   readonly #insertFolder;
@@ -86,14 +91,15 @@ export class NodeRows {
 
   constructor(sqlite: Database, anchors: Anchors) {
     this.#anchors = anchors;
+    this.heights = new Heights(sqlite);
     this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
          is_public, tags, metadata, content_device_id)
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?23, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
     );
-    this.#insertFolder = sqlite.prepare<undefined, [number, number]>(
-      "INSERT INTO folders (node_id, path_seq) VALUES (?1, ?2)",
+    this.#insertFolder = sqlite.prepare<undefined, [number, number, number, number]>(
+      "INSERT INTO folders (node_id, path_seq, levels_below, bytes_below) VALUES (?1, ?2, ?3, ?4)",
     );
     this.#insertName = sqlite.prepare<undefined, [number, string]>("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)");
     this.#deleteName = sqlite.prepare<undefined, [number, string]>(
@@ -173,7 +179,11 @@ export class NodeRows {
       node.createdSeq ?? node.seq,
     );
     const id = Number(lastInsertRowid);
-    if (!isFile) this.#insertFolder.run(id, node.seq);
+    if (!isFile) {
+      const { below = NO_WAY } = node;
+      this.#insertFolder.run(id, node.seq, below.levels, below.bytes);
+      if (node.parentId !== null) this.heights.raise(node.parentId, node.name, below);
+    }
     this.#insertName.run(id, sortKey);
     return id;
   }
@@ -219,6 +229,9 @@ export class NodeRows {
     }
     const after = { ...before, name: change.name, sort_key: sortKey, modified_at: change.modifiedAtMs };
     const { parent_id: oldParent, kind } = before;
+    if (kind === FOLDER && (oldParent !== change.parentId || before.name !== change.name)) {
+      this.heights.raise(change.parentId, change.name, this.heights.belowOf(before.id));
+    }
     if (oldParent === change.parentId) this.childChanged(tx, oldParent, kind, before, after);
     else {
       if (oldParent !== null) this.childChanged(tx, oldParent, kind, before, undefined);
@@ -309,6 +322,7 @@ export class NodeRows {
   ): void {
     const sortKey = fold(place.name);
     this.#reattach.run(node.id, place.parentId, place.name, sortKey, place.seq);
+    if (node.kind === FOLDER) this.heights.raise(place.parentId, place.name, this.heights.belowOf(node.id));
     if (sortKey !== node.sort_key) {
       this.#deleteName.run(node.id, node.sort_key);
       this.#insertName.run(node.id, sortKey);

@@ -39,9 +39,6 @@ import { type WalkVisitor, walkBelow } from "./walk.ts";
 /** Copies of one content that are looked at: those of a folder that was just deleted are no files any more. */
 const HOLDERS_MAX = 100;
 
-/** Far beyond what a path of 4,096 bytes allows; a longer chain is a circle. */
-const DEPTH_MAX = 20_000;
-
 /** What an earlier content has of its own. */
 interface VersionRow {
   readonly sizeBytes: number;
@@ -64,7 +61,6 @@ export class TreeReader {
   readonly #holders;
   /** The tree as it was. */
   readonly past: PastReader;
-  readonly #parent;
   readonly #version;
 
   constructor(store: TreeStore) {
@@ -79,9 +75,6 @@ export class TreeReader {
     );
     this.#holders = store.sqlite.prepare<{ id: number }, [number, number, number]>(
       "SELECT id FROM nodes INDEXED BY nodes_blob WHERE blob_id = ?1 AND account_id = ?2 LIMIT ?3",
-    );
-    this.#parent = store.sqlite.prepare<{ parentId: number | null }, [number]>(
-      "SELECT parent_id AS parentId FROM nodes WHERE id = ?1",
     );
     this.#version = store.sqlite.prepare<VersionRow, [number, number]>(
       `SELECT v.size_bytes AS sizeBytes, v.media_type AS mediaType, v.created_at AS contentAtMs, v.blob_id AS blobId,
@@ -119,12 +112,7 @@ export class TreeReader {
 
   /** Whether a node lies below a folder, at any depth, or is it: told by ids, never by paths (D51). */
   isWithin(node: TreeNode, folderId: number): boolean {
-    if (node.id === folderId) return true;
-    for (let id = node.parentId, depth = 0; id !== null && depth < DEPTH_MAX; depth++) {
-      if (id === folderId) return true;
-      id = this.#parent.get(id)?.parentId ?? null;
-    }
-    return false;
+    return this.#store.paths.isWithin(node.id, folderId);
   }
 
   /** A file with one of its contents, the present or an earlier one; undefined where that one is gone. */
@@ -235,6 +223,11 @@ export class TreeReader {
     return this.#store.accounts.usage(accountId);
   }
 
+  /** @throws AppError quota_exceeded where the account may not hold so many more files and folders */
+  refuseNodes(accountId: number, added: number): void {
+    this.#store.accounts.refuseNodes(accountId, added);
+  }
+
   /** Largest first. Files of a large folder that was just deleted leave this list within seconds, the sums at once. */
   usageByType(accountId: number): TypeUsage[] {
     const inTrash = typesInTrash(this.#store, accountId);
@@ -271,6 +264,17 @@ export class TreeReader {
   /** Compares the references of all contents with what counting gives; empty when all is right. Repairs nothing. */
   recountBlobs(): Promise<Drift[]> {
     return recountBlobs(this.#store.reader);
+  }
+
+  /** As {@link changesSince}, with what is long to read off the event loop. @see ChangeReader.readNext */
+  nextChanges(
+    accountId: number,
+    from: ChangePosition,
+    limit: number,
+    wantsFolders: boolean,
+    isValid: () => boolean,
+  ): Promise<ChangePage | undefined> {
+    return this.#changes.readNext(accountId, from, limit, wantsFolders, isValid);
   }
 
   /** What has changed since a place in the account's journal. In place; some milliseconds for 500 changes. */

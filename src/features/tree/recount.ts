@@ -29,6 +29,11 @@ const OF_ACCOUNT = [
   `SELECT 'accounts.trash_bytes' AS counter, ?1 AS "of", a.trash_bytes AS stored, c.counted FROM accounts a,
      (SELECT ifnull(sum(file_bytes + version_bytes), 0) AS counted FROM trash WHERE account_id = ?1) c
    WHERE a.id = ?1 AND a.trash_bytes <> c.counted`,
+  `SELECT 'accounts.trash_nodes' AS counter, ?1 AS "of", a.trash_nodes AS stored, c.counted FROM accounts a,
+     (SELECT ifnull(sum(files + folders), 0) AS counted FROM trash WHERE account_id = ?1) c
+   WHERE a.id = ?1 AND a.trash_nodes <> c.counted`,
+  reachBelow("levels_below", "1"),
+  reachBelow("bytes_below", "1 + octet_length(n.name)"),
   inTrash(
     "files",
     "(SELECT count(*) FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 1)",
@@ -86,6 +91,14 @@ function inTrash(column: string, ofFolder: string, ofFile: string | number): str
         (WITH RECURSIVE s(id) AS (SELECT t.node_id UNION ALL
            SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0) SELECT ${ofFolder}) END AS counted
     FROM trash t WHERE t.account_id = ?1 AND stored <> counted LIMIT ${FINDINGS_MAX}`;
+}
+
+/** Folders whose bound of what lies below is less than that of a folder in it, with the step to that. A higher bound is right. */
+function reachBelow(column: string, step: string): string {
+  return `${IN_TREE} SELECT 'folders.${column}' AS counter, f.node_id AS "of", f.${column} AS stored,
+     (SELECT ifnull(max(${step} + c.${column}), 0) FROM nodes n INDEXED BY nodes_name CROSS JOIN folders c ON c.node_id = n.id
+      WHERE n.parent_id = s.id AND n.kind = 0) AS counted
+   FROM s CROSS JOIN folders f ON f.node_id = s.id WHERE stored < counted LIMIT ${FINDINGS_MAX}`;
 }
 
 function countedTypes(column: "files" | "bytes", counting: string): string {

@@ -17,6 +17,7 @@ import {
   type Source,
   TRIGRAM,
 } from "./find-sql.ts";
+import { isShortened } from "./folder-paths.ts";
 import { FILE, FOLDER } from "./rows.ts";
 import { compareKeys, SORT_COLUMNS, type SortKeys } from "./sorts.ts";
 import type { TreeStore } from "./store.ts";
@@ -155,6 +156,11 @@ export class Finder {
   #below(folder: FolderNode, candidates: readonly Candidate[]): Candidate[] {
     const parents = candidates.flatMap(({ parent_id }) => (parent_id === null ? [] : [parent_id]));
     const paths = this.#store.paths.pathsOf(parents);
+    // A shortened path does not say what is above.
+    if ([folder.path, ...paths.values()].some(isShortened)) {
+      const below = this.#store.paths.within(paths.keys(), folder.id);
+      return candidates.filter(({ parent_id }) => parent_id !== null && below.has(parent_id));
+    }
     const prefix = folder.path === "/" ? "/" : `${folder.path}/`;
     return candidates.filter(({ parent_id }) => {
       const path = parent_id === null ? undefined : paths.get(parent_id);

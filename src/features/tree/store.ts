@@ -8,6 +8,7 @@ import { invariant } from "../../lib/invariant.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import { Accounts } from "./accounts.ts";
 import { Anchors } from "./anchors.ts";
+import type { WayDown } from "./delete.ts";
 import { Deletions } from "./deletions.ts";
 import { BlobRows } from "./blob-rows.ts";
 import { factsOf } from "./facts.ts";
@@ -28,6 +29,8 @@ export interface TreeOptions {
   readonly reader: Reader;
   readonly clock: Clock;
   readonly log: Log;
+  /** How many files and folders an account may hold, the trash included; null, and the default, for no limit. */
+  readonly maxNodesOf?: ((accountId: number) => number | null) | undefined;
   /** Hears of what happens to files. */
   readonly events?: Events | undefined;
 }
@@ -62,6 +65,8 @@ export class TreeStore {
   readonly history: HistoryLog;
   /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
   readonly underConstruction = new Set<number>();
+  /** Of folders that are being taken apart, how far down that has come. */
+  readonly waysDown = new Map<number, WayDown>();
   /** The device whose request is being carried out; null for all others. Set by {@link by} alone. */
   actorDeviceId: number | null = null;
   /** Of each account what was read since its tree last changed; what was read before is of no use any more. */
@@ -71,7 +76,7 @@ export class TreeStore {
   readonly #byId;
   readonly #byIds;
 
-  constructor({ sqlite, reader, clock, log, events = new Events() }: TreeOptions) {
+  constructor({ sqlite, reader, clock, log, maxNodesOf = () => null, events = new Events() }: TreeOptions) {
     this.sqlite = sqlite;
     this.reader = reader;
     this.clock = clock;
@@ -79,6 +84,7 @@ export class TreeStore {
     this.accounts = new Accounts(sqlite, {
       clock,
       actorDeviceId: () => this.actorDeviceId,
+      maxNodesOf,
       onGrown: (tx, accountId, usedBeforeBytes, usedAfterBytes) =>
         events.emit(tx, "storage.grown", { accountId, usedBeforeBytes, usedAfterBytes }),
     });
@@ -190,6 +196,7 @@ export class TreeStore {
   /** Forgets everything kept in memory: another process wrote. */
   dropCaches(): void {
     this.#forgetNodes();
+    this.waysDown.clear();
     this.paths.drop();
     this.names.drop();
   }

@@ -8,14 +8,15 @@ import { rows } from "../../db/reader.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import { invariant } from "../../lib/invariant.ts";
-import { fold, joinPath, parentPath, ROOT_PATH } from "../../lib/path.ts";
+import { fold, parentPath, ROOT_PATH } from "../../lib/path.ts";
 import { usageType } from "./accounts.ts";
 import { takeApart } from "./delete.ts";
+import { isShortened } from "./folder-paths.ts";
+import { addWays, stepTo, wayOf } from "./heights.ts";
 import type { StoredNode } from "./node-rows.ts";
 import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, parseTags, toNode } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { NodeRef, TagSums, TrashedNode, TrashSums, TreeNode, TypeSums } from "./types.ts";
-import { refuseLongPath } from "./update.ts";
 import { dropVersions } from "./versions.ts";
 
 /** What a folder counts for, and the state of its account that this is true of. */
@@ -128,6 +129,7 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, weigh
     fileBytes: -fileBytes,
     versionBytes: -versionBytes,
     trashBytes,
+    trashNodes: files + folders,
   });
   const row = store.nodes.get(node.id);
   const nowMs = store.clock.nowMs();
@@ -190,16 +192,16 @@ export function restoreNode(store: TreeStore, tx: Transaction, ref: NodeRef): Tr
   const { trashed, row } = getTrashed(store, ref);
   const { account_id: accountId, file_bytes: fileBytes, version_bytes: versionBytes } = trashed;
   const parentId = folderToReturnTo(store, trashed);
-  const parent = store.getFolder(parentId);
   const isTaken = store.names.find(parentId, row.name) !== undefined;
   const name = isTaken ? store.names.numbered(tx, parentId, row.name) : row.name;
-  if (row.kind === FOLDER) refuseLongPath(joinPath(parent.path, name));
+  if (row.kind === FOLDER) refuseTooDeep(store, row, trashed, parentId, name);
   const seq = store.accounts.take(accountId, {
     files: trashed.files,
     folders: trashed.folders,
     fileBytes,
     versionBytes,
     trashBytes: -(fileBytes + versionBytes),
+    trashNodes: -(trashed.files + trashed.folders),
   });
   store.history.noteReturned(row, seq);
   store.nodes.reattach(tx, row, { parentId, name, seq });
@@ -218,6 +220,15 @@ export function restoreNode(store: TreeStore, tx: Transaction, ref: NodeRef): Tr
   return node;
 }
 
+/** A place no deeper than the former one is not refused. @throws AppError path_too_long */
+function refuseTooDeep(store: TreeStore, row: StoredNode, trashed: TrashRow, parentId: number, name: string): void {
+  const { heights } = store.nodes;
+  // A shortened path does not say how deep it was; it may go back to the folder that it was in.
+  const wasBeyond = isShortened(trashed.folder) && parentId === trashed.parent_id;
+  const folder = wasBeyond ? heights.wayTo(parentId) : wayOf(trashed.folder);
+  heights.refuseTooDeep(row.id, parentId, name, addWays(folder, stepTo(row.name)));
+}
+
 /** The folder that it was in, wherever that is now; where it is gone, the nearest on its former path that is there. */
 function folderToReturnTo(store: TreeStore, { account_id: accountId, parent_id: parentId, folder }: TrashRow): number {
   if (store.paths.pathOf(parentId) !== undefined) return parentId;
@@ -229,11 +240,14 @@ function folderToReturnTo(store: TreeStore, { account_id: accountId, parent_id: 
 }
 
 /** @see TreeWriter.purge */
-export function purgeNode(store: TreeStore, ref: NodeRef): TrashedNode {
+export function purgeNode(store: TreeStore, tx: Transaction, ref: NodeRef): TrashedNode {
   const { trashed, row } = getTrashed(store, ref);
   const found = describe(store, trashed);
   const { account_id: accountId, file_bytes: fileBytes, version_bytes: versionBytes } = trashed;
-  const seq = store.accounts.take(accountId, { trashBytes: -(fileBytes + versionBytes) });
+  const seq = store.accounts.take(accountId, {
+    trashBytes: -(fileBytes + versionBytes),
+    trashNodes: -(trashed.files + trashed.folders),
+  });
   const subject = { accountId, seq, nodeId: row.id, publicId: row.public_id, kind: row.kind, what: "delete" } as const;
   // For undoing it was in its folder; for looking back it is known to have been in the trash.
   store.undo.note(subject, () => store.undo.describe({ ...row, parent_id: trashed.parent_id }, trashed.folder));
@@ -244,7 +258,7 @@ export function purgeNode(store: TreeStore, ref: NodeRef): TrashedNode {
     // The reaper writes tombstones of all below it, for those who have not asked since it went into the trash.
     store.accounts.unbury(accountId, trashed.seq);
     store.sqlite.query("UPDATE nodes SET parent_id = NULL WHERE id = ?1").run(row.id);
-    takeApart(store, row.id, REAP_AT_ONCE);
+    takeApart(store, tx, row.id, REAP_AT_ONCE);
   }
   return found;
 }

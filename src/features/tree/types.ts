@@ -115,6 +115,8 @@ export interface Usage {
   readonly trashBytes: number;
   readonly reservedBytes: number;
   readonly usedBytes: number;
+  /** Files and folders, those in the trash included: what counts against the plan's number. */
+  readonly nodes: number;
 }
 
 /** Files and bytes of one media type (lower case, without parameters). */
@@ -218,6 +220,8 @@ export interface CopyOptions {
   readonly preserveMetadata: boolean;
   readonly createdBy: number;
   readonly quotaBytes: number | null;
+  /** Holds room on the disk for the rows of a large copy. @returns what lets go of it @throws AppError disk_full */
+  readonly reserveSpace?: ((bytes: number) => () => void) | undefined;
 }
 
 /** What is left to tell of a node that was deleted. */

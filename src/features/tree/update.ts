@@ -1,7 +1,6 @@
 /** Renames, moves and other changes of what is there. A change writes one node, however much lies below it. */
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
-import { joinPath, ROOT_PATH } from "../../lib/path.ts";
 import { mergeMetadata } from "./labels.ts";
 import { ensureFolderId } from "./make-folder.ts";
 import { nameTaken } from "./names.ts";
@@ -9,8 +8,6 @@ import { metadataToJson, tagsToJson } from "./rows.ts";
 import type { TreeStore } from "./store.ts";
 import type { FileChanges, FileNode, FolderChanges, FolderNode, NodeRef, Precondition, TreeNode } from "./types.ts";
 import { changeOf, subjectOf } from "./undo.ts";
-
-const PATH_BYTES_MAX = 4_096;
 
 /** @see TreeWriter.updateFile */
 export function updateFile(
@@ -70,19 +67,20 @@ export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, ch
   if (folder === undefined) throw notFound("The folder");
   const { name = folder.name } = changes;
   const isRoot = folder.parentId === null;
-  if (isRoot && (name !== folder.name || (changes.folderPath ?? ROOT_PATH) !== ROOT_PATH)) {
+  if (isRoot && (name !== folder.name || changes.folderPath !== undefined)) {
     throw new AppError("invalid_path", "The top folder can't be renamed or moved. Choose one inside it.", {
       field: changes.name === undefined ? "folder" : "name",
     });
   }
-  if (changes.folderPath !== undefined) refuseInside(folder, changes.folderPath);
   const metadata = metadataToJson(mergeMetadata(folder.metadata, changes.metadata ?? {}));
   if (isRoot) return describeRoot(store, folder, metadata);
   const parentId = targetFolder(store, tx, folder, changes.folderPath);
+  if (parentId !== folder.parentId) refuseInside(store, folder, parentId, changes.folderPath);
   const isPlaced = parentId === folder.parentId && name === folder.name;
   if (isPlaced && metadata === metadataToJson(folder.metadata)) return folder;
   if (!isPlaced) {
-    refuseLongPath(joinPath(changes.folderPath ?? folder.folder, name));
+    const { heights } = store.nodes;
+    heights.refuseTooDeep(folder.id, parentId, name, heights.wayTo(folder.id));
     takePlace(store, tx, folder, parentId, name);
   }
   const seq = store.accounts.take(folder.accountId, {});
@@ -116,21 +114,21 @@ export function move(store: TreeStore, tx: Transaction, ref: NodeRef, destinatio
   return node.kind === "file" ? applyFileChanges(store, tx, node, changes) : updateFolder(store, tx, node, changes);
 }
 
-/** @throws AppError invalid_path where `destinationPath` is the folder itself or lies below it */
-export function refuseInside(folder: FolderNode, destinationPath: string): void {
-  const isInside = destinationPath === folder.path || destinationPath.startsWith(joinPath(folder.path, ""));
-  if (!isInside) return;
+/**
+ * Refuses to put a folder into itself. By ids: a missing destination has been made by now, in the transaction that this undoes.
+ * @throws AppError invalid_path where the destination is the folder itself or lies below it
+ */
+export function refuseInside(
+  store: TreeStore,
+  folder: FolderNode,
+  destinationId: number,
+  destinationPath: string | undefined,
+): void {
+  if (!store.paths.isWithin(destinationId, folder.id)) return;
   throw new AppError("invalid_path", `"${folder.path}" can't be put into itself. Choose another folder.`, {
     field: "folder",
     path: destinationPath,
   });
-}
-
-/** @throws AppError invalid_path where a folder's path would be longer than paths may be */
-export function refuseLongPath(path: string): void {
-  if (Buffer.byteLength(path) <= PATH_BYTES_MAX) return;
-  const message = `The path would be longer than ${PATH_BYTES_MAX} bytes in UTF-8. Choose a folder further up.`;
-  throw new AppError("invalid_path", message, { field: "folder" });
 }
 
 function targetFolder(store: TreeStore, tx: Transaction, node: TreeNode, folderPath: string | undefined): number {

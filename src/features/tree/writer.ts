@@ -279,8 +279,8 @@ export class TreeWriter {
   }
 
   /** Deletes what is in the trash for good; rows of large folders are left for {@link reapSome}. @throws AppError not_found */
-  purge(_tx: Transaction, node: NodeRef): TrashedNode {
-    return purgeNode(this.#store, node);
+  purge(tx: Transaction, node: NodeRef): TrashedNode {
+    return purgeNode(this.#store, tx, node);
   }
 
   /** Cuts the whole tree of an account off: gone at once for every reader; its rows are left for {@link reapSome}. */
@@ -293,8 +293,8 @@ export class TreeWriter {
    * folder was deleted, again and again until it returns 0; by the server alone.
    * @returns rows removed
    */
-  reapSome(_tx: Transaction, limit = 20): number {
-    return reapSome(this.#store, limit);
+  reapSome(tx: Transaction, limit = 20): number {
+    return reapSome(this.#store, tx, limit);
   }
 
   /**

@@ -60,10 +60,11 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
           summary: "The contents of a file, the newest first",
           description:
             "Earlier contents are kept for as long as they are among the last 10 or were replaced within the last 30 " +
-            "days (configurable), and count in the usage.",
+            "days (configurable), and count in the usage. For a file that is shared with you, the share must have " +
+            "versions: true.",
           access: "reader",
           data: VersionsRecord,
-          errors: ["not_found", "invalid_field"],
+          errors: ["not_found", "invalid_field", "share_permission"],
         }),
       },
     )
@@ -121,6 +122,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
         ...documented({
           tag: "Versions",
           summary: "Delete an earlier version for good",
+          description: "The current version cannot be deleted.",
           access: "writer",
           data: DeletedVersionRecord,
           errors: ["not_found", "invalid_field", "share_permission", "version_conflict"],

@@ -2,7 +2,7 @@
 import type { Writer } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
 import type { StorageLimits } from "../files/service.ts";
-import { actingDevice, type Permissions } from "../permissions/permissions.ts";
+import { actingDevice, type Permissions, type Permitted } from "../permissions/permissions.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode, FileVersion, Precondition } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
@@ -37,7 +37,7 @@ export class VersionService {
   /** The contents of a file, the newest (the present one) first. @throws AppError not_found | share_permission */
   list(user: User, fileId: string): StoredVersion[] {
     const { permissions, tree, findUser } = this.#options;
-    const { node } = permissions.file(user, fileId, "read");
+    const { node } = permissions.file(user, fileId, "versions");
     return tree.listVersions(node).map((version) => {
       const author = version.createdBy === null ? undefined : findUser(version.createdBy);
       return {
@@ -49,10 +49,13 @@ export class VersionService {
     });
   }
 
-  /** The file with the content of one of its versions in place of the present one. @throws AppError not_found */
+  /**
+   * The file with the content of one of its versions in place of the present one.
+   * @throws AppError not_found | share_permission
+   */
   open(user: User, fileId: string, version: number): FileNode {
     const { permissions, tree } = this.#options;
-    const file = tree.findVersion(permissions.file(user, fileId, "read").node, version);
+    const file = tree.findVersion(permissions.file(user, fileId, "versions").node, version);
     if (file === undefined) throw notFound("This version");
     return file;
   }
@@ -68,12 +71,12 @@ export class VersionService {
     version: number,
     precondition: Precondition | undefined,
   ): Promise<FileNode> {
-    const { writer, treeWriter, permissions, limitsOf } = this.#options;
-    const { owner } = permissions.file(user, fileId, "write");
+    const { writer, treeWriter, limitsOf } = this.#options;
+    const { owner } = this.#writable(user, fileId);
     const { quotaBytes, plan } = limitsOf(owner);
     try {
       return await writer.run((tx) => {
-        const permitted = permissions.file(user, fileId, "write");
+        const permitted = this.#writable(user, fileId);
         const ref = { accountId: permitted.owner.id, publicId: fileId };
         return permitted.view.run(() =>
           treeWriter.by(actingDevice(user, permitted), () =>
@@ -96,11 +99,17 @@ export class VersionService {
    * @throws AppError not_found | share_permission; version_conflict for the present one
    */
   async delete(user: User, fileId: string, version: number): Promise<{ dropped: FileVersion; owner: User }> {
-    const { writer, treeWriter, permissions } = this.#options;
+    const { writer, treeWriter } = this.#options;
     return writer.run((tx) => {
-      const { owner } = permissions.file(user, fileId, "write");
+      const { owner } = this.#writable(user, fileId);
       const dropped = treeWriter.deleteVersion(tx, { accountId: owner.id, publicId: fileId }, version);
       return { dropped, owner };
     });
+  }
+
+  /** A file whose versions the user may see and change. @throws AppError not_found | share_permission */
+  #writable(user: User, fileId: string): Permitted<FileNode> {
+    this.#options.permissions.file(user, fileId, "versions");
+    return this.#options.permissions.file(user, fileId, "write");
   }
 }

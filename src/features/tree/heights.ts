@@ -1,0 +1,185 @@
+/**
+ * How deep folders may lie, and how far the tree reaches below each. A folder knows an upper bound of what lies below it
+ * (`folders.levels_below`, `folders.bytes_below`): a folder's bound is never below its child's plus the step to it. Making,
+ * moving and restoring folders raise the bounds of those above; nothing lowers them. So the check of a move costs a few
+ * rows for a subtree of any size, and only where the bound is too high is the tree below searched, along the high bounds alone.
+ */
+import type { Database } from "bun:sqlite";
+import { AppError } from "../../errors.ts";
+import { segmentsOf } from "../../lib/path.ts";
+
+/** Folders on the way from the root to a folder, itself included. */
+export const LEVELS_MAX = 256;
+/** Bytes of a folder's whole path in UTF-8; the name of a file in it comes on top. */
+export const PATH_BYTES_MAX = 4_096;
+/** Folders looked at in search of one that is too deep (some tens of milliseconds); beyond it the bound is believed. */
+const LOOKED_AT_MAX = 20_000;
+
+/** A way through folders: how many, and the bytes of their names with a slash before each. */
+export interface Way {
+  readonly levels: number;
+  readonly bytes: number;
+}
+
+/** The way to nowhere. */
+export const NO_WAY: Way = { levels: 0, bytes: 0 };
+
+/** What one step to a folder of this name adds. */
+export function stepTo(name: string): Way {
+  return { levels: 1, bytes: 1 + Buffer.byteLength(name) };
+}
+
+/** The way to a folder by its normalised path. */
+export function wayOf(path: string): Way {
+  return segmentsOf(path).reduce((way, name) => addWays(way, stepTo(name)), NO_WAY);
+}
+
+/** One way after the other. */
+export function addWays(one: Way, other: Way): Way {
+  return { levels: one.levels + other.levels, bytes: one.bytes + other.bytes };
+}
+
+interface Child {
+  readonly id: number;
+  readonly bytes: number;
+  readonly levelsBelow: number;
+  readonly bytesBelow: number;
+}
+
+/** Bounds of what lies below folders, and the check against the limits. */
+export class Heights {
+  readonly #raise;
+  readonly #step;
+  readonly #below;
+  readonly #wayTo;
+  readonly #children;
+
+  constructor(sqlite: Database) {
+    this.#raise = sqlite.prepare<undefined, [number, number, number]>(
+      `UPDATE folders SET levels_below = max(levels_below, ?2), bytes_below = max(bytes_below, ?3)
+       WHERE node_id = ?1 AND (levels_below < ?2 OR bytes_below < ?3)`,
+    );
+    this.#step = sqlite.prepare<{ parentId: number | null; bytes: number }, [number]>(
+      "SELECT parent_id AS parentId, 1 + octet_length(name) AS bytes FROM nodes WHERE id = ?1",
+    );
+    this.#below = sqlite.prepare<Way, [number]>(
+      "SELECT levels_below AS levels, bytes_below AS bytes FROM folders WHERE node_id = ?1",
+    );
+    this.#wayTo = sqlite.prepare<Way, [number]>(
+      `WITH RECURSIVE up(parent_id, bytes) AS (SELECT parent_id, 1 + octet_length(name) FROM nodes WHERE id = ?1
+         UNION ALL SELECT n.parent_id, 1 + octet_length(n.name) FROM up JOIN nodes n ON n.id = up.parent_id)
+       SELECT count(*) AS levels, ifnull(sum(bytes), 0) AS bytes FROM up WHERE parent_id IS NOT NULL`,
+    );
+    this.#children = sqlite.prepare<Child, [number, number]>(
+      `SELECT n.id, 1 + octet_length(n.name) AS bytes, f.levels_below AS levelsBelow, f.bytes_below AS bytesBelow
+       FROM nodes n INDEXED BY nodes_name CROSS JOIN folders f ON f.node_id = n.id
+       WHERE n.parent_id = ?1 AND n.kind = 0 LIMIT ?2`,
+    );
+  }
+
+  /** The bound of what lies below a folder. */
+  belowOf(folderId: number): Way {
+    return this.#below.get(folderId) ?? NO_WAY;
+  }
+
+  /** The way from the root, or from where a tree was cut off, to a folder. */
+  wayTo(folderId: number): Way {
+    return this.#wayTo.get(folderId) ?? NO_WAY;
+  }
+
+  /** Raises the bounds of a folder and of those above it to hold a child of this name and what lies below that. */
+  raise(folderId: number, childName: string, belowChild: Way): void {
+    let reach = addWays(stepTo(childName), belowChild);
+    let id: number | null = folderId;
+    while (id !== null && id > 0 && this.#raise.run(id, reach.levels, reach.bytes).changes > 0) {
+      const step = this.#step.get(id);
+      if (step === null) return;
+      reach = { levels: reach.levels + 1, bytes: reach.bytes + step.bytes };
+      id = step.parentId;
+    }
+  }
+
+  /**
+   * Refuses a place for a folder where it, or anything below it, would lie too deep or have too long a path.
+   * @param sourceId the folder itself, or the one it is a copy of
+   * @param former the way to where it was: what gets no longer is not refused, however long it is
+   * @throws AppError path_too_long
+   */
+  refuseTooDeep(sourceId: number, parentId: number, name: string, former?: Way): void {
+    this.refuseReach(sourceId, addWays(this.wayTo(parentId), stepTo(name)), former);
+  }
+
+  /** The same for a place that need not be there yet. @param to the way to it */
+  refuseReach(sourceId: number, to: Way, former?: Way): void {
+    const levelsLeft = former !== undefined && to.levels <= former.levels ? Infinity : LEVELS_MAX - to.levels;
+    const bytesLeft = former !== undefined && to.bytes <= former.bytes ? Infinity : PATH_BYTES_MAX - to.bytes;
+    if (levelsLeft < 0 || bytesLeft < 0) throw pathTooLong();
+    const below = this.belowOf(sourceId);
+    if (below.levels <= levelsLeft && below.bytes <= bytesLeft) return;
+    if (this.#reaches(sourceId, levelsLeft, bytesLeft)) throw pathTooLong();
+  }
+
+  /** Whether a folder below lies farther away than this. Looks only below those whose bound leaves it open. */
+  #reaches(folderId: number, levelsMax: number, bytesMax: number): boolean {
+    const open = [{ id: folderId, ...NO_WAY }];
+    let left = LOOKED_AT_MAX;
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      const children = this.#children.all(at.id, left);
+      left -= children.length;
+      if (left <= 0) return true;
+      const levels = at.levels + 1;
+      for (const child of children) {
+        const bytes = at.bytes + child.bytes;
+        if (levels > levelsMax || bytes > bytesMax) return true;
+        const isOpen = levels + child.levelsBelow > levelsMax || bytes + child.bytesBelow > bytesMax;
+        if (isOpen) open.push({ id: child.id, levels, bytes });
+      }
+    }
+    return false;
+  }
+}
+
+/** @throws AppError path_too_long where a folder that is to be made would lie too deep or have too long a path */
+export function refuseTooLong(way: Way): void {
+  if (way.levels > LEVELS_MAX || way.bytes > PATH_BYTES_MAX) throw pathTooLong();
+}
+
+/** The refusal of a place that is too deep. */
+export function pathTooLong(): AppError {
+  return new AppError(
+    "path_too_long",
+    `A folder would lie more than ${LEVELS_MAX} levels deep, or its path would have more than ${PATH_BYTES_MAX} bytes. ` +
+      "Choose a folder further up, or shorter names.",
+    { field: "folder", levels: LEVELS_MAX, bytes: PATH_BYTES_MAX },
+  );
+}
+
+/** Sets the bounds of all folders of an account whose rows were written without them: the deepest of a branch is the bound for all of it. */
+export function fillHeights(sqlite: Database, accountId: number): void {
+  sqlite.run(
+    `CREATE TEMP TABLE folder_depths AS
+     WITH RECURSIVE s(id, branch, levels, bytes) AS (
+       SELECT id, 0, 0, 0 FROM nodes WHERE kind = 0
+         AND id IN (SELECT root_id FROM accounts WHERE id = ?1 UNION ALL SELECT node_id FROM trash WHERE account_id = ?1)
+       UNION ALL
+       SELECT n.id, iif(s.levels = 0, n.id, s.branch), s.levels + 1, s.bytes + 1 + octet_length(n.name)
+       FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)
+     SELECT * FROM s`,
+    [accountId],
+  );
+  sqlite.run(
+    `UPDATE folders SET levels_below = b.levels - d.levels, bytes_below = b.bytes - d.bytes FROM temp.folder_depths d
+     JOIN (SELECT branch, max(levels) AS levels, max(bytes) AS bytes FROM temp.folder_depths GROUP BY branch) b
+       ON b.branch = d.branch
+     WHERE d.branch > 0 AND folders.node_id = d.id`,
+  );
+  sqlite.run(
+    `UPDATE folders SET levels_below = t.levels, bytes_below = t.bytes
+     FROM (SELECT n.parent_id AS id, max(1 + f.levels_below) AS levels,
+         max(1 + octet_length(n.name) + f.bytes_below) AS bytes
+       FROM temp.folder_depths d CROSS JOIN nodes n ON n.id = d.branch CROSS JOIN folders f ON f.node_id = n.id
+       WHERE d.id = d.branch GROUP BY n.parent_id) t
+     WHERE folders.node_id = t.id`,
+  );
+  sqlite.run("DROP TABLE temp.folder_depths");
+}
