@@ -9,7 +9,7 @@ import { DELIVERY_STATUSES } from "./types.ts";
 
 const CATEGORIES: readonly PushCategory[] = ["uploads", "shares", "storage", "security"];
 const Category = t.Union(CATEGORIES.map((category) => t.Literal(category)));
-const DeviceId = t.String({ minLength: 1, maxLength: 128 });
+const DeviceId = t.String({ minLength: 1, description: "As the device chose it" });
 const Count = Type.Integer({ minimum: 0 });
 
 /** POST /api/mobile/notifications/register */

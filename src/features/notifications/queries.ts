@@ -128,8 +128,9 @@ export function targetQueries(sqlite: Database) {
       "SELECT token FROM push_targets WHERE device_id = ?1",
     ),
     /** Index push_targets_token. */
-    ownersOf: sqlite.prepare<{ deviceId: number }, [string, number]>(
-      "SELECT device_id AS deviceId FROM push_targets WHERE token = ?1 AND device_id <> ?2",
+    ownersOf: sqlite.prepare<{ deviceId: number; accountId: number }, [string, number]>(
+      `SELECT t.device_id AS deviceId, d.user_id AS accountId FROM push_targets t JOIN devices d ON d.id = t.device_id
+       WHERE t.token = ?1 AND t.device_id <> ?2`,
     ),
     setToken: sqlite.prepare<void, [number, string, string, string]>(
       `INSERT INTO push_targets (device_id, token, platform, lane) VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET

@@ -49,6 +49,7 @@ export function notificationRoutes({ notifications, guard }: NotificationRoutesO
       ...documented({
         tag: "Mobile",
         summary: "Ways by which this server can push",
+        description: "The VAPID key for Web Push, and the providers that the administrator has set up.",
         access: "device",
         data: ConfigRecord,
       }),

@@ -5,9 +5,11 @@ import { AppError, invalidField } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { newId } from "../../lib/id.ts";
 import type { DeviceRef, Principal } from "../auth/principal.ts";
+import { normalizeDeviceId } from "../devices/device-id.ts";
 import type { NotificationChange } from "../users/settings.ts";
 import type { UserService } from "../users/service.ts";
 import type { PushCategory, PushChannel } from "./channels/channel.ts";
+import { looksLikeUrl } from "./channels/url.ts";
 import { type Outbox, readData } from "./outbox.ts";
 import { mergePreferences, preferencesInForce, type Wish, wishOf } from "./preferences.ts";
 import { type DeviceRow, inboxQueries, type NotificationRow, targetQueries } from "./queries.ts";
@@ -109,10 +111,13 @@ export class NotificationService {
     return this.#options.channels.checkToken(token, field);
   }
 
-  /** Gives a checked push token to a device, within the deed that registers it; whoever had it before has it no more. */
+  /**
+   * Gives a checked push token to a device, in the transaction that registers it. A device that had it before loses it, but
+   * for plain URLs of other accounts: somebody who knows or guesses one must not silence its owner by it.
+   */
   registerPushToken(
     tx: Transaction,
-    _accountId: number,
+    accountId: number,
     device: Pick<DeviceRef, "id">,
     givenToken: string,
     platform: string,
@@ -120,7 +125,9 @@ export class NotificationService {
     const { outbox, clock } = this.#options;
     const nowMs = clock.nowMs();
     const token = canonicalToken(givenToken);
-    for (const { deviceId } of this.#targets.ownersOf.all(token, device.id)) {
+    const isShared = looksLikeUrl(token);
+    for (const { deviceId, accountId: holder } of this.#targets.ownersOf.all(token, device.id)) {
+      if (isShared && holder !== accountId) continue;
       this.#targets.dropToken.run(deviceId);
       // Another person may hold the phone by now: nothing of the former one's goes there.
       outbox.dropAll(deviceId, "the push token belongs to another device now", nowMs);
@@ -308,7 +315,8 @@ export class NotificationService {
   }
 
   #getDevice(accountId: number, publicId: string): DeviceRow {
-    const device = this.#targets.byPublicId.get(accountId, this.#options.clock.nowMs(), publicId);
+    const nowMs = this.#options.clock.nowMs();
+    const device = this.#targets.byPublicId.get(accountId, nowMs, normalizeDeviceId(publicId));
     if (device === null) throw new AppError("not_found", "There is no such device. List the account's devices.");
     return device;
   }

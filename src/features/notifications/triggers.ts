@@ -97,6 +97,19 @@ export class NotificationTriggers {
     });
   }
 
+  /** Somebody tries passwords of a link; at most once a day for each link. */
+  shareGuessed(tx: Transaction, { accountId, share, wrongPasswords }: EventOf<"share.guessed">): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: "Wrong passwords for a link",
+      body:
+        `${wrongPasswords} wrong passwords were given within an hour for your link to ${cut(share.node.name)}. New visitors ` +
+        "now wait between tries. If you don't expect this, change the password or end the link.",
+      data: { event: "share.guessed", shareId: share.publicId, type: share.node.type, name: share.node.name },
+      collapseKey: `guessed:${share.publicId}`,
+    });
+  }
+
   /** A share that another user made for this account. */
   shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
     this.#notify(tx, accountId, {
@@ -161,6 +174,17 @@ export class NotificationTriggers {
           "Check the disk, and put good copies back: larder heal --from BACKUP",
       data: { event: "server.damaged", contents: String(contents), database: String(database) },
       collapseKey: "server-damaged",
+    });
+  }
+
+  /** To administrators. */
+  bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
+    this.#notify(tx, accountId, {
+      category: "security",
+      title: "The bucket can't be used",
+      body: `${problem} ${aloneHere(contents)} Files that lie in the bucket alone can't be opened until it works again.`,
+      data: { event: "server.bucket_away", contents: String(contents) },
+      collapseKey: "bucket-away",
     });
   }
 
@@ -260,4 +284,8 @@ function inWords(bytes: number): string {
     unit++;
   }
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ""}`;
+}
+
+function aloneHere(contents: number): string {
+  return `${contents === 1 ? "1 content lies" : `${contents} contents lie`} on the server's disk alone.`;
 }

@@ -4,10 +4,11 @@ import { Timestamp } from "../../http/fields.ts";
 
 const ReceivedShareRecord = {
   type: "object",
-  required: ["id", "permissions", "owner", "createdAt", "expiresAt", "label"],
+  required: ["id", "permissions", "versions", "owner", "createdAt", "expiresAt", "label"],
   properties: {
     id: t.String(),
     permissions: t.String({ enum: ["read", "write"] }),
+    versions: t.Boolean({ description: "Whether earlier versions are open, too" }),
     owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
     createdAt: Timestamp,
     expiresAt: { ...Timestamp, nullable: true },

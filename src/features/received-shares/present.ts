@@ -8,6 +8,7 @@ export function presentReceived(share: ReceivedShare, context: PresentContext) {
   return {
     id: share.publicId,
     permissions: share.canWrite ? ("write" as const) : ("read" as const),
+    versions: share.showsVersions,
     owner: { id: owner.publicId, name: owner.name, email: owner.email },
     createdAt: toTimestamp(share.createdAtMs),
     expiresAt: expiresAtMs === null ? null : toTimestamp(expiresAtMs),

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { ReceivedRow } from "./types.ts";
 
 const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS nodeId, can_write AS canWrite,
+  coalesce(shows_versions, can_write) AS showsVersions,
   created_at AS createdAtMs, expires_at AS expiresAtMs, label`;
 
 /** Most shares that are listed. */

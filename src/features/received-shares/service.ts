@@ -2,9 +2,10 @@
  * Shares between accounts, from the side of those they were made for (contract §5). What a share lets them do is decided
  * by `permissions`; here they find it, and leave it.
  *
- * A share that was made for an e-mail without an account waits until an account is made with it. It is never given to an
- * account that takes the e-mail on later: whoever can change their e-mail could otherwise collect what waits for others.
- * Addresses are not verified, so where anybody may sign up, who makes an account with an e-mail first gets what waits.
+ * A share for an e-mail without an account waits until an account is made with it. With mail.verify it waits until the
+ * owner of that account has confirmed the e-mail, which may also be one that they changed to. Without mail.verify nobody
+ * confirms addresses: the account that is made with an e-mail first gets what waits, and an account that changes its
+ * e-mail later gets nothing, because everybody could collect what waits for others so.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
@@ -29,6 +30,8 @@ export interface ReceivedShareOptions {
   readonly events: Events;
   readonly tree: TreeReader;
   readonly users: Pick<UserService, "findById">;
+  /** Notes durably, outside the database, which shares have ended. */
+  readonly noteEnded: () => Promise<void>;
 }
 
 /** See the head of this file. All writing is durable when a promise resolves. */
@@ -47,13 +50,21 @@ export class ReceivedShareService {
     return rows.flatMap((row) => {
       const { node, owner } = this.#find(row);
       if (node === undefined || owner === undefined || owner.id === user.id) return [];
-      return [{ ...row, canWrite: row.canWrite === 1, owner, node: sharedView(node).show(node) }];
+      return [
+        {
+          ...row,
+          canWrite: row.canWrite === 1,
+          showsVersions: row.showsVersions === 1,
+          owner,
+          node: sharedView(node).show(node),
+        },
+      ];
     });
   }
 
   /** Ends a share that was made for this user; its owner is told (`share.revoked`). @throws AppError not_found */
   async leave(user: User, publicId: string): Promise<void> {
-    const { writer, events } = this.#options;
+    const { writer, events, noteEnded } = this.#options;
     await writer.run((tx) => {
       const row = this.#queries.find.get(publicId, user.id);
       if (row === null) throw notFound("This share");
@@ -62,10 +73,11 @@ export class ReceivedShareService {
       if (node === undefined) return;
       events.emit(tx, "share.revoked", { accountId: row.accountId, share: factsOf(row, node) });
     });
+    await noteEnded();
   }
 
-  /** Gives a new account what waits for its e-mail, and tells it (`share.received`). Inside the deed that makes it. */
-  claim(tx: Transaction, { accountId, email }: EventOf<"user.created">): void {
+  /** Gives an account what waits for its e-mail, and notifies it (`share.received`). In the caller's transaction. */
+  claim(tx: Transaction, { accountId, email }: EventOf<"user.email_confirmed">): void {
     const { clock, events } = this.#options;
     for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) {
       this.#queries.give.run(row.id, accountId);

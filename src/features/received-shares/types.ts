@@ -7,6 +7,8 @@ export interface ReceivedShare {
   /** `shr_…` */
   readonly publicId: string;
   readonly canWrite: boolean;
+  /** Earlier contents are shown, too. */
+  readonly showsVersions: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly label: string | null;
@@ -22,6 +24,7 @@ export interface ReceivedRow {
   readonly accountId: number;
   readonly nodeId: number;
   readonly canWrite: number;
+  readonly showsVersions: number;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
   readonly label: string | null;

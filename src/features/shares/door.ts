@@ -40,6 +40,8 @@ export interface Visit {
    * downloads are taken (the sender asks); to `drop` a file into it.
    */
   readonly wants: "what" | "read" | "content" | "drop";
+  /** Whether the grant has let this request in already: its hour may end while bytes arrive, a new password still counts. */
+  readonly hasBegun?: boolean;
 }
 
 /** See the head of this file. All but {@link unlock} is synchronous and may be called inside a deed. */
@@ -51,11 +53,12 @@ export class ShareDoor {
   }
 
   /** @throws AppError not_found | share_expired | password_required | share_used_up | share_permission */
-  open({ token, grant, wants }: Visit): OpenedShare {
+  open({ token, grant, wants, hasBegun = false }: Visit): OpenedShare {
     const { grants, clock } = this.#options;
     const opened = this.#find(token);
     const { share, owner } = opened;
-    if (share.passwordHash !== null && !grants.isValid(share, grant, clock.nowMs())) throw passwordRequired();
+    const validAtMs = hasBegun ? 0 : clock.nowMs();
+    if (share.passwordHash !== null && !grants.isValid(share, grant, validAtMs)) throw passwordRequired();
     if (wants !== "content" && this.isUsedUp(share)) throw usedUp();
     const isDropBox = share.kind === "upload";
     if (isDropBox && (wants === "read" || wants === "content")) {
@@ -76,6 +79,11 @@ export class ShareDoor {
     return share.maxDownloads !== null && this.#options.statistics.countsOf(share).downloads >= share.maxDownloads;
   }
 
+  /** What a token opens once its password is given. @throws AppError not_found | share_expired */
+  locked(token: string): OpenedShare {
+    return this.#find(token);
+  }
+
   /**
    * Gives a grant to who knows the password; without one anybody gets it.
    * @returns undefined where the password is wrong
@@ -87,11 +95,6 @@ export class ShareDoor {
     const isRight = share.passwordHash === null || (await passwords.verify(password, share.passwordHash));
     // The share as it was before: if it changed while the password was checked, the grant is for what is no more.
     return isRight ? grants.issue(share, clock.nowMs()) : undefined;
-  }
-
-  /** What guesses at this share's password are counted by. @throws AppError not_found | share_expired */
-  guessesKey(token: string): string {
-    return `share:${this.#find(token).share.publicId}`;
   }
 
   /** The file that is asked for: the shared one, or one below the shared folder. @throws AppError not_found */

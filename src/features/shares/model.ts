@@ -36,9 +36,15 @@ export const SHARE_SCHEMAS = {
     pinnedVersion: CountOrNull,
     hideLocation: t.Boolean({ description: "Gives pictures without location and camera data, under neutral names" }),
     maxUploadBytes: t.Union([Count, t.Null()], { description: "Of a drop box: bytes that it takes in all" }),
+    maxUploadsPerAddress: t.Union([Count, t.Null()], {
+      description: "Of a drop box: unfinished resumable uploads (tus) of one address; the drop box takes 200 in all",
+    }),
     uploads: Count,
     uploadedBytes: Count,
     user: t.Union([t.String(), t.Null()], { description: "Of a share for an account: the e-mail it was given to" }),
+    versions: t.Union([t.Boolean(), t.Null()], {
+      description: "Of a share for an account: whether earlier versions are shown, too; null for others",
+    }),
     file: t.Optional(SharedNode("file")),
     folder: t.Optional(SharedNode("folder")),
   }),
@@ -90,6 +96,17 @@ const optional = {
   ),
   maxUploadBytes: t.Optional(
     t.Union([Type.Integer(), t.Null()], { description: "Of a drop box: bytes that it takes in all" }),
+  ),
+  maxUploadsPerAddress: t.Optional(
+    t.Union([Type.Integer(), t.Null()], {
+      description: "Of a drop box: unfinished resumable uploads of one address, 1 to 200; null is 20",
+    }),
+  ),
+  versions: t.Optional(
+    t.Union([t.Boolean(), t.Null()], {
+      description:
+        "Of a share for an account: whether it shows earlier versions, too. By default true for write, false for read",
+    }),
   ),
 };
 

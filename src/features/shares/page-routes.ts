@@ -17,11 +17,12 @@ import type { RateGate } from "../rate-limits/guard.ts";
 import { GRANT_COOKIE, type ShareDownloads, visitOf } from "./guard.ts";
 import { GRANT_MS } from "./grants.ts";
 import { PAGE_HEADERS, SharePages, type SharePagesOptions } from "./pages.ts";
-import { unlock } from "./routes.ts";
+import { unlock, type UnlockOptions } from "./routes.ts";
 
 /** What the pages of links work with. */
 export interface SharePageRoutesOptions extends SharePagesOptions {
   readonly downloads: ShareDownloads;
+  readonly guesses: UnlockOptions["guesses"];
   readonly rateGate: RateGate;
   readonly guard: ReturnType<typeof authGuard>;
 }
@@ -33,7 +34,7 @@ const SELECTION_BYTES_MAX = 64 * 1024;
 
 /** /s/{token}, and where its forms go */
 export function sharePageRoutes(options: SharePageRoutesOptions) {
-  const { door, downloads, rateGate, guard, basePath, dropBox } = options;
+  const { door, downloads, guard, basePath, dropBox } = options;
   const pages = new SharePages(options);
   const refuse = sharePageRefusal(options);
 
@@ -61,7 +62,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
         try {
           checkOrigin(request);
           const password = (await readForm(request, FORM_BYTES_MAX)).get("password") ?? "";
-          const { grant } = await unlock(door, rateGate, { token, password }, request, set.headers);
+          const { grant } = await unlock(options, { token, password }, request, set.headers);
           const path = `${basePath}/s/${token}`;
           const cookie = new Bun.Cookie(GRANT_COOKIE, grant, {
             path,

@@ -6,7 +6,7 @@ import type { FileNode, FolderNode, TreeNode } from "../tree/types.ts";
 import { permissionsOf } from "./settings.ts";
 import { hasCameraData, shownName } from "./shown-name.ts";
 import type { ShareCounts } from "./statistics.ts";
-import type { OpenedShare, OwnShare } from "./types.ts";
+import { type OpenedShare, type OwnShare, UPLOADS_PER_ADDRESS } from "./types.ts";
 
 /** A share as its owner sees it. */
 export function presentShare(
@@ -32,9 +32,11 @@ export function presentShare(
     pinnedVersion: share.pinnedVersion,
     hideLocation: share.hidesLocation,
     maxUploadBytes: share.maxUploadBytes,
+    maxUploadsPerAddress: share.kind === "upload" ? (share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS) : null,
     uploads: share.uploads,
     uploadedBytes: share.uploadedBytes,
     user: share.recipientEmailKey,
+    versions: share.kind === "account" ? (share.showsVersions ?? share.canWrite) : null,
     ...(node.kind === "file" ? { file: { ...shared, type: "file" as const } } : {}),
     ...(node.kind === "folder" ? { folder: { ...shared, type: "folder" as const } } : {}),
   };

@@ -23,9 +23,14 @@ export class PublicLinks {
   readonly #insert;
   readonly #delete;
   readonly #byNode;
+  readonly #noteEnded: (() => Promise<void>) | undefined;
 
-  /** @param events hears of links that are opened and closed */
-  constructor(sqlite: Database, key: Uint8Array, clock: Clock, events?: Events) {
+  /**
+   * @param events hears of links that are opened and closed
+   * @param noteEnded notes durably, outside the database, which links have ended
+   */
+  constructor(sqlite: Database, key: Uint8Array, clock: Clock, events?: Events, noteEnded?: () => Promise<void>) {
+    this.#noteEnded = noteEnded;
     this.#tokens = new ShareTokens(key);
     this.#clock = clock;
     this.#events = events;
@@ -55,6 +60,14 @@ export class PublicLinks {
     const row = this.#byNode.get(nodeId);
     this.#delete.run(nodeId);
     this.#tell(tx, "share.revoked", row);
+  }
+
+  /**
+   * For after the transaction that ended a link or share, before the answer: from then on no rebuilt database and none that
+   * is put back brings it back.
+   */
+  async settleEnded(): Promise<void> {
+    await this.#noteEnded?.();
   }
 
   /** The token of a file's link; undefined where it has none. */

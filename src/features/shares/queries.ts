@@ -3,9 +3,10 @@ import type { Database } from "bun:sqlite";
 import { hashShareToken, isShareToken } from "./tokens.ts";
 import type { NewShare, Share } from "./types.ts";
 
-interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite"> {
+interface ShareRow extends Omit<Share, "hidesLocation" | "canWrite" | "showsVersions"> {
   readonly hidesLocation: number;
   readonly canWrite: number;
+  readonly showsVersions: number | null;
 }
 
 /** A row to be written besides what was asked for. */
@@ -24,8 +25,8 @@ const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS 
   created_at AS createdAtMs, label, expires_at AS expiresAtMs, password_hash AS passwordHash, grant_epoch AS grantEpoch,
   max_downloads AS maxDownloads, downloads, views, last_accessed_at AS lastAccessedAtMs,
   downloaded_at AS downloadedAtMs, pinned_version AS pinnedVersion, hides_location AS hidesLocation,
-  max_upload_bytes AS maxUploadBytes, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
-  recipient_email_key AS recipientEmailKey, recipient_id AS recipientId`;
+  max_upload_bytes AS maxUploadBytes, max_uploads_per_address AS maxUploadsPerAddress, uploads, uploaded_bytes AS uploadedBytes, can_write AS canWrite,
+  shows_versions AS showsVersions, recipient_email_key AS recipientEmailKey, recipient_id AS recipientId`;
 
 /** What went to the trash with a folder above it does not show here. */
 const IS_NOT_IN_TRASH = "NOT EXISTS (SELECT 1 FROM trash WHERE trash.node_id = shares.node_id)";
@@ -61,12 +62,13 @@ export class ShareRows {
       insert: sqlite.prepare(
         `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, label, expires_at,
            password_hash, max_downloads, pinned_version, hides_location, max_upload_bytes, can_write,
-           recipient_email_key, recipient_id)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
+           recipient_email_key, recipient_id, shows_versions, max_uploads_per_address)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)`,
       ),
       update: sqlite.prepare(
         `UPDATE shares SET label = ?2, expires_at = ?3, password_hash = ?4, max_downloads = ?5, pinned_version = ?6,
-           hides_location = ?7, max_upload_bytes = ?8, can_write = ?9, grant_epoch = grant_epoch + 1 WHERE id = ?1`,
+           hides_location = ?7, max_upload_bytes = ?8, can_write = ?9, shows_versions = ?10, max_uploads_per_address = ?11,
+           grant_epoch = grant_epoch + 1 WHERE id = ?1`,
       ),
       delete: sqlite.prepare("DELETE FROM shares WHERE id = ?1"),
       take: sqlite.prepare(
@@ -82,6 +84,23 @@ export class ShareRows {
         `UPDATE shares SET uploads = uploads + 1, uploaded_bytes = uploaded_bytes + ?2,
            last_accessed_at = max(coalesce(last_accessed_at, 0), ?3)
          WHERE id = ?1 AND (max_upload_bytes IS NULL OR uploaded_bytes + ?2 <= max_upload_bytes)`,
+      ),
+      setGuessesNotified: sqlite.prepare(
+        `UPDATE shares SET guesses_notified_at = ?2
+         WHERE id = ?1 AND (guesses_notified_at IS NULL OR guesses_notified_at <= ?3)`,
+      ),
+      // By primary key.
+      openedSince: sqlite.prepare<{ openedAtMs: number }, [number, Uint8Array, number]>(
+        "SELECT opened_at AS openedAtMs FROM share_openers WHERE share_id = ?1 AND address_hash = ?2 AND opened_at > ?3",
+      ),
+      noteOpener: sqlite.prepare(
+        `INSERT INTO share_openers (share_id, address_hash, opened_at) VALUES (?1, ?2, ?3)
+         ON CONFLICT DO UPDATE SET opened_at = max(opened_at, excluded.opened_at)`,
+      ),
+      // By share_openers_age.
+      sweepOpeners: sqlite.prepare(
+        `DELETE FROM share_openers WHERE (share_id, address_hash) IN
+           (SELECT share_id, address_hash FROM share_openers WHERE opened_at <= ?1 ORDER BY opened_at LIMIT ?2)`,
       ),
       // By shares_expiry.
       sweep: sqlite.prepare(
@@ -142,6 +161,8 @@ export class ShareRows {
       wanted.canWrite ? 1 : 0,
       wanted.recipientEmailKey,
       recipientId,
+      numberOrNull(wanted.showsVersions),
+      wanted.maxUploadsPerAddress,
     );
   }
 
@@ -157,6 +178,8 @@ export class ShareRows {
       share.hidesLocation ? 1 : 0,
       share.maxUploadBytes,
       share.canWrite ? 1 : 0,
+      numberOrNull(share.showsVersions),
+      share.maxUploadsPerAddress,
     );
   }
 
@@ -178,6 +201,26 @@ export class ShareRows {
     return this.#statements.addUpload.run(id, sizeBytes, nowMs).changes > 0;
   }
 
+  /** Notes that the owner is notified of guesses, unless that was so after an instant. @returns whether it was not */
+  setGuessesNotified(id: number, nowMs: number, sinceMs: number): boolean {
+    return this.#statements.setGuessesNotified.run(id, nowMs, sinceMs).changes > 0;
+  }
+
+  /** When an address last opened a locked share, where that was after an instant. */
+  findOpened(id: number, addressHash: Uint8Array, sinceMs: number): number | undefined {
+    return this.#statements.openedSince.get(id, addressHash, sinceMs)?.openedAtMs;
+  }
+
+  /** Notes that an address opened a locked share. */
+  noteOpener(id: number, addressHash: Uint8Array, nowMs: number): void {
+    this.#statements.noteOpener.run(id, addressHash, nowMs);
+  }
+
+  /** Forgets addresses that opened nothing since an instant, oldest first. @returns how many */
+  sweepOpeners(untilMs: number, limit: number): number {
+    return this.#statements.sweepOpeners.run(untilMs, limit).changes;
+  }
+
   /** Removes shares that expired before an instant, oldest first. @returns how many */
   sweep(expiredBeforeMs: number, limit: number): number {
     return this.#statements.sweep.run(expiredBeforeMs, limit).changes;
@@ -185,5 +228,11 @@ export class ShareRows {
 }
 
 function toShare(row: ShareRow | null): Share | undefined {
-  return row === null ? undefined : { ...row, hidesLocation: row.hidesLocation === 1, canWrite: row.canWrite === 1 };
+  if (row === null) return undefined;
+  const showsVersions = row.showsVersions === null ? null : row.showsVersions === 1;
+  return { ...row, hidesLocation: row.hidesLocation === 1, canWrite: row.canWrite === 1, showsVersions };
+}
+
+function numberOrNull(value: boolean | null): number | null {
+  return value === null ? null : Number(value);
 }

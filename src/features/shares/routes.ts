@@ -1,6 +1,7 @@
 /** What a link opens for anybody, as JSON and bytes (contract §5). The pages are in `page-routes.ts`. */
 import { Elysia, t } from "elysia";
 import { AppError } from "../../errors.ts";
+import { rateLimitKey } from "../../http/client-address.ts";
 import { documented } from "../../http/documented.ts";
 import { ok, paginate } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
@@ -30,6 +31,7 @@ import {
 import { type ShareDownloads, visitOf } from "./guard.ts";
 import type { ShareSender } from "./content-sender.ts";
 import type { ShareDoor } from "./door.ts";
+import type { LinkGuesses } from "./guesses.ts";
 import type { ShareStatistics } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
 import type { DropBox } from "./upload-form.ts";
@@ -37,6 +39,7 @@ import type { DropBox } from "./upload-form.ts";
 /** What the routes of links work with. */
 export interface PublicRoutesOptions {
   readonly door: ShareDoor;
+  readonly guesses: LinkGuesses;
   readonly sender: ShareSender;
   readonly downloads: ShareDownloads;
   readonly dropBox: DropBox;
@@ -53,7 +56,7 @@ const GRANT_HEADER = { "X-Share-Grant": "What unlock gave, for a locked share" }
 
 /** /api/public/{token}…, /s/{token}/download */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { door, sender, downloads, dropBox, statistics, tree, rateGate, guard, hasThumbnail } = options;
+  const { door, sender, downloads, dropBox, statistics, tree, guard, hasThumbnail } = options;
   const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
 
   const documentedDownload = documented({
@@ -169,7 +172,14 @@ export function publicRoutes(options: PublicRoutesOptions) {
           query: QUERY_OF_SHARED_LISTING,
           headers: GRANT_HEADER,
           data: PublicListingRecord,
-          errors: [...DOOR_ERRORS, "share_permission", "invalid_field", "invalid_path", "not_a_folder"],
+          errors: [
+            ...DOOR_ERRORS,
+            "share_permission",
+            "invalid_field",
+            "invalid_path",
+            "path_too_long",
+            "not_a_folder",
+          ],
         }),
       },
     )
@@ -186,7 +196,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     .post(
       "/api/public/:token/unlock",
       async ({ params, body, request, set }) => {
-        const { grant, expiresAtMs } = await unlock(door, rateGate, { ...params, ...body }, request, set.headers);
+        const { grant, expiresAtMs } = await unlock(options, { ...params, ...body }, request, set.headers);
         return ok({ grant, expiresAt: toTimestamp(expiresAtMs) });
       },
       {
@@ -196,7 +206,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
           tag: "Public links",
           summary: "Give the password of a locked link",
           description:
-            "The grant holds for an hour, as X-Share-Grant, and ends once the share changes. Wrong passwords count as wrong sign-ins do, per address and share.",
+            "The grant is sent as X-Share-Grant. It lasts an hour, and ends when the share changes. Wrong passwords count like wrong sign-ins, per address and share. Above 50 wrong ones an hour, addresses that have not opened the link within 30 days wait between tries.",
           access: "public",
           takesJson: true,
           data: GrantRecord,
@@ -231,6 +241,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
             "invalid_multipart",
             "invalid_field",
             "invalid_path",
+            "path_too_long",
             "checksum_mismatch",
             "file_too_large",
             "quota_exceeded",
@@ -244,22 +255,29 @@ export function publicRoutes(options: PublicRoutesOptions) {
     );
 }
 
+/** What {@link unlock} works with. */
+export type UnlockOptions = Pick<PublicRoutesOptions, "door" | "guesses" | "rateGate">;
+
 /**
- * A grant for the right password, within the limits of guesses (contract §3).
+ * A grant for the right password, within the limits of wrong ones.
  * @throws AppError not_found | share_expired | bad_credentials | rate_limited
  */
 export async function unlock(
-  door: ShareDoor,
-  rateGate: RateGate,
+  { door, guesses, rateGate }: UnlockOptions,
   { token, password }: { token: string; password: string },
   request: Request,
   headers: Record<string, string | number>,
 ): Promise<{ grant: string; expiresAtMs: number }> {
-  return rateGate.guardPassword(request, headers, door.guessesKey(token), async () => {
+  const locked = door.locked(token);
+  const addressKey = rateLimitKey(exchangeOf(request).clientAddress);
+  const check = async () => {
     const grant = await door.unlock(token, password);
     if (grant === undefined) {
       throw new AppError("bad_credentials", "This is not the password of this link. Check it, and try again.");
     }
     return grant;
-  });
+  };
+  return rateGate.guardPassword(request, headers, `share:${locked.share.publicId}`, () =>
+    guesses.guard(locked, addressKey, check),
+  );
 }

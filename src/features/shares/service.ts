@@ -10,6 +10,7 @@ import type { Permissions } from "../permissions/permissions.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TreeNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
+import { requireConfirmedEmail } from "../users/confirmed-email.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
@@ -55,10 +56,11 @@ export class ShareService {
 
   /**
    * Shares a file or folder of this user. Nothing tells whether an e-mail belongs to an account.
-   * @throws AppError invalid_field | invalid_request | not_found | share_permission | overloaded
+   * @throws AppError email_unconfirmed | invalid_field | invalid_request | not_found | share_permission | overloaded
    */
   async create(user: User, target: ShareTarget, asked: ShareRequest): Promise<OwnShare> {
-    const { rows, tokens, users, events, clock, writer, passwords } = this.#options;
+    const { rows, tokens, events, clock, writer, passwords } = this.#options;
+    requireConfirmedEmail(user);
     // Before anything is looked at that takes time: a stranger learns nothing, and costs nothing.
     this.#find(user, target);
     const { password, ...wanted } = checkNewShare(asked, target.type === "folder", clock.nowMs());
@@ -72,7 +74,7 @@ export class ShareService {
       if (rows.countOfNode(node.id) >= SHARES_OF_NODE_MAX) {
         throw new AppError("invalid_request", `This has ${SHARES_OF_NODE_MAX} shares already. End some of them first.`);
       }
-      const recipient = wanted.recipientEmailKey === null ? undefined : users.findByEmail(wanted.recipientEmailKey);
+      const recipient = this.#recipientOf(wanted.recipientEmailKey);
       const nowMs = clock.nowMs();
       const identity = {
         publicId: newId("shr", nowMs),
@@ -122,9 +124,10 @@ export class ShareService {
     return { share, node };
   }
 
-  /** Changes a share of this user; all grants of it end. @throws AppError not_found | invalid_field | invalid_request */
+  /** Changes a share of this user; all grants of it end. @throws AppError email_unconfirmed | not_found | invalid_field | invalid_request */
   async update(user: User, publicId: string, asked: ShareSettings): Promise<OwnShare> {
     const { rows, clock, writer, passwords } = this.#options;
+    requireConfirmedEmail(user);
     const before = this.get(user, publicId);
     const { password } = checkChanges(before.share, asked, before.node.kind === "folder", clock.nowMs());
     const passwordHash = typeof password === "string" ? await passwords.hash(password) : null;
@@ -142,14 +145,22 @@ export class ShareService {
 
   /** Ends a share of this user, at once. That of a public file makes the file private. @throws AppError not_found */
   async revoke(user: User, publicId: string): Promise<Share> {
-    const { writer } = this.#options;
-    return writer.run((tx) => {
+    const { writer, links } = this.#options;
+    const revoked = await writer.run((tx) => {
       const share = this.#own(user, publicId);
       const node = this.#options.tree.findById(share.nodeId);
       if (share.kind === "public") this.#makePrivate(tx, user, share, node);
       else this.#end(tx, user, share, node);
       return share;
     });
+    await links.settleEnded();
+    return revoked;
+  }
+
+  /** The account with an e-mail. One that has not confirmed it may be anybody's: the share waits as for no account. */
+  #recipientOf(recipientEmailKey: string | null): User | undefined {
+    const found = recipientEmailKey === null ? undefined : this.#options.users.findByEmail(recipientEmailKey);
+    return found?.isEmailUnconfirmed === true ? undefined : found;
   }
 
   /** The token of a share, for its owner. */

@@ -2,7 +2,14 @@
 import { parseDuration } from "../../config/quantities.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import { emailKey, parseEmail } from "../users/email.ts";
-import type { NewShare, Share, SharePermissions, ShareRequest, ShareSettings } from "./types.ts";
+import {
+  type NewShare,
+  type Share,
+  type SharePermissions,
+  type ShareRequest,
+  type ShareSettings,
+  UPLOADS_OF_DROP_BOX,
+} from "./types.ts";
 
 const LABEL_CHARACTERS_MAX = 200;
 /** Links are for people who read the password to each other: shorter ones than for accounts. Guesses are limited. */
@@ -38,7 +45,9 @@ export function checkNewShare(asked: ShareRequest, isFolder: boolean, nowMs: num
     isPinned: asked.pinned ?? false,
     hidesLocation: asked.hideLocation ?? false,
     maxUploadBytes: checkCount(asked.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
+    maxUploadsPerAddress: checkUploadsPerAddress(asked),
     canWrite: permissions === "write",
+    showsVersions: asked.versions ?? null,
     recipientEmailKey: recipient === undefined ? null : emailKey(parseEmail(recipient, "user")),
   };
 }
@@ -75,8 +84,11 @@ export function checkChanges(share: Share, asked: ShareSettings, isFolder: boole
         asked.maxUploadBytes === undefined
           ? share.maxUploadBytes
           : checkCount(asked.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
+      maxUploadsPerAddress:
+        asked.maxUploadsPerAddress === undefined ? share.maxUploadsPerAddress : checkUploadsPerAddress(asked),
       hidesLocation: asked.hideLocation === undefined ? share.hidesLocation : (asked.hideLocation ?? false),
       canWrite: asked.permissions === undefined ? share.canWrite : asked.permissions === "write",
+      showsVersions: asked.versions === undefined ? share.showsVersions : asked.versions,
     },
     password: asked.password === undefined ? undefined : checkPassword(asked.password),
     isPinned: asked.pinned === undefined ? undefined : (asked.pinned ?? false),
@@ -111,11 +123,18 @@ function checkFit(asked: ShareSettings, kind: Share["kind"], isFolder: boolean):
     const why = "This is for links. A share with a user opens for their account alone.";
     for (const field of ["password", "maxDownloads", "hideLocation"] as const) refuse(field, why);
   }
+  if (kind !== "account") {
+    refuse(
+      "versions",
+      "Links show the present content alone, or the pinned one. Share with a user, or leave this out.",
+    );
+  }
   if (kind === "upload") {
     const why = "A drop box shows nothing that could be downloaded. Leave this out.";
     for (const field of ["maxDownloads", "hideLocation"] as const) refuse(field, why);
   } else {
-    refuse("maxUploadBytes", "This is for drop boxes. Set permissions to upload, or leave this out.");
+    const why = "This is for drop boxes. Set permissions to upload, or leave this out.";
+    for (const field of ["maxUploadBytes", "maxUploadsPerAddress"] as const) refuse(field, why);
   }
   if (isFolder || kind === "account") {
     refuse("pinned", "Only a file that is shared by a link can be pinned to its present content.");
@@ -185,6 +204,13 @@ function checkPassword(password: string | null | undefined): string | null {
     );
   }
   return password;
+}
+
+function checkUploadsPerAddress({ maxUploadsPerAddress }: ShareSettings): number | null {
+  if ((maxUploadsPerAddress ?? 0) > UPLOADS_OF_DROP_BOX) {
+    throw invalidField("maxUploadsPerAddress", `maxUploadsPerAddress must be 1 to ${UPLOADS_OF_DROP_BOX}.`);
+  }
+  return checkCount(maxUploadsPerAddress, "maxUploadsPerAddress", UPLOADS_OF_DROP_BOX);
 }
 
 function checkCount(value: number | null | undefined, field: string, max: number): number | null {

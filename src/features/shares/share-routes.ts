@@ -84,6 +84,7 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
         ...documented({
           tag: "Shares",
           summary: "All shares that one has made, newest first",
+          description: "Links, drop boxes and shares with accounts, with their statistics.",
           access: "reader",
           query: {
             page: { type: "integer", minimum: 1, default: 1 },
@@ -103,6 +104,7 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
         ...documented({
           tag: "Shares",
           summary: "A share, with its link and what was counted of it",
+          description: "Only the owner of a share sees it here.",
           access: "reader",
           data: ref("Share"),
           errors: ["not_found"],
@@ -124,7 +126,7 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
           access: "writer",
           takesJson: true,
           data: ref("Share"),
-          errors: ["invalid_field", "invalid_request", "not_found"],
+          errors: ["invalid_field", "invalid_request", "not_found", "email_unconfirmed"],
         }),
       },
     )
@@ -135,13 +137,14 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
         return ok({ id: share.publicId, revokedAt: toTimestamp(clock.nowMs()) });
       },
       {
-        access: "writer",
+        // Also for those who may not share any more: what they shared before is still open.
+        access: "self",
         params: IdParams,
         ...documented({
           tag: "Shares",
           summary: "End a share, at once",
-          description: "Ending the link of a public file makes the file private.",
-          access: "writer",
+          description: "Ending the link of a public file makes the file private. Viewers may do this, too.",
+          access: "self",
           data: RevokedRecord,
           errors: ["not_found"],
         }),
@@ -158,7 +161,7 @@ function documentedCreate(what: string) {
     takesJson: true,
     status: 201,
     data: ref("Share"),
-    errors: ["invalid_field", "invalid_request", "not_found", "share_permission"],
+    errors: ["invalid_field", "invalid_request", "not_found", "share_permission", "email_unconfirmed"],
   });
 }
 
@@ -166,6 +169,7 @@ function documentedList(what: string) {
   return documented({
     tag: "Shares",
     summary: `The shares of a ${what}`,
+    description: "Links, drop boxes and shares with accounts that the caller has made.",
     access: "reader",
     data: SharesRecord,
     errors: ["not_found", "share_permission"],

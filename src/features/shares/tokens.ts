@@ -3,6 +3,7 @@
  * nonce, to show the link to its owner again, and the token's digest, to find it. So a copy of the database alone opens
  * no link (D53).
  */
+import type { Database } from "bun:sqlite";
 import { createHmac } from "node:crypto";
 
 const TOKEN_BYTES = 24;
@@ -45,4 +46,31 @@ export function isShareToken(text: string): boolean {
 /** What a token is found by. */
 export function hashShareToken(token: string): Uint8Array {
   return new Bun.CryptoHasher("sha256").update(token).digest();
+}
+
+/**
+ * Makes the digests of tokens those of this key: where the key was replaced or lost, links get other addresses, which their
+ * owners are shown, and those that were given out open nothing. Nothing is written while the key is the one of before.
+ * @returns how many shares got another address
+ */
+export function reissueTokens(sqlite: Database, tokens: ShareTokens): number {
+  const isOwn = ({ nonce, hash }: { nonce: Uint8Array; hash: Uint8Array }) =>
+    Buffer.from(hashShareToken(tokens.tokenOf(nonce))).equals(hash);
+  // All are always of one key; the first and the last tell which.
+  const ends = sqlite
+    .query<{ nonce: Uint8Array; hash: Uint8Array }, []>(
+      `SELECT nonce, token_hash AS hash FROM shares
+       WHERE id IN (SELECT min(id) FROM shares UNION SELECT max(id) FROM shares)`,
+    )
+    .all();
+  if (ends.every(isOwn)) return 0;
+  const all = sqlite.query<{ id: number; nonce: Uint8Array }, []>("SELECT id, nonce FROM shares");
+  const set = sqlite.query<void, [number, Uint8Array]>("UPDATE shares SET token_hash = ?2 WHERE id = ?1");
+  return sqlite
+    .transaction(() => {
+      const rows = all.all();
+      for (const { id, nonce } of rows) set.run(id, hashShareToken(tokens.tokenOf(nonce)));
+      return rows.length;
+    })
+    .immediate();
 }

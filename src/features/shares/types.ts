@@ -8,6 +8,12 @@ import type { User } from "../users/types.ts";
  */
 export type ShareKind = "public" | "link" | "upload" | "account";
 
+/** Uploads in progress that a drop box takes at all. */
+export const UPLOADS_OF_DROP_BOX = 200;
+
+/** Those of one address, unless the owner chose another number: ten addresses are needed to fill a drop box. */
+export const UPLOADS_PER_ADDRESS = UPLOADS_OF_DROP_BOX / 10;
+
 /** What a share lets others do. */
 export type SharePermissions = "read" | "upload" | "write";
 
@@ -40,9 +46,13 @@ export interface Share {
   readonly pinnedVersion: number | null;
   readonly hidesLocation: boolean;
   readonly maxUploadBytes: number | null;
+  /** Uploads in progress that a drop box takes from one address; null for {@link UPLOADS_PER_ADDRESS}. */
+  readonly maxUploadsPerAddress: number | null;
   readonly uploads: number;
   readonly uploadedBytes: number;
   readonly canWrite: boolean;
+  /** Of a share for an account: whether earlier contents are shown; null as far as it lets write. */
+  readonly showsVersions: boolean | null;
   readonly recipientEmailKey: string | null;
   readonly recipientId: number | null;
 }
@@ -57,7 +67,9 @@ export interface NewShare {
   readonly isPinned: boolean;
   readonly hidesLocation: boolean;
   readonly maxUploadBytes: number | null;
+  readonly maxUploadsPerAddress: number | null;
   readonly canWrite: boolean;
+  readonly showsVersions: boolean | null;
   readonly recipientEmailKey: string | null;
 }
 
@@ -72,6 +84,8 @@ export interface ShareSettings {
   readonly pinned?: boolean | null | undefined;
   readonly hideLocation?: boolean | null | undefined;
   readonly maxUploadBytes?: number | null | undefined;
+  readonly maxUploadsPerAddress?: number | null | undefined;
+  readonly versions?: boolean | null | undefined;
 }
 
 /** The same for one that is made, which may be for another account. */

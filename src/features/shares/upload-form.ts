@@ -90,7 +90,7 @@ export class DropBox {
     // The folder as it is called now: it may have been renamed while the bytes came.
     const { path } = door.folder(opened, ROOT_PATH);
     const { file: made } = await files.finishUpload(
-      opened.owner,
+      { user: opened.owner, confirm: () => void door.open(visit) },
       arrival,
       file,
       { ...readDropFields(fields), folderPath: path },
@@ -122,10 +122,11 @@ export class DropBox {
    */
   async receive(visit: Visit, request: Request): Promise<DroppedFile> {
     const opened = this.#options.door.open(visit);
+    const begun = { ...visit, hasBegun: true };
     try {
-      return await this.#receive(visit, opened, request);
+      return await this.#receive(begun, opened, request);
     } catch (error) {
-      throw this.explain(visit, error);
+      throw this.explain(begun, error);
     }
   }
 
@@ -146,7 +147,8 @@ export class DropBox {
       };
       const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
         beginFile: () => sink,
-        keepOpen: () => exchangeOf(request).keepOpen(),
+        pace: exchangeOf(request).paceOf("small"),
+        fileKind: "guestFile",
       });
       const name = uploadedName(form.file.fileName ?? "file");
       const file = await this.finish(visit, arrival, form.file, form.fields);

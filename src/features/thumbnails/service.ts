@@ -179,6 +179,8 @@ export class ThumbnailService {
       if (renderings > 2) return { state: "pending" };
 
       await this.#options.blobs.bring?.(digest);
+      // A job that is added after the close would never end.
+      if (this.#isClosed) return { state: "pending" };
       const job = this.#demand(digest, variant);
       if (job === undefined) return { state: "pending" };
       const outcome = await within(job.outcome, deadlineMs - performance.now());

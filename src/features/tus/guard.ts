@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../errors.ts";
 import { noteAudit } from "../../http/audit-note.ts";
 import { exchangeOf } from "../../http/exchange.ts";
-import { declaredBytes, forEachPiece, freeing } from "../../http/request-body.ts";
+import { declaredBytes, freeing, readBody } from "../../http/request-body.ts";
 import type { KeyedRequest } from "../idempotency/service.ts";
 import { isOpen } from "../uploads/store.ts";
 import { tusHeadersOf } from "./present.ts";
@@ -106,7 +106,7 @@ export class TusCalls {
       // A request that is sent again finds its upload, and perhaps with bytes: the client learns by the offset.
       const isNew = progress.offsetBytes === 0 && isOpen(progress.tus.upload) && progress.tus.kind !== "final";
       if (hasBytes && isNew) {
-        const bytes = { offsetBytes: 0, declaredBytes: declaredBytes(request), checksum, read: this.#bodyOf(request) };
+        const bytes = { offsetBytes: 0, declaredBytes: declaredBytes(request), checksum, read: this.#bodyOf(call) };
         progress = await this.#receiveFirst(sender, progress.tus, bytes);
       }
       set.status = 201;
@@ -145,7 +145,7 @@ export class TusCalls {
       offsetBytes,
       declaredBytes: declaredBytes(request),
       checksum: readChecksum(headers),
-      read: this.#bodyOf(request),
+      read: this.#bodyOf(call),
     };
     const lengthBytes = readBytes(headers, "Upload-Length");
     return explained(sender, async () => {
@@ -198,9 +198,10 @@ export class TusCalls {
     }
   }
 
-  #bodyOf(request: Request): BytesRequest["read"] {
+  #bodyOf({ request, sender }: TusCall): BytesRequest["read"] {
     return async (take) => {
-      await forEachPiece(request.body, freeing(take), () => exchangeOf(request).keepOpen());
+      await readBody(request, sender.shareId === undefined ? "file" : "guestFile", freeing(take));
+      sender.confirm();
       // What is left to do takes as long as the rest of the file.
       this.#options.allowLong(request);
     };

@@ -1,5 +1,6 @@
 import { toChecksum } from "../../blobs/digest.ts";
 import type { Visit } from "../shares/door.ts";
+import { UPLOADS_PER_ADDRESS } from "../shares/types.ts";
 import { type DropBox, readDropFields } from "../shares/upload-form.ts";
 import type { TusMetadata } from "./metadata.ts";
 import type { TusSender } from "./types.ts";
@@ -10,11 +11,15 @@ import type { TusSender } from "./types.ts";
  * @param address by which the guest is counted
  * @throws AppError as the door
  */
-export function guestSender(dropBox: DropBox, visit: Visit, address: string): TusSender {
+export function guestSender(dropBox: DropBox, asked: Visit, address: string): TusSender {
+  const { share } = dropBox.destination(asked);
+  const visit = { ...asked, hasBegun: true };
   return {
+    confirm: () => void dropBox.destination(visit),
     senderId: undefined,
-    shareId: dropBox.destination(visit).share.publicId,
+    shareId: share.publicId,
     address,
+    uploadsMax: share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS,
     // Else a stranger could take all of the owner's quota by announcing much and sending nothing.
     isTrusted: false,
     admit: (metadata) => void readDropFields(saidBy(metadata)),

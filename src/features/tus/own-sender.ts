@@ -1,4 +1,5 @@
 import { AppError } from "../../errors.ts";
+import type { Uploader } from "../auth/principal.ts";
 import type { FileService, StorageLimits } from "../files/service.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { nameTaken } from "../tree/names.ts";
@@ -15,11 +16,14 @@ export interface OwnSenderOptions {
 }
 
 /** An account that sends into its own tree, or into one that is shared with it for writing. */
-export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptions, user: User): TusSender {
+export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptions, uploader: Uploader): TusSender {
+  const { user, confirm } = uploader;
   return {
+    confirm,
     senderId: user.id,
     shareId: undefined,
     address: undefined,
+    uploadsMax: undefined,
     isTrusted: true,
     admit: ({ fields, name }, { owner, folderPath }) => {
       const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;
@@ -41,7 +45,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
     },
     name: async (arrival, { name, mediaType, fields, share }, naming) => {
       const { file } = await files.finishUpload(
-        user,
+        uploader,
         arrival,
         { fileName: name, declaredType: mediaType },
         fields,

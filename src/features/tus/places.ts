@@ -1,6 +1,7 @@
 /** How many uploads may be under way, and which gives way for another where there are that many. */
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
+import { UPLOADS_OF_DROP_BOX } from "../shares/types.ts";
 import { SESSION_MS, type UploadStore } from "../uploads/store.ts";
 import type { ActiveTusUploads } from "./active.ts";
 import type { Joiner } from "./join.ts";
@@ -8,9 +9,6 @@ import { sendingKey, senderKey, type TusRows } from "./queries.ts";
 import type { TusSender, TusUpload } from "./types.ts";
 
 const OF_ACCOUNT_MAX = 10_000;
-const OF_DROP_BOX_MAX = 200;
-/** Half of them: whoever keeps that many alive from one address leaves the other half to others. */
-const OF_ADDRESS_MAX = OF_DROP_BOX_MAX / 2;
 
 /** An upload gives way only so long after it was announced: by then its first bytes are on their way. */
 const ANNOUNCED_MS_MIN = 60 * 1000;
@@ -44,11 +42,11 @@ export class Places {
   take(tx: Transaction, sender: TusSender): void {
     const isGuest = sender.shareId !== undefined;
     // First those of the address: one that gives way among them is a place for all.
-    if (isGuest) this.#makeRoom(tx, sendingKey(sender), OF_ADDRESS_MAX, IDLE_MS_MIN);
+    if (sender.uploadsMax !== undefined) this.#makeRoom(tx, sendingKey(sender), sender.uploadsMax, IDLE_MS_MIN);
     this.#makeRoom(
       tx,
       senderKey(sender),
-      isGuest ? OF_DROP_BOX_MAX : OF_ACCOUNT_MAX,
+      isGuest ? UPLOADS_OF_DROP_BOX : OF_ACCOUNT_MAX,
       isGuest ? IDLE_MS_MIN : Number.POSITIVE_INFINITY,
     );
   }

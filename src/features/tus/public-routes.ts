@@ -115,6 +115,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
         ...documented({
           tag: "Public links",
           summary: "PATCH, HEAD or DELETE of a resumable upload into a drop box, for clients that can't send these",
+          description: "The method is named by the header X-HTTP-Method-Override.",
           access: "public",
           status: 204,
           alsoAnswers: { 200: "In place of HEAD" },
@@ -133,6 +134,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
         ...documented({
           tag: "Public links",
           summary: "End a resumable upload into a drop box",
+          description: "Its bytes are removed.",
           access: "public",
           status: 204,
           headers: { ...TUS_HEADERS, ...GRANT },

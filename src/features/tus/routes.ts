@@ -3,7 +3,7 @@ import { AppError } from "../../errors.ts";
 import { documented } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
-import { type authGuard, callerOf } from "../auth/guard.ts";
+import { type authGuard, callerOf, uploaderOf } from "../auth/guard.ts";
 import type { Principal } from "../auth/principal.ts";
 import type { StorageLimits } from "../files/service.ts";
 import { keyedRequest } from "../idempotency/service.ts";
@@ -51,6 +51,7 @@ export const BYTES_HEADERS = {
 export const BYTES_ERRORS = [
   "invalid_field",
   "invalid_path",
+  "path_too_long",
   "not_found",
   "not_a_folder",
   "share_permission",
@@ -75,8 +76,8 @@ export const BYTES_ERRORS = [
 export function tusRoutes(options: TusRoutesOptions) {
   const { tus, permissions, limitsOf, guard, hasThumbnail } = options;
   const calls = new TusCalls(options);
-  const callOf = (principal: Principal, request: Request, set: TusCall["set"]): TusCall => ({
-    sender: ownSender(options, principal.user),
+  const callOf = (request: Request, set: TusCall["set"]): TusCall => ({
+    sender: ownSender(options, uploaderOf(request)),
     request,
     set,
     home: homeOf(request, HOME),
@@ -99,7 +100,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     .get(
       HOME,
       ({ principal, request, set }) => {
-        const { sender } = callOf(principal, request, set);
+        const { sender } = callOf(request, set);
         const uploads = tus.list(sender, LISTED_MAX).map((found) => {
           return present(principal, { tus: found, offsetBytes: found.offsetBytes, file: undefined }, request);
         });
@@ -121,7 +122,7 @@ export function tusRoutes(options: TusRoutesOptions) {
       HOME,
       async ({ principal, request, set }) => {
         const key = request.headers.get("idempotency-key");
-        const progress = await calls.create(callOf(principal, request, set), (parts) =>
+        const progress = await calls.create(callOf(request, set), (parts) =>
           keyedRequest(principal.user.id, key, parts),
         );
         return ok(present(principal, progress, request));
@@ -151,7 +152,7 @@ export function tusRoutes(options: TusRoutesOptions) {
     .get(
       `${HOME}/:uploadId`,
       async ({ principal, params, request, set }) => {
-        const progress = await calls.show(callOf(principal, request, set), params.uploadId);
+        const progress = await calls.show(callOf(request, set), params.uploadId);
         return ok(present(principal, progress, request));
       },
       {
@@ -170,63 +171,52 @@ export function tusRoutes(options: TusRoutesOptions) {
         }),
       },
     )
-    .patch(
-      `${HOME}/:uploadId`,
-      ({ principal, params, request, set }) => calls.append(callOf(principal, request, set), params.uploadId),
-      {
+    .patch(`${HOME}/:uploadId`, ({ params, request, set }) => calls.append(callOf(request, set), params.uploadId), {
+      access: "writer",
+      parse: "none",
+      params: UploadParams,
+      ...documented({
+        tag: "Files",
+        summary: "Send bytes of a resumable upload",
+        description:
+          "Durable on return. The received bytes of a request that broke off are stored. A new request takes over from an " +
+          "earlier one. The last bytes make the file.",
         access: "writer",
-        parse: "none",
-        params: UploadParams,
-        ...documented({
-          tag: "Files",
-          summary: "Send bytes of a resumable upload",
-          description:
-            "Durable when answered; what arrived of a request that broke off is kept. It takes over from an earlier one at " +
-            "once. The last bytes make the file.",
-          access: "writer",
-          status: 204,
-          headers: BYTES_HEADERS,
-          requestBody: OffsetBytes,
-          errors: BYTES_ERRORS,
-        }),
-      },
-    )
-    .post(
-      `${HOME}/:uploadId`,
-      ({ principal, params, request, set }) => calls.override(callOf(principal, request, set), params.uploadId),
-      {
+        status: 204,
+        headers: BYTES_HEADERS,
+        requestBody: OffsetBytes,
+        errors: BYTES_ERRORS,
+      }),
+    })
+    .post(`${HOME}/:uploadId`, ({ params, request, set }) => calls.override(callOf(request, set), params.uploadId), {
+      access: "writer",
+      parse: "none",
+      params: UploadParams,
+      ...documented({
+        tag: "Files",
+        summary: "PATCH, HEAD or DELETE of a resumable upload, for clients that can't send these",
+        description: "The method is named by the header X-HTTP-Method-Override.",
         access: "writer",
-        parse: "none",
-        params: UploadParams,
-        ...documented({
-          tag: "Files",
-          summary: "PATCH, HEAD or DELETE of a resumable upload, for clients that can't send these",
-          access: "writer",
-          status: 204,
-          alsoAnswers: { 200: "In place of HEAD" },
-          headers: { ...BYTES_HEADERS, "X-HTTP-Method-Override": "PATCH, HEAD or DELETE" },
-          requestBody: OffsetBytes,
-          errors: [...BYTES_ERRORS, "method_not_allowed"],
-        }),
-      },
-    )
-    .delete(
-      `${HOME}/:uploadId`,
-      ({ principal, params, request, set }) => calls.end(callOf(principal, request, set), params.uploadId),
-      {
+        status: 204,
+        alsoAnswers: { 200: "In place of HEAD" },
+        headers: { ...BYTES_HEADERS, "X-HTTP-Method-Override": "PATCH, HEAD or DELETE" },
+        requestBody: OffsetBytes,
+        errors: [...BYTES_ERRORS, "method_not_allowed"],
+      }),
+    })
+    .delete(`${HOME}/:uploadId`, ({ params, request, set }) => calls.end(callOf(request, set), params.uploadId), {
+      access: "writer",
+      params: UploadParams,
+      ...documented({
+        tag: "Files",
+        summary: "End a resumable upload",
+        description: "Its bytes go, and what was held for it is free. The file of one that is complete stays.",
         access: "writer",
-        params: UploadParams,
-        ...documented({
-          tag: "Files",
-          summary: "End a resumable upload",
-          description: "Its bytes go, and what was held for it is free. The file of one that is complete stays.",
-          access: "writer",
-          status: 204,
-          headers: TUS_HEADERS,
-          errors: ["not_found", "precondition_failed", "upload_expired"],
-        }),
-      },
-    );
+        status: 204,
+        headers: TUS_HEADERS,
+        errors: ["not_found", "precondition_failed", "upload_expired"],
+      }),
+    });
 }
 
 /** The file that an upload became, where it is still there for this user. */

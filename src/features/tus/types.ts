@@ -53,11 +53,15 @@ export interface TusSender {
   readonly shareId: string | undefined;
   /** Of a guest: the address by which they are counted. */
   readonly address: string | undefined;
+  /** Of a guest: how many uploads the drop box takes from their address at once. */
+  readonly uploadsMax: number | undefined;
   /**
    * Whether quota and disk are held for all of an upload when it begins; else they are asked for as its bytes come, so
    * that a stranger who only announces takes nothing.
    */
   readonly isTrusted: boolean;
+  /** Called when the bytes of a request have arrived. @throws AppError where the sender may send no more */
+  readonly confirm: () => void;
   /** Asked before an upload begins: better told now than after all its bytes. @throws AppError name_taken | invalid_field */
   admit(metadata: TusMetadata, destination: Destination): void;
   /** @throws AppError where nothing may be put there */

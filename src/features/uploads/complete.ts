@@ -3,6 +3,7 @@ import type { BlobStore, HeldBlob } from "../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
+import type { Uploader } from "../auth/principal.ts";
 import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../files/media-type.ts";
 import { joinPath } from "../../lib/path.ts";
 import type { StorageLimits } from "../files/service.ts";
@@ -66,11 +67,11 @@ export class Completer {
   /**
    * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable on return; called again, also
    * at the same time, it gives the same file. After any error the upload is as it was.
-   * @throws AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
+   * @throws what `uploader.confirm` throws; AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
    *   content to be followed is not the file's any more; deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found
    *   where the file that it became is gone
    */
-  async complete(user: User, uploadId: number, completion: Completion): Promise<FileNode> {
+  async complete(uploader: Uploader, uploadId: number, completion: Completion): Promise<FileNode> {
     const { store, receiver } = this.#options;
     for (;;) {
       const done = store.rows.get(uploadId);
@@ -82,7 +83,7 @@ export class Completer {
         await active.completing.catch(() => {});
         continue;
       }
-      const work = this.#complete(user, upload, active, completion);
+      const work = this.#complete(uploader, upload, active, completion);
       active.completing = work;
       try {
         return await work;
@@ -98,7 +99,7 @@ export class Completer {
     return file;
   }
 
-  async #complete(user: User, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
+  async #complete(uploader: Uploader, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
     // From here on no chunk begins. What is whole already may still count; what is not gives way.
     for (const arriving of active.arriving.values()) {
       if (arriving.isSettling) await arriving.ended;
@@ -110,9 +111,13 @@ export class Completer {
       const { transfers, thumbnails, limitsOf } = this.#options;
       const mediaType = await detectMediaType(head.subarray(0, MEDIA_TYPE_HEAD_BYTES), upload.mediaType, upload.name);
       const capture = await fillIn(completion.capture, head, mediaType);
+      const { user, confirm } = uploader;
       const { plan } = limitsOf(user);
       const { file, isNew } = await this.#options.store.writer
-        .run((tx) => this.#name(tx, user, upload, { blob, mediaType, capture, held }))
+        .run((tx) => {
+          confirm();
+          return this.#name(tx, user, upload, { blob, mediaType, capture, held });
+        })
         .catch((error: unknown) => {
           if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
           throw new AppError(error.reason, error.message, { ...error.details, plan });

@@ -6,16 +6,19 @@
 import { type Digest, toChecksum, toDigest } from "../../blobs/digest.ts";
 import type { SideFile, StagedFile } from "../../blobs/staging.ts";
 import type { Transaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
-import { notFound } from "../../errors.ts";
+import { AppError, notFound } from "../../errors.ts";
+import type { Uploader } from "../auth/principal.ts";
 import type { ActiveUpload, Arriving } from "./active.ts";
 import { type ChunkSpan, spanOf } from "./chunk-plan.ts";
 import type { UploadScope } from "./signatures.ts";
 import { SESSION_MS, type UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
+/** Takes the next piece of a body. */
+export type TakePiece = (piece: Uint8Array) => Promise<void> | void;
+
 /** Hands on a body piece by piece, each after the last was taken. */
-export type ReadBody = (take: (piece: Uint8Array) => Promise<void> | void) => Promise<void>;
+export type ReadBody = (take: TakePiece) => Promise<void>;
 
 /** A request that carries a chunk, or a whole file. */
 export interface ChunkRequest {
@@ -25,6 +28,8 @@ export interface ChunkRequest {
   /** What the body must have, where the request says so (RFC 9530). */
   readonly digest: Digest | undefined;
   readonly read: ReadBody;
+  /** Called when the body has arrived, and again in the transaction that counts a chunk: see {@link Uploader}. */
+  readonly confirm: Uploader["confirm"];
 }
 
 /** What is told of an upload after a chunk. */
@@ -94,9 +99,9 @@ export class ChunkReceiver {
     active: ActiveUpload,
     file: StagedFile,
     span: ChunkSpan,
-    { scope, digest, read }: ChunkRequest,
+    { scope, digest, read, confirm }: ChunkRequest,
   ): Promise<void> {
-    const chunk = await this.#begin(upload, active, file, span);
+    const chunk = await this.#begin(upload, active, file, span, confirm);
     const hasher = digest && new Bun.CryptoHasher("sha256");
     try {
       await read((piece) => {
@@ -106,6 +111,7 @@ export class ChunkReceiver {
         hasher?.update(piece);
         return chunk.write(piece);
       });
+      confirm();
       if (chunk.missingBytes > 0) throw wrongLength(scope, span, span.lengthBytes - chunk.missingBytes);
       if (digest !== undefined && hasher !== undefined) checkContentDigest(digest, hasher);
       await chunk.settle();
@@ -118,7 +124,7 @@ export class ChunkReceiver {
     upload: Upload,
     active: ActiveUpload,
     file: StagedFile,
-    { scope, digest, read }: ChunkRequest,
+    { scope, digest, read, confirm }: ChunkRequest,
   ): Promise<void> {
     const whole = { index: 0, offset: 0, lengthBytes: upload.sizeBytes };
     const hasher = digest && new Bun.CryptoHasher("sha256");
@@ -132,7 +138,7 @@ export class ChunkReceiver {
         if (span === undefined) throw wrongLength(scope, whole, receivedBytes + rest.length);
         if (chunk === undefined) {
           if (!active.chunks.has(span.index)) added.push(span.index);
-          chunk = await this.#begin(upload, active, file, span);
+          chunk = await this.#begin(upload, active, file, span, confirm);
         }
         const part = rest.subarray(0, chunk.missingBytes);
         await chunk.write(part);
@@ -158,6 +164,7 @@ export class ChunkReceiver {
         return takeRest(piece);
       });
       await Promise.all(settling);
+      confirm();
       if (receivedBytes < upload.sizeBytes) throw wrongLength(scope, whole, receivedBytes);
       if (digest === undefined || hasher === undefined) return;
       try {
@@ -173,7 +180,13 @@ export class ChunkReceiver {
   }
 
   /** Takes the place of a chunk; whoever was filling it gives way at once (D15). */
-  async #begin(upload: Upload, active: ActiveUpload, file: StagedFile, span: ChunkSpan): Promise<ArrivingChunk> {
+  async #begin(
+    upload: Upload,
+    active: ActiveUpload,
+    file: StagedFile,
+    span: ChunkSpan,
+    confirm: Uploader["confirm"],
+  ): Promise<ArrivingChunk> {
     for (let other = active.arriving.get(span.index); other !== undefined; other = active.arriving.get(span.index)) {
       if (!other.isSettling) {
         other.isSuperseded = true;
@@ -182,7 +195,7 @@ export class ChunkReceiver {
       await other.ended;
     }
     refuseCompleting(active);
-    return new ArrivingChunk(this.#store, upload, active, file, span);
+    return new ArrivingChunk(this.#store, upload, active, file, span, confirm);
   }
 
   /** Takes back chunks of a whole file whose digest turned out wrong. */
@@ -220,6 +233,7 @@ class ArrivingChunk {
   readonly #active: ActiveUpload;
   readonly #file: StagedFile;
   readonly #span: ChunkSpan;
+  readonly #confirm: Uploader["confirm"];
   readonly #entry: Arriving;
   readonly #markEnded: () => void;
   /** Whether the chunk is there already, so that its place must not be touched. */
@@ -227,13 +241,21 @@ class ArrivingChunk {
   #side: SideFile | undefined;
   #position: number;
 
-  constructor(store: UploadStore, upload: Upload, active: ActiveUpload, file: StagedFile, span: ChunkSpan) {
+  constructor(
+    store: UploadStore,
+    upload: Upload,
+    active: ActiveUpload,
+    file: StagedFile,
+    span: ChunkSpan,
+    confirm: Uploader["confirm"],
+  ) {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#store = store;
     this.#upload = upload;
     this.#active = active;
     this.#file = file;
     this.#span = span;
+    this.#confirm = confirm;
     this.#isRepeat = active.chunks.has(span.index);
     this.#position = span.offset;
     this.#entry = { isSuperseded: false, isSettling: false, ended: promise };
@@ -280,6 +302,7 @@ class ArrivingChunk {
     const { id } = this.#upload;
     const { index, lengthBytes } = this.#span;
     const count = (tx: Transaction) => {
+      this.#confirm();
       const { status, sessionId } = this.#store.getOpen(id);
       rows.addChunk(id, index);
       if (this.#side !== undefined) rows.setReplacing(id, index, true);

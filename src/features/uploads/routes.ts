@@ -1,13 +1,14 @@
 import { Elysia } from "elysia";
 import { type Digest, parseChecksum } from "../../blobs/digest.ts";
-import { invalidField, notFound } from "../../errors.ts";
+import { AppError, invalidField, notFound } from "../../errors.ts";
 import { documented, ref } from "../../http/documented.ts";
 import { ok } from "../../http/envelope.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { readBoolean, readQuery } from "../../http/fields.ts";
 import { DEFAULT_FORM_LIMITS, readMultipart } from "../../http/read-multipart.ts";
-import { declaredBytes, forEachPiece, freeing } from "../../http/request-body.ts";
-import { type authGuard, demand, deviceOf, identityOf, takesJson } from "../auth/guard.ts";
+import { declaredBytes, freeing, readBody } from "../../http/request-body.ts";
+import { type authGuard, demand, deviceOf, identityOf, takesJson, uploaderOf } from "../auth/guard.ts";
+import type { Uploader } from "../auth/principal.ts";
 import { RawRequest } from "../files/model.ts";
 import { presentUploaded } from "../files/present.ts";
 import type { FileService } from "../files/service.ts";
@@ -31,6 +32,7 @@ import {
 } from "./model.ts";
 import { presentProgress, presentSession } from "./present.ts";
 import type { UploadService } from "./service.ts";
+import type { TakePiece } from "./receive.ts";
 import type { UploadScope } from "./signatures.ts";
 import type { Upload } from "./types.ts";
 
@@ -68,12 +70,18 @@ export function uploadRoutes(options: UploadRoutesOptions) {
   const init = takesJson("deviceWriter", InitBody);
 
   const receive = async (request: Request, uploadId: string, scope: UploadScope) => {
-    const upload = uploadOf(uploads, request, uploadId, scope);
-    const { completedChunks, bytesUploaded } = await uploads.receive(upload, {
+    const { upload, confirm } = openUpload(uploads, request, uploadId, scope);
+    const chunk = {
       scope,
       declaredBytes: declaredBytes(request),
       digest: readContentDigest(request.headers.get("content-digest")),
-      read: (take) => forEachPiece(request.body, freeing(take), () => exchangeOf(request).keepOpen()),
+      read: (take: TakePiece) => readBody(request, "file", freeing(take)),
+      confirm,
+    };
+    const { completedChunks, bytesUploaded } = await uploads.receive(upload, chunk).catch((error: unknown) => {
+      // The removal of a device ends its uploads, too: the sender learns the reason, not the consequence.
+      if (error instanceof AppError && error.reason === "upload_state") confirm();
+      throw error;
     });
     return ok({
       uploadId: upload.publicId,
@@ -89,13 +97,15 @@ export function uploadRoutes(options: UploadRoutesOptions) {
     .post(
       "/",
       async ({ principal, request, set }) => {
-        const { user } = principal;
+        const uploader = uploaderOf(request);
+        const { user } = uploader;
         const key = request.headers.get("idempotency-key");
         const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key });
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
-            keepOpen: () => exchangeOf(request).keepOpen(),
+            pace: exchangeOf(request).paceOf("small"),
+            fileKind: "file",
           });
           const fields = readUploadFields(form.fields);
           const last = (name: string) => form.fields.get(name)?.at(-1);
@@ -107,7 +117,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           });
           const keyed = (digest: Digest) =>
             keyedRequest(user.id, key, ["mobile upload", digest, form.file.fileName, [...form.fields]]);
-          const { file, isNew } = await files.finishUpload(user, arrival, form.file, fields, keyed, hooks);
+          const { file, isNew } = await files.finishUpload(uploader, arrival, form.file, fields, keyed, hooks);
           set.status = isNew ? 201 : 200;
           return ok(presentUploaded(file, { baseUrl: exchangeOf(request).baseUrl, hasThumbnail }));
         } finally {
@@ -134,7 +144,9 @@ export function uploadRoutes(options: UploadRoutesOptions) {
             "invalid_multipart",
             "invalid_field",
             "invalid_path",
+            "path_too_long",
             "not_a_folder",
+            "email_unconfirmed",
             "checksum_mismatch",
             "name_taken",
             "idempotency_key",
@@ -191,6 +203,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           data: SessionRecord,
           errors: [
             "invalid_path",
+            "path_too_long",
             "chunk_size",
             "not_found",
             "file_too_large",
@@ -236,7 +249,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           },
         };
         allowLong(request);
-        const file = await uploads.complete(principal.user, upload, completion);
+        const file = await uploads.complete(uploaderOf(request), upload, completion);
         return ok(presentUploaded(file, { baseUrl: exchangeOf(request).baseUrl, hasThumbnail }));
       },
       {
@@ -261,6 +274,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
             "name_taken",
             "not_a_folder",
             "invalid_path",
+            "path_too_long",
             "quota_exceeded",
             "storage_error",
             "store_missing",
@@ -277,6 +291,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         ...documented({
           tag: "Mobile",
           summary: "How far an upload is",
+          description: "Lists the chunks that are on disk and those that are missing.",
           access: "device",
           data: ProgressRecord,
           errors: ["not_found"],
@@ -348,14 +363,21 @@ export function ownerOfSigned(uploads: UploadService, path: string, query: strin
 }
 
 /** The upload that a chunk is for, opened by a device's token or by the signature in the address. */
-function uploadOf(uploads: UploadService, request: Request, uploadId: string, scope: UploadScope): Upload {
+function openUpload(
+  uploads: UploadService,
+  request: Request,
+  uploadId: string,
+  scope: UploadScope,
+): { upload: Upload; confirm: Uploader["confirm"] } {
   const { principal } = identityOf(request);
   const signature = signatureOf(exchangeOf(request).query);
   // A token that has run out does no harm where the signature holds: it is the address that was given out (D19).
   if (principal?.device === undefined && signature !== undefined) {
-    return uploads.openSigned(uploadId, scope, signature).upload;
+    const open = () => uploads.openSigned(uploadId, scope, signature);
+    return { upload: open().upload, confirm: () => void open() };
   }
-  return uploads.get(demand("deviceWriter", request).user, uploadId);
+  const upload = uploads.get(demand("deviceWriter", request).user, uploadId);
+  return { upload, confirm: uploaderOf(request).confirm };
 }
 
 function signatureOf(query: string): string | undefined {

@@ -1,6 +1,7 @@
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Transaction } from "../../db/transaction.ts";
 import { AppError, notFound } from "../../errors.ts";
+import { checkWriter, type Uploader } from "../auth/principal.ts";
 import type { StorageLimits, UploadHooks } from "../files/service.ts";
 import type { TransferCounters } from "../plans/transfers.ts";
 import type { ThumbnailService } from "../thumbnails/service.ts";
@@ -105,12 +106,7 @@ export class UploadService {
         "The signature in this address is not valid, or not any more. Begin a new upload.",
       );
     }
-    if (found.user.role === "viewer") {
-      throw new AppError(
-        "role",
-        "Your account may look but not change anything. Ask the administrator for another role.",
-      );
-    }
+    checkWriter(found.user);
     return found;
   }
 
@@ -206,8 +202,8 @@ export class UploadService {
   }
 
   /** @see Completer.complete */
-  complete(user: User, upload: Upload, completion: Completion): Promise<FileNode> {
-    return this.#completer.complete(user, upload.id, completion);
+  complete(uploader: Uploader, upload: Upload, completion: Completion): Promise<FileNode> {
+    return this.#completer.complete(uploader, upload.id, completion);
   }
 
   /**

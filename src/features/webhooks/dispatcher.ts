@@ -200,7 +200,8 @@ export class WebhookDispatcher {
 }
 
 /** Says why, for the owner: what may be told of a target that they gave themselves. */
-function sentence({ failure, message }: OutboundError): string {
+function sentence({ failure, message, isPrivate }: OutboundError): string {
+  if (isPrivate) return "The target was not reached.";
   if (failure === "forbidden") return `The target may not be reached: it ${message}.`;
   return `The target was not reached: ${message}.`;
 }

@@ -1,7 +1,7 @@
 /** Webhooks and deliveries as the API names them. */
 import { toTimestamp } from "../../lib/clock.ts";
 import type { WithSecret } from "./service.ts";
-import type { Delivery, Webhook } from "./types.ts";
+import { type Delivery, TEST_EVENT, type Webhook } from "./types.ts";
 
 /** A webhook, without its secret. */
 export function presentWebhook(webhook: Webhook) {
@@ -25,9 +25,15 @@ export function presentWithSecret({ webhook, secret }: WithSecret) {
   return { ...presentWebhook(webhook), secret };
 }
 
-/** One delivery. */
+/**
+ * One delivery. Of a trial only whether it was taken: it is made at will, and where private addresses are allowed it would
+ * otherwise tell which of their ports answer, and what.
+ */
 export function presentDelivery(delivery: Delivery) {
-  const { publicId: id, event, state: status, attempts, lastStatus, lastError } = delivery;
+  const { publicId: id, event, state: status, attempts } = delivery;
+  const isTrial = event === TEST_EVENT;
+  const lastStatus = isTrial ? null : delivery.lastStatus;
+  const lastError = isTrial && delivery.lastError !== null ? "The target did not accept it." : delivery.lastError;
   return {
     id,
     event,

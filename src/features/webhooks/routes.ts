@@ -59,6 +59,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
       ...documented({
         tag: "Webhooks",
         summary: "One's own webhooks",
+        description: "Without their secrets: those are shown once, when they are created.",
         access: "reader",
         data: t.Object({ webhooks: t.Array(WebhookRecord) }),
       }),
@@ -69,6 +70,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
       ...documented({
         tag: "Webhooks",
         summary: "One webhook",
+        description: "With its state: active, stopped, and how many deliveries wait.",
         access: "reader",
         data: WebhookRecord,
         errors: ["not_found", "invalid_field"],
@@ -105,12 +107,14 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
         return ok({ id: params.id }, "The webhook is deleted; nothing more is sent to it.");
       },
       {
-        access: "writer",
+        // Also for those who may not make one any more: it sends what happens in their account elsewhere.
+        access: "self",
         params: IdParams,
         ...documented({
           tag: "Webhooks",
           summary: "Delete a webhook, with what waits for it",
-          access: "writer",
+          description: "Viewers may do this, too.",
+          access: "self",
           data: t.Object({ id: t.String() }),
           errors: ["not_found", "invalid_field"],
         }),
@@ -147,7 +151,8 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
           tag: "Webhooks",
           summary: "Send webhook.test now",
           description:
-            "Once, also where the webhook is not active. The answer tells what became of it, within 15 seconds.",
+            "Once, also where the webhook is not active. The response says within 15 seconds whether it was delivered or failed, " +
+            "and nothing of the target's response.",
           access: "writer",
           data: DeliveryRecord,
           errors: ["not_found", "invalid_field", "overloaded"],

@@ -7,7 +7,7 @@ import type { Outbound } from "../../../net/outbound.ts";
 import { type ApnsChannel, openApns } from "./apns.ts";
 import type { PushChannel, PushTarget } from "./channel.ts";
 import { type FcmChannel, openFcm } from "./fcm.ts";
-import { UrlChannel } from "./url.ts";
+import { looksLikeUrl, UrlChannel, withoutGaps } from "./url.ts";
 import { looksLikeSubscription, parseSubscription, vapidKeysOf, WebPushChannel } from "./web-push.ts";
 
 /** The longest push token that is taken, in bytes. */
@@ -117,14 +117,4 @@ function subjectOf({ push, publicUrl, adminEmail }: PushChannelOptions["config"]
   const isPublic = publicUrl?.startsWith("https://") === true && new URL(publicUrl).hostname !== "localhost";
   if (publicUrl !== null && isPublic) return publicUrl;
   return adminEmail === null ? "mailto:larder@example.org" : `mailto:${adminEmail}`;
-}
-
-/** Also what only a reader of URLs takes for one, such as `https:example.org`. No other token begins so. */
-function looksLikeUrl(token: string): boolean {
-  return /^https?:/i.test(withoutGaps(token));
-}
-
-/** A text as readers of URLs see its beginning: they pass over line breaks and tabs. */
-function withoutGaps(token: string): string {
-  return token.replaceAll(/[\t\r\n]/g, "").trim();
 }

@@ -41,6 +41,16 @@ export class UrlChannel implements PushChannel {
   }
 }
 
+/** Also what only a reader of URLs takes for one, such as `https:example.org`. No other token begins so. */
+export function looksLikeUrl(token: string): boolean {
+  return /^https?:/i.test(withoutGaps(token));
+}
+
+/** A text as readers of URLs see its beginning: they pass over line breaks and tabs. */
+export function withoutGaps(token: string): string {
+  return token.replaceAll(/[\t\r\n]/g, "").trim();
+}
+
 function isUnifiedPush(platform: string, address: string): boolean {
   return platform.trim().toLowerCase() === "unifiedpush" || URL.parse(address)?.searchParams.get("up") === "1";
 }
