@@ -63,7 +63,10 @@ export class DiskBlobStore implements BlobStore {
   readonly #verifyAfterWrite: boolean;
   readonly #onFailure: (digest: Digest) => void;
   /** Contents that an upload holds: how many hold it, and when its bytes will be durable. */
-  readonly #arriving = new Map<Digest, { holders: number; isNamed: boolean; stored: Promise<boolean> }>();
+  readonly #arriving = new Map<
+    Digest,
+    { holders: number; isNamed: boolean; isNew: boolean; stored: Promise<boolean> }
+  >();
   /** Folders known to exist with their entry on the device. Bounded by the fan-out: 65,536. */
   readonly #folders = new Set<string>();
   readonly #otherQueues: SyncQueue[] = [];
@@ -277,12 +280,13 @@ export class DiskBlobStore implements BlobStore {
     // Another upload brings the very same bytes just now: what it stores is ours too.
     let entry = this.#arriving.get(digest);
     if (entry === undefined) {
-      entry = { holders: 0, isNamed: false, stored: this.#write(digest, sizeBytes, place) };
+      entry = { holders: 0, isNamed: false, isNew: false, stored: this.#write(digest, sizeBytes, place) };
       this.#arriving.set(digest, entry);
     }
     entry.holders++;
     try {
-      return { ...content, isNew: await entry.stored, release };
+      entry.isNew = await entry.stored;
+      return { ...content, isNew: entry.isNew, release };
     } catch (error) {
       release(false);
       throw translateDiskError(error);
@@ -349,6 +353,7 @@ export class DiskBlobStore implements BlobStore {
     entry.isNamed ||= isNamed;
     if (--entry.holders > 0) return;
     this.#arriving.delete(digest);
+    if (entry.isNamed) this.#remote?.place.noteStored(digest, entry.isNew);
     // An upload that was refused at the last moment (a taken name, the quota) leaves nothing behind.
     if (!entry.isNamed && this.statHere(digest) !== undefined && this.#index.find(digest) === undefined) {
       this.#remove(this.#layout.blob(digest));

@@ -1,7 +1,14 @@
 /** Contents that are not, or not only, on this disk: what the store asks of the place where they lie. */
 import { AppError } from "../errors.ts";
-import { type BlobIndex, type BlobStore, contentMissing, type Incoming, type PutOptions } from "./blob-store.ts";
-import { type Digest, toChecksum, toDigest } from "./digest.ts";
+import {
+  type BlobIndex,
+  type BlobStore,
+  contentDamaged,
+  contentMissing,
+  type Incoming,
+  type PutOptions,
+} from "./blob-store.ts";
+import { type Digest, toDigest } from "./digest.ts";
 
 /** The other place. Contents come to it only after they are durable here. */
 export interface RemotePlace {
@@ -11,11 +18,15 @@ export interface RemotePlace {
   isThere(digest: Digest): Promise<boolean>;
   /**
    * A part of a content as it comes.
-   * @throws AppError content_missing | provider_unavailable, at the first piece or between two
+   * @throws AppError content_missing | content_damaged | provider_unavailable, at the first piece or between two
    */
   read(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncGenerator<Uint8Array, void, undefined>>;
+  /** What was read from there is not what its digest says. */
+  noteDoubt(digest: Digest): void;
   /** The copy on this disk is used now. */
   noteUse(digest: Digest): void;
+  /** A content on this disk has its committed row. @param isNew whether its bytes were just written */
+  noteStored(digest: Digest, isNew: boolean): void;
   /** All of it was read from there, and was what its digest says. */
   noteWhole(digest: Digest, sizeBytes: number): void;
 }
@@ -114,6 +125,7 @@ export class RemoteReader {
     for await (const piece of await this.place.read(digest, 0, sizeBytes)) hasher.update(piece);
     const actual = toDigest(hasher.digest("hex"));
     if (actual === digest) this.place.noteWhole(digest, sizeBytes);
+    else this.place.noteDoubt(digest);
     return actual;
   }
 
@@ -147,7 +159,7 @@ export class RemoteReader {
         if (held !== undefined) yield held;
         held = piece;
       }
-      if (toDigest(hasher.digest("hex")) !== digest) throw damagedThere(digest);
+      if (toDigest(hasher.digest("hex")) !== digest) throw this.#damaged(digest);
       if (held !== undefined) yield held;
       if (hasRoom) await this.#keep(digest, incoming);
     } finally {
@@ -177,7 +189,7 @@ export class RemoteReader {
   }
 
   async #keep(digest: Digest, incoming: Incoming): Promise<void> {
-    if (incoming.digest() !== digest) throw damagedThere(digest);
+    if (incoming.digest() !== digest) throw this.#damaged(digest);
     const held = await incoming.store();
     // Its row is there already; where it went meanwhile, so do the bytes.
     held.release(false);
@@ -190,6 +202,11 @@ export class RemoteReader {
       limitBytes: sizeBytes,
       tooLarge: () => new AppError("content_damaged", "The content is longer than it was when it was stored."),
     });
+  }
+
+  #damaged(digest: Digest): AppError {
+    this.place.noteDoubt(digest);
+    return contentDamaged(digest);
   }
 
   /** @throws AppError content_missing */
@@ -222,12 +239,4 @@ export function streamWhenTaken(
       { highWaterMark: 0 },
     );
   };
-}
-
-function damagedThere(digest: Digest): AppError {
-  return new AppError(
-    "content_damaged",
-    "The content is not what it was when it was stored. Restore it from a backup, or upload the same file again.",
-    { checksum: toChecksum(digest) },
-  );
 }

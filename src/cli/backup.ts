@@ -1,7 +1,7 @@
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Digest, toChecksum } from "../blobs/digest.ts";
 import { errorCode } from "../blobs/disk.ts";
 import { describeSize } from "../config/quantities.ts";
@@ -12,7 +12,7 @@ import { AppError } from "../errors.ts";
 import { backUp, readMarker, requireOwnTarget } from "../features/backup/service.ts";
 import { writeTar } from "../features/backup/tar.ts";
 import { explainTarget } from "../features/backup/target-errors.ts";
-import type { BackupSummary, LostContent, Tally } from "../features/backup/types.ts";
+import type { BackupSummary, LostContent, Plan, Tally } from "../features/backup/types.ts";
 import { toTimestamp } from "../lib/clock.ts";
 import { createLog } from "../lib/log.ts";
 import { originOf } from "../server/backup-origin.ts";
@@ -51,12 +51,19 @@ export function define(command: Command, context: CommandContext): void {
     .argument("[dir]", "a directory for backups of this one server, or - for a tar archive on standard output")
     .description(
       "Make a backup, or bring one up to date: every file as of now, all accounts and settings, and the keys of this " +
-        "server. It may run beside the server. Only contents that the directory has not are written; on the same file " +
-        "system they are hard-linked. To restore: put the directory in place as the data directory, and start; or see: " +
-        "larder restore --help\n\n" +
+        "server. The server may run. Only contents that the directory lacks are written, as independent files: damage to a " +
+        "content of the server does not reach them, and larder heal --from DIR repairs it. The command first prints the size " +
+        "and checks the free space. File systems with reflinks (Btrfs, XFS) store contents without extra space on the same " +
+        "disk. Keep a backup on another disk too, since a disk may fail. To restore: use the directory as the data " +
+        "directory and start the server, or see: larder restore --help\n\n" +
         "The backup holds the server's keys (secrets/): whoever can read it can sign in as anybody. Keep it like a key.",
     )
-    .option("--copy", "copy contents on the same file system too, instead of hard-linking them")
+    .option(
+      "--link",
+      "share contents with the data directory by hard links if both are on one file system: needs no space, but damage to a " +
+        "content there damages it here too",
+    )
+    .addOption(new Option("--copy", "as without it: contents are independent").hideHelp())
     .option("--keep <count>", "how many states the directory keeps, 3 or more; the older, the fewer", String(KEEP))
     .option("--prune", "remove the contents that none of the kept states needs any more")
     .option(
@@ -84,6 +91,8 @@ export function define(command: Command, context: CommandContext): void {
       return withRemote(loaded.config, context.terminal, (fetchContent) =>
         writeArchive(source, isJson, context.terminal, fetchContent),
       );
+    const mayLink = hasOption(command, "link");
+    if (mayLink && hasOption(command, "copy")) throw new UsageError("Give --link or --copy, not both.");
     refuseOwnData(loaded.config, resolve(context.directory, dir));
     const target = openTarget(resolve(context.directory, dir), source);
     requireOwnTarget(target, readMarker(source.storeMarker));
@@ -94,7 +103,8 @@ export function define(command: Command, context: CommandContext): void {
           source,
           target,
           ...takeFrom(source, target),
-          mayLink: !hasOption(command, "copy"),
+          mayLink,
+          onPlan: isJson ? undefined : (plan) => context.terminal.out(describePlan(plan)),
           fetchContent,
           keep: readKeep(command),
           prune: hasOption(command, "prune"),
@@ -103,7 +113,8 @@ export function define(command: Command, context: CommandContext): void {
           nowMs: Date.now(),
         }),
       );
-      return tell(summary, isJson, context.terminal);
+      const warnings = mayLink ? [...summary.warnings, describeLinks(source.root)] : summary.warnings;
+      return tell({ ...summary, warnings }, isJson, context.terminal);
     } finally {
       lock?.release();
     }
@@ -275,6 +286,22 @@ function readKeep(command: Command): number {
   return keep;
 }
 
+/** Describes the planned writes; empty if there are none. */
+function describePlan({ how, contents, bytes, availableBytes }: Plan): string {
+  if (contents === 0) return "";
+  const what = `${contents} contents, ${describeSize(bytes)}`;
+  if (how === "link") return `To be linked: ${what}.\n`;
+  if (how === "clone") return `To be cloned: ${what}. They need no space until the original or the clone changes.\n`;
+  return `To be copied: ${what}; ${describeSize(availableBytes)} are free.\n`;
+}
+
+function describeLinks(source: string): string {
+  return (
+    `With --link, contents are shared with ${source} if both are on one file system. Damage to a content there also damages ` +
+    "this backup, and larder heal finds no good copy here. For independent contents, run it without --link."
+  );
+}
+
 function tell(summary: BackupSummary, isJson: boolean, terminal: Terminal): ExitCode {
   for (const warning of summary.warnings) terminal.error(`Warning: ${warning}\n`);
   const { tally } = summary;
@@ -320,6 +347,9 @@ function describe(summary: BackupSummary): string {
   return (
     `${tally.contents} contents, ${describeSize(tally.bytes)}: ${tally.already} were there, ${fresh} are new` +
     `${fresh > 0 ? ` (${how}; ${describeSize(tally.newBytes)})` : ""}.\n` +
+    (tally.unshared > 0
+      ? `Shared with the data directory before (--link), independent now: ${tally.unshared}.\n`
+      : "") +
     describeElsewhere(tally) +
     (pruned > 0 ? `${pruned} contents that no state needs any more were removed.\n` : "") +
     `State ${snapshot}, one of ${snapshots} in ${target}, in ${describeSeconds(summary.durationMs / 1000)}.\n` +

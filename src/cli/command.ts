@@ -77,9 +77,9 @@ export function addSettings(command: Command, keys: Iterable<string> = SETTINGS_
     const setting = SETTINGS_BY_KEY.get(key);
     if (setting === undefined || setting.isSecret) continue;
     const isToggle = typeof setting.default === "boolean";
-    const value = isToggle ? "[on|off]" : `<${setting.kind.accepts.split(/[ ,]/)[0] ?? "value"}>`;
+    const { placeholder } = setting.kind;
+    const value = isToggle ? `[${placeholder}]` : `<${placeholder}>`;
     const option = new Option(`${flagName(key)} ${value}`, `${setting.help} (${setting.show(setting.default)})`);
-    if (isToggle) option.preset("on");
     if (key.startsWith("plans.")) option.hideHelp();
     command.addOption(option);
   }
@@ -95,7 +95,8 @@ export function readConfig(command: Command, context: CommandContext): LoadedCon
   for (const key of SETTINGS_BY_KEY.keys()) {
     const option = command.options.find(({ long }) => long === flagName(key));
     const value = option === undefined ? undefined : given[option.attributeName()];
-    if (typeof value === "string") flags[key] = value;
+    // A toggle may stand alone: --tls-redirect is --tls-redirect on.
+    if (typeof value === "string" || value === true) flags[key] = value === true ? "on" : value;
   }
   const file = typeof given["config"] === "string" ? given["config"] : undefined;
   return loadConfig({ flags, file, environment: context.environment, directory: context.directory });

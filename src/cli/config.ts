@@ -44,7 +44,7 @@ function defineRotate(command: Command, context: CommandContext): void {
       "Replace the key that signs tokens: every session ends, and everybody signs in again. " +
         "For when somebody may have read the data directory.",
     )
-    .option("--links", "replace the key of public links too: all of them end")
+    .option("--links", "replace the key of links too: they get new addresses, and the old ones end")
     .option("--push", "replace the key of push to browsers too: they subscribe again when the app is next opened");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(command, "larder config rotate-secrets --data /srv/larder", "not used");
@@ -57,7 +57,7 @@ function defineRotate(command: Command, context: CommandContext): void {
     terminal.out("The key of tokens was replaced: every session ends.\n");
     if (hasOption(command, "links")) {
       rotateSecret(paths.secrets, "link");
-      terminal.out("The key of public links was replaced: all of them end.\n");
+      terminal.out("The key of links was replaced: they get new addresses, and the old ones end.\n");
     }
     if (hasOption(command, "push")) {
       rotateSecret(paths.secrets, "vapid");

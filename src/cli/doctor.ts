@@ -1,3 +1,4 @@
+import { SQLiteError } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { DerivedStore } from "../blobs/derived.ts";
@@ -80,7 +81,7 @@ async function examine(loaded: LoadedConfig, context: CommandContext): Promise<F
     ...(await examineThumbnails(config, paths, context)),
     ...(await examineMail(config)),
     ...(await examineProvider(config)),
-    ...(await examineS3(config)),
+    ...(await examineS3(config, paths)),
   ];
 }
 
@@ -188,14 +189,27 @@ async function examineProvider(config: Config): Promise<Finding[]> {
   }
 }
 
-async function examineS3(config: Config): Promise<Finding[]> {
+async function examineS3(config: Config, paths: DataPaths): Promise<Finding[]> {
   const about = "bucket";
+  const db = openIfReadable(paths);
   try {
-    const finding = await examineBucket(config);
+    const finding = await examineBucket(config, db?.sqlite);
     return finding === undefined ? [] : [{ about, ...finding }];
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     return [{ about, state: "wrong", text: error.message }];
+  } finally {
+    db?.close();
+  }
+}
+
+/** The database for a count; undefined where there is none, or it is damaged, which is another line's business. */
+function openIfReadable({ database }: DataPaths): ReturnType<typeof openReadOnly> | undefined {
+  try {
+    return existsSync(database) ? openReadOnly(database) : undefined;
+  } catch (error) {
+    if (error instanceof SQLiteError) return undefined;
+    throw error;
   }
 }
 

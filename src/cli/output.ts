@@ -1,5 +1,6 @@
 /** What commands write and read: text for people, JSON for scripts. */
 import { writeSync } from "node:fs";
+import { createInterface } from "node:readline/promises";
 
 /** Where a command's words go and come from; replaced in tests. */
 export interface Terminal {
@@ -9,6 +10,8 @@ export interface Terminal {
   error(text: string): void;
   /** All of standard input. */
   readInput(): Promise<string>;
+  /** Asks a person a question that is answered by yes or no; no answer is no. */
+  ask(question: string): Promise<boolean>;
   /** Whether a person sits at standard input. */
   readonly isInteractive: boolean;
 }
@@ -18,6 +21,14 @@ export const processTerminal: Terminal = {
   out: (text) => writeAll(1, text),
   error: (text) => writeAll(2, text),
   readInput: () => Bun.stdin.text(),
+  async ask(question) {
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return /^\s*y(es)?\s*$/i.test(await lines.question(`${question} [y/N] `));
+    } finally {
+      lines.close();
+    }
+  },
   isInteractive: process.stdin.isTTY,
 };
 

@@ -108,7 +108,7 @@ function tell(
 }
 
 function remarks(account: NewerAccount, isOverQuota: boolean): string[] {
-  const { email, names, isNew, beside, deletions, moves, shares } = account;
+  const { email, names, isNew, beside, deletions, moves, moved, shares, revoked } = account;
   return [
     ...names.slice(0, TOLD_MAX).map((name) => `  ${email}: ${name}`),
     ...(names.length > TOLD_MAX ? [`  ${email}: more: see --json`] : []),
@@ -116,10 +116,15 @@ function remarks(account: NewerAccount, isOverQuota: boolean): string[] {
       ? [`${email} was not there any more, and has no password: larder user set ${email} --password-stdin`]
       : []),
     ...(beside > 0 ? [`${email}: ${beside} files had been changed since; their other contents lie beside them.`] : []),
+    ...(moved > 0 ? [`${email}: ${moved} files and folders are where they were moved to.`] : []),
     ...(deletions + moves > 0
-      ? [`${email}: not carried out again: ${deletions} deletions, ${moves} moves and renames.`]
+      ? [
+          `${email}: not carried out again: ${deletions} deletions, ${moves} moves whose place is taken or that changed since.`,
+        ]
       : []),
-    ...(shares > 0 ? [`${email}: ${shares} files or folders had links or shares; make those anew.`] : []),
+    ...(shares + revoked > 0
+      ? [`${email}: ${shares} links and shares are there again, ${revoked} revoked ones ended.`]
+      : []),
     ...(isOverQuota ? [`${email} holds more than its quota now. Nothing of it is removed for that.`] : []),
   ];
 }

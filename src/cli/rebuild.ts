@@ -44,15 +44,14 @@ export function define(command: Command, context: CommandContext): void {
   command
     .description(
       "Make the database again from what lies beside the contents (blobs/journal): accounts, folders, names, labels, " +
-        "earlier versions, the trash. For when larder.db and all its snapshots are lost; where a whole snapshot is left, " +
-        "larder restore knows more. The server must be stopped.\n\n" +
-        "What is not written there is gone: passwords, sessions, API keys, second factors, devices, messages, webhooks, the " +
-        "audit log, and shares with a password or a limit. Nobody can sign in until an account has a new password: " +
-        "larder user set EMAIL --password-stdin.\n\n" +
-        "With --newer, after a database was put back to an earlier state (larder restore --snapshot): bring into it what " +
-        "came after that state, files, folders, versions and labels, as far as it was noted beside the contents. Nothing " +
-        "of the present is taken away: deletions, moves and renames are not carried out again, only counted. Quotas don't " +
-        "refuse it. Done again, it brings nothing.",
+        "earlier versions, the trash, links and shares with their passwords and limits, and earlier locations. Use it if " +
+        "larder.db and all its snapshots are lost; if a whole snapshot is left, larder restore recovers more. The server must be stopped.\n\n" +
+        "These are not restored: passwords of accounts, sessions, API keys, second factors, devices, messages, " +
+        "webhooks, the audit log, and what devices deleted. A link that was revoked stays revoked. Nobody can sign in until " +
+        "an account has a new password: larder user set EMAIL --password-stdin.\n\n" +
+        "With --newer, after a restore to an earlier state (larder restore --snapshot): apply the changes recorded after that " +
+        "state: files, folders, versions, labels, moves, renames, links and shares. Only revoked links and shares are " +
+        "removed; deletions are only counted. Changes made since the restore stay. Quotas are not checked. Safe to run twice.",
     )
     .option("--over", "also where there is a database or a whole snapshot; the database is kept in set-aside/")
     .option("--recover-unnamed <email>", "give this account what no file names, deleted files too, in /recovered")
@@ -184,19 +183,19 @@ function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: T
     terminal.out(toJson({ data: paths.root, setAside: aside ?? null, ...report, missingSome }));
     return isWrong ? EXIT.wrong : EXIT.fine;
   }
-  const heading = ["E-MAIL", "ROLE", "FILES", "FOLDERS", "VERSIONS", "IN TRASH"];
-  const rows = report.accounts.map(({ email, role, files, folders, versions, trashed }) => [
+  const heading = ["E-MAIL", "ROLE", "FILES", "FOLDERS", "VERSIONS", "IN TRASH", "SHARES"];
+  const rows = report.accounts.map(({ email, role, files, folders, versions, trashed, shares }) => [
     email,
     role,
-    ...[files, folders, versions, trashed].map(String),
+    ...[files, folders, versions, trashed, shares].map(String),
   ]);
   terminal.out(toTable([heading, ...rows]));
   terminal.out(`\nThe database was made: ${paths.database}\n`);
   if (recovered > 0) terminal.out(`Contents that no file named: ${recovered}, now in /recovered.\n`);
   if (aside !== undefined) terminal.out(`The former one is kept: ${aside}\n`);
   terminal.out(
-    "Not known any more: passwords, sessions, API keys, second factors, devices, messages, webhooks, the audit log, shares\n" +
-      "with a password or a limit. Links that were revoked in the last seconds may be open again: look through them.\n" +
+    "Not restored: passwords, sessions, API keys, second factors, devices, messages, webhooks and the audit log.\n" +
+      "Links keep their addresses if secrets/ is the original one.\n" +
       "Give each account a new password, the administrators first:\n" +
       `  larder user set EMAIL --password-stdin --data ${paths.root}\n`,
   );

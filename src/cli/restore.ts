@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import type { Command } from "commander";
 import type { LoadedConfig } from "../config/load.ts";
 import { describeSize } from "../config/quantities.ts";
-import type { Config } from "../config/settings.ts";
+import { type Config, SETTINGS_BY_KEY } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { openReadOnly } from "../db/open.ts";
 import { isWhole, listSnapshots, type Snapshot } from "../db/snapshot.ts";
@@ -13,14 +13,14 @@ import { countDatabase } from "../features/backup/counts.ts";
 import { backUp, isEmpty } from "../features/backup/service.ts";
 import { readTar } from "../features/backup/tar.ts";
 import { explainTarget } from "../features/backup/target-errors.ts";
-import type { BackupSummary, DatabaseCounts } from "../features/backup/types.ts";
+import type { DatabaseCounts } from "../features/backup/types.ts";
 import { toTimestamp } from "../lib/clock.ts";
 import { createLog, type Log } from "../lib/log.ts";
 import { findSnapshot, originOf } from "../server/backup-origin.ts";
 import { type DataPaths, dataPaths, openDataDirectory, requireReadable } from "../server/data-directory.ts";
 import { acquireServerLock } from "../server/lock.ts";
 import { reduceTo, type Reduced } from "../server/one-account.ts";
-import { putInPlace, type Restored, type RestoreFrom } from "../server/restoring.ts";
+import { putInPlace, type RestoreFrom } from "../server/restoring.ts";
 import {
   addSettings,
   type CommandContext,
@@ -35,7 +35,8 @@ import {
   tellWarnings,
   UsageError,
 } from "./command.ts";
-import { describeLost } from "./lost-contents.ts";
+import { isWithoutData, restoreFromBucket } from "./restore-bucket.ts";
+import { reportRestored } from "./restore-report.ts";
 import { toJson, toTable, type Terminal } from "./output.ts";
 import { progressLine } from "./transfer-progress.ts";
 
@@ -46,6 +47,8 @@ export function define(command: Command, context: CommandContext): void {
     .description(
       "Without a source: list the states (snapshots) that the data directory can go back to, and with --snapshot or " +
         "--database go back to one; the server must be stopped, and what is there now is kept.\n\n" +
+        "With --database and an empty directory: make the directory from a copy of the database (of Litestream, say), a copy " +
+        "of secrets/, and the bucket in the settings s3.*, which has the contents. It then takes over the bucket.\n\n" +
         "With a source: make a data directory from it, in the empty directory that --data names. Every content is checked " +
         "against its digest.\n\n" +
         "Whatever was revoked after the state was taken is back with it: sessions, keys, links. --sign-out ends all " +
@@ -53,17 +56,21 @@ export function define(command: Command, context: CommandContext): void {
     )
     .option("--snapshot <name>", "the state to go back to, as listed; or newest")
     .option("--database <file>", "take the database from this file, after a look through it")
+    .option("--secrets <dir>", "with --database and an empty directory: a copy of the old server's secrets/")
+    .option("--without-secrets", "accept that sessions, links and second factors end, if those keys are lost")
+    .option("--no-claim", "do not take over the bucket, to try a restore while the old server still runs")
     .option(
       "--user <email>",
       "take only this account, its files and versions; it becomes an administrator; the server's keys and larder.toml stay behind, so its public links get other addresses",
     )
     .option("--sign-out", "end all sessions, so that everybody signs in again")
     .option("--json", "print the result as JSON");
-  addSettings(command, PLACE_SETTINGS);
+  addSettings(command, SETTINGS);
   describeEnd(
     command,
     "larder restore --data /srv/larder\nlarder restore --snapshot newest --data /srv/larder\n" +
-      "larder restore /mnt/usb/larder --data /srv/larder",
+      "larder restore /mnt/usb/larder --data /srv/larder\n" +
+      "larder restore --database /tmp/larder.db --secrets /mnt/usb/secrets --data /srv/larder",
     "it was restored, but contents are missing or damaged",
   );
   runs(command, async ([source]) => {
@@ -72,16 +79,24 @@ export function define(command: Command, context: CommandContext): void {
     const given = {
       snapshot: optionText(command, "snapshot"),
       database: optionText(command, "database"),
+      secrets: optionText(command, "secrets"),
+      withoutSecrets: hasOption(command, "withoutSecrets"),
+      noClaim: command.getOptionValue("claim") === false,
       user: optionText(command, "user"),
       signOut: hasOption(command, "signOut"),
       isJson: hasOption(command, "json"),
     };
     if (given.snapshot !== undefined && given.database !== undefined)
       throw new UsageError("Give --snapshot or --database, not both.");
+    if (source !== undefined || given.database === undefined) refuseBucketOptions(given);
     if (source !== undefined) return restoreFrom(source, loaded, given, context);
     if (given.user !== undefined) throw new UsageError("--user needs a source: the backup to take the account from.");
     if (given.snapshot === undefined && given.database === undefined)
       return listStates(loaded.config, given.isJson, context.terminal);
+    if (given.database !== undefined && isWithoutData(loaded.config.data)) {
+      return restoreFromBucket(loaded.config, { ...given, database: given.database }, logTo(context), context);
+    }
+    refuseBucketOptions(given);
     return goBack(loaded.config, given, context);
   });
 }
@@ -90,8 +105,22 @@ interface Given {
   readonly snapshot: string | undefined;
   readonly database: string | undefined;
   readonly user: string | undefined;
+  readonly secrets: string | undefined;
+  readonly withoutSecrets: boolean;
+  readonly noClaim: boolean;
   readonly signOut: boolean;
   readonly isJson: boolean;
+}
+
+/** Settings that the command takes: where the data is, and the bucket. */
+const SETTINGS = [...PLACE_SETTINGS, ...[...SETTINGS_BY_KEY.keys()].filter((key) => key.startsWith("s3."))];
+
+/** @throws UsageError */
+function refuseBucketOptions({ secrets, withoutSecrets, noClaim }: Given): void {
+  if (secrets === undefined && !withoutSecrets && !noClaim) return;
+  throw new UsageError(
+    "--secrets, --without-secrets and --no-claim go with --database and an empty directory (--data).",
+  );
 }
 
 /** A state that can be gone back to. */
@@ -165,7 +194,7 @@ function goBack(config: Config, given: Given, context: CommandContext): ExitCode
       { signOut: given.signOut, isApart: false, nowMs: Date.now() },
       logTo(context),
     );
-    return tell({ restored, paths }, given.isJson, context.terminal);
+    return reportRestored({ restored, paths }, given.isJson, context.terminal);
   } finally {
     lock.release();
   }
@@ -201,6 +230,12 @@ async function restoreFrom(
   if (options.database !== undefined) throw new UsageError("--database goes without a source.");
   if (given === "-") return restoreArchive(loaded.config, options, context);
   const source = dataPaths(resolve(context.directory, given));
+  if (fs.statSync(source.root, { throwIfNoEntry: false })?.isFile() === true) {
+    throw new UsageError(
+      `${source.root} is a file. Give the directory of a backup; a tar archive comes on standard input: ` +
+        `larder restore - --data DIR < ${basename(source.root)}`,
+    );
+  }
   requireReadable(source);
   if (!fs.existsSync(source.root)) throw new StartupError(`There is no directory ${source.root}.`);
   const paths = openDataDirectory(loaded.config.data);
@@ -238,7 +273,7 @@ async function restoreFrom(
       { signOut: options.signOut, isApart: summary.tally.elsewhere === 0, nowMs: Date.now() },
       log,
     );
-    return tell({ restored, paths, summary, reduced }, options.isJson, context.terminal);
+    return reportRestored({ restored, paths, summary, reduced }, options.isJson, context.terminal);
   } finally {
     lock.release();
   }
@@ -262,7 +297,7 @@ async function restoreArchive(config: Config, options: Given, context: CommandCo
       { signOut: options.signOut, isApart: true, nowMs: Date.now() },
       logTo(context),
     );
-    return tell({ restored, paths }, options.isJson, context.terminal);
+    return reportRestored({ restored, paths }, options.isJson, context.terminal);
   } catch (error) {
     throw explainTarget(error, paths.root);
   } finally {
@@ -293,85 +328,4 @@ function requireDirectory(config: Config): DataPaths {
 
 function logTo({ terminal }: CommandContext): Log {
   return createLog("pretty", "warn", (line) => terminal.error(line));
-}
-
-/** Everything that a restore has to tell. */
-interface Outcome {
-  readonly restored: Restored;
-  readonly paths: DataPaths;
-  /** Of the bringing, where there was a source. */
-  readonly summary?: BackupSummary;
-  readonly reduced?: Reduced | undefined;
-}
-
-function tell(outcome: Outcome, isJson: boolean, terminal: Terminal): ExitCode {
-  const { restored, summary } = outcome;
-  for (const warning of summary?.warnings ?? []) terminal.error(`Warning: ${warning}\n`);
-  terminal.out(isJson ? toJson(present(outcome)) : describe(outcome));
-  const { count, some } = restored.missing;
-  if (count === 0) return EXIT.fine;
-  // Why each could not be had is known where it was to be copied.
-  const lost = summary?.tally.lost ?? [];
-  if (!isJson) terminal.error(describeLost(lost.length > 0 ? lost : some, count));
-  return EXIT.wrong;
-}
-
-function present({ restored, paths, summary, reduced }: Outcome) {
-  const { counts, missing } = restored;
-  return {
-    ok: missing.count === 0,
-    data: paths.root,
-    snapshot: restored.snapshot,
-    users: counts?.users ?? null,
-    files: counts?.files ?? null,
-    folders: counts?.folders ?? null,
-    bytes: counts?.bytes ?? null,
-    lastChange: counts?.lastChangeMs === undefined ? null : toTimestamp(counts.lastChangeMs),
-    missing: missing.count,
-    lost: (summary?.tally.lost ?? missing.some).map(({ digest, why, names }) => ({
-      checksum: `sha256:${digest}`,
-      why,
-      names,
-    })),
-    contents: summary?.tally.contents ?? null,
-    givenUp: restored.givenUp ?? null,
-    signedOut: restored.signedOut,
-    keptAs: restored.keptAs ?? null,
-    setAside: restored.aside ?? null,
-    hasNewer: restored.hasNewer,
-    onlyUser: reduced === undefined ? null : { email: reduced.email, erased: reduced.erased, shares: reduced.shares },
-  };
-}
-
-function describe({ restored, paths, reduced }: Outcome): string {
-  const { counts, givenUp, signedOut, keptAs, aside } = restored;
-  const lines = [`Restored from ${restored.snapshot} in ${paths.root}.`];
-  if (counts !== undefined) {
-    const last = counts.lastChangeMs === undefined ? "" : `; last change ${toTimestamp(counts.lastChangeMs)}`;
-    lines.push(
-      `It holds ${counts.users} users, ${counts.files} files, ${counts.folders} folders, ${describeSize(counts.bytes)}${last}.`,
-    );
-  }
-  lines.push(
-    restored.missing.count === 0 ? "No content is missing." : `${restored.missing.count} contents are missing.`,
-  );
-  if (reduced !== undefined) {
-    lines.push(
-      `Only ${reduced.email} is in it, as an administrator; ${reduced.erased} other accounts are not. ` +
-        `Shares with them ended: ${reduced.shares.given} given, ${reduced.shares.received} received.`,
-    );
-  }
-  if (givenUp !== undefined && givenUp.mails + givenUp.pushes + givenUp.webhooks > 0) {
-    const { mails, pushes, webhooks } = givenUp;
-    lines.push(`Not sent again: ${mails} mails, ${pushes} pushes, ${webhooks} webhook deliveries.`);
-  }
-  if (signedOut > 0) lines.push(`${signedOut} sessions and refresh tokens were ended.`);
-  if (keptAs !== undefined) lines.push(`What was there before is the snapshot ${keptAs}.`);
-  if (aside !== undefined) lines.push(`The former database lies in ${aside}. Remove it when all is well.`);
-  if (restored.hasNewer) {
-    lines.push(`What came after it, files and versions, can be brought: larder rebuild --newer --data ${paths.root}`);
-  }
-  lines.push(`Now: larder serve --data ${paths.root}`);
-  if (process.getuid?.() === 0) lines.push(`(as another user than root, first: chown -R USER: ${paths.root})`);
-  return `${lines.join("\n")}\n`;
 }

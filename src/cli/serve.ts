@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { createLog, logForm } from "../lib/log.ts";
+import { StartupError } from "../config/startup-error.ts";
+import { createLog, logForm, usesColors } from "../lib/log.ts";
 import { runServer } from "../server/lifecycle.ts";
 import { addSettings, type CommandContext, describeEnd, EXIT, readConfig, runs } from "./command.ts";
 
@@ -18,9 +19,19 @@ export function define(command: Command, context: CommandContext): void {
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
-    const log = createLog(logForm(loaded.config.log, process.stderr.isTTY), loaded.config.logLevel);
+    const { config } = loaded;
+    const log = createLog(logForm(config.log, process.stderr.isTTY), config.logLevel, undefined, {
+      isColored: usesColors(context.environment, process.stderr.isTTY),
+    });
     for (const warning of loaded.warnings) log.warn(warning);
-    await runServer(loaded, log, () => readConfig(command, context));
+    try {
+      await runServer(loaded, log, () => readConfig(command, context));
+    } catch (error) {
+      if (config.log !== "json" || !(error instanceof StartupError)) throw error;
+      // With --log json, the reason of a failed start must be JSON as well.
+      log.error(error.message);
+      return EXIT.couldNotRun;
+    }
     return EXIT.fine;
   });
 }

@@ -65,7 +65,7 @@ function defineAdd(command: Command, context: CommandContext): void {
       throw new UsageError("A new account needs a password. Give --password-stdin, or --password-file FILE.");
     }
     const user = await withServices(loaded, context, ({ users, audit }) =>
-      users.add({ ...input, password, ...readNewQuota(command) }, (tx, id) =>
+      users.add({ ...input, password, ...readNewQuota(command), isByAdministrator: true }, (tx, id) =>
         audit.write(tx, commandEntry("user.create", users.findById(id), { role: input.role, plan: input.plan })),
       ),
     );
@@ -82,6 +82,8 @@ function defineSet(command: Command, context: CommandContext): void {
   addAccountOptions(command)
     .option("--disable", "nobody can sign in to it any more; its files stay")
     .option("--enable", "the opposite")
+    .option("--confirm-email", "its e-mail counts as confirmed (mail.verify)")
+    .option("--end-keys", "with a new password: API keys end too")
     .option("--no-two-factor", "sign-in asks for the password alone: for who lost their second factor");
   describeEnd(command, "larder user set anna@example.org --plan pro --quota 200GB");
   runs(command, async ([email = ""]) => {
@@ -95,9 +97,12 @@ function defineSet(command: Command, context: CommandContext): void {
       ...(role !== undefined && { role }),
       ...readQuota(command),
       ...(isDisabled !== undefined && { isDisabled }),
+      ...(hasOption(command, "confirmEmail") && { isEmailConfirmed: true }),
       ...(password !== undefined && { password }),
     };
     const endsTwoFactor = command.getOptionValue("twoFactor") === false;
+    const endsKeys = hasOption(command, "endKeys");
+    if (endsKeys && password === undefined) throw new UsageError("--end-keys goes with a new password. Give one.");
     if (Object.keys(changes).length === 0 && !endsTwoFactor) {
       throw new UsageError("Nothing to change was given. See: larder user set --help");
     }
@@ -106,11 +111,13 @@ function defineSet(command: Command, context: CommandContext): void {
       ...told,
       ...(password !== undefined && { password: "changed" }),
       ...(endsTwoFactor && { twoFactor: "off" }),
+      ...(endsKeys && { endKeys: true }),
     };
     const user = await withServices(loaded, context, async (services) => {
       const { id } = findUser(services.users, email);
       return changeAccount(services, id, changes, (tx, present) => {
         if (endsTwoFactor) services.twoFactor.disable(tx, present);
+        if (endsKeys) services.apiKeys.revokeAll(tx, id);
         services.audit.write(tx, commandEntry("user.change", present, details));
       });
     });
@@ -175,11 +182,11 @@ function defineToken(command: Command, context: CommandContext): void {
 
 function defineSetupLink(command: Command, context: CommandContext): void {
   command.description(
-    "Print a new one-time link to the page that makes the first account, an administrator. It lasts for 24 hours; " +
+    "Print a new one-time link to the page that makes the first administrator. It lasts for 24 hours; " +
       "earlier links no longer work.",
   );
   addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
-  describeEnd(command, "larder user setup-link", "there is an account already");
+  describeEnd(command, "larder user setup-link", "there is an administrator already");
   runs(command, async () => {
     const loaded = readConfig(command, context);
     requireDatabase(loaded.config);
@@ -195,7 +202,7 @@ function defineSetupLink(command: Command, context: CommandContext): void {
     if (token === undefined) {
       throw new AppError(
         "signup_closed",
-        "There is an account already. Make an administrator by: larder user add EMAIL --admin --password-stdin",
+        "There is an administrator already. Make another one by: larder user add EMAIL --admin --password-stdin",
       );
     }
     context.terminal.out(`${publicUrl ?? listenAddress(loaded.config, port)}/setup?token=${token}\n`);
@@ -376,6 +383,7 @@ function present(user: User) {
     plan: user.plan,
     ...(user.quotaBytes !== undefined && { quota: user.quotaBytes }),
     disabled: user.disabledAtMs !== null,
+    emailVerified: user.isEmailUnconfirmed !== true,
     createdAt: toTimestamp(user.createdAtMs),
   };
 }

@@ -19,6 +19,8 @@ export interface VerifySource {
   readonly described: string;
   /** The snapshot's name, where it is one. */
   readonly snapshot: string | undefined;
+  /** When that was taken. */
+  readonly takenAtMs: number | undefined;
   /** Whether it is the database that the server works with. */
   readonly isOwn: boolean;
   /** Whether a server works with it just now. */
@@ -48,8 +50,9 @@ export function openVerifySource(paths: DataPaths): VerifySource {
       : hasLog
         ? "its database with what its log holds, as after a crash"
         : "its database";
-    const found = { databasePath: paths.database, described, snapshot: undefined, isOwn: true, isServed: isRunning };
-    return readable(paths, { ...found, isAltered: !isRunning && isAltered(paths) }, hasLog);
+    const found = { databasePath: paths.database, described, isOwn: true, isServed: isRunning };
+    const isOther = !isRunning && isAltered(paths);
+    return readable(paths, { ...found, snapshot: undefined, takenAtMs: undefined, isAltered: isOther }, hasLog);
   }
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) {
@@ -59,13 +62,14 @@ export function openVerifySource(paths: DataPaths): VerifySource {
       `${why} in ${paths.root}, and none of the snapshots in it is whole. Nothing can be verified by.`,
     );
   }
-  const { path, name } = chosen.snapshot;
+  const { path, name, takenAtMs } = chosen.snapshot;
   return readable(
     paths,
     {
       databasePath: path,
       described: `its snapshot ${name}`,
       snapshot: name,
+      takenAtMs,
       isOwn: false,
       isServed: false,
       isAltered: false,

@@ -4,12 +4,17 @@ import { toChecksum } from "../blobs/digest.ts";
 import { describeSize } from "../config/quantities.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
+import { openReadOnly } from "../db/open.ts";
 import { AppError } from "../errors.ts";
 import type { FaultyContent, Verification, VerifyOptions } from "../features/integrity/verify.ts";
 import { verify } from "../features/integrity/verify.ts";
+import { type LaterSummary, summarizeLater } from "../features/store-journal/later-objects.ts";
+import { journalRoot } from "../features/store-journal/open.ts";
+import { readCopyStart } from "../features/store-journal/opened-copy.ts";
+import { toTimestamp } from "../lib/clock.ts";
 import { createLog } from "../lib/log.ts";
-import { dataPaths } from "../server/data-directory.ts";
-import { openForCommand } from "../server/for-commands.ts";
+import { type DataPaths, dataPaths } from "../server/data-directory.ts";
+import { type CommandServices, openForCommand } from "../server/for-commands.ts";
 import {
   addSettings,
   type CommandContext,
@@ -24,6 +29,7 @@ import {
 } from "./command.ts";
 import { type Terminal, toJson } from "./output.ts";
 import { describeSeconds, progressLine } from "./transfer-progress.ts";
+import { addBucketOptions, type BucketReading, readBucket, wantsBucket } from "./verify-bucket.ts";
 import { openVerifySource, type VerifySource } from "./verify-source.ts";
 
 /** Faulty contents that are told one by one to people; scripts get them all. */
@@ -47,6 +53,7 @@ export function define(command: Command, context: CommandContext): void {
     .option("--quick", "compare only the sizes of contents")
     .option("--read-only", "note nothing in the data directory either")
     .option("--json", "print the findings as JSON");
+  addBucketOptions(command);
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
@@ -56,6 +63,7 @@ export function define(command: Command, context: CommandContext): void {
   runs(command, async ([dir]) => {
     const loaded = readConfig(command, context);
     const isCopy = dir !== undefined;
+    const mustReadBucket = wantsBucket(command, isCopy);
     if (!isCopy) tellWarnings(loaded, context.terminal);
     const paths = dataPaths(isCopy ? resolve(context.directory, dir) : loaded.config.data);
     const source = openVerifySource(paths);
@@ -65,6 +73,9 @@ export function define(command: Command, context: CommandContext): void {
       const mayNote = isOpenable && !hasOption(command, "readOnly") && !hasOption(command, "quick");
       const notes = mayNote ? await openNotes(loaded.config, context.terminal) : undefined;
       try {
+        const bucket = mustReadBucket
+          ? await readBucket(notes?.places, loaded.config, command, context.terminal)
+          : undefined;
         const found = await verify({
           databasePath: source.databasePath,
           root: paths.root,
@@ -72,10 +83,18 @@ export function define(command: Command, context: CommandContext): void {
           isModest: source.isServed,
           log: createLog("pretty", "error", (line) => context.terminal.error(line)),
           onProgress: showProgress(context.terminal),
+          bucketFaults: bucket?.faults,
           ...(notes !== undefined && { onRead: notes.take }),
         });
         const problems = source.isAltered ? [...found.problems, ALTERED] : found.problems;
-        return tell({ ...found, problems }, source, paths.root, hasOption(command, "json"), context.terminal);
+        const state = await readState(source, paths);
+        return tell(
+          { ...found, problems },
+          source,
+          { state, bucket, directory: paths.root },
+          command,
+          context.terminal,
+        );
       } finally {
         await notes?.close();
       }
@@ -87,6 +106,8 @@ export function define(command: Command, context: CommandContext): void {
 
 interface Notes {
   readonly take: NonNullable<VerifyOptions["onRead"]>;
+  /** Undefined where no bucket is set up. */
+  readonly places: CommandServices["blobPlaces"];
   close(): Promise<void>;
 }
 
@@ -100,6 +121,7 @@ async function openNotes(config: Config, terminal: Terminal): Promise<Notes | un
     );
     let isWorking = true;
     return {
+      places: services.blobPlaces,
       async take(read) {
         if (!isWorking) return;
         try {
@@ -130,21 +152,74 @@ function showProgress(terminal: Terminal): VerifyOptions["onProgress"] {
   return (progress) => show({ ...progress, newBytes: progress.bytes });
 }
 
+/** The state that a copy or a backup opens to. */
+interface CopyState {
+  readonly takenAtMs: number;
+  /** What its store journal notes after it; undefined where the journal belongs to another state. */
+  readonly later: LaterSummary | undefined;
+}
+
+async function readState(
+  { databasePath, takenAtMs }: VerifySource,
+  { blobs }: DataPaths,
+): Promise<CopyState | undefined> {
+  if (takenAtMs === undefined) return undefined;
+  const db = openReadOnly(databasePath);
+  try {
+    const start = readCopyStart(db.sqlite, journalRoot(blobs));
+    return { takenAtMs, later: start && (await summarizeLater(db.sqlite, journalRoot(blobs), start)) };
+  } finally {
+    db.close();
+  }
+}
+
+function describeState({ takenAtMs, later }: CopyState): string[] {
+  const untilMs = later?.untilMs;
+  const lines = [`Its snapshot was taken at ${toTimestamp(takenAtMs)}.`];
+  if (later === undefined || untilMs === undefined) lines.push("Its store journal has nothing newer.");
+  else {
+    const age = describeSeconds(Math.max(0, untilMs - takenAtMs) / 1000);
+    lines.push(
+      `Its store journal has ${later.changes} newer changes, the last of ${toTimestamp(untilMs)} (${age} later). The ` +
+        "server merges them at its start.",
+    );
+  }
+  if ((later?.faults ?? 0) > 0) {
+    lines.push("Some entries of the journal are missing or damaged. Copy the directory again.");
+  }
+  return lines;
+}
+
+function presentState({ takenAtMs, later }: CopyState) {
+  const { accounts = 0, changes = 0, untilMs, faults = 0 } = later ?? {};
+  return {
+    takenAt: toTimestamp(takenAtMs),
+    newer: { accounts, changes, until: untilMs === undefined ? null : toTimestamp(untilMs), unusable: faults },
+  };
+}
+
+/** A directory and, for a copy, its state. */
+interface Verified {
+  readonly directory: string;
+  readonly state: CopyState | undefined;
+  /** What was read of the bucket, with --bucket. */
+  readonly bucket: BucketReading | undefined;
+}
+
 function tell(
   found: Verification,
   source: VerifySource,
-  directory: string,
-  isJson: boolean,
+  verified: Verified,
+  command: Command,
   terminal: Terminal,
 ): ExitCode {
   const isWhole = found.faultsTotal === 0 && found.problems.length === 0;
-  terminal.out(
-    isJson ? toJson(present(found, source, directory, isWhole)) : describe(found, source, directory, isWhole),
-  );
+  const isJson = hasOption(command, "json");
+  terminal.out(isJson ? toJson(present(found, source, verified, isWhole)) : describe(found, source, verified, isWhole));
   return isWhole ? EXIT.fine : EXIT.wrong;
 }
 
-function present(found: Verification, source: VerifySource, directory: string, isWhole: boolean) {
+function present(found: Verification, source: VerifySource, { directory, state, bucket }: Verified, isWhole: boolean) {
   const { contents, bytes, elsewhere, unlisted, foreign, seconds, problems, faults } = found;
   const count = (kind: FaultyContent["kind"]) => faults.filter((fault) => fault.kind === kind).length;
   return {
@@ -152,12 +227,14 @@ function present(found: Verification, source: VerifySource, directory: string, i
     directory,
     database: source.described,
     snapshot: source.snapshot ?? null,
+    state: state === undefined ? null : presentState(state),
     contents,
     bytes,
     damaged: count("damaged"),
     missing: count("missing"),
     unreadable: count("unreadable"),
     elsewhere,
+    bucket: bucket === undefined ? null : { contents: bucket.contents, bytes: bucket.bytes },
     unlisted,
     foreign,
     findings: [
@@ -176,7 +253,12 @@ function present(found: Verification, source: VerifySource, directory: string, i
   };
 }
 
-function describe(found: Verification, source: VerifySource, directory: string, isWhole: boolean): string {
+function describe(
+  found: Verification,
+  source: VerifySource,
+  { directory, state, bucket }: Verified,
+  isWhole: boolean,
+): string {
   const { contents, bytes, seconds, problems, faults, faultsTotal, unlisted, foreign, elsewhere } = found;
   const rate = `${describeSize(Math.round(bytes / Math.max(seconds, 0.001)))}/s`;
   const lines = [
@@ -184,14 +266,21 @@ function describe(found: Verification, source: VerifySource, directory: string, 
     ...faults.slice(0, TOLD_MAX).flatMap(describeFault),
     ...(faultsTotal > TOLD_MAX ? [`WRONG  ${faultsTotal - TOLD_MAX} more contents: see --json`] : []),
     `${contents} contents, ${describeSize(bytes)}, verified by ${source.described} in ${describeSeconds(seconds)} (${rate}).`,
-    ...(elsewhere > 0 ? [`${elsewhere} of them lie in a bucket, and were not read: larder blobs --help`] : []),
+    ...describeBucket(bucket, elsewhere),
     ...(unlisted.contents > 0
       ? [`${unlisted.contents} contents, ${describeSize(unlisted.bytes)}, lie there that ${describeUnlisted(source)}.`]
       : []),
     ...(foreign > 0 ? [`${foreign} files in the store are no contents. Larder didn't put them there.`] : []),
+    ...(state === undefined ? [] : describeState(state)),
     isWhole ? `${directory} is intact.` : `${directory} is NOT intact: ${adviseOn(found)}`,
   ];
   return lines.map((line) => `${line}\n`).join("");
+}
+
+function describeBucket(bucket: BucketReading | undefined, elsewhere: number): string[] {
+  if (bucket !== undefined)
+    return [`${bucket.contents} of them, ${describeSize(bucket.bytes)}, lie in the bucket alone, and were read there.`];
+  return elsewhere === 0 ? [] : [`${elsewhere} of them lie in a bucket, and were not read: larder verify --bucket`];
 }
 
 /** Those of a copy may be of files that came after its snapshot. */

@@ -14,6 +14,7 @@ export interface CommandServices
     Services,
     | "users"
     | "auth"
+    | "apiKeys"
     | "twoFactor"
     | "passwordReset"
     | "oidc"
@@ -31,6 +32,7 @@ export interface CommandServices
     | "limitsOf"
     | "history"
     | "integrity"
+    | "blobPlaces"
     | "storeJournal"
     | "close"
   > {

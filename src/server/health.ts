@@ -41,10 +41,10 @@ export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
 }
 
 /** How the server stands, for GET /api/admin/health. */
-export function healthOf(
-  { paths, sqlite, writer, snapshots, integrity }: Services,
+export async function healthOf(
+  { paths, sqlite, writer, snapshots, integrity, blobPlaces }: Services,
   { notReady, certificateEndsAtMs }: Pick<ServerHealth, "notReady" | "certificateEndsAtMs">,
-): ServerHealth {
+): Promise<ServerHealth> {
   const kept = snapshots.list();
   const version = sqlite.query<{ version: string }, []>("SELECT sqlite_version() AS version").get()?.version;
   const { open } = integrity.figures();
@@ -63,6 +63,7 @@ export function healthOf(
       lastBytes: kept[0]?.sizeBytes ?? null,
     },
     openFindings: Object.values(open).reduce((sum, count) => sum + count, 0),
+    bucket: await blobPlaces?.health(),
     versions: { larder: VERSION, commit: COMMIT, bun: Bun.version, sqlite: version ?? "unknown" },
     memoryBytes: process.memoryUsage.rss(),
   };

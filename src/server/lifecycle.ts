@@ -5,13 +5,16 @@ import { isExhausted, translateDiskError } from "../blobs/disk.ts";
 import { CONFIG_FILE, type LoadedConfig } from "../config/load.ts";
 import { readAdminPassword } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
+import { StartupError } from "../config/startup-error.ts";
 import { auditGuard } from "../features/audit/guard.ts";
 import { QueueWorker } from "../features/queue/worker.ts";
+import { withRetryAfter } from "../http/base.ts";
+import { BodyPaces } from "../http/body-pace.ts";
 import { LOCAL_PEER } from "../http/client-address.ts";
 import { answerError } from "../http/error-response.ts";
 import { ClockWatch } from "../jobs/clock-watch.ts";
 import { Scheduler } from "../jobs/scheduler.ts";
-import type { Log } from "../lib/log.ts";
+import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
 import { type AppHost, createApp } from "./app.ts";
 import { ConnectionGuard, descriptorsMax } from "./connection-guard.ts";
@@ -22,6 +25,7 @@ import { openNotifier, type Notifier } from "./notify.ts";
 import { observeRequests } from "./observe.ts";
 import { RequestStatistics } from "./request-statistics.ts";
 import { acquireServerLock } from "./lock.ts";
+import { mergeLater } from "./merge-later.ts";
 import { explainOpening } from "./open-storage.ts";
 import { openServices, type Services } from "./services.ts";
 import { QUICK_CHECK_JOB, REAP_JOB, SNAPSHOT_JOB, timetable } from "./timetable.ts";
@@ -32,6 +36,7 @@ const DRAIN_MS = 30_000;
 const START_MS_MAX = 3_600_000;
 /** How long closing everything may take after that. */
 const CLOSE_MS_MAX = 10_000;
+const SLOW_DISK_BYTES_PER_MS = 10_000;
 /** How often it is looked whether another process changed something: by requests, and where there are none. */
 const CHANGES_MS = 1;
 const NOTICE_MS = 1_000;
@@ -39,7 +44,7 @@ const SCHEDULE_AFTER_MS = 500;
 /** The look for damage leaves the first requests alone. */
 const CHECK_AFTER_MS = 120_000;
 /** How often it is looked whether the database should be copied; looking costs nothing. */
-const SNAPSHOT_LOOK_MS = 60_000;
+const SNAPSHOT_LOOK_MS = 1_000;
 /** How a run of the server ended. */
 interface Ending {
   readonly how: "stop" | "restart";
@@ -91,7 +96,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   notifier.extend(START_MS_MAX);
   notifier.status("Opening the data directory, and bringing it up to date.");
   const services = await openServices(config, log);
-  const { blobs, limiter, users, db } = services;
+  const { blobs, limiter, db } = services;
   const swept = blobs.sweepStaging();
   if (swept > 0) log.info("Removed what unfinished uploads left behind.", { files: swept });
   await services.derived.sweep();
@@ -100,6 +105,8 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   await services.tus.recover();
   limiter.load();
   services.reserve.take();
+  await mergeLater(services);
+  await services.users.renewEmailForms();
   await makeFirstAdministrator(services);
 
   const clockWatch = new ClockWatch(services);
@@ -132,6 +139,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
     isDebugging: config.logLevel === "debug",
     statistics: requests,
   });
+  const bodies = new BodyPaces({ perAddressMax: config.maxSlowBodies });
   const host: AppHost = {
     requests,
     requestsUnderWay: () => listener.pendingRequests,
@@ -141,7 +149,9 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
     keepOpen: (request) => listener.keepOpen(request),
     allowLong: (request) => listener.allowLong(request),
     isDraining: () => isDraining,
-    isOverloaded: () => listener.pendingRequests > config.maxRequests,
+    bodies,
+    // A request that waits for a small body costs next to nothing, and each address has only so many of them.
+    isOverloaded: () => listener.pendingRequests - bodies.waiting > config.maxRequests,
     noticeChanges,
     listJobs: () => scheduler.list(),
     runJob: (name) => scheduler.runNow(name),
@@ -169,7 +179,11 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
       const url = routableUrl(request.url, basePath);
       // In place: a new Request made of this one would read the whole body into memory, however fast it comes.
       if (url !== request.url) Object.defineProperty(request, "url", { value: url });
-      return observed(request, () => audited(request, app.fetch(request)));
+      const answer = (response: Response) => withRetryAfter(request, response);
+      return observed(request, () => {
+        const audit = audited(request, app.fetch(request));
+        return audit instanceof Promise ? audit.then(answer) : answer(audit);
+      });
     },
     error(error) {
       // The file of a download is opened when the handler has answered: here is where it shows that nothing is left for it.
@@ -205,14 +219,16 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   services.searchIndexer.start();
   services.photoFiller.start();
   services.storeJournal.start();
+  services.blobPlaces?.start();
   await services.mediaInfo.start();
   services.webhookDispatcher.start();
   const { port } = listener;
   const url = listenAddress(config, port);
   // Behind a socket only the proxy knows where people come in.
   const address = config.publicUrl ?? (config.socket === null ? url : "https://ADDRESS-OF-YOUR-PROXY");
-  if (!users.hasAny()) await printSetupLink(services, address);
-  process.stdout.write(`Larder ${VERSION} (${COMMIT}) listening on ${url}\n`);
+  const announce = announcer(config.log);
+  await printSetupLink(services, address, announce);
+  announce(`Larder ${VERSION} (${COMMIT}) listening on ${url}`);
   if (listener.redirectPort !== undefined) log.info("Plain HTTP is led to HTTPS.", { port: listener.redirectPort });
   notifier.ready(`Listening on ${url}.`);
   // Whether the database can be read. A store that is not there is no reason to be started anew.
@@ -222,7 +238,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   stop.addEventListener("abort", () => end.resolve("stop"), { once: true });
   const how = await end.promise;
   isDraining = true;
-  if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX);
+  if (how === "stop") notifier.stopping(DRAIN_MS + CLOSE_MS_MAX + copyingMs(services.paths.database));
   guard.stop();
   clearInterval(noticing);
   clearInterval(copying);
@@ -239,15 +255,32 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   await scheduler.stop();
   clockWatch.stop();
   await queueWorker.stop();
-  await services.close();
+  await services.close({ takeSnapshot: true });
   return { how, port };
 }
 
-/** The first administrator of the environment, where there is no account yet (contract §2). */
+/**
+ * Makes the administrator that the configuration names, while there is none.
+ * @throws StartupError where somebody else's account has that e-mail
+ */
 async function makeFirstAdministrator({ config, users, audit, log }: Services): Promise<void> {
   const password = readAdminPassword(config);
-  if (!config.adminEmail || password === undefined || users.hasAny()) return;
-  const input = { email: config.adminEmail, password, role: "admin", plan: config.defaultPlan } as const;
+  if (!config.adminEmail || password === undefined || users.hasAdministrator()) return;
+  const holder = users.findByEmail(config.adminEmail);
+  if (holder !== undefined) {
+    throw new StartupError(
+      `adminEmail names ${holder.email}, and an account with this e-mail exists that is no administrator. It was not ` +
+        `changed: anybody may have made it. If it is yours, run: larder user set ${holder.email} --admin. Otherwise ` +
+        "set another adminEmail.",
+    );
+  }
+  const input = {
+    email: config.adminEmail,
+    password,
+    role: "admin",
+    plan: config.defaultPlan,
+    isByAdministrator: true,
+  } as const;
   const user = await users.add(input, (tx, id) => {
     const subject = { id: users.findById(id)?.publicId, email: input.email };
     audit.write(tx, { action: "user.create", outcome: "done", via: "system", subject, details: { role: "admin" } });
@@ -255,13 +288,20 @@ async function makeFirstAdministrator({ config, users, audit, log }: Services): 
   log.info("The first administrator was made, as the configuration says.", { email: user.email });
 }
 
-async function printSetupLink({ auth }: Services, url: string): Promise<void> {
+async function printSetupLink({ auth }: Services, url: string, announce: Announce): Promise<void> {
   const token = await auth.newSetupToken();
   if (token === undefined) return;
-  process.stdout.write(
-    `There is no account yet. Make the first one, an administrator, within 24 hours at:\n  ${url}/setup?token=${token}\n` +
-      "or on the command line: larder user add EMAIL --admin --password-stdin\n",
-  );
+  const [begin, link, end] = [
+    "There is no administrator yet. Make one within 24 hours at:",
+    `${url}/setup?token=${token}`,
+    "or on the command line: larder user add EMAIL --admin --password-stdin",
+  ];
+  announce(`${begin} ${link} ${end}`, `${begin}\n  ${link}\n${end}\n`);
+}
+
+/** How long a slow disk takes to copy the database at the end. */
+function copyingMs(database: string): number {
+  return Math.ceil(fs.statSync(database).size / SLOW_DISK_BYTES_PER_MS);
 }
 
 /** Writes the choice of the set-up page into larder.toml, durably, above whatever it holds. */

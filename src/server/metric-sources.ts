@@ -157,7 +157,12 @@ export function storageFamilies(services: Services, sums: Sums): Family[] {
           gauge(
             "larder_bucket_up",
             "1 when the bucket could be used.",
-            services.blobPlaces.problem === undefined ? 1 : 0,
+            services.blobPlaces.outage === undefined ? 1 : 0,
+          ),
+          gauge(
+            "larder_bucket_outage_seconds",
+            "For how long the bucket could not be used; 0 while it can.",
+            outageSeconds(services.blobPlaces.outage, services.clock.nowMs()),
           ),
         ]),
     byLabel("gauge", "larder_users", "Accounts, by role.", "role", Object.entries(users.byRole)),
@@ -309,4 +314,8 @@ function sizeOf(path: string): number {
 function maxDescriptors(): number {
   const found = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"));
   return Number(found?.[1] ?? 0);
+}
+
+function outageSeconds(outage: { readonly sinceMs: number } | undefined, nowMs: number): number {
+  return outage === undefined ? 0 : Math.max(0, (nowMs - outage.sinceMs) / 1_000);
 }

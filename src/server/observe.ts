@@ -34,16 +34,19 @@ export type ObserveRequest = (
 export function observeRequests({ log, logRequests, isDebugging, statistics }: ObserveOptions): ObserveRequest {
   const note = (request: Request, status: number) => {
     const exchange = exchangeOf(request);
-    const { path, startedMs, requestId } = exchange;
+    const { path, startedMs, requestId, brokeOffAtBytes } = exchange;
+    const isBrokenOff = brokeOffAtBytes !== undefined;
     const ms = performance.now() - startedMs;
     statistics.note(request.method, path, status, ms);
-    const isBad = logRequests !== "off" && (isOurFault(request, status) || (ms > SLOW_MS && !isLarge(request)));
+    const isSlow = ms > SLOW_MS && !isLarge(request) && !isBrokenOff;
+    const isBad = logRequests !== "off" && (isOurFault(request, status) || isSlow);
     if (!isBad && !isDebugging && logRequests !== "all") return;
     const fields = {
       requestId,
       method: request.method,
       path: withoutTokens(path),
       status,
+      ...(isBrokenOff && { receivedBytes: brokeOffAtBytes }),
       ms: Math.round(ms),
       // Asks the system for it: only for a line that is written.
       client: exchange.clientAddress,

@@ -31,6 +31,7 @@ import type { FileNode } from "../features/tree/types.ts";
 import { VersionService } from "../features/versions/service.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
+import { Turns } from "../lib/turns.ts";
 import { VERSION } from "../version.ts";
 import type { People } from "./open-people.ts";
 import type { Storage } from "./open-storage.ts";
@@ -38,6 +39,8 @@ import type { Storage } from "./open-storage.ts";
 /** See the head of the file. */
 export type Contents = ReturnType<typeof openContents>;
 
+/** Copies and restores of an account that may wait for the one that runs. */
+const COPIES_WAITING_MAX = 8;
 /** How long a thumbnail gives way to uploads that are running; its process has the lowest priority besides. */
 const THUMBNAIL_PATIENCE_MS = 100;
 
@@ -47,10 +50,12 @@ const THUMBNAIL_PATIENCE_MS = 100;
  */
 export function openContents(storage: Storage, people: People, onCounted: (file: FileNode) => void) {
   const { config, log, clock, paths, secrets, db, sqlite, writer, events, blobs, integrity } = storage;
-  const { storeGuard, tree, treeWriter, derived, idempotency, reservations, arrivals, onDetached } = storage;
-  const { users, passwords, limitsOf, rateGate } = people;
+  const { storeGuard, tree, treeWriter, derived, idempotency, reservations, arrivals, onDetached, endedShares } =
+    storage;
+  const { users, passwords, limitsOf, rateGate, limiter } = people;
   const permissions = new Permissions({ sqlite, tree, users, clock });
-  const receivedShares = new ReceivedShareService({ sqlite, writer, clock, events, tree, users });
+  const noteEnded = () => endedShares.note();
+  const receivedShares = new ReceivedShareService({ sqlite, writer, clock, events, tree, users, noteEnded });
 
   const activity = new ActivityService({ sqlite, tree, permissions, users });
   const tags = new TagService({ writer, tree, treeWriter, permissions });
@@ -92,7 +97,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
 
   const transfers = new TransferCounters({ db, writer, clock, log });
   const access = new AccessCounters({ db, writer, log });
-  const links = new PublicLinks(sqlite, secrets.link.secret, clock, events);
+  const links = new PublicLinks(sqlite, secrets.link.secret, clock, events, noteEnded);
   const failures = thumbnailFailures(db, clock);
   const thumbnails = new ThumbnailService({
     blobs,
@@ -149,12 +154,22 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
       await integrity.note([{ digest, fault }]);
     },
   });
-  const bulk = new FileBulkService({ writer, treeWriter, permissions, idempotency, limitsOf });
+  const turns = new Turns(COPIES_WAITING_MAX);
+  const bulk = new FileBulkService({
+    writer,
+    treeWriter,
+    permissions,
+    idempotency,
+    limitsOf,
+    turns,
+    reserveSpace: (bytes) => reservations.reserve(bytes),
+  });
   const folders = new FolderService({
     writer,
     permissions,
     treeWriter,
     idempotency,
+    planOf: (owner) => limitsOf(owner).plan,
     onDetached: () => onDetached.wake(),
   });
   const sender = new ContentSender({
@@ -183,15 +198,18 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     tree,
     treeWriter,
     limitsOf,
+    turns,
     reachMs: reachOf(config.versions.maxAgeMs),
   });
   const {
     shares,
     door: shareDoor,
     statistics: shareStatistics,
+    guesses: linkGuesses,
     rows: shareRows,
     barePictures,
   } = openShares({
+    limiter,
     sqlite,
     writer,
     clock,
@@ -255,6 +273,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     hasThumbnail,
     files,
     bulk,
+    turns,
     folders,
     sender,
     versions,
@@ -262,6 +281,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     shares,
     shareDoor,
     shareStatistics,
+    linkGuesses,
     barePictures,
     shareSender,
     dropBox,

@@ -12,6 +12,7 @@ import { type Digest, digestFromBytes, digestToBytes, toChecksum } from "../blob
 import { Layout } from "../blobs/layout.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { digestOf, isWhole, listSnapshots, type Snapshot } from "../db/snapshot.ts";
+import { toTimestamp } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { type DataPaths, syncDirectory } from "./data-directory.ts";
 import type { Left } from "./run-mark.ts";
@@ -223,6 +224,7 @@ export function openFromSnapshot(paths: DataPaths, left: Left, log: Log): Chosen
   const broughtBack = bringBack(paths);
   log.warn("The directory begins from a snapshot.", {
     snapshot: chosen.snapshot.name,
+    takenAt: toTimestamp(chosen.snapshot.takenAtMs),
     ...(aside !== undefined && { formerDatabase: aside }),
     ...(broughtBack > 0 && { broughtBack }),
   });

@@ -26,7 +26,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
   const { config, log, clock, paths, secrets, db, sqlite, writer, reader, events, blobs, blobRows } = storage;
   const { storeGuard, tree, treeWriter, idempotency, reservations, arrivals, onDetached } = storage;
   const { users, auth, plans, limitsOf, rateGate } = people;
-  const { files, access, transfers, thumbnailer } = contents;
+  const { files, access, transfers, thumbnailer, turns } = contents;
   const { notifications } = messages;
 
   const brake = new MassChangeBrake({
@@ -159,6 +159,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     treeWriter,
     deviceIdOf: (accountId, publicId) => devices.getId(accountId, publicId),
     limitsOf,
+    turns,
     onDeleted,
   });
   const sync = new SyncService({ tree, tokens: syncTokens, clock, devices, hurryDeletions: () => onDetached.wake() });

@@ -1,5 +1,6 @@
 /** Accounts and all about them: how they sign in, what they may, and who looks after them. */
 import type { PlanConfig } from "../config/settings.ts";
+import type { Transaction } from "../db/transaction.ts";
 import { AccountAdministration } from "../features/admin/service.ts";
 import { DailySamples } from "../features/admin/daily-samples.ts";
 import { Statistics } from "../features/admin/statistics.ts";
@@ -7,8 +8,10 @@ import { ApiKeyService } from "../features/api-keys/service.ts";
 import { AuditLog } from "../features/audit/service.ts";
 import { AuditTriggers } from "../features/audit/triggers.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
+import { ProofService } from "../features/auth/proof.ts";
 import { AuthService } from "../features/auth/service.ts";
 import { TokenSigner } from "../features/auth/tokens.ts";
+import { EmailConfirmation } from "../features/email-confirmation/service.ts";
 import type { StorageLimits } from "../features/files/service.ts";
 import { InviteService } from "../features/invites/service.ts";
 import { openMail } from "../features/mail/open.ts";
@@ -25,6 +28,7 @@ import { TwoFactorService } from "../features/two-factor/service.ts";
 import { eraseAccount } from "../features/users/erase-account.ts";
 import { UserService } from "../features/users/service.ts";
 import type { User } from "../features/users/types.ts";
+import { rateLimitKey } from "../http/client-address.ts";
 import { availableBytes, totalBytes } from "./filesystem.ts";
 import type { Storage } from "./open-storage.ts";
 
@@ -43,6 +47,7 @@ export function openPeople(storage: Storage) {
     clock,
     passwords,
     events,
+    verifiesEmail: config.mail.verify,
     createRoot: (tx, accountId) => treeWriter.createAccountRoot(tx, accountId),
   });
   const passkeys = new PasskeyService({ sqlite, writer, clock, events, users });
@@ -53,6 +58,10 @@ export function openPeople(storage: Storage) {
     events,
     key: secrets.factors.secret,
     hasPasskeys: (userId) => passkeys.count(userId) > 0,
+    isSignedInFrom: (userId, addressKey) =>
+      auth.listSessions(userId).some(({ clientAddress }) => {
+        return clientAddress !== null && rateLimitKey(clientAddress) === addressKey;
+      }),
   });
   const apiKeys = new ApiKeyService({ sqlite, writer, clock, users, events });
   const auth = new AuthService({
@@ -111,10 +120,12 @@ export function openPeople(storage: Storage) {
     log,
     users,
     auth,
+    apiKeys,
     events,
     mail,
     publicUrl,
   });
+  const emailConfirmation = new EmailConfirmation({ sqlite, writer, clock, log, users, mail, publicUrl });
   const oidc = openOidc({
     config,
     db,
@@ -136,9 +147,18 @@ export function openPeople(storage: Storage) {
     defaultPlan,
     signup,
   });
-  const erase = (user: User) =>
-    eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user);
-  const accounts = new AccountAdministration({ reader, writer, users, auth, events, eraseAccount: erase });
+  const proof = new ProofService({
+    writer,
+    users,
+    auth,
+    rateGate,
+    hasPasskeys: (userId) => passkeys.count(userId) > 0,
+    isLinked: (userId) => oidc?.identities.isLinked(userId) ?? false,
+    hasSecondFactor: (userId) => twoFactor.methodsOf(userId).length > 0,
+  });
+  const erase = (user: User, check?: (tx: Transaction) => unknown) =>
+    eraseAccount({ db, writer, users, auth, treeWriter, onDetached: () => onDetached.wake() }, user, check);
+  const accounts = new AccountAdministration({ reader, writer, users, auth, apiKeys, events, eraseAccount: erase });
   const statistics = new Statistics({
     reader,
     clock,
@@ -175,8 +195,10 @@ export function openPeople(storage: Storage) {
     mailNotices,
     mailDispatcher,
     passwordReset,
+    emailConfirmation,
     oidc,
     invites,
+    proof,
     eraseAccount: erase,
     accounts,
     statistics,
@@ -186,6 +208,6 @@ export function openPeople(storage: Storage) {
 
 /** The configuration holds every number of a plan, with scale and preset applied. */
 function overrideOf(plan: PlanConfig): PlanOverride {
-  const { maxFileSizeBytes, quotaBytes, devices, limit } = plan;
-  return { maxFileSizeBytes, quotaBytes, devices, limits: limit };
+  const { maxFileSizeBytes, quotaBytes, maxNodes, devices, limit } = plan;
+  return { maxFileSizeBytes, quotaBytes, maxNodes, devices, limits: limit };
 }

@@ -1,9 +1,10 @@
 /** The ground that everything stands on: data directory, secrets, database, store, tree and events. */
+import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { DerivedStore } from "../blobs/derived.ts";
 import { DiskBlobStore } from "../blobs/disk-blob-store.ts";
 import { Layout } from "../blobs/layout.ts";
-import { openSecrets } from "../config/secrets.ts";
+import { openSecrets, SECRET_LOSSES, type SecretName } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { ForeignDatabaseError, migrate, MigrationError, pendingMigrations, refuseForeign } from "../db/migrate.ts";
@@ -22,9 +23,10 @@ import { Scrub, storedBytes } from "../features/integrity/scrub.ts";
 import { Integrity } from "../features/integrity/service.ts";
 import { Snapshots } from "../features/snapshots/service.ts";
 import { bothKept, NewerContents } from "../features/store-journal/newer-objects.ts";
-import { journalRoot } from "../features/store-journal/open.ts";
+import { journalRoot, openEndedShares } from "../features/store-journal/open.ts";
+import { noteCopyStart, readCopyStart } from "../features/store-journal/opened-copy.ts";
 import { openTree } from "../features/tree/tree.ts";
-import { CidrList } from "../lib/cidr.ts";
+import { AllowedTargets } from "../lib/allowed-targets.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
 import { Outbound } from "../net/outbound.ts";
@@ -43,6 +45,13 @@ const OPENING_BUSY_MS = 5_000;
 
 /** Copies of what the bucket has too are let go while less than so many times the floor is free. */
 const SPARE_FLOORS = 4;
+
+/** How many files and folders an account may hold, by its plan; every file that is made asks. */
+function maxNodesOf(sqlite: Database, plans: Config["plans"]): (accountId: number) => number | null {
+  const planOf = sqlite.prepare<{ plan: string }, [number]>("SELECT plan FROM users WHERE id = ?1");
+  const limits = new Map<string, number | null>(Object.entries(plans).map(([name, plan]) => [name, plan.maxNodes]));
+  return (accountId) => limits.get(planOf.get(accountId)?.plan ?? "") ?? null;
+}
 
 /** What arrives just now: work that can wait gives way to it. */
 export class Arrivals {
@@ -77,8 +86,9 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   const warning = refuseNetworkFileSystem(paths.root, config.allowNetworkFilesystem);
   if (warning !== undefined) log.warn(warning);
   const secrets = openSecrets(paths.secrets);
-  const outbound = new Outbound({ allow: CidrList.parse(config.outboundAllow) });
+  const outbound = new Outbound({ allow: AllowedTargets.parse(config.outboundAllow) });
   const db = openOwnDatabase(paths, log, { busyTimeoutMs, snapshot: chosen?.snapshot.name, nowMs: clock.nowMs() });
+  warnOfNewSecrets(db.sqlite, secrets.made, log);
   if (chosen !== undefined) beginFrom(db, chosen.snapshot.takenAtMs, clock.nowMs(), log);
   const storeId = bindStore(db.sqlite, paths);
   makeWorkingFolders(paths);
@@ -101,7 +111,10 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     remote: bucket?.contents,
     // Uploads come first: copies of what lies in the bucket leave them room.
     reserveCopy: (bytes) => reservations.reserve(bytes + reservations.floorBytes),
-    onFailure: (digest) => integrity.suspect(digest),
+    onFailure: (digest) => {
+      integrity.suspect(digest);
+      blobPlaces?.suspect(digest);
+    },
   });
   const integrity = new Integrity({
     sqlite: db.sqlite,
@@ -125,6 +138,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     everyMs: config.snapshots.everyMs,
     keepMs: config.snapshots.keepMs,
     availableBytes: () => availableBytes(paths.root),
+    urgentMark: credentialsMark(db.sqlite),
   });
   const newerContents = new NewerContents({
     sqlite: db.sqlite,
@@ -146,10 +160,19 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       openKept,
       shortageBytes: () => Math.max(0, SPARE_FLOORS * reservations.floorBytes - availableBytes(paths.blobs)),
       snapshotAtMs: () => snapshots.list()[0]?.takenAtMs ?? 0,
-      onDamaged: (digest) => writer.run(() => blobRows.markDamaged(digest, clock.nowMs())),
+      events,
+      blobRows,
+      integrity,
       onWhole: (digest) => writer.run(() => blobRows.markVerified(digest, clock.nowMs())),
     });
-  const { reader: tree, writer: treeWriter } = openTree({ sqlite: db.sqlite, reader, clock, log, events });
+  const { reader: tree, writer: treeWriter } = openTree({
+    sqlite: db.sqlite,
+    reader,
+    clock,
+    log,
+    events,
+    maxNodesOf: maxNodesOf(db.sqlite, config.plans),
+  });
   return {
     config,
     log,
@@ -192,10 +215,32 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     }),
     reservations,
     arrivals,
+    endedShares: openEndedShares({
+      sqlite: db.sqlite,
+      writer,
+      blobs: paths.blobs,
+      log,
+      checkStore: () => storeGuard.check(),
+    }),
     /** Moves contents between this disk and a bucket; undefined where none is set up. */
     blobPlaces,
     /** Set by the lifecycle: wakes the job that takes deleted folders apart. */
     onDetached: { wake: () => {} },
+  };
+}
+
+/** Of more accounts only the number is compared: it is asked each second while something changes. */
+const COMPARED_USERS_MAX = 2_000;
+
+/** Reports whether accounts were added or passwords changed, by this process or by a command. */
+function credentialsMark(sqlite: Database): () => string {
+  const count = sqlite.prepare<{ users: number }, []>("SELECT count(*) AS users FROM users");
+  const hashes = sqlite.prepare<{ hashes: string }, []>(
+    "SELECT coalesce(group_concat(id || password_hash), '') AS hashes FROM users",
+  );
+  return () => {
+    const users = count.get()?.users ?? 0;
+    return users > COMPARED_USERS_MAX ? String(users) : Bun.hash(hashes.get()?.hashes ?? "").toString();
   };
 }
 
@@ -225,7 +270,9 @@ function openOwnDatabase(
     }
     migrate(db.sqlite, log);
     if (snapshot !== undefined) {
+      const start = readCopyStart(db.sqlite, journalRoot(paths.blobs));
       settleRestored(db.sqlite, snapshot, nowMs);
+      if (start !== undefined) noteCopyStart(db.sqlite, start);
       markOpen(paths);
     }
     db.setBusyTimeout(busyTimeoutMs);
@@ -233,6 +280,24 @@ function openOwnDatabase(
   } catch (error) {
     throw explainOpening(error, paths);
   }
+}
+
+/** What depends on each secret, so that a new one in its place ends it. */
+const SECRET_USES: Readonly<Record<SecretName, string>> = {
+  jwt: "SELECT 1 FROM sessions LIMIT 1",
+  link: "SELECT 1 FROM shares WHERE kind <> 'account' UNION ALL SELECT 1 FROM webhooks LIMIT 1",
+  vapid: "SELECT 1 FROM push_targets WHERE token LIKE 'https:%' OR token LIKE '{%' LIMIT 1",
+  factors: "SELECT 1 FROM two_factors LIMIT 1",
+};
+
+/** Logs that keys are new, but the database needs the old ones: a copy was made without `secrets/`, for instance. */
+function warnOfNewSecrets(sqlite: Database, made: readonly SecretName[], log: Log): void {
+  const lost = made.filter((name) => sqlite.query(SECRET_USES[name]).get() !== null);
+  if (lost.length === 0) return;
+  log.warn(
+    "The folder secrets/ was incomplete, and new keys were made. To undo that, stop the server and restore the original files.",
+    Object.fromEntries(lost.map((name) => [name, SECRET_LOSSES[name]])),
+  );
 }
 
 /** An upgrade is told with both ways back: to the state of before, and to the program of before. */

@@ -59,8 +59,8 @@ export interface Restored {
   readonly hasNewer: boolean;
 }
 
-/** How many missing contents are told by name. */
-const MISSING_MAX = 1_000;
+/** How many missing contents are listed by name. */
+export const MISSING_MAX = 1_000;
 const WORKING = ".restoring";
 
 /**

@@ -32,6 +32,8 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     audit: people.auditTriggers,
     mailNotices: people.mailNotices,
     passwordReset: people.passwordReset,
+    emailConfirmation: people.emailConfirmation,
+    auth: people.auth,
     storageMarks: messages.storageMarks,
     webhooks: messages.webhookRecorder,
     notifications: messages.notificationTriggers,
@@ -51,8 +53,11 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
     ...contents,
     ...messages,
     ...phones,
-    /** Writes what waits in memory and closes everything. No request may be running any more. */
-    async close() {
+    /**
+     * Writes what waits in memory and closes everything. No request may be running any more.
+     * @param takeSnapshot whether the database is copied where it has changed since it last was
+     */
+    async close({ takeSnapshot = false } = {}) {
       await Promise.all([
         storage.integrity.close(),
         contents.searchIndexer.stop(),
@@ -63,7 +68,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
         people.audit.flush(),
         people.limiter.flush(),
         contents.transfers.flush(),
-        storage.blobPlaces?.flush(),
+        storage.blobPlaces?.close(),
         contents.access.flush(),
         phones.devices.flush(),
         contents.shareStatistics.flush(),
@@ -73,6 +78,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
       await messages.pushDispatcher.close();
       await people.mailDispatcher.close();
       await storeJournal.stop();
+      if (takeSnapshot) await storage.snapshots.takeAtStop();
       await Promise.all([contents.thumbnails.close(), messages.pushChannels.close()]);
       phones.staging.close();
       storage.blobs.close();

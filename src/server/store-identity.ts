@@ -74,6 +74,18 @@ export function bindStore(sqlite: Database, paths: DataPaths): string {
 }
 
 /**
+ * Gives a data directory without contents the identity of the store that a database belongs to: its contents lie in a bucket.
+ * @throws StartupError where there are contents already, or the marker of another store
+ */
+export function adoptStore(paths: DataPaths, id: string): void {
+  const marker = readMarker(paths.storeMarker);
+  if (marker === id) return;
+  if (marker !== undefined) throw foreignStore(paths, id, marker);
+  if (holdsFiles(paths.blobs)) throw missingStore(paths, id);
+  writeMarker(paths, id);
+}
+
+/**
  * Watches while the server runs that the contents are still those it started with: the disk may be taken away under it.
  */
 export class StoreGuard {
@@ -132,7 +144,8 @@ function storeMissing(cause: unknown): AppError {
   );
 }
 
-function readStoreId(sqlite: Database): string | undefined {
+/** The store that a database belongs to; undefined for one that no server has opened. */
+export function readStoreId(sqlite: Database): string | undefined {
   if (!hasTable(sqlite, "meta")) return undefined;
   return sqlite.query<{ value: string }, [string]>("SELECT value FROM meta WHERE key = ?").get(META_KEY)?.value;
 }
@@ -205,6 +218,7 @@ function missingStore(paths: DataPaths, id: string): StartupError {
       "One of these helps:\n" +
       `  the disk is not mounted:      mount it at ${paths.blobs}, then start again (check: findmnt -T ${paths.blobs})\n` +
       `  the folder was lost:          put blobs/ back from your backup, its file .larder-store included\n` +
+      "  the contents lie in a bucket: larder restore --database COPY --secrets COPY --data NEW, with the settings s3.*\n" +
       "  only the marker was lost, and these are the right contents:\n" +
       `                                echo ${id} > ${paths.storeMarker}`,
   );

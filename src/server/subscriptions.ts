@@ -1,8 +1,10 @@
 /** Which feature hears which event. Listeners run in the order given here, in the deed that emits. */
 import type { Events } from "../events/events.ts";
 import type { AuditTriggers } from "../features/audit/triggers.ts";
+import type { AuthService } from "../features/auth/service.ts";
 import type { ConflictService } from "../features/conflicts/service.ts";
 import type { HoldService } from "../features/mass-change/service.ts";
+import type { EmailConfirmation } from "../features/email-confirmation/service.ts";
 import type { MailNotices } from "../features/mail/notices.ts";
 import type { PasswordReset } from "../features/password-reset/service.ts";
 import type { NotificationTriggers } from "../features/notifications/triggers.ts";
@@ -18,6 +20,8 @@ export interface Subscribers {
   readonly audit: AuditTriggers;
   readonly mailNotices: MailNotices;
   readonly passwordReset: PasswordReset;
+  readonly emailConfirmation: EmailConfirmation;
+  readonly auth: Pick<AuthService, "endConfirmations">;
   readonly notifications: NotificationTriggers;
   readonly conflicts: ConflictService;
   readonly holds: HoldService;
@@ -35,6 +39,7 @@ export function subscribe(subscribers: Subscribers): void {
     audit,
     mailNotices,
     passwordReset,
+    auth,
     conflicts,
     holds,
     notifications,
@@ -61,10 +66,12 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("upload.completed", (tx, event) => notifications.uploadCompleted(tx, event));
   events.on("upload.failed", (tx, event) => notifications.uploadFailed(tx, event));
   events.on("share.downloaded", (tx, event) => notifications.shareDownloaded(tx, event));
+  events.on("share.guessed", (tx, event) => notifications.shareGuessed(tx, event));
   events.on("storage.grown", (tx, event) => storageMarks.storageGrown(tx, event));
   events.on("storage.warning", (tx, event) => notifications.storageWarning(tx, event));
   events.on("storage.damaged", (tx, event) => notifications.contentsDamaged(tx, event));
   events.on("server.damaged", (tx, event) => notifications.serverDamaged(tx, event));
+  events.on("server.bucket_away", (tx, event) => notifications.bucketAway(tx, event));
   events.on("share.received", (tx, event) => notifications.shareReceived(tx, event));
   events.on("security.api_key_created", (tx, event) => notifications.apiKeyCreated(tx, event));
   events.on("device.registered", (tx, event) => notifications.deviceRegistered(tx, event));
@@ -79,12 +86,18 @@ export function subscribe(subscribers: Subscribers): void {
   events.on("storage.warning", (tx, event) => mailNotices.storageWarning(tx, event));
   events.on("storage.damaged", (tx, event) => mailNotices.contentsDamaged(tx, event));
   events.on("server.damaged", (tx, event) => mailNotices.serverDamaged(tx, event));
+  events.on("server.bucket_away", (tx, event) => mailNotices.bucketAway(tx, event));
   events.on("security.api_key_created", (tx, event) => mailNotices.apiKeyCreated(tx, event));
   events.on("security.credentials_changed", (tx, event) => mailNotices.credentialsChanged(tx, event));
   // A link for a new password is one for the credentials that were.
   events.on("security.credentials_changed", (tx, { accountId }) => passwordReset.forget(tx, accountId));
-  // What was shared with an e-mail before there was an account for it (contract §5).
-  events.on("user.created", (tx, event) => subscribers.receivedShares.claim(tx, event));
+  events.on("user.email_unconfirmed", (tx, event) => subscribers.emailConfirmation.addressGiven(tx, event));
+  // What was confirmed by the former password, or without the code that is asked from now on, is not confirmed any more.
+  events.on("security.credentials_changed", (tx, { accountId, what }) => {
+    if (what === "password" || what === "two_factor_on") auth.endConfirmations(tx, accountId);
+  });
+  // What was shared with an e-mail before there was an account for it, or before its account had confirmed it.
+  events.on("user.email_confirmed", (tx, event) => subscribers.receivedShares.claim(tx, event));
   // Webhooks of the account (contract §8).
   for (const name of ["file.created", "file.updated", "file.moved", "file.deleted", "file.downloaded"] as const) {
     events.on(name, (tx, event) => webhooks.file(tx, name, event));

@@ -90,7 +90,7 @@ export function timetable(services: Omit<Services, "close">): Job[] {
         return `${found} set aside`;
       },
     },
-    ...(services.blobPlaces === undefined ? [] : placesJobs(services.blobPlaces)),
+    ...(services.blobPlaces === undefined ? [] : placesJobs(services.blobPlaces, services)),
     {
       name: "scrub",
       schedule: "7 1 * * *",
@@ -222,9 +222,16 @@ export function timetable(services: Omit<Services, "close">): Job[] {
       description: "Gives up mails that could not be sent in time, and forgets what became of them after a week.",
       deletesByAge: true,
       async run() {
-        const { mail, passwordReset } = services;
-        const [mails, links] = await writer.run((tx) => [mail.sweep(tx, SWEEP_ROWS), passwordReset.sweep(SWEEP_ROWS)]);
-        return `${mails} mails given up or forgotten, ${links} links for new passwords ended`;
+        const { mail, passwordReset, emailConfirmation } = services;
+        const [mails, links, confirmations] = await writer.run((tx) => [
+          mail.sweep(tx, SWEEP_ROWS),
+          passwordReset.sweep(SWEEP_ROWS),
+          emailConfirmation.sweep(SWEEP_ROWS),
+        ]);
+        return (
+          `${mails} mails given up or forgotten, ${links} links for new passwords ended, ` +
+          `${confirmations} links to confirm e-mails forgotten`
+        );
       },
     },
     {
@@ -257,15 +264,16 @@ export function timetable(services: Omit<Services, "close">): Job[] {
     {
       name: "shares",
       schedule: "33 4 * * *",
-      description: "Removes shares that expired more than 30 days ago, and pictures made for shares a week ago.",
+      description:
+        "Removes shares that expired more than 30 days ago, pictures made for shares a week ago, and digests of addresses that opened no locked link for 30 days.",
       deletesByAge: true,
       async run({ signal }) {
         let removed = 0;
         for (let some = -1; some !== 0 && !signal.aborted; removed += Math.max(0, some)) {
-          some = await services.shares.sweep(SWEEP_ROWS);
+          some = (await services.shares.sweep(SWEEP_ROWS)) + (await services.linkGuesses.sweep(SWEEP_ROWS));
           await Bun.sleep(REAP_REST_MS);
         }
-        return `${removed} shares, ${await services.barePictures.sweep()} pictures removed`;
+        return `${removed} shares and addresses, ${await services.barePictures.sweep()} pictures removed`;
       },
     },
     {
@@ -383,7 +391,10 @@ export function timetable(services: Omit<Services, "close">): Job[] {
 }
 
 /** Contents on this disk and in a bucket; a command may ask the first for more ({@link PlacesRequest}). */
-function placesJobs(places: NonNullable<Services["blobPlaces"]>): Job[] {
+function placesJobs(
+  places: NonNullable<Services["blobPlaces"]>,
+  { config, clock }: Pick<Services, "config" | "clock">,
+): Job[] {
   return [
     {
       name: PLACES_JOB,
@@ -396,6 +407,23 @@ function placesJobs(places: NonNullable<Services["blobPlaces"]>): Job[] {
       schedule: "29 5 * * *",
       description: "Compares the bucket with what is known of it, and learns of objects that are new to this database.",
       run: ({ signal }) => places.takeStock(signal),
+    },
+    {
+      name: "bucket-scrub",
+      schedule: "37 1 * * *",
+      description: "Reads contents stored only in the bucket again, least recently read first (s3.scrub).",
+      async run({ signal, isAsked }) {
+        const { scrub, s3 } = config;
+        if (!s3.scrub || s3.verifyRateBytes === 0) return "switched off (s3.scrub)";
+        // As in the store: half of the time lies between two readings, because nights are missed.
+        const ageMs = isAsked === true ? 0 : Math.floor(scrub.withinMs / 2);
+        const { contents, bytes, found, isDone } = await places.readObjects(
+          { rateBytes: s3.verifyRateBytes, untilMs: clock.nowMs() - ageMs, maxTimeMs: scrub.maxTimeMs },
+          signal,
+        );
+        const sum = `${contents} contents read, ${describeSize(bytes)}; ${found} new faults`;
+        return isDone ? sum : `${sum}; the rest follows in the next run`;
+      },
     },
   ];
 }

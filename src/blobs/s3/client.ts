@@ -23,14 +23,14 @@ export interface S3Options {
 }
 
 /** What can go wrong, as far as callers do different things about it. */
-export type S3Problem = "absent" | "unreachable" | "refused" | "damaged";
+export type S3Problem = "absent" | "unreachable" | "refused" | "damaged" | "cut";
 
 /** The service said no, or nothing at all. The message is for the operator. */
 export class S3Error extends Error {
   override readonly name = "S3Error";
   /**
    * `absent`: no such object; `unreachable`: no answer, or one that says "later"; `refused`: keys, bucket or address are
-   * wrong; `damaged`: bytes are not what they should be.
+   * wrong; `damaged`: bytes are not what they should be, or too few; `cut`: the transfer broke off, while the service works.
    */
   readonly problem: S3Problem;
   /** The code of the service, such as `SignatureDoesNotMatch`, if it gave one. */
@@ -45,6 +45,13 @@ export class S3Error extends Error {
     this.problem = problem;
     this.code = code;
   }
+}
+
+/** What a service says of an object without sending it. */
+export interface S3Head {
+  readonly sizeBytes: number;
+  /** Without quotes. The same object has the same; what it is made of depends on the service. */
+  readonly etag: string;
 }
 
 /** An object in the bucket. */
@@ -113,25 +120,32 @@ export class S3Client {
     });
   }
 
-  /** Size of an object; undefined where there is none. */
-  async head(key: string): Promise<{ sizeBytes: number } | undefined> {
-    const found = await this.#stat(key);
-    return found === undefined ? undefined : { sizeBytes: found.size };
+  /** What an object is like; undefined where there is none. */
+  async head(key: string): Promise<S3Head | undefined> {
+    return this.#stat(key);
   }
 
   /**
    * Bytes `offset` up to `offset + lengthBytes` of an object as they come. What breaks off, or is silent for too long, ends
    * in an error, as does an answer of another length. The reader ends the transfer by ending the iteration.
+   *
+   * An object that is shorter than asked for is `damaged`. One whose transfer breaks off is `cut`, if the service works.
    */
   async get(key: string, offset: number, lengthBytes: number): Promise<AsyncGenerator<Uint8Array, void, undefined>> {
     if (lengthBytes === 0) return nothing();
     // Whether there is such an object is told with its first bytes, and by no answer before them.
-    const { reader, first } = await this.#tryAgain(async () => {
-      const part = this.#bucket.file(key).slice(offset, offset + lengthBytes);
-      const opened: Pieces = part.stream().getReader();
-      return { reader: opened, first: await this.#next(opened) };
-    });
-    return this.#pieces(reader, first, lengthBytes);
+    try {
+      const { reader, first } = await this.#tryAgain(async () => {
+        const part = this.#bucket.file(key).slice(offset, offset + lengthBytes);
+        const opened: Pieces = part.stream().getReader();
+        return { reader: opened, first: await this.#next(opened) };
+      });
+      return this.#pieces(reader, first, lengthBytes);
+    } catch (error) {
+      // It may be this object alone that can't be sent: a service that is away doesn't answer this either.
+      if (!isBroken(error) || (await this.#stat(key)) === undefined) throw error;
+      throw cut(error);
+    }
   }
 
   /** A small object whole; undefined where there is none. */
@@ -144,22 +158,25 @@ export class S3Client {
     }
   }
 
-  /** Writes an object of at most {@link PART_BYTES} at once; durable with the service on return, and whole. */
-  async put(key: string, body: S3Body): Promise<void> {
+  /**
+   * Writes an object of at most {@link PART_BYTES} at once; durable with the service on return, and whole.
+   * @returns its ETag
+   */
+  async put(key: string, body: S3Body): Promise<string> {
     const { bytes, sha256, md5 } = body;
     await this.#call(() => this.#bucket.file(key).write(bytes, { type: TYPE }), bytes.length);
-    await this.#confirm(key, { sizeBytes: bytes.length, sha256, tag: md5 });
+    return this.#confirm(key, { sizeBytes: bytes.length, sha256, tag: md5 });
   }
 
   /**
    * Writes a large object; durable with the service on return, and whole. Nothing of it is to be seen before all of it is
-   * there. Two parts of it are in memory at a time. @throws also what reading the source throws
+   * there. Two parts of it are in memory at a time. @returns its ETag @throws also what reading the source throws
    */
-  async putLarge(key: string, source: S3Source): Promise<void> {
+  async putLarge(key: string, source: S3Source): Promise<string> {
     const { sizeBytes, sha256 } = source;
-    const partBytes = Math.max(PART_BYTES, Math.ceil(sizeBytes / PARTS_MAX));
+    const partBytes = partBytesOf(sizeBytes);
     const tag = await this.#tryAgain(() => this.#sendParts(key, source, partBytes));
-    await this.#confirm(key, { sizeBytes, sha256, tag });
+    return this.#confirm(key, { sizeBytes, sha256, tag });
   }
 
   /** Removes an object. Nothing happens where there is none. */
@@ -186,11 +203,12 @@ export class S3Client {
    * What the service has under a key. A HEAD is refused without a word, and Bun takes every 404 for a missing object, also
    * of a bucket that isn't there: so whatever is no success is asked for once more in a way that is answered in words.
    */
-  async #stat(key: string): Promise<{ size: number; etag: string } | undefined> {
+  async #stat(key: string): Promise<S3Head | undefined> {
     return this.#tryAgain(async () => {
       const file = this.#bucket.file(key);
       try {
-        return await this.#inTime(file.stat());
+        const { size, etag } = await this.#inTime(file.stat());
+        return { sizeBytes: size, etag: etag.replaceAll('"', "") };
       } catch (error) {
         if (!(error instanceof S3Error) || error.code === SILENT) throw error;
       }
@@ -231,12 +249,13 @@ export class S3Client {
   /**
    * Whether the service has what was sent. An ETag that is the sum of the bytes proves it; where it is none, because the
    * service encrypts or has another way of making them, all bytes are read again. What is wrong doesn't stay.
+   * @returns the ETag
    */
-  async #confirm(key: string, sent: { sizeBytes: number; sha256: string; tag: string }): Promise<void> {
+  async #confirm(key: string, sent: { sizeBytes: number; sha256: string; tag: string }): Promise<string> {
     const found = await this.#stat(key);
-    if (found?.size === sent.sizeBytes) {
-      if (found.etag.replaceAll('"', "") === sent.tag) return;
-      if ((await this.#hash(key, sent.sizeBytes)) === sent.sha256) return;
+    if (found?.sizeBytes === sent.sizeBytes) {
+      if (found.etag === sent.tag) return found.etag;
+      if ((await this.#hash(key, sent.sizeBytes)) === sent.sha256) return found.etag;
     }
     if (found !== undefined) await this.remove(key);
     throw new S3Error("damaged", `The service at ${this.#options.endpoint} has other bytes than were sent.`);
@@ -257,14 +276,17 @@ export class S3Client {
     let held = first;
     try {
       while (held !== undefined && got <= lengthBytes) {
-        const next = await this.#next(reader);
+        const next = await this.#next(reader).catch((error: unknown) => {
+          throw isBroken(error) ? cut(error) : error;
+        });
         if (next === undefined) break;
         got += next.length;
         if (got > lengthBytes) break;
         yield held;
         held = next;
       }
-      if (got !== lengthBytes) throw this.#outage(`sent ${got} bytes where ${lengthBytes} were asked for`);
+      if (got < lengthBytes) throw tooShort();
+      if (got > lengthBytes) throw this.#outage(`sent ${got} bytes where ${lengthBytes} were asked for`);
       if (held !== undefined) yield held;
     } finally {
       letGo(reader);
@@ -317,6 +339,7 @@ export class S3Client {
     const more = { code, cause: error };
     if (code === "NoSuchBucket") return new S3Error("refused", `There is no bucket "${bucket}" at ${endpoint}.`, more);
     if (code === "NoSuchKey") return new S3Error("absent", "There is no such object.", more);
+    if (code === "InvalidRange") return tooShort(error);
     if (error.message === UNSAID) {
       return new S3Error("unreachable", `The service at ${endpoint} can't be reached: ${code}.`, more);
     }
@@ -418,6 +441,33 @@ async function* nothing(): AsyncGenerator<Uint8Array, void, undefined> {}
 function letGo(reader: Pieces): void {
   // That it failed was told to whoever read it.
   reader.cancel().catch(() => undefined);
+}
+
+/** How large the parts are in which an object of this size is sent. */
+function partBytesOf(sizeBytes: number): number {
+  return Math.max(PART_BYTES, Math.ceil(sizeBytes / PARTS_MAX));
+}
+
+/** The ETag that an object has with Amazon and most others, of the bytes that it is made of, in pieces. */
+export async function expectedTag(sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const whole = createHash("md5");
+  const parts = new PartSums(partBytesOf(sizeBytes));
+  const isSmall = sizeBytes <= PART_BYTES;
+  for await (const piece of pieces) (isSmall ? whole : parts).update(piece);
+  return isSmall ? whole.digest("hex") : parts.digest();
+}
+
+/** Whether the line broke, be it because the service is away or because it can't send this object. */
+function isBroken(error: unknown): boolean {
+  return error instanceof S3Error && error.problem === "unreachable" && error.code === "ConnectionClosed";
+}
+
+function cut(cause: unknown): S3Error {
+  return new S3Error("cut", "The transfer broke off before its end.", { cause });
+}
+
+function tooShort(cause?: unknown): S3Error {
+  return new S3Error("damaged", "The object is shorter than it should be.", { cause });
 }
 
 function isAbsent(error: unknown): boolean {

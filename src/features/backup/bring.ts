@@ -3,6 +3,7 @@ import * as fs from "node:fs";
 import type { Digest } from "../../blobs/digest.ts";
 import type { Layout } from "../../blobs/layout.ts";
 import { countNamed, FIRST_BYTES, isInBucket, listNamed, listStored, namesOf } from "./contents.ts";
+import { isShared } from "./plan.ts";
 import { ContentPlacer } from "./placer.ts";
 import type { Content, Progress, Tally } from "./types.ts";
 
@@ -22,7 +23,8 @@ export interface BringOptions {
 /**
  * Brings everything that a database names and the target has not from the source. What the target has is left as it is,
  * and found by name and length: nothing gets its name there before it is whole and on the disk. What its disk has cut
- * short since is set aside and brought again. Durable on return.
+ * short since is set aside and copied again; what it shares with the source is replaced by a copy where links are not wanted.
+ * Durable on return.
  * @throws the system's error where the target fails; what was brought until then stays
  */
 export async function bringContents(options: BringOptions): Promise<Tally> {
@@ -44,8 +46,12 @@ export async function bringContents(options: BringOptions): Promise<Tally> {
       const stored = listStored(target, firstByte);
       for (const content of named) {
         if (stored.has(content.digest) && hasLength(content, target)) {
-          tally.already++;
-          at.bytes += content.sizeBytes;
+          if (!mayLink && isShared(content, source, target)) {
+            if (await bringOne(content, placer, options, tally)) tally.unshared++;
+          } else {
+            tally.already++;
+            at.bytes += content.sizeBytes;
+          }
         } else await bringOne(content, placer, options, tally);
         at.contents++;
       }
@@ -68,21 +74,23 @@ function hasLength({ digest, sizeBytes }: Content, store: Layout): boolean {
   return false;
 }
 
-const NOTHING = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, newBytes: 0 };
+const NOTHING = { elsewhere: 0, already: 0, linked: 0, cloned: 0, copied: 0, unshared: 0, newBytes: 0 };
 
+/** @returns whether the target has it now */
 async function bringOne(
   content: Content,
   placer: ContentPlacer,
   { sqlite, fetchContent }: BringOptions,
   tally: Tally,
-): Promise<void> {
+): Promise<boolean> {
   let placed = placer.place(content);
   if (placed === "missing" && (await fetchContent?.(content.digest)) === true) placed = placer.place(content);
   if (placed === "linked" || placed === "cloned" || placed === "copied") {
     tally[placed]++;
-    return;
+    return true;
   }
   const { digest, sizeBytes } = content;
   if (placed === "missing" && isInBucket(sqlite, digest)) tally.elsewhere++;
   else tally.lost.push({ digest, sizeBytes, why: placed, names: namesOf(sqlite, digest) });
+  return false;
 }

@@ -34,7 +34,17 @@ const BATCH_FILES = 64;
 const BATCH_BYTES = 64 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 /** What file systems say that can't do it, or not across to another. */
-const NOT_HERE = new Set(["EXDEV", "EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS", "ENOTTY", "EINVAL"]);
+export const NOT_HERE: ReadonlySet<string> = new Set([
+  "EXDEV",
+  "EPERM",
+  "EACCES",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "EMLINK",
+  "ENOSYS",
+  "ENOTTY",
+  "EINVAL",
+]);
 /** What is the source's fault. */
 const UNREADABLE = new Set(["EIO", "EACCES", "EPERM", "ELOOP", "EISDIR", "ESTALE"]);
 

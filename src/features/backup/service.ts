@@ -16,8 +16,9 @@ import { bringContents } from "./bring.ts";
 import { FIRST_BYTES, isNamed, listStored } from "./contents.ts";
 import { copyPrivateFile, copySecrets } from "./private-files.ts";
 import { syncFolder } from "./placer.ts";
+import { planContents, requireRoom } from "./plan.ts";
 import { explainTarget } from "./target-errors.ts";
-import type { BackupSummary, Place, Progress, Tally } from "./types.ts";
+import type { BackupSummary, Place, Plan, Progress, Tally } from "./types.ts";
 
 /** What {@link backUp} works with. */
 export interface BackupOptions {
@@ -42,6 +43,8 @@ export interface BackupOptions {
   readonly isOneAccount?: boolean;
   /** Marks the target as a backup: the last step. */
   readonly markBackup: () => void;
+  /** Called once, before the first content is written. */
+  readonly onPlan?: ((plan: Plan) => void) | undefined;
   readonly onProgress: (progress: Progress) => void;
   readonly nowMs: number;
 }
@@ -154,6 +157,11 @@ async function gather(
     try {
       const store = claim(db.sqlite, source, target);
       const layouts = { source: new Layout(source.root), target: new Layout(target.root) };
+      if (before === undefined) {
+        const plan = planContents({ sqlite: db.sqlite, ...layouts, mayLink, canFetch: fetchContent !== undefined });
+        options.onPlan?.(plan);
+        requireRoom(plan, target.root);
+      }
       const tally = await bringContents({ sqlite: db.sqlite, ...layouts, mayLink, fetchContent, onProgress });
       const whole = before === undefined ? tally : addUp(before, tally);
       const isLost = tally.lost.some(({ why }) => why === "missing");
@@ -176,6 +184,7 @@ function addUp(before: Tally, last: Tally): Tally {
     linked: before.linked + last.linked,
     cloned: before.cloned + last.cloned,
     copied: before.copied + last.copied,
+    unshared: before.unshared + last.unshared,
     newBytes: before.newBytes + last.newBytes,
   };
 }

@@ -94,6 +94,7 @@ async function writeContents(
     linked: 0,
     cloned: 0,
     copied: 0,
+    unshared: 0,
     newBytes: 0,
     lost: [],
   };

@@ -43,9 +43,22 @@ export interface Tally {
   /** Share their bytes on the disk with the original until one of them changes (reflink). */
   cloned: number;
   copied: number;
+  /** Of the cloned and copied: were the source's own files before, by a hard link. */
+  unshared: number;
   /** Bytes of what is new. */
   newBytes: number;
   readonly lost: LostContent[];
+}
+
+/** What a backup is about to write. */
+export interface Plan {
+  /** Hard links, clones that share their bytes on the disk until one of them changes, or copies. */
+  readonly how: "link" | "clone" | "copy";
+  readonly contents: number;
+  readonly bytes: number;
+  /** Contents of the target that are the very files of the source, from an earlier backup with links. */
+  readonly shared: number;
+  readonly availableBytes: number;
 }
 
 /** Told while contents are brought, often. */

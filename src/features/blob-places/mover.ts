@@ -6,24 +6,41 @@
  */
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { DiskBlobStore } from "../../blobs/disk-blob-store.ts";
-import { type Digest, digestFromBytes, isDigest, toChecksum } from "../../blobs/digest.ts";
+import { type Digest, digestFromBytes, toChecksum } from "../../blobs/digest.ts";
 import { errorCode } from "../../blobs/disk.ts";
-import { type S3Client, S3Error, type S3Object } from "../../blobs/s3/client.ts";
+import { type S3Client, S3Error } from "../../blobs/s3/client.ts";
 import { type Reader, rows as rowsOf } from "../../db/reader.ts";
 import type { Writer } from "../../db/transaction.ts";
-import type { KeptContents } from "../integrity/gc.ts";
+import type { Reading } from "../integrity/types.ts";
 import { AppError } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { claim, claimIfFree, foreignBucket, type Owner, type Ownership } from "./owner.ts";
-import { AWAY, CACHED, DAMAGED, REMOTE, type RemoteRows, UNMOVED, UNMOVED_COUNT, UNNAMED } from "./queries.ts";
+import { LOST, type ObjectChecker, type ObjectFault, OTHER_BYTES, TOO_SHORT } from "./object-checker.ts";
+import {
+  AWAY,
+  CACHED,
+  DAMAGED,
+  REMOTE,
+  type RemoteRows,
+  RESENT,
+  UNMOVED,
+  UNMOVED_COUNT,
+  UNNAMED,
+  type UnusedCopy,
+} from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
-import { DamagedHereError, sendContent } from "./send-content.ts";
+import { DamagedHereError, tagOfFile } from "./send-content.ts";
+import type { BlobSender, SendResult } from "./sender.ts";
 import type { PlaceCounts, PlacedContent } from "./types.ts";
 
 /** What {@link BlobMover} works with. */
 export interface BlobMoverOptions {
   readonly client: S3Client;
+  readonly sender: BlobSender;
+  readonly checker: ObjectChecker;
+  /** Records that contents are damaged or missing. */
+  readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
   readonly bucket: string;
   readonly prefix: string;
   readonly owner: () => Owner;
@@ -38,16 +55,11 @@ export interface BlobMoverOptions {
   readonly cacheBytes: number;
   /** How much less than wanted is free on this disk: so much of the copies goes in any case. */
   readonly shortageBytes: () => number;
-  readonly isBusy: () => boolean;
-  /** Opens what tells which contents are named by copies of the database that are kept. */
-  readonly openKept: () => Promise<KeptContents>;
   /**
    * When the newest copy of the database was taken: only what it knows to be in the bucket is let go here, so that a copy of
    * the data directory, which begins from it, finds everything. 0 where there is none.
    */
   readonly snapshotAtMs: () => number;
-  /** Notes that a content on this disk was found damaged. */
-  readonly onDamaged: (digest: Digest) => Promise<void>;
   /** Notes that a content on this disk is whole again. */
   readonly onWhole: (digest: Digest) => Promise<void>;
 }
@@ -64,12 +76,9 @@ export interface Moved {
 const IN_USE_MS = 10 * 60 * 1000;
 const BATCH = 200;
 const COUNTED_MAX = 100_000;
-/** An object that nothing names may be of a database that is about to be put back. */
-const UNNAMED_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 /** Small contents cost the way there and back more than their bytes. */
 const SIDE_BY_SIDE = 4;
 const SMALL_BYTES_MAX = 1024 * 1024;
-const BUSY_REST_MS = 20;
 /** How often all contents are looked through for some that were passed over; in between only new ones are. */
 const LOOK_AGAIN_MS = 60 * 60 * 1000;
 
@@ -108,6 +117,11 @@ export class BlobMover {
     }
   }
 
+  /** Makes sure that the bucket may be written: it was found not to be another store's. @throws as {@link checkBucket} */
+  async mustBeUsable(): Promise<void> {
+    if (this.#ownership === undefined) await this.checkBucket();
+  }
+
   /** Makes this database the bucket's owner. @throws S3Error */
   async claim(): Promise<void> {
     const { client, prefix, bucket, owner } = this.#options;
@@ -116,19 +130,24 @@ export class BlobMover {
     this.#ownership = "ours";
   }
 
-  /** Sends contents to the bucket that it has not. Ends early where the service can't be used. @throws S3Error */
+  /** Sends contents to the bucket that it does not have. Ends early where the service can't be used. @throws S3Error */
   async moveToBucket(signal: AbortSignal): Promise<Moved> {
-    const { clock } = this.#options;
+    const { clock, noteFaults } = this.#options;
     if (clock.nowMs() - this.#lookedAtMs >= LOOK_AGAIN_MS) {
       this.#afterId = 0;
       this.#lookedAtMs = clock.nowMs();
     }
     const tally = new Tally();
-    while (!signal.aborted) {
-      const batch = await this.#listUnmoved();
-      if (batch.length === 0) break;
-      await this.#sendAll(batch, tally, signal);
-      if (!signal.aborted) this.#afterId = batch.at(-1)?.id ?? this.#afterId;
+    try {
+      await this.#sendAll(await this.#listById(RESENT), tally, signal);
+      while (!signal.aborted) {
+        const batch = await this.#listById(UNMOVED);
+        if (batch.length === 0) break;
+        await this.#sendAll(batch, tally, signal);
+        if (!signal.aborted) this.#afterId = batch.at(-1)?.id ?? this.#afterId;
+      }
+    } finally {
+      await noteFaults(tally.faults);
     }
     return tally;
   }
@@ -144,6 +163,7 @@ export class BlobMover {
   /** Brings contents to this disk that are in the bucket alone. @throws AppError provider_unavailable | disk_full */
   async moveToDisk(signal: AbortSignal): Promise<Moved> {
     const { blobs, log, remote } = this.#options;
+    let lost: { checksum: string; error: unknown } | undefined;
     const tally = new Tally();
     for await (const { digest, sizeBytes } of this.#walk(AWAY, signal)) {
       try {
@@ -151,10 +171,12 @@ export class BlobMover {
         tally.add(sizeBytes);
       } catch (error) {
         if (!(error instanceof AppError) || !["content_missing", "content_damaged"].includes(error.reason)) throw error;
-        log.error("A content can't be brought back.", { checksum: toChecksum(digest), error });
+        lost ??= { checksum: toChecksum(digest), error };
         tally.failed++;
       }
     }
+    if (lost !== undefined)
+      log.error("Contents could not be fetched from the bucket.", { contents: tally.failed, first: lost });
     await remote.flush();
     return tally;
   }
@@ -178,49 +200,6 @@ export class BlobMover {
       removed += await this.#removeLeaving(signal);
     }
     return removed;
-  }
-
-  /**
-   * Compares the bucket with what is known of it. A database that went on from a snapshot learns what came there since;
-   * objects that neither it nor a kept snapshot names are removed after a month.
-   * @returns how many objects were not known
-   * @throws S3Error
-   */
-  async takeStock(signal: AbortSignal): Promise<number> {
-    const { client, remote, log } = this.#options;
-    const folder = remote.folder;
-    let unknown = 0;
-    const kept = await this.#options.openKept();
-    try {
-      for (let after = ""; !signal.aborted; ) {
-        const objects = await client.list(folder, after);
-        after = objects.at(-1)?.key ?? "";
-        if (after === "") break;
-        for (const object of objects) if (await this.#noteUnknown(object, kept)) unknown++;
-      }
-    } finally {
-      kept.close();
-    }
-    if (unknown > 0) log.info("Objects in the bucket were not known; they are now.", { objects: unknown });
-    return unknown;
-  }
-
-  async #noteUnknown({ key, sizeBytes, modifiedAtMs }: S3Object, kept: KeptContents) {
-    const { rows, blobs, writer, clock, log } = this.#options;
-    const digest = key.slice(key.lastIndexOf("/") + 1);
-    if (!isDigest(digest) || rows.isKnown(digest)) return false;
-    const isNamed = rows.isNamed(digest);
-    const isOld = modifiedAtMs < clock.nowMs() - UNNAMED_AGE_MS;
-    if (!isNamed && (!isOld || kept.has(digest))) return false;
-    if (isNamed && rows.blobBytes(digest) !== sizeBytes) {
-      log.error("An object in the bucket has another length than its content.", { checksum: toChecksum(digest) });
-      return false;
-    }
-    const isHere = blobs.statHere(digest) !== undefined;
-    await writer.run(() => rows.add(digest, sizeBytes, clock.nowMs(), isHere ? clock.nowMs() : null), {
-      isQuiet: true,
-    });
-    return true;
   }
 
   /** Removes objects whose contents the collector has let go for good. @returns how many @throws S3Error */
@@ -277,7 +256,7 @@ export class BlobMover {
       let isStuck = true;
       for (const unused of batch) {
         if (surplus <= 0 || signal.aborted) break;
-        if (!(await this.#letGo(unused))) continue;
+        if (!(await this.#letGo(unused, signal))) continue;
         isStuck = false;
         surplus -= unused.sizeBytes;
         bytes += unused.sizeBytes;
@@ -288,12 +267,13 @@ export class BlobMover {
     return { contents, bytes };
   }
 
-  async #letGo(unused: PlacedContent & { readonly usedAtMs: number }): Promise<boolean> {
-    const { client, remote, rows, blobs, writer, clock } = this.#options;
+  async #letGo(unused: UnusedCopy, signal: AbortSignal): Promise<boolean> {
+    const { sender, remote, rows, blobs, writer, clock, checker } = this.#options;
     const { digest, sizeBytes, usedAtMs } = unused;
-    const there = await client.head(remote.keyOf(digest));
-    if (there?.sizeBytes !== sizeBytes) {
-      await this.#sendAgain(unused);
+    const fault = await this.#findFault(unused);
+    if (fault !== null) {
+      await checker.note([{ digest, fault }]);
+      await sender.send({ digest, sizeBytes }, signal, true);
       return false;
     }
     return writer.run(
@@ -307,11 +287,22 @@ export class BlobMover {
     );
   }
 
-  async #sendAgain({ digest, sizeBytes }: PlacedContent): Promise<void> {
-    this.#options.log.error("A content is not in the bucket as it should be; it is sent again from this disk.", {
-      checksum: toChecksum(digest),
-    });
-    await this.#send({ digest, sizeBytes }, new Tally());
+  /**
+   * What is wrong with the object of a copy that is about to go. One that has the ETag of when it was stored, or the one that
+   * its bytes have with most services, is the one that was sent; any other is read.
+   */
+  async #findFault(copy: UnusedCopy): Promise<ObjectFault> {
+    const { client, remote, rows, blobs, writer, checker } = this.#options;
+    const { digest, sizeBytes } = copy;
+    const there = await client.head(remote.keyOf(digest));
+    if (there === undefined) return LOST;
+    if (there.sizeBytes < sizeBytes) return TOO_SHORT;
+    if (there.sizeBytes > sizeBytes) return OTHER_BYTES;
+    if (there.etag === copy.etag) return null;
+    const isExpected = (await findTag(blobs.pathOf(digest), copy)) === there.etag;
+    const fault = isExpected ? null : await checker.check(copy, () => {});
+    if (fault === null) await writer.run(() => rows.setEtag(digest, there.etag), { isQuiet: true });
+    return fault;
   }
 
   async #sendAll(batch: readonly PlacedContent[], tally: Tally, signal: AbortSignal): Promise<void> {
@@ -321,9 +312,8 @@ export class BlobMover {
     const work = async () => {
       for (const content of waiting) {
         if (signal.aborted || failures.length > 0) return;
-        if (this.#options.isBusy()) await Bun.sleep(BUSY_REST_MS);
         try {
-          await this.#send(content, tally);
+          tally.note(await this.#options.sender.send(content, signal), content.sizeBytes);
         } catch (error) {
           failures.push(error);
         }
@@ -333,48 +323,11 @@ export class BlobMover {
     if (failures.length > 0) throw failures[0];
   }
 
-  async #send({ digest, sizeBytes }: PlacedContent, tally: Tally): Promise<void> {
-    const { client, remote, rows, blobs, writer, clock, log, onDamaged } = this.#options;
-    try {
-      await sendContent(client, remote.keyOf(digest), { path: blobs.pathOf(digest), digest, sizeBytes });
-    } catch (error) {
-      if (error instanceof DamagedHereError) await onDamaged(digest);
-      else if (errorCode(error) !== "ENOENT") {
-        if (error instanceof S3Error) remote.noteHealth(error.message);
-        throw error;
-      }
-      // Only the bucket may have what is not on this disk: a database of before it was moved doesn't know.
-      if (await this.#isThere({ digest, sizeBytes })) return;
-      log.error("A content can't be moved to the bucket: it is missing or damaged here.", {
-        checksum: toChecksum(digest),
-        error,
-      });
-      tally.failed++;
-      return;
-    }
-    remote.noteHealth(undefined);
-    // What was deleted meanwhile has its row here all the same: its object is to be removed.
-    await writer.run(() => rows.add(digest, sizeBytes, clock.nowMs(), clock.nowMs()));
-    tally.add(sizeBytes);
-  }
-
-  async #isThere({ digest, sizeBytes }: PlacedContent): Promise<boolean> {
-    const { client, remote, rows, writer, clock } = this.#options;
-    const there = await client.head(remote.keyOf(digest));
-    if (there?.sizeBytes !== sizeBytes) return false;
-    await writer.run(() => rows.add(digest, sizeBytes, clock.nowMs(), null));
-    return true;
-  }
-
   async #removeLeaving(signal: AbortSignal): Promise<number> {
-    const { client, remote, rows, writer } = this.#options;
+    const { rows, sender } = this.#options;
     let removed = 0;
     for (let batch = rows.listLeaving(BATCH); batch.length > 0 && !signal.aborted; batch = rows.listLeaving(BATCH)) {
-      for (const { digest } of batch) {
-        await client.remove(remote.keyOf(digest));
-        await writer.run(() => rows.forget(digest), { isQuiet: true });
-        removed++;
-      }
+      for (const { digest } of batch) if (await sender.remove(digest)) removed++;
     }
     return removed;
   }
@@ -387,9 +340,9 @@ export class BlobMover {
     );
   }
 
-  async #listUnmoved(): Promise<(PlacedContent & { readonly id: number })[]> {
+  async #listById(sql: string): Promise<(PlacedContent & { readonly id: number })[]> {
     const [found] = await this.#options.reader.read([
-      rowsOf<{ id: number; digest: Uint8Array; sizeBytes: number }>(UNMOVED, [this.#afterId, BATCH]),
+      rowsOf<{ id: number; digest: Uint8Array; sizeBytes: number }>(sql, [this.#afterId, BATCH]),
     ]);
     return found.map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
   }
@@ -419,9 +372,29 @@ class Tally implements Moved {
   moved = 0;
   movedBytes = 0;
   failed = 0;
+  /** Contents that neither this disk nor the bucket has. */
+  readonly faults: Reading[] = [];
 
   add(bytes: number): void {
     this.moved++;
     this.movedBytes += bytes;
+  }
+
+  note(result: SendResult, bytes: number): void {
+    if (result === "sent") this.add(bytes);
+    else if (result !== "there") {
+      this.failed++;
+      this.faults.push(result);
+    }
+  }
+}
+
+/** The ETag that the object of a copy on this disk should have; undefined where the copy is damaged or gone. */
+async function findTag(path: string, copy: PlacedContent): Promise<string | undefined> {
+  try {
+    return await tagOfFile(path, copy);
+  } catch (error) {
+    if (error instanceof DamagedHereError || errorCode(error) === "ENOENT") return undefined;
+    throw error;
   }
 }

@@ -10,13 +10,23 @@ import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import type { Reader } from "../../db/reader.ts";
 import type { Writer } from "../../db/transaction.ts";
+import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { KeptContents } from "../integrity/gc.ts";
+import type { BlobRows } from "../integrity/blob-rows.ts";
+import type { Integrity } from "../integrity/service.ts";
+import type { Reading } from "../integrity/types.ts";
+import { OutageWatch } from "./outage-watch.ts";
 import { BlobMover } from "./mover.ts";
+import { ObjectChecker } from "./object-checker.ts";
 import type { Owner } from "./owner.ts";
 import { RemoteRows } from "./queries.ts";
 import { RemoteContents } from "./remote-contents.ts";
+import { BlobSender } from "./sender.ts";
+import { SendQueue } from "./send-queue.ts";
+import { ObjectReading } from "./read-objects.ts";
+import { BucketStock } from "./stock.ts";
 import { BlobPlaces } from "./service.ts";
 
 /** What the bucket is opened with. */
@@ -87,22 +97,64 @@ export function openBlobPlaces(
     readonly shortageBytes: () => number;
     readonly snapshotAtMs: () => number;
     readonly openKept: () => Promise<KeptContents>;
-    readonly onDamaged: (digest: Digest) => Promise<void>;
+    readonly events: Events;
+    readonly blobRows: BlobRows;
+    readonly integrity: Pick<Integrity, "note" | "noteSpare">;
     readonly onWhole: (digest: Digest) => Promise<void>;
   },
 ): BlobPlaces {
   const { client, name, prefix, rows, contents: remote } = bucket;
   const { config, reader, log } = options;
+  const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
+  const sender = new BlobSender({ ...options, client, rows, remote, noteFaults });
+  const checker = new ObjectChecker({ ...options, client, prefix, rows, remote });
   const mover = new BlobMover({
     ...options,
     client,
+    sender,
+    checker,
+    noteFaults,
     bucket: name,
     prefix,
     rows,
     remote,
     cacheBytes: config.s3.cacheBytes,
   });
-  return new BlobPlaces({ mover, remote, reader, rows, log, isStore: config.blobs.store === "s3" });
+  const isStore = config.blobs.store === "s3";
+  const queue = new SendQueue({
+    sizeOf: (digest) => rows.blobBytes(digest),
+    async send(digest, isForced, signal) {
+      await mover.mustBeUsable();
+      await sender.sendNew(digest, isForced, signal);
+    },
+    log,
+  });
+  const watch = new OutageWatch({
+    check: () => mover.checkBucket(),
+    outage: () => remote.outage,
+    silentMs: () => remote.silentMs,
+    async notify({ problem }) {
+      const contents = isStore ? await mover.countWaiting() : 0;
+      await options.writer.run((tx) => {
+        for (const accountId of rows.listAdministrators())
+          options.events.emit(tx, "server.bucket_away", { accountId, problem, contents });
+      });
+    },
+    log,
+  });
+  return new BlobPlaces({
+    watch,
+    reading: new ObjectReading({ checker, reader }),
+    mover,
+    stock: new BucketStock({ ...options, client, rows, remote, checker }),
+    checker,
+    queue,
+    remote,
+    reader,
+    rows,
+    log,
+    isStore,
+  });
 }
 
 function refuseForeignToken(): void {

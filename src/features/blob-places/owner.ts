@@ -29,6 +29,12 @@ export async function claimIfFree(client: S3Client, prefix: string, own: Owner):
   return owner.epoch === own.epoch ? "ours" : "copy";
 }
 
+/** Whose a bucket is; undefined for nobody's, "unreadable" where something else lies under the marker's key. @throws S3Error */
+export async function findOwner(client: S3Client, prefix: string): Promise<Owner | "unreadable" | undefined> {
+  const bytes = await client.getSmall(prefix + MARKER);
+  return bytes === undefined ? undefined : (parseOwner(bytes) ?? "unreadable");
+}
+
 /** Makes this database the owner. @throws S3Error */
 export async function claim(client: S3Client, prefix: string, own: Owner): Promise<void> {
   await client.put(prefix + MARKER, toBody(new TextEncoder().encode(`${JSON.stringify(own)}\n`)));

@@ -2,8 +2,8 @@
  * The contents in the bucket, as the store reads them. An outage is told at once to whoever asks, and found out anew every
  * few seconds: nobody waits for a service that is known to be down.
  */
-import { contentMissing } from "../../blobs/blob-store.ts";
-import { type Digest, toChecksum } from "../../blobs/digest.ts";
+import { contentDamaged, contentMissing } from "../../blobs/blob-store.ts";
+import type { Digest } from "../../blobs/digest.ts";
 import type { RemotePlace } from "../../blobs/remote.ts";
 import { type S3Client, S3Error } from "../../blobs/s3/client.ts";
 import type { Writer } from "../../db/transaction.ts";
@@ -11,6 +11,7 @@ import { AppError } from "../../errors.ts";
 import { WriteBehind } from "../../jobs/write-behind.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Outage } from "./outage-watch.ts";
 import type { RemoteRows } from "./queries.ts";
 
 /** What {@link RemoteContents} works with. */
@@ -37,6 +38,11 @@ const RETRY_AFTER_S = 30;
 const USE_AGAIN_MS = 60_000;
 const USES_MAX = 100_000;
 
+/** What the keys of all contents begin with. @param prefix the setting `s3.prefix` */
+export function contentsFolder(prefix: string): string {
+  return `${prefix}sha256/`;
+}
+
 /** See the head of this file. */
 export class RemoteContents implements RemotePlace {
   readonly #options: RemoteContentsOptions;
@@ -46,7 +52,14 @@ export class RemoteContents implements RemotePlace {
   #uses = new Map<Digest, number>();
   #whole = new Map<Digest, { sizeBytes: number; atMs: number }>();
   #downUntilMs = 0;
-  #problem: string | undefined;
+  /** Called for each content that got its committed row. Must not throw. */
+  onStored: (digest: Digest, isNew: boolean) => void = () => {};
+  /** Called for each object that looked damaged or missing when it was read. Must not throw. */
+  onDoubt: (digest: Digest) => void = () => {};
+  /** Called when the service works again. Must not throw. */
+  onRecovered: () => void = () => {};
+  #outage: Outage | undefined;
+  #heardAtMs = performance.now();
 
   constructor(options: RemoteContentsOptions) {
     this.#options = options;
@@ -72,9 +85,14 @@ export class RemoteContents implements RemotePlace {
     });
   }
 
-  /** Why the service could not be used when it was last tried; undefined where it could. */
-  get problem(): string | undefined {
-    return this.#problem;
+  /** Why the service could not be used when it was last tried, and since when; undefined where it could. */
+  get outage(): Outage | undefined {
+    return this.#outage;
+  }
+
+  /** Since when nobody has used the service with success, in milliseconds. */
+  get silentMs(): number {
+    return performance.now() - this.#heardAtMs;
   }
 
   find(digest: Digest): { readonly sizeBytes: number } | undefined {
@@ -83,7 +101,7 @@ export class RemoteContents implements RemotePlace {
 
   /** What the keys of all contents begin with. */
   get folder(): string {
-    return `${this.#options.prefix}sha256/`;
+    return contentsFolder(this.#options.prefix);
   }
 
   /** Where a content lies in the bucket. */
@@ -92,7 +110,9 @@ export class RemoteContents implements RemotePlace {
   }
 
   async isThere(digest: Digest): Promise<boolean> {
-    return this.#ask(digest, async () => (await this.#options.client.head(this.keyOf(digest))) !== undefined);
+    const found = await this.#ask(digest, () => this.#options.client.head(this.keyOf(digest)));
+    if (found === undefined) this.onDoubt(digest);
+    return found !== undefined;
   }
 
   async read(
@@ -113,6 +133,14 @@ export class RemoteContents implements RemotePlace {
     this.#behind.note();
   }
 
+  noteDoubt(digest: Digest): void {
+    this.onDoubt(digest);
+  }
+
+  noteStored(digest: Digest, isNew: boolean): void {
+    this.onStored(digest, isNew);
+  }
+
   noteWhole(digest: Digest, sizeBytes: number): void {
     this.#whole.set(digest, { sizeBytes, atMs: this.#options.clock.nowMs() });
     this.#behind.note();
@@ -125,15 +153,19 @@ export class RemoteContents implements RemotePlace {
 
   /** Notes how the service was found: what it said, or undefined where it works. */
   noteHealth(problem: string | undefined): void {
-    const { log } = this.#options;
-    if (problem !== undefined && this.#problem === undefined) {
+    const { log, clock } = this.#options;
+    if (problem !== undefined && this.#outage === undefined) {
       log.error("The storage service (s3) can't be used. Contents that lie there alone can't be read meanwhile.", {
         problem,
       });
     }
-    if (problem === undefined && this.#problem !== undefined) log.info("The storage service (s3) works again.");
-    this.#problem = problem;
+    const isRecovered = problem === undefined && this.#outage !== undefined;
+    if (problem === undefined) this.#heardAtMs = performance.now();
+    this.#outage = problem === undefined ? undefined : { problem, sinceMs: this.#outage?.sinceMs ?? clock.nowMs() };
     this.#downUntilMs = problem === undefined ? 0 : performance.now() + DOWN_MS;
+    if (!isRecovered) return;
+    log.info("The storage service (s3) works again.");
+    this.onRecovered();
   }
 
   /** Writes what waits in memory. */
@@ -162,11 +194,11 @@ export class RemoteContents implements RemotePlace {
 
   #translate(digest: Digest, error: unknown): unknown {
     if (!(error instanceof S3Error)) return error;
-    if (error.problem === "absent") {
-      if (this.find(digest) !== undefined) {
-        this.#options.log.error("A content is not in the bucket any more.", { checksum: toChecksum(digest) });
-      }
-      return contentMissing(digest);
+    if (["absent", "damaged", "cut"].includes(error.problem)) {
+      // The service works. Whether it is this object that is at fault shows when it is read again.
+      this.onDoubt(digest);
+      if (error.problem === "cut") return unavailable(error);
+      return error.problem === "absent" ? contentMissing(digest) : contentDamaged(digest);
     }
     this.noteHealth(error.message);
     return unavailable(error);

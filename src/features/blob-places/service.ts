@@ -3,14 +3,25 @@ import { type Reader, rows as rowsOf } from "../../db/reader.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { AppError } from "../../errors.ts";
 import type { Log } from "../../lib/log.ts";
+import type { Digest } from "../../blobs/digest.ts";
 import type { BlobMover, Moved } from "./mover.ts";
 import { CACHED, type RemoteRows, TOTALS } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
+import type { ObjectChecker } from "./object-checker.ts";
+import type { Outage, OutageWatch } from "./outage-watch.ts";
+import type { ObjectReading, ObjectReadRequest, ObjectsRead } from "./read-objects.ts";
+import type { BucketStock } from "./stock.ts";
+import type { SendQueue } from "./send-queue.ts";
 import type { PlaceCounts } from "./types.ts";
 
 /** What {@link BlobPlaces} works with. */
 export interface BlobPlacesOptions {
   readonly mover: BlobMover;
+  readonly stock: BucketStock;
+  readonly checker: ObjectChecker;
+  readonly queue: SendQueue;
+  readonly watch: OutageWatch;
+  readonly reading: ObjectReading;
   readonly remote: RemoteContents;
   readonly reader: Reader;
   readonly rows: RemoteRows;
@@ -38,6 +49,13 @@ export interface PlacesRequest {
   readonly claim?: boolean;
 }
 
+/** How the bucket stands. */
+export interface BucketHealth {
+  readonly outage: Outage | undefined;
+  /** Contents that lie on this disk alone, and are to go to the bucket; counted to a hundred thousand. */
+  readonly waiting: number;
+}
+
 /** How contents are spread. */
 export interface PlacesStatus {
   /** All that files and versions name. */
@@ -60,9 +78,14 @@ export class BlobPlaces {
     this.#options = options;
   }
 
-  /** Why the storage service could not be used when it was last tried; undefined where it could. */
-  get problem(): string | undefined {
-    return this.#options.remote.problem;
+  /** Why the service could not be used when it was last tried, and since when; undefined where it could. */
+  get outage(): Outage | undefined {
+    return this.#options.remote.outage;
+  }
+
+  /** How the bucket stands, for administrators. */
+  async health(): Promise<BucketHealth> {
+    return { outage: this.outage, waiting: await this.countWaiting() };
   }
 
   /**
@@ -85,6 +108,30 @@ export class BlobPlaces {
     }
   }
 
+  /** An object may be damaged, or good again: it is read in some seconds. Never throws. */
+  suspect(digest: Digest): void {
+    this.#options.checker.suspect(digest);
+  }
+
+  /** From now on new contents go to the bucket soon after their commit, where contents end there. */
+  start(): void {
+    const { queue, checker, watch, remote, isStore } = this.#options;
+    watch.start();
+    remote.onDoubt = (digest) => checker.suspect(digest);
+    if (!isStore) return;
+    queue.start();
+    remote.onStored = (digest, isNew) => queue.add(digest, isNew && this.#options.rows.find(digest) !== undefined);
+    remote.onRecovered = () => queue.retryNow();
+  }
+
+  /** Ends what is sent and read, and writes what waits in memory. */
+  async close(): Promise<void> {
+    this.#options.watch.stop();
+    await this.#options.queue.close();
+    await this.#options.checker.close();
+    await this.#options.remote.flush();
+  }
+
   /**
    * A run of the timetable: sends what the bucket has not, removes what the collector let go, and trims the cache.
    * @param request what a command asks for; undefined by schedule: an outage is no failure of the job then
@@ -101,12 +148,12 @@ export class BlobPlaces {
   }
 
   async #run(signal: AbortSignal, request: PlacesRequest): Promise<string> {
-    const { mover, isStore } = this.#options;
+    const { mover, watch, isStore } = this.#options;
     if (request.claim === true) {
       await mover.claim();
       return "claimed";
     }
-    await mover.checkBucket();
+    await watch.check();
     const repaired = await mover.repair(signal);
     if (request.to === "disk") return JSON.stringify(await this.#toDisk(signal, request.empty === true));
     if (!isStore) {
@@ -121,28 +168,36 @@ export class BlobPlaces {
     return `${moved.moved} moved, ${moved.failed} failed, ${removed} removed, ${letGo.contents} let go here, ${repaired} repaired`;
   }
 
-  /** Compares the bucket with what is known of it. @returns in words what was found @throws S3Error */
+  /** Compares the bucket with what is known of it, and sends again what it lost. @returns in words what was found @throws S3Error */
   async takeStock(signal: AbortSignal): Promise<string> {
-    const { mover } = this.#options;
-    await mover.checkBucket();
-    return `${await mover.takeStock(signal)} objects were not known`;
+    const { mover, stock, watch, isStore } = this.#options;
+    await watch.check();
+    const { unknown, faulty } = await stock.take(signal);
+    if (faulty > 0 && isStore) await mover.moveToBucket(signal);
+    return `${unknown} objects were not known, ${faulty} are missing or have another length`;
+  }
+
+  /** What lies in the bucket alone, in contents and bytes. */
+  countAlone(): Promise<PlaceCounts> {
+    return this.#options.reading.countAlone();
+  }
+
+  /** Reads what lies in the bucket alone, and records what is wrong. @throws S3Error */
+  async readObjects(request: ObjectReadRequest, signal: AbortSignal): Promise<ObjectsRead> {
+    await this.#options.watch.check();
+    return this.#options.reading.run(request, signal);
   }
 
   /** How contents are spread. Reads all rows, off the event loop. */
   async status(): Promise<PlacesStatus> {
     const { reader, remote } = this.#options;
     await remote.flush();
-    return { ...(await readStatus(reader)), problem: remote.problem ?? null };
+    return { ...(await readStatus(reader)), problem: remote.outage?.problem ?? null };
   }
 
   /** How many contents wait for the bucket; counted to a hundred thousand. */
   async countWaiting(): Promise<number> {
     return this.#options.isStore ? this.#options.mover.countWaiting() : 0;
-  }
-
-  /** Writes what waits in memory. */
-  flush(): Promise<void> {
-    return this.#options.remote.flush();
   }
 
   async #toDisk(signal: AbortSignal, isEmptied: boolean): Promise<Moved & { removed: number }> {

@@ -29,6 +29,7 @@ export const FINDINGS_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
  */
 export class Findings {
   readonly #note;
+  readonly #notifyAgain;
   readonly #resolveDatabase;
   readonly #counts;
   readonly #sweep;
@@ -37,13 +38,16 @@ export class Findings {
   constructor(sqlite: Database) {
     this.#note = sqlite.query<
       { isNew: number },
-      [string, FindingKind, Uint8Array | null, number | null, string, number]
+      [string, FindingKind, Uint8Array | null, number | null, string, number, number | null]
     >(
-      `INSERT INTO findings (public_id, kind, digest, size_bytes, detail, found_at, seen_at)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)
+      `INSERT INTO findings (public_id, kind, digest, size_bytes, detail, found_at, seen_at, told_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)
        ON CONFLICT (coalesce(digest, x'')) WHERE resolved_at IS NULL
        DO UPDATE SET kind = excluded.kind, detail = excluded.detail, seen_at = excluded.seen_at
        RETURNING public_id = ?1 AS isNew`,
+    );
+    this.#notifyAgain = sqlite.query<void, [Uint8Array]>(
+      "UPDATE findings SET told_at = NULL WHERE coalesce(digest, x'') = ?1 AND resolved_at IS NULL",
     );
     this.#resolveDatabase = sqlite.query<void, [number]>(
       `UPDATE findings SET resolved_at = max(seen_at, ?1), resolution = 'healed'
@@ -70,6 +74,7 @@ export class Findings {
   /**
    * Notes what was found wrong, or that it still is. A deed.
    * @param digest undefined for a fault of the database
+   * @param notifiedAtMs where nobody is to be notified of it
    * @returns whether it was not known before
    */
   note(
@@ -77,10 +82,24 @@ export class Findings {
     content: { readonly digest: Digest; readonly sizeBytes: number } | undefined,
     detail: string,
     nowMs: number,
+    notifiedAtMs: number | null = null,
   ): boolean {
     const digest = content === undefined ? null : digestToBytes(content.digest);
-    const row = this.#note.get(newId("fnd", nowMs), kind, digest, content?.sizeBytes ?? null, detail, nowMs);
+    const row = this.#note.get(
+      newId("fnd", nowMs),
+      kind,
+      digest,
+      content?.sizeBytes ?? null,
+      detail,
+      nowMs,
+      notifiedAtMs,
+    );
     return row?.isNew === 1;
+  }
+
+  /** Has people notified of an open finding of a content. Called inside the caller's transaction. */
+  notifyAgain(digest: Digest): void {
+    this.#notifyAgain.run(digestToBytes(digest));
   }
 
   /** The database was found whole. A deed. */

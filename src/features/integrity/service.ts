@@ -6,7 +6,7 @@
 import type { Database } from "bun:sqlite";
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../blobs/digest.ts";
-import type { Transaction, Writer } from "../../db/transaction.ts";
+import type { Writer } from "../../db/transaction.ts";
 import type { Events } from "../../events/events.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -37,6 +37,8 @@ export interface IntegrityFigures {
   readonly oldestReadingMs: number | undefined;
 }
 
+/** Readings that are noted in one transaction. */
+const NOTED_AT_ONCE = 500;
 /** People are told at once, and of what is found afterwards once in so long. */
 const TELL_EVERY_MS = 60 * 60 * 1000;
 /** Contents that wait to be read again because sending them failed. */
@@ -87,11 +89,29 @@ export class Integrity {
     const { writer, checkStore } = this.#options;
     if (readings.some(({ fault }) => fault !== null)) checkStore();
     const isQuiet = readings.every(({ fault }) => fault === null);
-    const added = await writer.run((tx) => readings.filter((reading) => this.#noteOne(tx, reading)).length, {
-      isQuiet,
-    });
-    if (added > 0) this.#tellSoon();
-    return added;
+    const added: Reading[] = [];
+    for (let at = 0; at < readings.length; at += NOTED_AT_ONCE) {
+      const some = readings.slice(at, at + NOTED_AT_ONCE);
+      added.push(...(await writer.run(() => some.filter((reading) => this.#noteOne(reading)), { isQuiet })));
+    }
+    this.#logFaults(added, "Stored contents are damaged or missing. larder verify prints which files have them.");
+    if (added.length > 0) this.#tellSoon();
+    return added.length;
+  }
+
+  /**
+   * Takes that objects in the bucket are damaged or missing whose contents are whole on this disk. They are sent again
+   * without anybody's doing, so nobody is notified. Durable on return.
+   * @returns how many were not known before
+   */
+  async noteSpare(readings: readonly Reading[]): Promise<number> {
+    const added: Reading[] = [];
+    for (let at = 0; at < readings.length; at += NOTED_AT_ONCE) {
+      const some = readings.slice(at, at + NOTED_AT_ONCE);
+      added.push(...(await this.#options.writer.run(() => some.filter((reading) => this.#noteSpareOne(reading)))));
+    }
+    this.#logFaults(added, "Objects in the bucket are damaged or missing; they are sent again from this disk.");
+    return added.length;
   }
 
   /** Takes what a look through the database's structure gave. Durable on return, where such a database can be written. */
@@ -135,8 +155,8 @@ export class Integrity {
   }
 
   /** @returns whether it is a fault that was not known */
-  #noteOne(tx: Transaction, { digest, fault }: Reading): boolean {
-    const { rows, blobs, clock, log } = this.#options;
+  #noteOne({ digest, fault }: Reading): boolean {
+    const { rows, blobs, clock } = this.#options;
     const nowMs = clock.nowMs();
     if (fault === null) {
       rows.markVerified(digest, nowMs);
@@ -149,15 +169,29 @@ export class Integrity {
     if (fault.kind === "missing" && blobs.stat(digest)?.sizeBytes === row.sizeBytes) return false;
     if (!row.isDamaged) rows.markDamaged(digest, nowMs);
     const isNew = this.#findings.note(fault.kind, { digest, sizeBytes: row.sizeBytes }, fault.detail, nowMs);
-    if (isNew) {
-      tx.afterCommit(() => {
-        log.error("A stored content is not what it should be. larder verify tells which files it is.", {
-          checksum: toChecksum(digest),
-          ...fault,
-        });
-      });
-    }
-    return isNew;
+    // Its object in the bucket was at fault before, of which nobody was notified.
+    if (!isNew && !row.isDamaged) this.#findings.notifyAgain(digest);
+    return isNew || !row.isDamaged;
+  }
+
+  #noteSpareOne({ digest, fault }: Reading): boolean {
+    const { rows, clock } = this.#options;
+    const row = rows.find(digest);
+    if (row === undefined || row.isDamaged || fault === null) return false;
+    const nowMs = clock.nowMs();
+    const detail = `${fault.detail}, and this disk has a good copy`;
+    return this.#findings.note(fault.kind, { digest, sizeBytes: row.sizeBytes }, detail, nowMs, nowMs);
+  }
+
+  /** One line, however many there are. */
+  #logFaults(faults: readonly Reading[], message: string): void {
+    const [first] = faults;
+    if (first === undefined) return;
+    this.#options.log.error(message, {
+      contents: faults.length,
+      checksum: toChecksum(first.digest),
+      ...first.fault,
+    });
   }
 
   async #readSuspect(digest: Digest): Promise<void> {

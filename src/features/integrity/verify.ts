@@ -28,6 +28,8 @@ export interface VerifyOptions {
   readonly isModest: boolean;
   readonly log: Log;
   readonly onProgress: (progress: VerifyProgress) => void;
+  /** Where the bucket was read: all that is wrong with what lies there alone. */
+  readonly bucketFaults?: ReadonlyMap<Digest, ContentFault> | undefined;
   /** Told of each batch of contents that was read whole, and of those that were not. */
   readonly onRead?: (
     read: readonly { readonly digest: Digest; readonly fault: ContentFault | null }[],
@@ -75,9 +77,14 @@ interface ContentRow {
   readonly id: number;
   readonly digest: Digest;
   readonly sizeBytes: number;
+  /** Whether the bucket has it. */
   readonly isElsewhere: boolean;
+  /** Whether its last reading found it damaged or missing. */
+  readonly isDamaged: boolean;
 }
 
+/** A content without a copy on this disk whose object was found damaged when it was last read. */
+const DAMAGED_THERE: ContentFault = { kind: "damaged", detail: "its object in the bucket was found damaged" };
 const FILES_MAX = 10;
 const BATCH_CONTENTS = 200;
 const BATCH_BYTES = 64 * 1024 * 1024;
@@ -193,11 +200,12 @@ class ContentVerifier {
     this.#layout = new Layout(options.root);
     this.#uses = new ContentUses(sqlite);
     this.#list = sqlite.query<
-      { id: number; digest: Uint8Array; sizeBytes: number; isElsewhere: number },
+      { id: number; digest: Uint8Array; sizeBytes: number; isElsewhere: number; isDamaged: number },
       [number, number]
     >(
       `SELECT id, digest, size_bytes AS sizeBytes,
-         EXISTS (SELECT 1 FROM remote_blobs r WHERE r.digest = blobs.digest) AS isElsewhere
+         EXISTS (SELECT 1 FROM remote_blobs r WHERE r.digest = blobs.digest AND r.leaving_at IS NULL) AS isElsewhere,
+         damaged_at IS NOT NULL AS isDamaged
        FROM blobs WHERE refs > 0 AND id > ?1 ORDER BY id LIMIT ?2`,
     );
     this.#isNamed = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0");
@@ -249,7 +257,12 @@ class ContentVerifier {
     for (const row of this.#list.iterate(this.#lastId, BATCH_CONTENTS)) {
       bytes += row.sizeBytes;
       if (rows.length > 0 && bytes > BATCH_BYTES) break;
-      rows.push({ ...row, digest: digestFromBytes(row.digest), isElsewhere: row.isElsewhere === 1 });
+      rows.push({
+        ...row,
+        digest: digestFromBytes(row.digest),
+        isElsewhere: row.isElsewhere === 1,
+        isDamaged: row.isDamaged === 1,
+      });
       this.#lastId = row.id;
     }
     return rows;
@@ -259,9 +272,11 @@ class ContentVerifier {
   async #read(reader: HashReader, batch: readonly ContentRow[]): Promise<ReadonlyMap<Digest, ContentFault>> {
     const doubtful = (await this.#faultsIn(reader, batch)).map(({ row }) => row);
     const certain = new Map<Digest, ContentFault>();
-    for (const { row, fault } of doubtful.length === 0 ? [] : await this.#faultsIn(reader, doubtful)) {
+    for (const { row, fault: found } of doubtful.length === 0 ? [] : await this.#faultsIn(reader, doubtful)) {
       const { digest, sizeBytes } = row;
-      if (fault.kind === "missing" && row.isElsewhere) this.#elsewhere++;
+      const isAway = found.kind === "missing" && row.isElsewhere;
+      const fault = isAway ? this.#faultThere(row) : found;
+      if (fault === undefined) this.#elsewhere++;
       else if (this.#isNamed.get(digestToBytes(digest)) !== null) {
         certain.set(digest, fault);
         this.#faultsTotal++;
@@ -270,6 +285,13 @@ class ContentVerifier {
       }
     }
     return certain;
+  }
+
+  /** What is wrong with a content that lies in the bucket alone: as it was read now, or by its last reading. */
+  #faultThere({ digest, isDamaged }: ContentRow): ContentFault | undefined {
+    const { bucketFaults } = this.#options;
+    if (bucketFaults !== undefined) return bucketFaults.get(digest);
+    return isDamaged ? DAMAGED_THERE : undefined;
   }
 
   async #faultsIn(

@@ -13,6 +13,7 @@ import { isDamage, type Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { KeptContents } from "../integrity/gc.ts";
+import { restMs, urgentRestMs } from "./pace.ts";
 import { chooseSuperfluous } from "./thinning.ts";
 
 /** What {@link Snapshots} works with. */
@@ -29,26 +30,34 @@ export interface SnapshotsOptions {
   readonly keepMs: number;
   /** Room that other users of the disk still have, in bytes. */
   readonly availableBytes: () => number;
+  /** Another text each time that something changed which a copy must have at once: accounts and passwords. */
+  readonly urgentMark: () => string;
 }
 
-const MINUTE_MS = 60_000;
 /** Of the pages of one kept snapshot, in memory while the collector asks: all together a few megabytes. */
 const KEPT_CACHE_KIB = 256;
-/** So much is written for snapshots at most while a small database keeps changing: some 10 GB a day. */
-const BYTES_PER_MS = 115;
 const KEPT_COUNT = 40;
+/** Thinned out in one go, so that few vanish under a tool that copies the folder. */
+const KEPT_COUNT_BEFORE = 60;
 /** All snapshots together may take so many times the database, and this much in any case. */
 const KEPT_TIMES = 12;
 const KEPT_BYTES_MIN = 512 * 1024 * 1024;
 /** Free room is not used up by snapshots: so many times the database must be left after one. */
 const ROOM_TIMES = 2;
 
+/** What the writer and the database say. */
+interface Seen {
+  readonly changes: number;
+  readonly version: number;
+  readonly urgent: string;
+}
+
 /** See the head of this file. */
 export class Snapshots {
   readonly #options: SnapshotsOptions;
   readonly #dataVersion;
   /** What the writer and the database said when the newest snapshot was begun; undefined before the first of this run. */
-  #seen: { changes: number; version: number } | undefined;
+  #seen: Seen | undefined;
   /** What the clock said then. */
   #begunAtMs = Number.POSITIVE_INFINITY;
   #taking: Promise<Snapshot> | undefined;
@@ -79,6 +88,16 @@ export class Snapshots {
     if (this.#taking !== undefined) return false;
     const [newest] = this.list();
     return newest === undefined || (this.#hasChanged() && this.#isTime(newest));
+  }
+
+  /** At a clean stop: takes one where something has changed. A failure is logged alone: the database itself is whole. */
+  async takeAtStop(): Promise<void> {
+    const { writer, log } = this.#options;
+    try {
+      await this.#alone(async () => (!writer.isDamaged && this.#hasChanged() ? this.#take("stop") : undefined));
+    } catch (error) {
+      log.warn("Could not copy the database at the stop; earlier snapshots are unchanged.", { error });
+    }
   }
 
   /** Takes one now, whether or not anything changed. @param label why: small letters and hyphens */
@@ -124,10 +143,11 @@ export class Snapshots {
   #isTime({ takenAtMs, sizeBytes }: Snapshot): boolean {
     const { clock, everyMs } = this.#options;
     const nowMs = clock.nowMs();
-    const restMs = Math.min(everyMs, Math.max(MINUTE_MS, sizeBytes / BYTES_PER_MS));
+    const isUrgent = this.#seen !== undefined && this.#seen.urgent !== this.#options.urgentMark();
+    const waitMs = isUrgent ? urgentRestMs(sizeBytes, everyMs) : restMs(sizeBytes, everyMs);
     // A clock that was set back must neither put it off until it gets there again, nor have one taken each time.
     const sinceMs = nowMs - (takenAtMs <= nowMs ? takenAtMs : this.#begunAtMs);
-    return sinceMs < 0 || sinceMs >= restMs;
+    return sinceMs < 0 || sinceMs >= waitMs;
   }
 
   async #take(label: string): Promise<Snapshot> {
@@ -136,7 +156,7 @@ export class Snapshots {
     sweepPartials(folder);
     this.#thin();
     this.#requireRoom();
-    const seen = this.#now();
+    const seen = { ...this.#now(), urgent: this.#options.urgentMark() };
     // Their order is that of their names, whatever the clock does: the newest is what a copy begins from.
     const begunAtMs = clock.nowMs();
     const nowMs = Math.max(begunAtMs, (this.list()[0]?.takenAtMs ?? 0) + 1);
@@ -169,12 +189,12 @@ export class Snapshots {
     const keeping = {
       maxAgeMs: keepMs,
       maxBytes: Math.max(KEPT_BYTES_MIN, statSync(databasePath).size * KEPT_TIMES),
-      maxCount: KEPT_COUNT,
+      maxCount: this.list().length > KEPT_COUNT_BEFORE ? KEPT_COUNT : KEPT_COUNT_BEFORE,
     };
     for (const snapshot of chooseSuperfluous(this.list(), clock.nowMs(), keeping)) removeSnapshot(snapshot);
   }
 
-  #now(): { changes: number; version: number } {
+  #now(): Omit<Seen, "urgent"> {
     return { changes: this.#options.writer.changes, version: this.#dataVersion.get()?.data_version ?? 0 };
   }
 

@@ -2,7 +2,8 @@
 import type { Database } from "bun:sqlite";
 import { toDigest } from "../../blobs/digest.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
-import { joinPath, ROOT_PATH } from "../../lib/path.ts";
+import { AppError } from "../../errors.ts";
+import { joinPath, parentPath, ROOT_PATH } from "../../lib/path.ts";
 import type { BroughtContent } from "../tree/bring-back.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "../tree/types.ts";
@@ -10,6 +11,9 @@ import type { TreeWriter } from "../tree/writer.ts";
 import type { ContentFinder } from "./content-finder.ts";
 import { type ContentRecord, type FileRecord, type FolderRecord, ROOT } from "./records.ts";
 import { LOST_FOLDER } from "./rebuilt-tree.ts";
+import { LaterTree } from "./later-tree.ts";
+import { NewerMoves } from "./newer-moves.ts";
+import { NewerShares } from "./newer-shares.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
 /** What {@link BroughtAccount} works with. */
@@ -25,6 +29,13 @@ export interface BroughtAccountOptions {
   /** What was changed after this was changed in the present, not in the time that the objects tell of. */
   readonly unchangedSinceMs: number;
   readonly isDryRun: boolean;
+  /** Whether a share is noted to have ended. */
+  readonly isEnded: (shareId: string) => boolean;
+  readonly nowMs: number;
+  /** Whether the records are everything that the account has, and all of them could be read. */
+  readonly isFull: boolean;
+  /** For a copy that was just opened: deletions and moves are carried out too. See {@link LaterTree}. */
+  readonly later?: { readonly isFull: boolean } | undefined;
 }
 
 /** What was brought. */
@@ -42,10 +53,16 @@ export interface Brought {
   readonly trashed: number;
   /** Not carried out: files and folders that were deleted or put into the trash, */
   readonly deletions: number;
-  /** moved or renamed, */
+  /** and moved or renamed, where they were changed since or their place is taken. */
   readonly moves: number;
-  /** and that had links or shares which they have not. */
+  /** Links and shares that are there again, */
   readonly shares: number;
+  /** and those that ended, because they were revoked. */
+  readonly revoked: number;
+  /** Put into the trash, in a copy that was just opened. */
+  readonly removed: number;
+  /** Moved, renamed or, in a copy that was just opened, taken out of the trash. */
+  readonly moved: number;
   /** Paths of what was made or got a content, the first thousand. */
   readonly names: readonly string[];
 }
@@ -58,6 +75,8 @@ const NAMES_MAX = 1_000;
 /** Changes made in one deed. */
 const BATCH = 50;
 const DEPTH_MAX = 10_000;
+/** Why a folder can't be made: a file has its name, it is too deep, or the account has as many as it may have. */
+const FOLDER_REFUSALS: ReadonlySet<string> = new Set(["not_a_folder", "path_too_long", "quota_exceeded"]);
 
 /** See the head of this file. */
 export class BroughtAccount {
@@ -72,6 +91,9 @@ export class BroughtAccount {
     deletions: 0,
     moves: 0,
     shares: 0,
+    revoked: 0,
+    removed: 0,
+    moved: 0,
   };
   readonly #names: string[] = [];
   /** Folders as the objects name them, and as they are in the present. */
@@ -84,7 +106,9 @@ export class BroughtAccount {
   readonly #wasDeleted;
   readonly #isHeld;
   readonly #userId;
-  readonly #hasShare;
+  readonly #moves: NewerMoves;
+  /** Nodes that are made and have shares. */
+  readonly #madeShared = new Set<string>();
   #waiting: Change[] = [];
 
   constructor(options: BroughtAccountOptions) {
@@ -102,12 +126,14 @@ export class BroughtAccount {
          OR EXISTS (SELECT 1 FROM versions v JOIN nodes n ON n.id = v.node_id WHERE v.blob_id = b.id AND n.account_id = ?2))`,
     );
     this.#userId = sqlite.prepare<{ id: number }, [string]>("SELECT id FROM users WHERE public_id = ?1");
-    this.#hasShare = sqlite.prepare<{ one: 1 }, [string]>("SELECT 1 AS one FROM shares WHERE public_id = ?1");
+    this.#moves = new NewerMoves({ ...options, isLater: (node, record) => this.#isOlder(node, record) });
   }
 
   /** Goes through everything that is told; last through what belongs into the trash, which takes no name from the rest. */
   async bring(): Promise<Brought> {
-    const { staged, tree, treeWriter, accountId } = this.#options;
+    const { staged, tree, treeWriter, accountId, isDryRun, later: asLater } = this.#options;
+    const later = asLater && !isDryRun ? new LaterTree({ ...this.#options, ...asLater }) : undefined;
+    await later?.prepare();
     for (const isTrashed of [false, true]) {
       for (const { record } of staged.all()) {
         if ("file" in record || this.#isTrashed(record) !== isTrashed) continue;
@@ -115,6 +141,7 @@ export class BroughtAccount {
         await this.#carryOut(BATCH);
       }
       await this.#carryOut(1);
+      if (!isTrashed && later === undefined) await this.#moveAll();
       for (const { record } of staged.all()) {
         if (!("file" in record) || this.#isTrashed(record) !== isTrashed) continue;
         await this.#file(record);
@@ -122,12 +149,32 @@ export class BroughtAccount {
       }
       await this.#carryOut(1);
     }
-    for (const ref of this.#toTrash) this.#waiting.push((tx) => void treeWriter.trash(tx, ref));
+    for (const ref of this.#toTrash) {
+      this.#waiting.push((tx) => {
+        // One of them may have gone with another one above it.
+        if (tree.findNode(accountId, ref.publicId) !== undefined) treeWriter.trash(tx, ref);
+      });
+    }
     await this.#carryOut(1);
     for (const id of staged.gone()) {
       if (tree.findNode(accountId, id) !== undefined) this.#counts.deletions++;
     }
+    if (later !== undefined) {
+      await later.finish();
+      const { removed, moved, restored, refused } = later.counts;
+      Object.assign(this.#counts, { removed, moved: moved + restored, moves: refused, deletions: 0 });
+    }
+    const shares = new NewerShares({ ...this.#options, isMade: (id) => this.#madeShared.has(id) });
+    Object.assign(this.#counts, await shares.bring());
     return { ...this.#counts, names: this.#names };
+  }
+
+  /** After the folders, and before files take the names that it frees. */
+  async #moveAll(): Promise<void> {
+    const planned = this.#moves.plan();
+    const refused = this.#options.isDryRun ? 0 : await this.#moves.carryOut();
+    this.#counts.moved = planned - refused;
+    this.#counts.moves = refused;
   }
 
   /** Makes what was decided, in one deed, where there is enough of it. */
@@ -158,6 +205,7 @@ export class BroughtAccount {
     if (this.#isGone(record)) return;
     if (this.#place(id) !== undefined) return;
     this.#countMade(record, "folders");
+    if (record.shares !== undefined) this.#madeShared.add(id);
     this.#waiting.push((tx) => void this.#ensureFolder(tx, id, staged.get(id), 0));
   }
 
@@ -232,6 +280,7 @@ export class BroughtAccount {
 
   /** Whether a node is as it was when the database was put back, and the objects tell of a later change. */
   #isOlder(there: TreeNode, record: FileRecord | FolderRecord): boolean {
+    if (this.#moves.has(there.publicId)) return true;
     return there.modifiedAtMs <= this.#options.unchangedSinceMs && record.modified > there.modifiedAtMs;
   }
 
@@ -239,16 +288,7 @@ export class BroughtAccount {
   #compareNode(there: TreeNode, record: FileRecord | FolderRecord): void {
     const isRoot = there.kind === "folder" && there.parentId === null;
     if (record.trash !== undefined) this.#counts.deletions++;
-    else if (!isRoot && (there.name !== record.name || this.#parentOf(there) !== record.in)) this.#counts.moves++;
-    this.#countShares(record);
-  }
-
-  #countShares({ shares = [] }: FileRecord | FolderRecord): void {
-    if (shares.some(({ id }) => this.#hasShare.get(id) === null)) this.#counts.shares++;
-  }
-
-  #parentOf({ parentId }: TreeNode): string | undefined {
-    return parentId === null ? undefined : this.#options.tree.findById(parentId)?.publicId;
+    else if (!isRoot && !this.#moves.has(there.publicId) && !this.#moves.isInPlace(there, record)) this.#counts.moves++;
   }
 
   /** Decides on a new file. @returns whether there is anything to make it of */
@@ -257,6 +297,7 @@ export class BroughtAccount {
     const contents = (await this.#available(wanted, record)).map((content) => this.#toBrought(content));
     if (contents.length === 0) return false;
     this.#countMade(record, "files");
+    if (publicId !== undefined && record.shares !== undefined) this.#madeShared.add(publicId);
     this.#waiting.push((tx) => {
       const folder = this.#folderOf(tx, record, 0);
       const { name, originalName, fileModifiedAt, capturedAt, tags = [], metadata = {} } = record;
@@ -281,7 +322,6 @@ export class BroughtAccount {
   #countMade(record: FileRecord | FolderRecord, kind: "files" | "folders"): void {
     this.#counts[kind]++;
     if (record.trash !== undefined) this.#counts.trashed++;
-    this.#countShares(record);
     this.#tellName(record);
   }
 
@@ -320,8 +360,30 @@ export class BroughtAccount {
       const told = staged.get(id);
       if (told !== undefined || this.#present(id) !== undefined) return this.#ensureFolder(tx, id, told, depth + 1);
     }
-    if (record.trash !== undefined) return this.#options.treeWriter.ensureFolder(tx, accountId, record.trash.path);
-    return this.#options.treeWriter.ensureFolder(tx, accountId, joinPath(ROOT_PATH, LOST_FOLDER));
+    if (record.trash !== undefined) return this.#folderForTrash(tx, record.trash.path);
+    return this.#tryFolder(tx, joinPath(ROOT_PATH, LOST_FOLDER)) ?? this.#options.tree.getRoot(accountId);
+  }
+
+  /** A folder, made where it is missing; undefined where that is refused. */
+  #tryFolder(tx: Transaction, path: string): NodeRef | undefined {
+    try {
+      return this.#options.treeWriter.ensureFolder(tx, this.#options.accountId, path);
+    } catch (error) {
+      if (error instanceof AppError && FOLDER_REFUSALS.has(error.reason)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Where a node is made that goes into the trash. In a copy that was just opened no folder is made for it that is gone. */
+  #folderForTrash(tx: Transaction, path: string): NodeRef {
+    const { tree, accountId, later } = this.#options;
+    const made = later === undefined ? this.#tryFolder(tx, path) : undefined;
+    if (made !== undefined) return made;
+    for (let at = path; at !== ROOT_PATH; at = parentPath(at)) {
+      const folder = tree.findFolderByPath(accountId, at);
+      if (folder !== undefined) return folder;
+    }
+    return tree.getRoot(accountId);
   }
 
   #ensureFolder(tx: Transaction, id: string, record: FileRecord | FolderRecord | undefined, depth: number): NodeRef {
@@ -403,7 +465,10 @@ export class BroughtAccount {
   #pathOf(record: FileRecord | FolderRecord, depth = 0): string {
     if (record.trash !== undefined) return joinPath(record.trash.path, record.name);
     const above = record.in === undefined || depth > DEPTH_MAX ? undefined : this.#options.staged.get(record.in);
-    const isBelowRoot = above === undefined || (above.in === undefined && above.trash === undefined);
+    if (above === undefined) {
+      return joinPath((record.in === undefined ? undefined : this.#present(record.in)?.path) ?? ROOT_PATH, record.name);
+    }
+    const isBelowRoot = above.in === undefined && above.trash === undefined;
     return joinPath(isBelowRoot ? ROOT_PATH : this.#pathOf(above, depth + 1), record.name);
   }
 }

@@ -5,7 +5,7 @@
 import type { Database } from "bun:sqlite";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, rename, rm, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Digest } from "../../blobs/digest.ts";
 import type { Log } from "../../lib/log.ts";
 import type { KeptContents } from "../integrity/gc.ts";
@@ -73,6 +73,11 @@ async function findUnsettled(sqlite: Database, root: string, epoch: string): Pro
     if (objects.some(({ last }) => last > (position?.number ?? 0))) found.push({ account, path, asideAtMs: undefined });
   }
   return found;
+}
+
+/** Name of the folder in `newer/` that objects lie in; empty for those at their place. */
+export function asideFolderOf({ path, asideAtMs }: NewerObjects): string {
+  return asideAtMs === undefined ? "" : basename(dirname(path));
 }
 
 /** Takes objects out of what is newer, once all that they tell is in the database for good. */

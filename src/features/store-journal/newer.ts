@@ -1,7 +1,7 @@
 /**
  * Brings into the present database what newer objects tell and it has not: a database was put back to an earlier time, and
- * what came after it was noted beside the contents. Nothing of the present is taken away: what was deleted, moved or renamed
- * in the time between is counted alone. Done again, it brings nothing.
+ * what came after it was noted beside the contents: files, folders, versions, labels, moves, renames, links and shares. Nothing of
+ * the present is taken away but links that were revoked; deletions are only counted. Done again, it brings nothing.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -15,8 +15,12 @@ import type { TreeWriter } from "../tree/writer.ts";
 import { emailKey } from "../users/email.ts";
 import { type Brought, BroughtAccount } from "./brought-account.ts";
 import { ContentFinder } from "./content-finder.ts";
-import { findNewer, markBrought, type NewerObjects } from "./newer-objects.ts";
-import { chooseObjects, listObjects, readObjects } from "./object-file.ts";
+import { readEndedShares } from "./ended-shares.ts";
+import { asideFolderOf, findNewer, markBrought, type NewerObjects } from "./newer-objects.ts";
+import { type LaterObjects, readLater } from "./later-objects.ts";
+import { NewerShares } from "./newer-shares.ts";
+import { chooseObjects, listObjects, type ObjectFile, readObjects } from "./object-file.ts";
+import type { CopyStart } from "./opened-copy.ts";
 import { parseAccountRecord } from "./parse-record.ts";
 import { insertAccount } from "./rebuild.ts";
 import type { AccountRecord } from "./records.ts";
@@ -46,6 +50,11 @@ export interface NewerOptions {
   /** A hash that no password has: an account that is made again is open once it is given one. */
   readonly passwordHash: string;
   readonly nowMs: number;
+  /**
+   * For a copy that was just opened and that nobody has changed: where its snapshot stood. What follows it without a gap is
+   * carried out whole, deletions and moves included.
+   */
+  readonly copyStart?: CopyStart | undefined;
   /** Told now and then how many lines were gone through. */
   readonly onProgress?: (records: number) => void;
 }
@@ -56,6 +65,8 @@ export interface NewerAccount extends Brought {
   readonly email: string;
   /** Whether it was not in the database: it has no password. */
   readonly isNew: boolean;
+  /** In a copy: when the last object that was merged was written. */
+  readonly untilMs?: number | undefined;
 }
 
 /** A content that is named by newer objects and is not in the store. */
@@ -85,28 +96,49 @@ const PROGRESS_RECORDS = 10_000;
  */
 export async function bringNewer(options: NewerOptions): Promise<NewerReport> {
   const { sqlite, root, epoch, isDryRun } = options;
-  if (!isDryRun) await options.storeJournal.settle();
+  if (!isDryRun) await options.storeJournal.settle(options.copyStart !== undefined);
+  const before = new Set(options.copyStart?.setAsideBefore);
   const finder = new ContentFinder(options.blobs, options.layout, isDryRun);
   const damaged: { path: string; fault: string }[] = [];
   const accounts = new Map<string, NewerAccount>();
   const staged = new StagedRecords(options.workingFile);
   try {
-    const wanted = await chooseAccounts(await findNewer(sqlite, root, epoch), options, damaged);
+    const found = (await findNewer(sqlite, root, epoch)).filter((objects) => !before.has(asideFolderOf(objects)));
+    const wanted = await chooseAccounts(found, options, damaged);
+    const ended = await readEndedShares(root, sqlite);
+    const isEnded = (shareId: string) => ended.has(shareId);
     for (const { objects, person } of wanted) {
       const faultsBefore = damaged.length;
       const missingBefore = finder.missing.size;
-      await stage(objects, staged, damaged, options);
-      const brought = await bringAccount(objects, person, { ...options, staged, finder });
-      accounts.set(person.account, addUp(accounts.get(person.account), brought));
-      staged.clear();
+      const later = await chooseLater(objects, options, damaged);
+      if (later === undefined || hasMore(later, objects, options)) {
+        const files = later?.files ?? chooseObjects(await listObjects(objects.path));
+        await stage(files, staged, damaged, options);
+        const isFull = files[0]?.isFull === true && damaged.length === faultsBefore;
+        const brought = await bringAccount(objects, person, { ...options, staged, finder, later, isEnded, isFull });
+        accounts.set(person.account, addUp(accounts.get(person.account), brought));
+        staged.clear();
+      }
       const isAll = damaged.length === faultsBefore && finder.missing.size === missingBefore;
       if (!isDryRun && isAll) await markBrought(objects);
     }
+    if (options.copyStart !== undefined) await endNotedShares({ ...options, staged, isEnded });
   } finally {
     staged.close();
   }
   const missing = [...finder.missing.entries()].map(([digest, content]) => ({ digest, ...content }));
   return { accounts: [...accounts.values()], damaged, missing, returned: finder.returned };
+}
+
+/** In a copy, also of accounts of which no object is newer. */
+async function endNotedShares(
+  options: NewerOptions & { readonly staged: StagedRecords; readonly isEnded: (shareId: string) => boolean },
+): Promise<void> {
+  const sharing = options.sqlite.query<{ id: number }, []>("SELECT DISTINCT account_id AS id FROM shares").all();
+  for (const { id: accountId } of sharing) {
+    const none = { unchangedSinceMs: 0, isFull: false, isMade: () => false };
+    await new NewerShares({ ...options, ...none, accountId }).endNoted();
+  }
 }
 
 /** Whose objects they are; without those of others than the wanted. */
@@ -148,14 +180,31 @@ async function readPerson(
   return person;
 }
 
+/** For a copy, the objects that continue its snapshot; undefined where all are to be read. */
+async function chooseLater(
+  { account, path }: NewerObjects,
+  { copyStart }: NewerOptions,
+  damaged: { path: string; fault: string }[],
+): Promise<LaterObjects | undefined> {
+  if (copyStart === undefined) return undefined;
+  const later = await readLater(path, copyStart.accounts[account]);
+  damaged.push(...later.faults);
+  return later;
+}
+
+/** Objects may have been copied before the snapshot: then they tell of an earlier state. */
+function hasMore({ files, seq }: LaterObjects, { account }: NewerObjects, { copyStart }: NewerOptions): boolean {
+  return files.length > 0 && seq > (copyStart?.accounts[account]?.seq ?? -1);
+}
+
 async function stage(
-  { path }: NewerObjects,
+  files: readonly ObjectFile[],
   staged: StagedRecords,
   damaged: { path: string; fault: string }[],
   { onProgress }: NewerOptions,
 ): Promise<void> {
   let records = 0;
-  for (const object of chooseObjects(await listObjects(path))) {
+  for (const object of files) {
     const { fault } = await readObjects(object.path, (line) => {
       staged.put(line);
       if (++records % PROGRESS_RECORDS === 0) onProgress?.(records);
@@ -167,9 +216,15 @@ async function stage(
 async function bringAccount(
   objects: NewerObjects,
   person: AccountRecord,
-  options: NewerOptions & { readonly staged: StagedRecords; readonly finder: ContentFinder },
+  options: NewerOptions & {
+    readonly staged: StagedRecords;
+    readonly finder: ContentFinder;
+    readonly later: LaterObjects | undefined;
+    readonly isEnded: (shareId: string) => boolean;
+    readonly isFull: boolean;
+  },
 ): Promise<NewerAccount> {
-  const { sqlite, isDryRun, putBackAtMs } = options;
+  const { sqlite, isDryRun, putBackAtMs, later } = options;
   const users = sqlite.query<{ id: number }, [string, string]>(
     "SELECT id FROM users WHERE public_id = ?1 OR email_key = ?2 ORDER BY public_id = ?1 DESC LIMIT 1",
   );
@@ -178,7 +233,13 @@ async function bringAccount(
   const latest = objects.asideAtMs ?? options.nowMs;
   const unchangedSinceMs = putBackAtMs === undefined ? latest - NOTICED_MS : Math.min(latest, putBackAtMs);
   const brought = await new BroughtAccount({ ...options, accountId, unchangedSinceMs }).bring();
-  return { id: person.account, email: person.email, isNew: known === undefined, ...brought };
+  return {
+    id: person.account,
+    email: person.email,
+    isNew: known === undefined,
+    untilMs: later?.writtenAtMs,
+    ...brought,
+  };
 }
 
 function makeAccount(
@@ -207,6 +268,9 @@ function addUp(before: NewerAccount | undefined, after: NewerAccount): NewerAcco
     deletions: sum("deletions"),
     moves: sum("moves"),
     shares: sum("shares"),
+    revoked: sum("revoked"),
+    removed: sum("removed"),
+    moved: sum("moved"),
     names: [...before.names, ...after.names],
   };
 }

@@ -27,6 +27,8 @@ export interface ReadOutcome {
   readonly records: number;
   /** Journal number up to which the last whole object in it tells everything; undefined where none is whole. */
   readonly seq: number | undefined;
+  /** When the last whole object in it was written; undefined where none is whole. */
+  readonly writtenAtMs: number | undefined;
   /** What is wrong with it, in words; undefined for nothing. What could be read was told nevertheless. */
   readonly fault: string | undefined;
 }
@@ -194,9 +196,14 @@ export async function namesIn(folder: string): Promise<string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (isMissing(error)) return [];
     throw error;
   }
+}
+
+/** Whether an error says that a file or folder does not exist. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
 /** Holds lines against the last one of their object. */
@@ -206,6 +213,8 @@ class Checker {
   #inObject = 0;
   #records = 0;
   #seq: number | undefined;
+  #begunAtMs: number | undefined;
+  #writtenAtMs: number | undefined;
 
   constructor(tell: (record: unknown) => void) {
     this.#tell = tell;
@@ -218,6 +227,7 @@ class Checker {
       if (!("larder" in value)) throw new Error("it does not begin as an object does");
       this.#hasher = new Bun.CryptoHasher("sha256");
       this.#inObject = 0;
+      this.#begunAtMs = "writtenAt" in value && typeof value.writtenAt === "number" ? value.writtenAt : undefined;
     } else if ("end" in value) {
       const isRight =
         "sha256" in value &&
@@ -226,6 +236,7 @@ class Checker {
         value.records === this.#inObject;
       if (!isRight || !("seq" in value) || typeof value.seq !== "number") throw new Error("its digest is another one");
       this.#seq = value.seq;
+      this.#writtenAtMs = this.#begunAtMs;
       this.#hasher = undefined;
       return;
     } else {
@@ -238,7 +249,8 @@ class Checker {
 
   outcome(fault: string | undefined): ReadOutcome {
     const isCut = this.#hasher !== undefined || this.#seq === undefined;
-    return { records: this.#records, seq: this.#seq, fault: fault ?? (isCut ? "its end is missing" : undefined) };
+    const missing = isCut ? "its end is missing" : undefined;
+    return { records: this.#records, seq: this.#seq, writtenAtMs: this.#writtenAtMs, fault: fault ?? missing };
   }
 }
 

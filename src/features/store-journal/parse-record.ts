@@ -26,8 +26,21 @@ const Share = Type.Object({
   pinned: Type.Optional(Type.Integer()),
   hidesLocation: Type.Optional(Type.Integer()),
   canWrite: Type.Optional(Type.Integer()),
+  showsVersions: Type.Optional(Type.Integer()),
+  maxUploadsPerAddress: Type.Optional(Type.Integer()),
   recipient: Type.Optional(Type.String()),
   recipientEmail: Type.Optional(Type.String()),
+  passwordHash: Type.Optional(Type.String({ minLength: 1 })),
+  maxDownloads: Type.Optional(Type.Integer({ minimum: 1 })),
+  downloads: Type.Optional(Type.Integer({ minimum: 0 })),
+  maxUploadBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+  uploadedBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+});
+const Place = Type.Object({
+  seq: Type.Integer({ minimum: 0 }),
+  at: Milliseconds,
+  name: Type.String({ minLength: 1 }),
+  in: Type.Optional(Type.String()),
 });
 const Node = {
   in: Type.Optional(Type.String()),
@@ -37,6 +50,9 @@ const Node = {
   metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
   trash: Type.Optional(Type.Object({ at: Milliseconds, in: Type.Optional(Type.String()), path: Type.String() })),
   shares: Type.Optional(Type.Array(Share)),
+  born: Type.Optional(Type.Integer({ minimum: 0 })),
+  bornAt: Type.Optional(Milliseconds),
+  places: Type.Optional(Type.Array(Place)),
 };
 const Folder = TypeCompiler.Compile(Type.Object({ folder: Type.String({ minLength: 1 }), ...Node }));
 const File = TypeCompiler.Compile(
@@ -64,6 +80,8 @@ const Account = TypeCompiler.Compile(
     created: Milliseconds,
     disabled: Type.Optional(Milliseconds),
     settings: Type.Record(Type.String(), Type.Unknown()),
+    unconfirmedSince: Type.Optional(Milliseconds),
+    historySince: Type.Optional(Milliseconds),
   }),
 );
 

@@ -47,8 +47,18 @@ const VERSIONS = `(SELECT json_group_array(json_object('version', v.version, 'sh
 const SHARES = `(SELECT json_group_array(json_object('id', s.public_id, 'kind', s.kind, 'nonce', lower(hex(s.nonce)),
     'tokenHash', lower(hex(s.token_hash)), 'created', s.created_at, 'epoch', s.grant_epoch, 'label', s.label,
     'expires', s.expires_at, 'pinned', s.pinned_version, 'hidesLocation', s.hides_location, 'canWrite', s.can_write,
-    'recipient', (SELECT public_id FROM users WHERE id = s.recipient_id), 'recipientEmail', s.recipient_email_key))
-  FROM shares s WHERE s.node_id = n.id AND s.password_hash IS NULL AND s.max_downloads IS NULL AND s.max_upload_bytes IS NULL)`;
+    'showsVersions', s.shows_versions, 'maxUploadsPerAddress', s.max_uploads_per_address,
+    'recipient', (SELECT public_id FROM users WHERE id = s.recipient_id), 'recipientEmail', s.recipient_email_key,
+    'passwordHash', s.password_hash, 'maxDownloads', s.max_downloads, 'downloads', nullif(s.downloads, 0),
+    'maxUploadBytes', s.max_upload_bytes, 'uploadedBytes', nullif(s.uploaded_bytes, 0)))
+  FROM shares s WHERE s.node_id = n.id)`;
+
+const PLACES = `(SELECT json_group_array(json_object('seq', p.seq, 'at', p.at, 'name', p.name,
+    'in', (SELECT public_id FROM nodes WHERE id = p.parent_id)))
+  FROM (SELECT * FROM former_places WHERE node_id = n.id ORDER BY seq) p)`;
+
+const BORN = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
+  ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
 
 const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
   (SELECT public_id FROM nodes WHERE id = n.parent_id) AS parent, n.name, n.created_at AS createdAt,
@@ -56,7 +66,9 @@ const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
   n.media_type AS mediaType, n.content_at AS contentAt, (SELECT public_id FROM users WHERE id = n.content_by) AS contentBy,
   n.original_name AS originalName, n.file_modified_at AS fileModifiedAt, n.captured_at AS capturedAt,
   n.is_public AS isPublic, n.tags, CASE WHEN n.version > 1 THEN nullif(${VERSIONS}, '[]') END AS versions,
-  nullif(${SHARES}, '[]') AS shares, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
+  nullif(${SHARES}, '[]') AS shares, ${BORN} AS born,
+  (SELECT at FROM journal j WHERE j.account_id = n.account_id AND j.seq = ${BORN}) AS bornAt,
+  nullif(${PLACES}, '[]') AS places, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
 const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
 
 /** The tables that say how far the objects are, and what is written into them. Changes are made inside a deed. */
@@ -122,9 +134,13 @@ export class StoreJournalTables {
     this.#notAgain = sqlite.prepare<undefined, [number, number, number]>(
       "DELETE FROM store_journal_again WHERE account_id = ?1 AND node_id = ?2 AND times = ?3",
     );
-    this.#account = sqlite.prepare<Omit<AccountRecord, "settings" | "quota" | "disabled"> & AccountRest, [number]>(
+    this.#account = sqlite.prepare<
+      Omit<AccountRecord, "settings" | "quota" | "disabled" | "unconfirmedSince" | "historySince"> & AccountRest,
+      [number]
+    >(
       `SELECT u.public_id AS account, u.email, u.name, u.role, u.plan, u.created_at AS created, u.settings AS settingsJson,
-         u.disabled_at AS disabledAt, a.quota_bytes AS quotaBytes FROM users u JOIN accounts a ON a.id = u.id WHERE u.id = ?1`,
+         u.disabled_at AS disabledAt, a.quota_bytes AS quotaBytes, u.email_unconfirmed_since AS unconfirmedSince,
+         (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'history_since') AS historySince FROM users u JOIN accounts a ON a.id = u.id WHERE u.id = ?1`,
     );
     this.#over = sqlite.prepare<Behind, []>(
       `SELECT s.account_id AS accountId, s.public_id AS publicId FROM store_journal s LEFT JOIN accounts a ON a.id = s.account_id
@@ -218,13 +234,15 @@ export class StoreJournalTables {
   account(accountId: number): AccountRecord | undefined {
     const row = this.#account.get(accountId);
     if (row === null) return undefined;
-    const { settingsJson, disabledAt, quotaBytes, ...rest } = row;
+    const { settingsJson, disabledAt, quotaBytes, unconfirmedSince, historySince, ...rest } = row;
     const settings: unknown = JSON.parse(settingsJson);
     return {
       ...rest,
       ...(quotaBytes !== null && { quota: quotaBytes }),
       ...(disabledAt !== null && { disabled: disabledAt }),
       settings,
+      ...(unconfirmedSince !== null && { unconfirmedSince }),
+      ...(historySince !== null && { historySince }),
     };
   }
 }
@@ -233,4 +251,6 @@ interface AccountRest {
   readonly settingsJson: string;
   readonly disabledAt: number | null;
   readonly quotaBytes: number | null;
+  readonly unconfirmedSince: number | null;
+  readonly historySince: number | null;
 }

@@ -1,7 +1,7 @@
 /**
  * A database made again from the store alone: from the objects in `blobs/journal/` and the contents themselves. What
- * nobody wrote down there is gone, and is said: passwords, sessions, keys, devices, messages, webhooks, shares with a password
- * or a limit.
+ * nobody wrote down there is gone, and is said: passwords, sessions, keys, devices, messages, webhooks, and what devices
+ * deleted.
  */
 import { Database } from "bun:sqlite";
 import { randomUUID } from "node:crypto";
@@ -14,6 +14,7 @@ import { AppError } from "../../errors.ts";
 import { silentLog } from "../../lib/log.ts";
 import { emailKey } from "../users/email.ts";
 import { nameKey } from "../users/service.ts";
+import { readEndedShares } from "./ended-shares.ts";
 import { chooseObjects, listObjects, namesIn, readObjects } from "./object-file.ts";
 import { journalRoot } from "./open.ts";
 import { parseAccountRecord } from "./parse-record.ts";
@@ -92,7 +93,12 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
     const damaged: { path: string; fault: string }[] = [];
     const people = await readAccounts(root, nowMs, damaged);
     const ids = new Map(people.map((person) => [person.account, insertAccount(sqlite, person, options)]));
-    const builder = new TreeBuilder(sqlite, nowMs, (publicId) => ids.get(publicId) ?? null);
+    const ended = await readEndedShares(root);
+    const builder = new TreeBuilder(sqlite, {
+      nowMs,
+      userIdOf: (publicId) => ids.get(publicId) ?? null,
+      isEnded: (shareId) => ended.has(shareId),
+    });
     const layout = new Layout(dataDirectory);
     const finder = findRecipient(people, options.recoverFor);
     const accounts: RebuiltAccount[] = [];
@@ -110,7 +116,9 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
       accounts.push({ ...tree, id: person.account, email: emailOf(sqlite, accountId), role: person.role });
       staged.clear();
     }
+    noteHistory(sqlite, people, accounts, nowMs);
     sqlite.run("DELETE FROM store_journal_again");
+    sqlite.run("DELETE FROM ended_shares");
     sqlite.run("COMMIT");
     return { accounts, damaged, ...(await compareContents(sqlite, layout)) };
   } finally {
@@ -141,8 +149,20 @@ function noteOrigin(sqlite: Database, { storeId, nowMs }: RebuildOptions): void 
   note.run("store_id", storeId);
   // Whatever was given out by the database of before, sync tokens for instance, means nothing here.
   note.run("epoch", randomUUID());
-  note.run("history_since", String(nowMs));
   note.run("rebuilt_at", String(nowMs));
+}
+
+/** Since when former places are known: since the rebuild, where the records of an account don't tell them. */
+function noteHistory(
+  sqlite: Database,
+  people: readonly AccountRecord[],
+  accounts: readonly RebuiltAccount[],
+  nowMs: number,
+): void {
+  const isWhole = accounts.every(({ hasHistory }) => hasHistory);
+  const since = isWhole ? Math.max(0, ...people.map(({ historySince = 0 }) => historySince)) : nowMs;
+  if (since === 0) return;
+  sqlite.query<void, [string]>("INSERT INTO meta (key, value) VALUES ('history_since', ?1)").run(String(since));
 }
 
 /** All accounts that are told of: those with a record of their own, and those of which only files are known. */
@@ -189,8 +209,9 @@ export function insertAccount(
   const email = isTaken ? lostEmail(person.account) : person.email;
   const row = sqlite
     .query<{ id: number }, (string | number | null)[]>(
-      `INSERT INTO users (public_id, email, email_key, name, name_key, role, plan, password_hash, disabled_at, created_at, settings)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) RETURNING id`,
+      `INSERT INTO users (public_id, email, email_key, name, name_key, role, plan, password_hash, disabled_at, created_at, settings,
+         email_unconfirmed_since)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) RETURNING id`,
     )
     .get(
       person.account,
@@ -204,6 +225,7 @@ export function insertAccount(
       person.disabled ?? null,
       person.created,
       JSON.stringify(person.settings),
+      person.unconfirmedSince ?? null,
     );
   if (row === null) throw new Error("an inserted account has an id");
   sqlite

@@ -7,7 +7,9 @@ import { toDigest } from "../../blobs/digest.ts";
 import { newId } from "../../lib/id.ts";
 import { fold } from "../../lib/path.ts";
 import { usageType } from "../tree/accounts.ts";
+import { fillHeights } from "../tree/heights.ts";
 import { BlobRows } from "../tree/blob-rows.ts";
+import { IN_TRASH } from "../tree/history.ts";
 import { numberedName } from "../tree/names.ts";
 import { FILE, FOLDER, metadataToJson, parseTags, tagsToJson } from "../tree/rows.ts";
 import { Tags } from "../tree/tags.ts";
@@ -19,6 +21,7 @@ import {
   type ShareRecord,
   type TrashRecord,
 } from "./records.ts";
+import { ShareRecords } from "./share-rows.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
 /** The folder, below the root, for what was in a folder that nothing is known of. */
@@ -34,10 +37,23 @@ export interface RebuiltTree {
   readonly folders: number;
   readonly versions: number;
   readonly trashed: number;
+  /** Links, drop boxes and shares with accounts. */
+  readonly shares: number;
   /** Put into {@link LOST_FOLDER}. */
   readonly lost: number;
   /** Put into {@link RECOVERED_FOLDER}. */
   readonly recovered: number;
+  /** Whether all its records tell what was where before. */
+  readonly hasHistory: boolean;
+}
+
+/** What {@link TreeBuilder} works with. */
+export interface TreeBuilderOptions {
+  readonly nowMs: number;
+  /** The row id of an account; null for one that is gone. */
+  readonly userIdOf: (publicId: string) => number | null;
+  /** Whether a share was ended after a record of it was written. */
+  readonly isEnded: (shareId: string) => boolean;
 }
 
 type Value = string | number | null | Uint8Array;
@@ -59,20 +75,23 @@ export class TreeBuilder {
   readonly #insertJournal;
   readonly #insertTrash;
   readonly #insertTombstone;
-  readonly #insertShare;
+  readonly #shares: ShareRecords;
+  readonly #insertPlace;
+  readonly #isEnded: (shareId: string) => boolean;
   readonly #isTaken;
 
-  constructor(sqlite: Database, nowMs: number, userIdOf: (publicId: string) => number | null) {
+  constructor(sqlite: Database, options: TreeBuilderOptions) {
     this.#sqlite = sqlite;
-    this.#nowMs = nowMs;
-    this.#userIdOf = userIdOf;
+    this.#nowMs = options.nowMs;
+    this.#userIdOf = options.userIdOf;
+    this.#isEnded = options.isEnded;
     this.#blobs = new BlobRows(sqlite);
     this.#tags = new Tags(sqlite);
     this.#insert = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO nodes (id, public_id, account_id, parent_id, kind, name, sort_key, created_at, modified_at, seq, created_seq,
          size_bytes, media_type, blob_id, version, content_at, content_by, original_name, file_modified_at, captured_at,
          is_public, tags, metadata)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?23, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)`,
     );
     this.#insertFolder = sqlite.prepare<undefined, [number, number]>(
       "INSERT INTO folders (node_id, path_seq) VALUES (?1, ?2)",
@@ -82,7 +101,7 @@ export class TreeBuilder {
        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
     );
     this.#insertJournal = sqlite.prepare<undefined, [number, number, number, number]>(
-      "INSERT INTO journal (account_id, seq, node_id, at) VALUES (?1, ?2, ?3, ?4)",
+      "INSERT OR IGNORE INTO journal (account_id, seq, node_id, at) VALUES (?1, ?2, ?3, ?4)",
     );
     this.#insertTrash = sqlite.prepare<undefined, Value[]>(
       `INSERT INTO trash (node_id, account_id, trashed_at, seq, parent_id, folder, files, folders, file_bytes, version_bytes,
@@ -92,10 +111,10 @@ export class TreeBuilder {
       `INSERT INTO tombstones (account_id, seq, node_id, public_id, kind, created_seq, deleted_at)
        VALUES (?1, ?2, ?3, ?4, ?5, ?2, ?6)`,
     );
-    this.#insertShare = sqlite.prepare<undefined, Value[]>(
-      `INSERT OR IGNORE INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, grant_epoch, label,
-         expires_at, pinned_version, hides_location, can_write, recipient_email_key, recipient_id)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)`,
+    this.#shares = new ShareRecords(sqlite);
+    this.#insertPlace = sqlite.prepare<undefined, Value[]>(
+      `INSERT OR IGNORE INTO former_places (node_id, seq, account_id, at, parent_id, kind, name, sort_key, born_seq)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`,
     );
     this.#isTaken = sqlite.prepare<{ one: 1 }, [number, string, string]>(
       `SELECT 1 AS one FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind IN (${FOLDER}, ${FILE})
@@ -114,7 +133,11 @@ export class TreeBuilder {
     seq: number,
     findMore: () => Promise<readonly FileRecord[]> = async () => [],
   ): Promise<RebuiltTree> {
-    const building = new Building(accountId, staged, seq, this.#lastNodeId());
+    const { last } = staged;
+    const nowMs = Math.max(this.#nowMs, last.atMs);
+    const start = Math.max(seq, last.seq);
+    const building = new Building({ accountId, staged, seq: start, nowMs, base: this.#lastNodeId() });
+    let hasHistory = true;
     const trashed: { id: number; record: FileRecord | FolderRecord; trash: TrashRecord; seq: number }[] = [];
     for (const { number, record } of staged.all()) {
       const id = building.base + number;
@@ -125,6 +148,7 @@ export class TreeBuilder {
         if (building.rootId !== undefined) continue;
         building.rootId = id;
       }
+      if (record.born === undefined) hasHistory = false;
       const own = ++building.seq;
       this.#insertNode(building, { id, parentId, seq: own, record });
       if (record.trash !== undefined) trashed.push({ id, record, trash: record.trash, seq: own });
@@ -137,8 +161,10 @@ export class TreeBuilder {
     this.#nameAll(building.base, rootId);
     this.#countChildren(building.base);
     for (const { id, record, trash, seq: at } of trashed) this.#describeTrash(building, id, record, trash, at);
-    const sums = this.#sum(accountId, rootId, building.seq);
-    return { ...sums, trashed: trashed.length, lost, recovered: recovered.length };
+    this.#dropBackwardTimes(accountId, start);
+    const sums = this.#sum(building, rootId);
+    const shares = this.#one("SELECT count(*) AS value FROM shares WHERE account_id = ?1", accountId);
+    return { ...sums, trashed: trashed.length, shares, lost, recovered: recovered.length, hasHistory };
   }
 
   /** @returns undefined for what went with its folder; null is said of roots alone, and of what is to be sheltered */
@@ -189,8 +215,10 @@ export class TreeBuilder {
         : 0,
       "file" in record ? tagsToJson(record.tags ?? []) : null,
       metadataToJson(record.metadata ?? {}),
+      record.born ?? seq,
     );
-    this.#insertJournal.run(accountId, seq, id, this.#nowMs);
+    this.#insertJournal.run(accountId, seq, id, building.nowMs);
+    this.#addPast(building, id, record);
     if (content === undefined) this.#insertFolder.run(id, seq);
     for (const share of record.shares ?? []) this.#addShare(accountId, id, share);
     if (!("file" in record)) return;
@@ -198,27 +226,37 @@ export class TreeBuilder {
     for (const version of record.versions ?? []) this.#addVersion(id, version);
   }
 
-  /** One for an account that is there no more stays away. */
+  /** Where it was made and where it was before, each with its number and time in the journal of the former database. */
+  #addPast(building: Building, id: number, record: FileRecord | FolderRecord): void {
+    const { accountId } = building;
+    const { born, bornAt = record.created, places = [] } = record;
+    if (born === undefined) return;
+    if (born > 0 && bornAt > 0) this.#insertJournal.run(accountId, born, id, bornAt);
+    for (const { seq, at, name, in: folder } of places) {
+      const found = folder === undefined ? undefined : building.find(folder);
+      // A folder that is gone is nowhere in the past either, and nor is what was in it.
+      const parentId = found === undefined || found.isGone ? IN_TRASH : building.base + found.number;
+      const kind = "file" in record ? FILE : FOLDER;
+      this.#insertPlace.run(id, seq, accountId, at, parentId, kind, name, fold(name), born);
+      this.#insertJournal.run(accountId, seq, id, at);
+    }
+  }
+
+  /** The time of an account never goes back from one number to the next: what says otherwise is left out. */
+  #dropBackwardTimes(accountId: number, lastSeq: number): void {
+    this.#sqlite.run(
+      `DELETE FROM journal WHERE account_id = ?1 AND seq <= ?2 AND seq IN (
+         SELECT seq FROM (SELECT seq, at, max(at) OVER (ORDER BY seq) AS latest FROM journal WHERE account_id = ?1 AND seq <= ?2)
+         WHERE at < latest)`,
+      [accountId, lastSeq],
+    );
+  }
+
+  /** One for an account that is there no more stays away, and so does one that was ended. */
   #addShare(accountId: number, nodeId: number, share: ShareRecord): void {
     const recipientId = share.recipient === undefined ? null : this.#userIdOf(share.recipient);
-    if (share.recipient !== undefined && recipientId === null) return;
-    this.#insertShare.run(
-      share.id,
-      accountId,
-      nodeId,
-      share.kind,
-      Buffer.from(share.nonce, "hex"),
-      Buffer.from(share.tokenHash, "hex"),
-      share.created,
-      share.epoch,
-      share.label ?? null,
-      share.expires ?? null,
-      share.pinned ?? null,
-      share.hidesLocation ?? 0,
-      share.canWrite ?? 0,
-      share.recipientEmail ?? null,
-      recipientId,
-    );
+    if ((share.recipient !== undefined && recipientId === null) || this.#isEnded(share.id)) return;
+    this.#shares.insert(accountId, nodeId, share, recipientId);
   }
 
   #addVersion(nodeId: number, version: ContentRecord): void {
@@ -294,6 +332,7 @@ export class TreeBuilder {
       this.#tags.remove(accountId, id, parseTags(tags));
       sqlite.run("DELETE FROM versions WHERE node_id = ?1", [id]);
       sqlite.run("DELETE FROM shares WHERE node_id = ?1", [id]);
+      sqlite.run("DELETE FROM former_places WHERE node_id = ?1", [id]);
       sqlite.run("DELETE FROM journal WHERE account_id = ?1 AND node_id = ?2", [accountId, id]);
       sqlite.run("DELETE FROM folders WHERE node_id = ?1", [id]);
       sqlite.run("DELETE FROM nodes WHERE id = ?1", [id]);
@@ -393,7 +432,7 @@ export class TreeBuilder {
   }
 
   /** Writes the account's sums. What is in the trash counts for media types and labels, as it does while it is there. */
-  #sum(accountId: number, rootId: number, seq: number): Pick<RebuiltTree, "files" | "folders" | "versions"> {
+  #sum({ accountId, seq, nowMs }: Building, rootId: number): Pick<RebuiltTree, "files" | "folders" | "versions"> {
     const sqlite = this.#sqlite;
     const files = this.#one(`${SUBTREE} SELECT count(*) AS value ${FILES_BELOW}`, rootId);
     const folders = this.#one(`${SUBTREE} SELECT count(*) - 1 AS value FROM s`, rootId);
@@ -407,9 +446,11 @@ export class TreeBuilder {
     sqlite
       .query<undefined, number[]>(
         `UPDATE accounts SET root_id = ?2, seq = ?3, files = ?4, folders = ?5, file_bytes = ?6, version_bytes = ?7,
-           trash_bytes = ?8, changed_at = ?9 WHERE id = ?1`,
+           trash_bytes = ?8, changed_at = ?9,
+           trash_nodes = (SELECT ifnull(sum(files + folders), 0) FROM trash WHERE account_id = ?1) WHERE id = ?1`,
       )
-      .run(accountId, rootId, seq, files, folders, fileBytes, versionBytes, trashBytes, this.#nowMs);
+      .run(accountId, rootId, seq, files, folders, fileBytes, versionBytes, trashBytes, nowMs);
+    fillHeights(sqlite, accountId);
     const types = sqlite
       .query<{ type: string; files: number; bytes: number }, [number]>(
         `SELECT media_type AS type, count(*) AS files, sum(size_bytes) AS bytes FROM nodes
@@ -438,16 +479,25 @@ class Building {
   readonly accountId: number;
   /** A node's id is this and the number of its line. */
   readonly base: number;
+  /** The time of what is made here, by the account's own clock, which never goes back. */
+  readonly nowMs: number;
   rootId: number | undefined;
   seq: number;
   readonly #staged: StagedRecords;
   readonly #found = new Map<string, ReturnType<StagedRecords["find"]>>();
 
-  constructor(accountId: number, staged: StagedRecords, seq: number, base: number) {
-    this.accountId = accountId;
-    this.base = base;
-    this.seq = seq;
-    this.#staged = staged;
+  constructor(options: {
+    readonly accountId: number;
+    readonly staged: StagedRecords;
+    readonly seq: number;
+    readonly nowMs: number;
+    readonly base: number;
+  }) {
+    this.accountId = options.accountId;
+    this.base = options.base;
+    this.nowMs = options.nowMs;
+    this.seq = options.seq;
+    this.#staged = options.staged;
   }
 
   /** A folder by its public id. */

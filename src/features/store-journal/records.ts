@@ -51,8 +51,8 @@ export interface TrashRecord {
 }
 
 /**
- * What opens a node for others. The token itself is nowhere: it is made from the nonce by a key in `secrets/`. Shares with a
- * password or a limit are not written: they must not come back without it.
+ * What opens a node for others. The token itself is nowhere: it is made from the nonce by a key in `secrets/`. A password is
+ * here as it is in the database, as argon2id; both files are for their user alone.
  */
 export interface ShareRecord {
   readonly id: string;
@@ -66,9 +66,27 @@ export interface ShareRecord {
   readonly pinned?: number;
   readonly hidesLocation?: number;
   readonly canWrite?: number;
+  readonly showsVersions?: number;
+  readonly passwordHash?: string;
+  /** Limits, and what was used of them: a share must not come back with less of either. */
+  readonly maxDownloads?: number;
+  readonly downloads?: number;
+  readonly maxUploadBytes?: number;
+  readonly uploadedBytes?: number;
+  readonly maxUploadsPerAddress?: number;
   /** Public id of the account that it is for, or the folded e-mail of one that is still to come. */
   readonly recipient?: string;
   readonly recipientEmail?: string;
+}
+
+/** Where a node was before a rename, a move or the trash. */
+export interface PlaceRecord {
+  /** Number of the change in the account's journal, and its time. */
+  readonly seq: number;
+  readonly at: number;
+  readonly name: string;
+  /** Public id of the folder; absent where that is gone, or where the node was in the trash. */
+  readonly in?: string;
 }
 
 interface NodeRecord {
@@ -79,7 +97,14 @@ interface NodeRecord {
   readonly modified: number;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly trash?: TrashRecord;
+  /** All of them; records without {@link born} lack those with a password or a limit. */
   readonly shares?: readonly ShareRecord[];
+  /** Number of its making in the account's journal; absent in records of earlier versions. */
+  readonly born?: number;
+  /** Time of that change, where it is not {@link created}; 0 where the journal has forgotten it. */
+  readonly bornAt?: number;
+  /** Former places as far as they are remembered, oldest first. */
+  readonly places?: readonly PlaceRecord[];
 }
 
 /** A folder; a root has the name `/`. */
@@ -118,6 +143,10 @@ export interface AccountRecord {
   readonly created: number;
   readonly disabled?: number;
   readonly settings: unknown;
+  /** Since when the address waits to be confirmed; absent for one that is. */
+  readonly unconfirmedSince?: number;
+  /** Former places are remembered since then; absent where they always were. */
+  readonly historySince?: number;
 }
 
 /** A node with all that is written of it, as the database has it. */
@@ -147,6 +176,10 @@ export interface JournaledRow {
   readonly versions: string | null;
   /** JSON array of {@link ShareRecord}, with nulls for what is absent. */
   readonly shares: string | null;
+  readonly born: number;
+  readonly bornAt: number | null;
+  /** JSON array of {@link PlaceRecord}, with nulls for what is absent. */
+  readonly places: string | null;
   readonly trashedAt: number | null;
   readonly trashedIn: string | null;
   readonly trashedPath: string | null;
@@ -174,6 +207,9 @@ export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRec
       },
     }),
     ...(row.shares !== null && { shares: parseList<ShareRecord>(row.shares) }),
+    born: row.born,
+    ...(row.bornAt !== row.createdAt && { bornAt: row.bornAt ?? 0 }),
+    ...(row.places !== null && { places: parseList<PlaceRecord>(row.places) }),
   };
   if (row.kind !== FILE) return { folder: row.publicId, ...common };
   return {

@@ -16,6 +16,7 @@ import type { Writer } from "../../db/transaction.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { invariant } from "../../lib/invariant.ts";
 import type { Log } from "../../lib/log.ts";
+import type { EndedShares } from "./ended-shares.ts";
 import {
   chooseObjects,
   joinObjects,
@@ -40,6 +41,7 @@ export interface StoreJournalOptions {
   readonly log: Log;
   /** Throws where the disk with the store is not there. */
   readonly checkStore: () => void;
+  readonly endedShares: Pick<EndedShares, "note" | "compact">;
   /** Another one for each time that the database went on from a snapshot. */
   readonly epoch: string;
 }
@@ -75,6 +77,7 @@ export class StoreJournal {
   #working: Promise<void> | undefined;
   #isStopped = false;
   #isSettled = false;
+  #mergesLater = false;
   #seenMark = "";
   #restsUntilMs = 0;
 
@@ -111,9 +114,11 @@ export class StoreJournal {
 
   /**
    * Sets aside what knows of more than the database, as the first work after a start does.
+   * @param mergesLater whether the caller merges that into the database, so that nobody has to be asked to
    * @throws the system's error; AppError store_missing
    */
-  async settle(): Promise<void> {
+  async settle(mergesLater = false): Promise<void> {
+    this.#mergesLater = mergesLater;
     while (this.#working !== undefined) await this.#working;
     await this.#begin(async () => {
       this.#options.checkStore();
@@ -147,9 +152,10 @@ export class StoreJournal {
   }
 
   async #work(): Promise<void> {
-    const { tables, epoch, checkStore } = this.#options;
+    const { tables, epoch, checkStore, endedShares } = this.#options;
     const mark = tables.changeMark();
     checkStore();
+    await endedShares.note();
     if (!this.#isSettled) await this.#settle();
     this.#isSettled = true;
     for (const account of tables.accountsOver()) await this.#forget(account);
@@ -325,6 +331,7 @@ export class StoreJournal {
   async #settle(): Promise<void> {
     const { root, tables } = this.#options;
     await sweepPartials(join(root, ACCOUNTS_FOLDER));
+    await this.#options.endedShares.compact(this.#options.clock.nowMs());
     const known = new Set<string>();
     for (const position of tables.positions()) {
       known.add(position.publicId);
@@ -372,6 +379,7 @@ export class StoreJournal {
     await mkdir(aside, { recursive: true, mode: 0o700 });
     await rename(join(root, publicId), join(aside, publicId));
     for (const folder of [aside, dirname(aside), root]) await syncFolder(folder);
+    if (this.#mergesLater) return;
     log.warn(
       "The database is older than what was noted beside the contents: it was put back to an earlier time. " +
         "The newer notes are kept for a month. Stop the server to bring back what they tell: larder rebuild --newer",

@@ -17,6 +17,8 @@ export class StagedRecords {
   readonly #put;
   readonly #find;
   readonly #get;
+  #lastSeq = 0;
+  #lastAtMs = 0;
 
   /** @param path of the file to be made; one that is there is replaced */
   constructor(path: string) {
@@ -46,7 +48,13 @@ export class StagedRecords {
   put(given: unknown): void {
     const record = parseNodeRecord(given);
     if (record === undefined) throw new Error("a line of it can't be understood");
+    if (!("gone" in record)) this.#noteNumbers(record);
     this.#put.run(idOf(record), "gone" in record ? 1 : 0, JSON.stringify(record));
+  }
+
+  /** The last number of the account's journal that a line names, and the time of its last change. */
+  get last(): { readonly seq: number; readonly atMs: number } {
+    return { seq: this.#lastSeq, atMs: this.#lastAtMs };
   }
 
   /** Whether a node is there, is known to be gone, or was never heard of. */
@@ -85,6 +93,13 @@ export class StagedRecords {
   /** Forgets all, for the next account. */
   clear(): void {
     this.#sqlite.run("DELETE FROM records");
+    this.#lastSeq = 0;
+    this.#lastAtMs = 0;
+  }
+
+  #noteNumbers({ born = 0, bornAt = 0, places = [] }: FileRecord | FolderRecord): void {
+    this.#lastSeq = Math.max(this.#lastSeq, born, ...places.map(({ seq }) => seq));
+    this.#lastAtMs = Math.max(this.#lastAtMs, bornAt, ...places.map(({ at }) => at));
   }
 
   /** Ends it and removes its file. */

@@ -1,0 +1,87 @@
+/**
+ * Which objects of an account continue a snapshot without a gap. A tool that copies the folder while the server writes may
+ * miss some: what follows a gap is not used, because a deletion may have been noted in it.
+ */
+import type { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { chooseObjects, listObjects, namesIn, type ObjectFile, readObjects } from "./object-file.ts";
+import type { AccountStart, CopyStart } from "./opened-copy.ts";
+import { idOf, parseNodeRecord } from "./parse-record.ts";
+import { ACCOUNTS_FOLDER, NEWER_FOLDER } from "./service.ts";
+
+/** The objects that continue a snapshot, in order. */
+export interface LaterObjects {
+  readonly files: readonly ObjectFile[];
+  /** Whether the first of them holds everything: a node that it does not name is gone. */
+  readonly isFull: boolean;
+  /** Journal number at which they end; 0 for none. */
+  readonly seq: number;
+  /** When the last of them was written. */
+  readonly writtenAtMs: number;
+  /** Why not all objects could be used, by path. */
+  readonly faults: readonly { readonly path: string; readonly fault: string }[];
+}
+
+/** Reads the objects of an account that a snapshot does not have. @param start undefined for an account that came later */
+export async function readLater(path: string, start: AccountStart | undefined): Promise<LaterObjects> {
+  const after = start?.number ?? 0;
+  const chosen = chooseObjects(await listObjects(path)).filter(({ last }) => last > after);
+  const files: ObjectFile[] = [];
+  const faults: { path: string; fault: string }[] = [];
+  let [next, seq, writtenAtMs] = [after + 1, 0, 0];
+  for (const file of chosen) {
+    if (!file.isFull && file.first > next) {
+      faults.push({ path, fault: `the objects from number ${next} to ${file.first - 1} are missing` });
+      break;
+    }
+    const read = await readObjects(file.path, () => undefined);
+    if (read.fault !== undefined || read.seq === undefined) {
+      faults.push({ path: file.path, fault: read.fault ?? "its end is missing" });
+      break;
+    }
+    files.push(file);
+    [next, seq, writtenAtMs] = [file.last + 1, read.seq, Math.max(writtenAtMs, read.writtenAtMs ?? 0)];
+  }
+  return { files, isFull: files[0]?.isFull === true, seq, writtenAtMs, faults };
+}
+
+/** What came after a snapshot, as its store journal says. */
+export interface LaterSummary {
+  /** Accounts with changes. */
+  readonly accounts: number;
+  /** Records of files, folders and deletions that the snapshot has not. */
+  readonly changes: number;
+  /** When the last one was written; undefined for none. */
+  readonly untilMs: number | undefined;
+  /** Objects that can't be used. */
+  readonly faults: number;
+}
+
+/** Counts what came after a snapshot. Reads only. @param root `blobs/journal/` */
+export async function summarizeLater(sqlite: Database, root: string, start: CopyStart): Promise<LaterSummary> {
+  const find = sqlite.query<{ modifiedAt: number }, [string]>(
+    "SELECT modified_at AS modifiedAt FROM nodes WHERE public_id = ?1",
+  );
+  let [accounts, changes, faults] = [0, 0, 0];
+  let untilMs: number | undefined;
+  for (const account of await namesIn(root)) {
+    if (account === ACCOUNTS_FOLDER || account === NEWER_FOLDER) continue;
+    const known = start.accounts[account];
+    const later = await readLater(join(root, account), known);
+    faults += later.faults.length;
+    if (later.seq <= (known?.seq ?? -1) || later.files.length === 0) continue;
+    const before = changes;
+    for (const { path } of later.files) {
+      await readObjects(path, (line) => {
+        const record = parseNodeRecord(line);
+        if (record === undefined) return;
+        const present = find.get(idOf(record));
+        if ("gone" in record ? present !== null : present?.modifiedAt !== record.modified) changes++;
+      });
+    }
+    if (changes === before) continue;
+    accounts++;
+    untilMs = Math.max(untilMs ?? 0, later.writtenAtMs);
+  }
+  return { accounts, changes, untilMs, faults };
+}
