@@ -17,10 +17,17 @@ const STYLE: Asset = {
   contentType: "text/css; charset=utf-8",
   body: () => Bun.file(swaggerStylePath),
 };
+/** On a phone there is no room for a sentence beside the name of a chapter. */
+const NARROW = textAsset(
+  "docs",
+  "css",
+  "text/css; charset=utf-8",
+  "@media (max-width: 640px) { .swagger-ui .opblock-tag small { display: none } }",
+);
 const START = textAsset("docs", "js", "text/javascript; charset=utf-8", startScript);
 
 /** What {@link renderDocsPage} loads. */
-export const DOCS_ASSETS: readonly Asset[] = [SCRIPT, STYLE, START];
+export const DOCS_ASSETS: readonly Asset[] = [SCRIPT, STYLE, NARROW, START];
 
 /** As {@link PAGE_POLICY}, with our own scripts, requests to us, and the inline styles and pictures of Swagger UI. */
 export const DOCS_POLICY =
@@ -33,16 +40,17 @@ export function renderDocsPage(basePath: string): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light">
+<meta name="color-scheme" content="light dark">
 <title>Larder: API documentation</title>
 <link rel="icon" href="${basePath}${ICON.path}">
 <link rel="stylesheet" href="${basePath}${STYLE.path}">
+<link rel="stylesheet" href="${basePath}${NARROW.path}">
+<script src="${basePath}${START.path}"></script>
+<script src="${basePath}${SCRIPT.path}" defer></script>
 </head>
 <body>
 <div id="docs"></div>
 <noscript><p>This page needs scripts. The document itself is at <a href="${basePath}/openapi.json">openapi.json</a>.</p></noscript>
-<script src="${basePath}${SCRIPT.path}"></script>
-<script src="${basePath}${START.path}"></script>
 </body>
 </html>
 `.text;

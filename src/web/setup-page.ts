@@ -31,7 +31,7 @@ export function renderSetupPage(basePath: string, model: SetupPageModel): string
     problem === undefined ? "Set up Larder" : "Please correct: Set up Larder",
     html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
-<p>This appliance has no account yet. Make the first one: it administers the others.</p>
+<p>This server has no administrator yet. Make one: it administers all other accounts.</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
 <form method="post" action="${basePath}/setup">
 <input type="hidden" name="token" value="${model.token}">
@@ -76,7 +76,7 @@ export function renderSetupGonePage(basePath: string): string {
     "This setup link does not work",
     html`<div class="card narrow">
 <h1>This setup link does not work</h1>
-<p>Such a link works once, until the first account is made. If there is none yet, take the newest link from the output of the server, or run:</p>
+<p>Such a link works once, until there is an administrator. If there is none yet, take the newest link from the output of the server, or run:</p>
 <p><code>larder user setup-link</code></p>
 <p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,

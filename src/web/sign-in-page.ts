@@ -29,3 +29,15 @@ export function renderSignInCodePage(basePath: string, code: string, minutes: nu
 </div>`,
   );
 }
+
+/** The page after a session was confirmed at the provider, in a window of its own. */
+export function renderConfirmedPage(basePath: string): string {
+  return renderPage(
+    basePath,
+    "Confirmed",
+    html`<div class="card narrow">
+<h1>Confirmed</h1>
+<p>Close this window and continue where you were.</p>
+</div>`,
+  );
+}

@@ -58,14 +58,30 @@ export interface RequestOptions {
 /** What the page does about an answer that says that nobody is signed in: true once somebody is again. */
 export type SignInGate = () => Promise<boolean>;
 
+/** How the person can show that it is really them, as the server says of their account. */
+export interface ProofAsked {
+  readonly methods: readonly string[];
+  /** The password goes with a code. */
+  readonly needsCode: boolean;
+}
+
+/** What the page does about an answer that asks for proof: true once the session is confirmed, false where it won't be. */
+export type ProofGate = (asked: ProofAsked) => Promise<boolean>;
+
 const SESSION_LOST = new Set(["missing_token", "invalid_token", "expired_token", "revoked_token"]);
 
 let signInGate: SignInGate | undefined;
+let proofGate: ProofGate | undefined;
 const reachability = new Set<(isReached: boolean) => void>();
 
 /** Sets who is asked when the session has ended; app/session.ts does, while somebody is signed in. */
 export function setSignInGate(gate: SignInGate | undefined): void {
   signInGate = gate;
+}
+
+/** Sets who is asked when something needs proof; features/proof does, on the pages of a signed-in person. */
+export function setProofGate(gate: ProofGate | undefined): void {
+  proofGate = gate;
 }
 
 /** Tells `listener` after each request whether it reached the server. @returns a function that ends it */
@@ -75,20 +91,36 @@ export function onReachability(listener: (isReached: boolean) => void): () => vo
 }
 
 /**
- * Asks the server, as the person who is signed in. Where the session has ended meanwhile, it waits until the person has
- * signed in again, then asks once more.
+ * Asks the server, as the person who is signed in. Where the session has ended, it waits until the person has signed in
+ * again; where the server wants proof, until the person has given it. Then it asks once more.
  * @returns `data` of the envelope; the whole body where the answer has no `data`
  * @throws ApiError for every answer that is no success; OfflineError where there was none; what `signal` was aborted with
  */
 export async function request<T>(method: Method, path: `/api/${string}`, options: RequestOptions = {}): Promise<T> {
-  const response = await send(method, path, options);
-  if (response.ok) return await readAnswer<T>(response);
-  const error = await readError(response);
-  const mayWait = options.waitsForSignIn !== false && isSessionLost(error, path);
-  if (!mayWait || signInGate === undefined || !(await signInGate())) throw error;
-  const second = await send(method, path, options);
-  if (second.ok) return await readAnswer<T>(second);
-  throw await readError(second);
+  let mayWait = options.waitsForSignIn !== false;
+  let mayProve = true;
+  for (;;) {
+    const response = await send(method, path, options);
+    if (response.ok) return await readAnswer<T>(response);
+    const error = await readError(response);
+    const proof = proofAsked(error);
+    if (mayWait && isSessionLost(error, path) && signInGate !== undefined) {
+      mayWait = false;
+      if (await signInGate()) continue;
+    } else if (mayProve && proof !== undefined && proofGate !== undefined) {
+      mayProve = false;
+      if (await proofGate(proof)) continue;
+      throw new ApiError(words.notConfirmed, error);
+    }
+    throw error;
+  }
+}
+
+/** What an error says of proof; undefined for all others. A locked link's password is none of the account's. */
+function proofAsked({ reason, details }: ApiError): ProofAsked | undefined {
+  const { methods, needsCode } = details;
+  if (reason !== "password_required" || !Array.isArray(methods)) return undefined;
+  return { methods: methods.filter((method) => typeof method === "string"), needsCode: needsCode === true };
 }
 
 /** Whether an error says that nobody is signed in, rather than that a password or code was wrong. */
@@ -111,13 +143,14 @@ export function apiAddress(path: `/api/${string}`, query: RequestOptions["query"
 
 /** Reads a failed response as the error it tells, whatever stands between page and server answered. */
 export async function readError(response: Response): Promise<ApiError> {
-  const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const body: unknown = await response.json().catch(() => undefined);
+  const told = isRecord(body) ? body["error"] : undefined;
+  const inBody = isRecord(told) && isRecord(told["details"]) ? told["details"]["retryAfter"] : undefined;
+  const retryAfter = Number(response.headers.get("retry-after") ?? inBody ?? Number.NaN);
   const answer = {
     status: response.status,
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
   };
-  const body: unknown = await response.json().catch(() => undefined);
-  const told = isRecord(body) ? body["error"] : undefined;
   if (!isRecord(told)) return new ApiError(wordsForStatus(response.status), { ...answer, code: "UNKNOWN" });
   const { message, code, details } = told;
   return new ApiError(typeof message === "string" ? message : wordsForStatus(response.status), {

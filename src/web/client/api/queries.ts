@@ -34,6 +34,14 @@ export const keys = {
 /** How often what is seen is asked for again while the page is in front: others may have changed it. */
 export const LIVE_INTERVAL_MS = 30_000;
 
+/**
+ * How soon a list is asked for again that the server is still completing: in a second at first, then ever later, so that
+ * a long completion does not use up what an account may ask in an hour.
+ */
+export function settlingIntervalMs(answers: number): number {
+  return Math.min(LIVE_INTERVAL_MS, 1000 * 2 ** Math.min(answers - 1, 10));
+}
+
 /** For what is seen of files, while it is seen. */
 export const live = { refetchInterval: LIVE_INTERVAL_MS, refetchOnWindowFocus: "always" } as const;
 

@@ -11,6 +11,8 @@ export interface User {
   readonly role: Role;
   readonly plan: string;
   readonly createdAt: string;
+  /** False: the e-mail must be confirmed before the account shares. */
+  readonly emailVerified: boolean;
 }
 
 /** The session of GET /api/auth/session. */
@@ -19,6 +21,8 @@ export interface Session {
   readonly kind: "web" | "mobile" | "cli" | "key";
   readonly createdAt: string;
   readonly expiresAt: string | null;
+  /** While it counts as confirmed. */
+  readonly confirmedUntil?: string | null;
 }
 
 /** Where a page stands in its list. */
@@ -118,9 +122,13 @@ export interface ShareRecord {
   readonly pinnedVersion: number | null;
   readonly hideLocation: boolean;
   readonly maxUploadBytes: number | null;
+  /** Of a drop box: unfinished uploads that it takes from one address. */
+  readonly maxUploadsPerAddress: number | null;
   readonly uploads: number;
   readonly uploadedBytes: number;
   readonly user: string | null;
+  /** Of a share for an account: whether earlier versions are shown, too. */
+  readonly versions: boolean | null;
   readonly file?: { readonly id: string; readonly name: string; readonly type: "file" };
   readonly folder?: { readonly id: string; readonly name: string; readonly type: "folder" };
 }
@@ -146,5 +154,9 @@ export interface Usage {
     readonly downloadedBytes: number;
   };
   readonly devices: { readonly count: number; readonly limit: number | null };
-  readonly plan: { readonly name: string; readonly maxFileSize: number | null };
+  readonly plan: {
+    readonly name: string;
+    readonly maxFileSize: number | null;
+    readonly maxNodes: number | null;
+  };
 }

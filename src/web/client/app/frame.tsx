@@ -15,6 +15,9 @@ import { words } from "./words.ts";
 
 const Help = lazyPart(() => import("./help.tsx").then((part) => part.Help));
 const Drawer = lazyPart(() => import("./drawer.tsx").then((part) => part.Drawer));
+const ConfirmEmailNotice = lazyPart(() =>
+  import("../features/confirm-email/confirm-email-notice.tsx").then((part) => part.ConfirmEmailNotice),
+);
 const UploadTray = lazyPart(() => import("../features/uploads/upload-tray.tsx").then((part) => part.UploadTray));
 
 /** Where phones have the round button: on other pages it would only stand before what is there. */
@@ -59,6 +62,11 @@ export function Frame() {
         {words.skipToContent}
       </a>
       <Banners />
+      {!user.emailVerified && (
+        <PartBoundary address={pathname} retryMs={RETRY_MS} onFailed={(error) => tellFailed(error)}>
+          <ConfirmEmailNotice />
+        </PartBoundary>
+      )}
       <TopBar searchRef={searchRef} onMenu={() => setIsDrawerOpen(true)} onHelp={openHelp} />
       <div className="flex min-h-0 flex-1">
         <aside className="hidden w-58 shrink-0 overflow-y-auto lg:block">

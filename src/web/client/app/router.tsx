@@ -20,6 +20,7 @@ import { NotFound } from "./not-found.tsx";
 import { Waiting } from "./page-boundary.tsx";
 import { formatTextSearch, parseTextSearch, textSearch } from "./search-params.ts";
 import { loadSession, sessionState } from "./session.ts";
+import { ProofHost } from "./proof-host.tsx";
 import { SignInAgain } from "./sign-in-again.tsx";
 
 const pages = {
@@ -158,6 +159,7 @@ function Root() {
   return (
     <>
       <Outlet />
+      <ProofHost />
       <SignInAgain />
       <ConfirmHost />
       <ToastHost />

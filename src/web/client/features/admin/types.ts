@@ -19,6 +19,7 @@ export interface Account {
   readonly quota: number | null;
   readonly quotaOverride: boolean;
   readonly disabled: boolean;
+  readonly emailVerified: boolean;
   readonly createdAt: string;
   readonly lastActiveAt: string | null;
   readonly storage: { readonly used: number; readonly files: number; readonly folders: number };
@@ -81,6 +82,7 @@ export interface Plan {
   readonly isDefault: boolean;
   readonly maxFileSize: number;
   readonly quota: number | null;
+  readonly maxNodes: number | null;
   readonly devices: number | null;
   readonly limits: Readonly<Record<string, { readonly limit: number | null; readonly windowSeconds: number }>>;
 }
@@ -143,6 +145,7 @@ export interface Health {
   readonly database: { readonly bytes: number; readonly logBytes: number; readonly fault: string | null };
   readonly snapshots: { readonly count: number; readonly lastAt: string | null };
   readonly openFindings: number;
+  readonly bucket: { readonly isUp: boolean; readonly since: string | null; readonly waiting: number } | null;
   readonly failedJobs: readonly { readonly name: string; readonly lastError: string }[];
   readonly queues: Readonly<Record<string, number>>;
   readonly certificateEndsAt: string | null;

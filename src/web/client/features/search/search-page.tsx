@@ -66,6 +66,7 @@ function Results({ query }: { readonly query: string }) {
         const { files, pagination, totalIsLowerBound, isIndexing } = answer;
         return { entries: files, total: pagination.total, isLowerBound: totalIsLowerBound, isIndexing };
       },
+      isIncomplete: ({ isIndexing }) => isIndexing,
     }),
     [query],
   );

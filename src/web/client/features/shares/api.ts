@@ -17,14 +17,17 @@ export interface ShareBody {
   readonly password?: string | null;
   readonly maxDownloads?: number | null;
   readonly maxUploadBytes?: number | null;
+  readonly maxUploadsPerAddress?: number;
   readonly hideLocation?: boolean;
   readonly pinned?: boolean;
+  readonly versions?: boolean;
 }
 
 /** GET /api/shares/received: what somebody else shares with the account. */
 export interface ReceivedShare {
   readonly id: string;
   readonly permissions: "read" | "write";
+  readonly versions: boolean;
   readonly owner: { readonly id: string; readonly name: string; readonly email: string };
   readonly createdAt: string;
   readonly expiresAt: string | null;

@@ -14,6 +14,8 @@ export interface ShareDraft {
   readonly kind: DraftKind;
   readonly user: string;
   readonly canWrite: boolean;
+  /** Of a share for an account: earlier versions, too. */
+  readonly showsVersions: boolean;
   readonly label: string;
   readonly expiry: DraftExpiry;
   /** As `datetime-local` has it, in the person's own time. */
@@ -26,21 +28,26 @@ export interface ShareDraft {
   readonly isPinned: boolean;
   readonly limitsUploads: boolean;
   readonly uploadMegabytes: string;
+  readonly uploadsPerAddress: string;
 }
 
 /** Fields that can be wrong before the server is asked. */
-export type DraftField = "user" | "date" | "password" | "downloads" | "uploadMegabytes";
+export type DraftField = "user" | "date" | "password" | "downloads" | "uploadMegabytes" | "uploadsPerAddress";
 
 /** What is wrong, by field. */
 export type DraftProblems = Partial<Record<DraftField, string>>;
 
 const MEGABYTE = 1024 * 1024;
+/** What the server takes from one address unless the owner chose otherwise, and what it takes at all. */
+const UPLOADS_PER_ADDRESS = 20;
+const UPLOADS_MAX = 200;
 
 /** The form before anything was chosen. */
 export const EMPTY_DRAFT: ShareDraft = {
   kind: "link",
   user: "",
   canWrite: false,
+  showsVersions: false,
   label: "",
   expiry: "never",
   date: "",
@@ -52,6 +59,7 @@ export const EMPTY_DRAFT: ShareDraft = {
   isPinned: false,
   limitsUploads: false,
   uploadMegabytes: "",
+  uploadsPerAddress: String(UPLOADS_PER_ADDRESS),
 };
 
 /** The form for a share that there is. */
@@ -60,6 +68,7 @@ export function draftOf(share: ShareRecord): ShareDraft {
     kind: share.kind === "upload" || share.kind === "account" ? share.kind : "link",
     user: share.user ?? "",
     canWrite: share.permissions === "write",
+    showsVersions: share.versions === true,
     label: share.label ?? "",
     expiry: share.expiresAt === null ? "never" : "kept",
     date: "",
@@ -71,6 +80,7 @@ export function draftOf(share: ShareRecord): ShareDraft {
     isPinned: share.pinned,
     limitsUploads: share.maxUploadBytes !== null,
     uploadMegabytes: share.maxUploadBytes === null ? "" : String(share.maxUploadBytes / MEGABYTE),
+    uploadsPerAddress: String(share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS),
   };
 }
 
@@ -94,6 +104,8 @@ export function problemsOf(draft: ShareDraft, former?: ShareRecord): DraftProble
     ...(draft.kind === "upload" &&
       draft.limitsUploads &&
       !isByteLimit(bytesOf(draft)) && { uploadMegabytes: text.uploadsMissing }),
+    ...(draft.kind === "upload" &&
+      !isUploadCount(draft.uploadsPerAddress) && { uploadsPerAddress: text.perAddressMissing }),
   };
 }
 
@@ -103,7 +115,10 @@ export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecor
   return {
     ...(former === undefined && draft.kind === "account" && { user: draft.user.trim() }),
     ...(draft.kind === "upload" && former === undefined && { permissions: "upload" as const }),
-    ...(draft.kind === "account" && { permissions: draft.canWrite ? ("write" as const) : ("read" as const) }),
+    ...(draft.kind === "account" && {
+      permissions: draft.canWrite ? ("write" as const) : ("read" as const),
+      versions: draft.showsVersions,
+    }),
     ...((label !== "" || former !== undefined) && { label: label === "" ? null : label }),
     ...expiryOf(draft, former),
     ...(draft.kind !== "account" && passwordOf(draft, former)),
@@ -115,6 +130,7 @@ export function bodyOf(draft: ShareDraft, isFolder: boolean, former?: ShareRecor
     }),
     ...(draft.kind === "upload" && {
       maxUploadBytes: draft.limitsUploads ? bytesOf(draft) : null,
+      maxUploadsPerAddress: Number(draft.uploadsPerAddress),
     }),
   };
 }
@@ -132,6 +148,10 @@ function passwordOf({ hasPassword, password }: ShareDraft, former: ShareRecord |
 
 function bytesOf({ uploadMegabytes }: ShareDraft): number {
   return Math.round(Number(uploadMegabytes) * MEGABYTE);
+}
+
+function isUploadCount(typed: string): boolean {
+  return /^[1-9]\d{0,2}$/.test(typed.trim()) && Number(typed) <= UPLOADS_MAX;
 }
 
 /** JSON has no infinity: the server would read it as no limit. */

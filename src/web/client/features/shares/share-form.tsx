@@ -95,11 +95,18 @@ function PersonFields({ draft, onChange, problems, isNew }: CheckedPartProps & {
       <Select
         label={text.rights}
         value={draft.canWrite ? "write" : "read"}
-        onChange={(rights) => onChange({ canWrite: rights === "write" })}
+        // As the server has it where nothing is said: who may change a file also sees what it was.
+        onChange={(rights) => onChange({ canWrite: rights === "write", showsVersions: rights === "write" })}
         options={[
           { value: "read", label: text.mayRead },
           { value: "write", label: text.mayWrite },
         ]}
+      />
+      <Checkbox
+        label={text.versions}
+        hint={text.versionsHint}
+        checked={draft.showsVersions}
+        onChange={(showsVersions) => onChange({ showsVersions })}
       />
     </>
   );
@@ -217,6 +224,14 @@ function DropBoxFields({ draft, onChange, problems }: CheckedPartProps) {
           onChange={(uploadMegabytes) => onChange({ uploadMegabytes })}
         />
       )}
+      <TextField
+        label={text.perAddressField}
+        hint={text.perAddressHint}
+        inputMode="numeric"
+        value={draft.uploadsPerAddress}
+        error={problems.uploadsPerAddress}
+        onChange={(uploadsPerAddress) => onChange({ uploadsPerAddress })}
+      />
     </div>
   );
 }

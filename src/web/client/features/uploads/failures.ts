@@ -54,7 +54,9 @@ export function judge(answer: FailedAnswer): Failure {
   const message = wordsForLimit(error) ?? error.message;
   if (status === 401) return { kind: "signedOut" };
   if (status === 429 || status === 503 || status === 423 || reason === "idempotency_key") {
-    return { kind: "busy", message, retryAfterSeconds };
+    // With 503 the server says so in the body alone.
+    const asked = retryAfterSeconds ?? readSeconds(String(field(error.details, "retryAfter")));
+    return { kind: "busy", message, retryAfterSeconds: asked };
   }
   if (reason === "name_taken") return { kind: "taken", message };
   if (hasUrl && (status === 404 || status === 410)) return { kind: "gone" };

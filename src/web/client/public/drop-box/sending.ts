@@ -201,7 +201,8 @@ function keepsAddress(status: number): boolean {
 /** Whether a failure passes by itself: no connection, a server that restarts, too many at once. A full disk does not. */
 function isPassing(status: number | undefined): boolean {
   if (status === undefined || status === 0) return true;
-  return status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507);
+  // 408: the line was too slow, or broken, for a while.
+  return status === 408 || status === 409 || status === 423 || status === 429 || (status >= 500 && status !== 507);
 }
 
 function responseTo(error: Error | DetailedError): HttpResponse | undefined {

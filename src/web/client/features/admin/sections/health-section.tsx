@@ -96,7 +96,7 @@ function ServerCard({ health }: { readonly health: Health }) {
   );
 }
 
-function DataCard({ health: { disk, database, snapshots, openFindings } }: { readonly health: Health }) {
+function DataCard({ health: { disk, database, snapshots, openFindings, bucket } }: { readonly health: Health }) {
   return (
     <Card title={text.storage}>
       <DiskMeter {...disk} />
@@ -115,8 +115,18 @@ function DataCard({ health: { disk, database, snapshots, openFindings } }: { rea
             ),
           ],
           [text.openFindings, formatNumber(openFindings)],
+          ...bucketFacts(bucket),
         ]}
       />
     </Card>
   );
+}
+
+function bucketFacts(bucket: Health["bucket"]): [string, string][] {
+  if (bucket === null) return [];
+  const { isUp, since, waiting } = bucket;
+  return [
+    [text.bucket, isUp ? text.bucketUp : text.bucketDown(since === null ? "" : formatDateTime(since))],
+    [text.bucketWaiting, waiting === 0 ? text.none : text.bucketWaitingValue(waiting)],
+  ];
 }

@@ -43,6 +43,7 @@ function PlanCard({ plan }: { readonly plan: Plan }) {
         facts={[
           [text.quota, orNone(plan.quota, formatBytes)],
           [text.maxFileSize, formatBytes(plan.maxFileSize)],
+          [text.maxNodes, orNone(plan.maxNodes, formatNumber)],
           [text.devices, orNone(plan.devices, formatNumber)],
         ]}
       />

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
+import { useSession } from "../../../app/session.ts";
 import { Select } from "../../../ui/select.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
@@ -13,6 +14,7 @@ import { nameOf } from "./user-columns.tsx";
 
 /** Changes what an account is called, is and may; only what was changed is sent. */
 export function EditUserDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
+  const isOwn = useSession().user.id === account.id;
   const [name, setName] = useState(account.name);
   const [email, setEmail] = useState(account.email);
   const [role, setRole] = useState(account.role);
@@ -46,8 +48,14 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
       onClose={onClose}
     >
       <TextField label={text.name} autoComplete="off" value={name} onChange={setName} />
-      <TextField label={text.email} type="email" required autoComplete="off" value={email} onChange={setEmail} />
-      <RoleSelect value={role} onChange={setRole} />
+      {isOwn ? (
+        <p className="text-sm text-muted">{text.ownAccountHint}</p>
+      ) : (
+        <>
+          <TextField label={text.email} type="email" required autoComplete="off" value={email} onChange={setEmail} />
+          <RoleSelect value={role} onChange={setRole} />
+        </>
+      )}
       <Select
         label={text.plan}
         value={plan}

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
+import { Checkbox } from "../../../ui/checkbox.tsx";
 import { PasswordField } from "../../../ui/password-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { FormDialog } from "../form-dialog.tsx";
@@ -11,8 +12,9 @@ import { nameOf } from "./user-columns.tsx";
 /** Sets an account's password. */
 export function PasswordDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
   const [password, setPassword] = useState("");
+  const [endsKeys, setEndsKeys] = useState(false);
   const change = useDeed(
-    () => request("PATCH", `/api/admin/users/${account.id}`, { body: { password } }),
+    () => request("PATCH", `/api/admin/users/${account.id}`, { body: { password, endKeys: endsKeys } }),
     () => {
       toast({ text: text.saved, tone: "success" });
       onClose();
@@ -37,6 +39,7 @@ export function PasswordDialog({ account, onClose }: { readonly account: Account
         value={password}
         onChange={setPassword}
       />
+      <Checkbox label={text.endKeys} checked={endsKeys} onChange={setEndsKeys} />
     </FormDialog>
   );
 }

@@ -1,4 +1,4 @@
-import { Ban, CircleCheck, KeyRound, Link, MonitorSmartphone, Pencil, ShieldOff } from "lucide-react";
+import { Ban, CircleCheck, KeyRound, Link, MailCheck, MonitorSmartphone, Pencil, ShieldOff } from "lucide-react";
 import { Trash2 } from "../../../ui/icons.ts";
 import { type ReactNode, useState } from "react";
 import { request } from "../../../api/http.ts";
@@ -38,6 +38,15 @@ export function useUserDeeds(): { itemsFor: (account: Account) => readonly MenuI
     (account: Account) => request("DELETE", `/api/admin/users/${account.id}/two-factor`),
     () => toast({ text: text.removedTwoFactor }),
   );
+  const confirmEmail = useDeed(
+    (account: Account) => request("PATCH", `/api/admin/users/${account.id}`, { body: { emailVerified: true } }),
+    (_, account) => toast({ text: text.confirmedEmail(account.email) }),
+  );
+  const askToConfirmEmail = async (account: Account) => {
+    const title = text.confirmEmailTitle(nameOf(account));
+    const question = { title, body: text.confirmEmailBody(account.email), action: text.confirmEmail };
+    if (await confirm(question)) confirmEmail.mutate(account);
+  };
   const askToDisable = async (account: Account) => {
     const question = {
       title: text.disableTitle(nameOf(account)),
@@ -54,20 +63,30 @@ export function useUserDeeds(): { itemsFor: (account: Account) => readonly MenuI
   };
   const open = (kind: Shown["kind"], account: Account) => () => setShown({ kind, account });
 
+  // One's own account is changed in its settings; the server refuses it here.
+  const isOwn = (account: Account) => account.id === user.id;
   const itemsFor = (account: Account): MenuItem[] => [
     { label: text.edit, icon: Pencil, run: open("edit", account) },
-    { label: text.setPassword, icon: KeyRound, run: open("password", account) },
-    { label: text.resetLink, icon: Link, disabled: account.disabled, run: () => makeLink.mutate(account) },
-    { label: text.sessions, icon: MonitorSmartphone, run: open("access", account) },
-    ...(account.twoFactor
+    { label: text.setPassword, icon: KeyRound, disabled: isOwn(account), run: open("password", account) },
+    {
+      label: text.resetLink,
+      icon: Link,
+      disabled: account.disabled || isOwn(account),
+      run: () => makeLink.mutate(account),
+    },
+    { label: text.sessions, icon: MonitorSmartphone, disabled: isOwn(account), run: open("access", account) },
+    ...(account.twoFactor && !isOwn(account)
       ? [{ label: text.removeTwoFactor, icon: ShieldOff, run: () => void askToRemoveTwoFactor(account) }]
       : []),
+    ...(account.emailVerified
+      ? []
+      : [{ label: text.confirmEmail, icon: MailCheck, run: () => void askToConfirmEmail(account) }]),
     null,
     account.disabled
       ? { label: text.enable, icon: CircleCheck, run: () => setDisabled.mutate({ account, disabled: false }) }
       : // Whoever would lock themselves out does it by another administrator.
-        { label: text.disable, icon: Ban, disabled: account.id === user.id, run: () => void askToDisable(account) },
-    { label: text.delete, icon: Trash2, danger: true, disabled: account.id === user.id, run: open("delete", account) },
+        { label: text.disable, icon: Ban, disabled: isOwn(account), run: () => void askToDisable(account) },
+    { label: text.delete, icon: Trash2, danger: true, disabled: isOwn(account), run: open("delete", account) },
   ];
   const close = () => setShown(undefined);
   const dialogs = (

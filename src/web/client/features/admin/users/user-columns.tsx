@@ -65,10 +65,11 @@ export function userColumns({
     {
       key: "state",
       title: text.state,
-      cell: ({ disabled, twoFactor }) => (
+      cell: ({ disabled, twoFactor, emailVerified }) => (
         <span className="flex flex-wrap justify-end gap-1 md:justify-start">
           {disabled ? <Badge tone="danger">{text.disabled}</Badge> : <Badge tone="success">{text.enabled}</Badge>}
           {twoFactor && <Badge>{text.twoFactor}</Badge>}
+          {!emailVerified && <Badge tone="warning">{text.emailUnconfirmed}</Badge>}
         </span>
       ),
     },

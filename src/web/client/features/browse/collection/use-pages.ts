@@ -1,6 +1,6 @@
 import { type Query, type QueryKey, useQueries, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { live } from "../../../api/queries.ts";
+import { live, LIVE_INTERVAL_MS, settlingIntervalMs } from "../../../api/queries.ts";
 import { PAGE_SIZE, pageOf, pagesOf, placeInPage, type Span } from "./page-window.ts";
 
 /** One page of a list. */
@@ -17,6 +17,8 @@ export interface PageSource<T, P extends ListPage<T> = ListPage<T>> {
   /** Lists of one scope have the same entries in another order: the length is known before they are loaded. */
   readonly scope: string;
   fetchPage(page: number, signal: AbortSignal | undefined): Promise<P>;
+  /** Whether a page may soon have more entries, without a change of files; no page where absent. */
+  readonly isIncomplete?: (page: P) => boolean;
 }
 
 /** Told how many pages are loaded. */
@@ -83,6 +85,10 @@ export function usePages<T extends { readonly id: string }, P extends ListPage<T
       queryKey: [...source.key, page],
       queryFn: ({ signal }: { signal: AbortSignal }) => source.fetchPage(page, signal),
       ...live,
+      refetchInterval: ({ state }: Query<P>) =>
+        state.data !== undefined && source.isIncomplete?.(state.data) === true
+          ? settlingIntervalMs(state.dataUpdateCount)
+          : LIVE_INTERVAL_MS,
       gcTime: KEPT_MS,
     })),
   });
@@ -176,7 +182,7 @@ interface ReadOptions {
  * @returns the pages by their numbers, in order
  */
 async function readPages<T>(
-  source: PageSource<T>,
+  source: Pick<PageSource<T>, "fetchPage">,
   numbers: readonly number[],
   { progress, signal, goesOn = false }: ReadOptions,
 ): Promise<Map<number, ListPage<T>>> {

@@ -5,13 +5,15 @@ import { useSession } from "../../../app/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { LinkButton } from "../../../ui/link-button.tsx";
-import { ProofDialog } from "../proof-dialog.tsx";
+import { TextField } from "../../../ui/text-field.tsx";
+import { ActionDialog } from "../action-dialog.tsx";
 import { text } from "../text.ts";
 
 /** Taking everything along, and leaving. */
 export function AccountSection() {
   const { user } = useSession();
   const [isErasing, setErasing] = useState(false);
+  const [typed, setTyped] = useState("");
   return (
     <>
       <Card title={text.takeAlong} description={text.takeAlongLead}>
@@ -30,18 +32,30 @@ export function AccountSection() {
         </Button>
       </Card>
       {isErasing && (
-        <ProofDialog
+        <ActionDialog
           title={text.eraseTitle}
           description={text.eraseDescription(user.email)}
           action={text.eraseAction}
           isDanger
-          asksCode={false}
-          run={async ({ currentPassword }) => {
-            await request("DELETE", "/api/users/profile", { body: { password: currentPassword } });
+          isDisabled={typed.trim().toLowerCase() !== user.email.toLowerCase()}
+          run={async () => {
+            await request("DELETE", "/api/users/profile");
             window.location.assign(href("/sign-in"));
           }}
-          onClose={() => setErasing(false)}
-        />
+          onClose={() => {
+            setErasing(false);
+            setTyped("");
+          }}
+        >
+          <TextField
+            label={text.eraseConfirm(user.email)}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            value={typed}
+            onChange={setTyped}
+          />
+        </ActionDialog>
       )}
     </>
   );

@@ -8,7 +8,6 @@ import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Facts } from "../../../ui/facts.tsx";
 import { formatDate } from "../../../ui/format.ts";
-import { PasswordField } from "../../../ui/password-field.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { Notice } from "../../sign-in/notice.tsx";
@@ -82,22 +81,16 @@ function NameForm({ profile }: { profile: User }) {
 
 function EmailForm({ profile }: { profile: User }) {
   const [email, setEmail] = useState(profile.email);
-  const [password, setPassword] = useState("");
   const refresh = useRefresh();
   const isChanged = email.trim() !== profile.email;
   const save = useMutation({
-    mutationFn: () =>
-      request("PUT", "/api/users/profile", { body: { email: email.trim(), currentPassword: password } }),
+    mutationFn: () => request("PUT", "/api/users/profile", { body: { email: email.trim() } }),
     onSuccess: async () => {
-      setPassword("");
       toast({ text: text.emailChanged, tone: "success" });
       await Promise.all([refresh("profile"), loadSession()]);
     },
   });
-  const refusal = refusalOf(save.error, ["email", "currentPassword"], {
-    bad_credentials: { field: "currentPassword", message: text.passwordWrong },
-    email_taken: "email",
-  });
+  const refusal = refusalOf(save.error, ["email"], { email_taken: "email" });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save.mutate();
@@ -116,17 +109,6 @@ function EmailForm({ profile }: { profile: User }) {
             autoComplete="email"
           />
         </div>
-        {isChanged && (
-          <div className="w-full">
-            <PasswordField
-              label={text.currentPassword}
-              value={password}
-              onChange={setPassword}
-              error={errorAt(refusal, "currentPassword")}
-              autoComplete="current-password"
-            />
-          </div>
-        )}
         <Button type="submit" variant="primary" busy={save.isPending} disabled={!isChanged}>
           {text.changeEmail}
         </Button>

@@ -34,6 +34,7 @@ export function UsageSection() {
                     text.largestFile,
                     data.plan.maxFileSize === null ? text.noLimit : formatBytes(data.plan.maxFileSize),
                   ],
+                  [text.maxNodes, data.plan.maxNodes === null ? text.noLimit : formatNumber(data.plan.maxNodes)],
                 ]}
               />
             </Card>

@@ -7,23 +7,18 @@ import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { formatDate } from "../../../ui/format.ts";
 import { toast } from "../../../ui/toast.tsx";
+import { ActionDialog } from "../action-dialog.tsx";
 import { useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";
-import { type Proof, ProofDialog } from "../proof-dialog.tsx";
 import { Rows } from "../rows.tsx";
 import { text } from "../text.ts";
 
 /** The other service by which this account can be entered: link and unlink. */
 export function IdentitiesCard({ providerName }: { providerName: string }) {
   const identities = useResource("identities");
-  const twoFactor = useResource("twoFactor");
   const refresh = useRefresh();
   const [asking, setAsking] = useState<"link" | "unlink">();
   const close = () => setAsking(undefined);
-  const bodyOf = ({ currentPassword, code }: Proof) => ({
-    password: currentPassword,
-    ...(code !== undefined && { code }),
-  });
   return (
     <Card title={text.identities(providerName)} description={text.identitiesLead(providerName)}>
       <Loaded query={identities}>
@@ -54,13 +49,12 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
         }
       </Loaded>
       {asking === "link" && (
-        <ProofDialog
+        <ActionDialog
           title={text.link(providerName)}
           description={text.linkLead(providerName)}
           action={text.goOn}
-          asksCode={twoFactor.data?.enabled ?? false}
-          run={async (proof) => {
-            const body = { ...bodyOf(proof), returnTo: href("/settings/security") };
+          run={async () => {
+            const body = { returnTo: href("/settings/security") };
             const { url } = await request<{ url: string }>("POST", "/api/auth/oidc/link", { body });
             window.location.assign(url);
           }}
@@ -68,14 +62,13 @@ export function IdentitiesCard({ providerName }: { providerName: string }) {
         />
       )}
       {asking === "unlink" && (
-        <ProofDialog
+        <ActionDialog
           title={text.unlinkTitle(providerName)}
           description={text.unlinkLead}
           action={text.unlink}
           isDanger
-          asksCode={twoFactor.data?.enabled ?? false}
-          run={async (proof) => {
-            await request("DELETE", "/api/auth/oidc/link", { body: bodyOf(proof) });
+          run={async () => {
+            await request("DELETE", "/api/auth/oidc/link");
             toast({ text: text.unlinked, tone: "success" });
             await refresh("identities");
           }}

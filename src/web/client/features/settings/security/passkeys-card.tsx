@@ -13,9 +13,9 @@ import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { knowsPasskeys } from "../../sign-in/passkey.ts";
 import { WordsError } from "../../sign-in/refusal.ts";
+import { ActionDialog } from "../action-dialog.tsx";
 import { type Passkey, useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";
-import { type Proof, ProofDialog } from "../proof-dialog.tsx";
 import { RenameDialog } from "../rename-dialog.tsx";
 import { type Row, Rows } from "../rows.tsx";
 import { text } from "../text.ts";
@@ -27,7 +27,6 @@ import { agentName } from "../user-agent.ts";
  */
 export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
   const passkeys = useResource("passkeys");
-  const twoFactor = useResource("twoFactor");
   const refresh = useRefresh();
   const confirm = useConfirm();
   const [isAdding, setAdding] = useState(false);
@@ -93,13 +92,12 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
         }
       </Loaded>
       {isAdding && (
-        <ProofDialog
+        <ActionDialog
           title={text.addPasskey}
           description={text.addPasskeyLead}
           action={text.goOn}
-          asksCode={twoFactor.data?.enabled ?? false}
-          run={async (proof) => {
-            await addPasskey(proof, name.trim() === "" ? agentName(navigator.userAgent) : name.trim());
+          run={async () => {
+            await addPasskey(name.trim() === "" ? agentName(navigator.userAgent) : name.trim());
             toast({ text: text.passkeyAdded, tone: "success" });
             await refresh("passkeys", "twoFactor");
           }}
@@ -109,7 +107,7 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
           }}
         >
           <TextField label={text.passkeyName} hint={text.passkeyNameHint} value={name} onChange={setName} />
-        </ProofDialog>
+        </ActionDialog>
       )}
       {renaming !== undefined && (
         <RenameDialog
@@ -128,11 +126,10 @@ export function PasskeysCard({ isOffered }: { isOffered: boolean }) {
 }
 
 /** Lets the browser make a passkey and registers it. @throws ApiError; Error with words where the browser made none */
-async function addPasskey(proof: Proof, name: string): Promise<void> {
+async function addPasskey(name: string): Promise<void> {
   const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
     "POST",
     "/api/users/passkeys/options",
-    { body: proof },
   );
   const { startRegistration } = await import("@simplewebauthn/browser");
   const response = await startRegistration({ optionsJSON: options }).catch((error: unknown) => {

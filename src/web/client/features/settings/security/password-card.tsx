@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
+import { Checkbox } from "../../../ui/checkbox.tsx";
 import { PasswordField } from "../../../ui/password-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { Notice } from "../../sign-in/notice.tsx";
@@ -15,21 +16,19 @@ import { text } from "../text.ts";
 
 /** Changes the password; everything else that is signed in then has to sign in again. */
 export function PasswordCard() {
-  const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
+  const [endsKeys, setEndsKeys] = useState(false);
   const refresh = useRefresh();
   const save = useMutation({
-    mutationFn: () => request("PUT", "/api/users/profile", { body: { currentPassword: current, newPassword: next } }),
+    mutationFn: () => request("PUT", "/api/users/profile", { body: { newPassword: next, endKeys: endsKeys } }),
     onSuccess: async () => {
-      setCurrent("");
       setNext("");
+      setEndsKeys(false);
       toast({ text: text.passwordChanged, tone: "success" });
-      await refresh("sessions");
+      await refresh("sessions", "apiKeys");
     },
   });
-  const refusal = refusalOf(save.error, ["currentPassword", "newPassword"], {
-    bad_credentials: { field: "currentPassword", message: text.passwordWrong },
-  });
+  const refusal = refusalOf(save.error, ["newPassword"]);
   const wait = useWait(save.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -44,13 +43,6 @@ export function PasswordCard() {
           </Notice>
         )}
         <PasswordField
-          label={text.currentPassword}
-          value={current}
-          onChange={setCurrent}
-          error={errorAt(refusal, "currentPassword")}
-          autoComplete="current-password"
-        />
-        <PasswordField
           label={text.newPassword}
           value={next}
           onChange={setNext}
@@ -58,13 +50,9 @@ export function PasswordCard() {
           autoComplete="new-password"
         />
         <PasswordStrength password={next} />
+        <Checkbox label={text.endKeys} hint={text.endKeysHint} checked={endsKeys} onChange={setEndsKeys} />
         <div>
-          <Button
-            type="submit"
-            variant="primary"
-            busy={save.isPending}
-            disabled={current === "" || next === "" || wait.left > 0}
-          >
+          <Button type="submit" variant="primary" busy={save.isPending} disabled={next === "" || wait.left > 0}>
             {text.changePassword}
           </Button>
         </div>

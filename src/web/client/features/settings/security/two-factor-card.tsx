@@ -1,21 +1,22 @@
+import { useMutation } from "@tanstack/react-query";
 import { ShieldOff } from "lucide-react";
 import { ShieldCheck } from "../../../ui/icons.ts";
 import { useState } from "react";
-import { request } from "../../../api/http.ts";
+import { messageOf, request } from "../../../api/http.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { toast } from "../../../ui/toast.tsx";
 import { useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";
-import { ProofDialog } from "../proof-dialog.tsx";
+import { ActionDialog } from "../action-dialog.tsx";
 import { text } from "../text.ts";
 import { RecoveryCodesDialog } from "./recovery-codes-dialog.tsx";
 import { type NewSecret, TotpDialog } from "./totp-dialog.tsx";
 
 /** What is open over the card. */
 type Step =
-  | { readonly is: "begin" | "disable" | "renew" }
+  | { readonly is: "disable" | "renew" }
   | { readonly is: "scan"; readonly secret: NewSecret }
   | { readonly is: "codes"; readonly codes: readonly string[] };
 
@@ -27,6 +28,11 @@ export function TwoFactorCard() {
   const close = () => setStep(undefined);
   /** A dialog closes after its deed; what the deed opened in its place stays. */
   const closeFrom = (from: Step["is"]) => setStep((now) => (now?.is === from ? undefined : now));
+  const begin = useMutation({
+    mutationFn: () => request<NewSecret>("POST", "/api/users/two-factor/setup"),
+    onSuccess: (secret) => setStep({ is: "scan", secret }),
+    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+  });
 
   const showCodes = async (codes: readonly string[]) => {
     setStep({ is: "codes", codes });
@@ -55,7 +61,7 @@ export function TwoFactorCard() {
                   </Button>
                 </>
               ) : (
-                <Button variant="primary" onClick={() => setStep({ is: "begin" })}>
+                <Button variant="primary" busy={begin.isPending} onClick={() => begin.mutate()}>
                   {text.setUp}
                 </Button>
               )}
@@ -63,48 +69,31 @@ export function TwoFactorCard() {
           </div>
         )}
       </Loaded>
-      {step?.is === "begin" && (
-        <ProofDialog
-          title={text.setUpTitle}
-          description={text.proveLead}
-          action={text.goOn}
-          asksCode={false}
-          run={async ({ currentPassword }) => {
-            const body = { currentPassword };
-            const secret = await request<NewSecret>("POST", "/api/users/two-factor/setup", { body });
-            setStep({ is: "scan", secret });
-          }}
-          onClose={() => closeFrom("begin")}
-        />
-      )}
       {step?.is === "scan" && (
         <TotpDialog secret={step.secret} onEnabled={(codes) => void showCodes(codes)} onClose={close} />
       )}
       {step?.is === "codes" && <RecoveryCodesDialog codes={step.codes} onClose={close} />}
       {step?.is === "renew" && (
-        <ProofDialog
+        <ActionDialog
           title={text.newCodes}
           description={text.newCodesLead}
           action={text.newCodes}
-          asksCode
-          run={async (proof) => {
-            const answer = await request<{ recoveryCodes: string[] }>("POST", "/api/users/two-factor/recovery-codes", {
-              body: proof,
-            });
+          run={async () => {
+            const path = "/api/users/two-factor/recovery-codes";
+            const answer = await request<{ recoveryCodes: string[] }>("POST", path);
             await showCodes(answer.recoveryCodes);
           }}
           onClose={() => closeFrom("renew")}
         />
       )}
       {step?.is === "disable" && (
-        <ProofDialog
+        <ActionDialog
           title={text.switchOffTitle}
           description={text.switchOffLead}
           action={text.switchOff}
           isDanger
-          asksCode
-          run={async (proof) => {
-            await request("POST", "/api/users/two-factor/disable", { body: proof });
+          run={async () => {
+            await request("POST", "/api/users/two-factor/disable");
             toast({ text: text.twoFactorOff, tone: "success" });
             await refresh("twoFactor");
           }}

@@ -1,0 +1,50 @@
+import { useMutation } from "@tanstack/react-query";
+import { MailWarning } from "lucide-react";
+import { useEffect } from "react";
+import { messageOf, request } from "../../api/http.ts";
+import { loadSession, useSession } from "../../app/session.ts";
+import { Button } from "../../ui/button.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { text } from "./text.ts";
+
+/** Stands above every page while the e-mail of the account is not confirmed. */
+export function ConfirmEmailNotice() {
+  const { user } = useSession();
+  useEffect(() => {
+    // The link is opened in another tab or program: a person who comes back has often just done so.
+    const look = () => {
+      if (!document.hidden) void lookAgain();
+    };
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+  const send = useMutation({
+    mutationFn: () => request<{ readonly sent: boolean }>("POST", "/api/auth/email/send"),
+    onSuccess: async ({ sent }) => {
+      if (sent) toast({ id: "confirm-email", text: text.sent(user.email), tone: "success" });
+      else await lookAgain();
+    },
+    onError: (error) => toast({ id: "confirm-email", text: messageOf(error), tone: "danger" }),
+  });
+  return (
+    <section
+      aria-label={text.title}
+      className="flex flex-wrap items-center gap-x-3 gap-y-1.5 bg-warning-soft px-4 py-1.5 text-sm text-warning"
+    >
+      <MailWarning aria-hidden size={18} className="shrink-0" />
+      <p className="min-w-0 flex-1 basis-60 wrap-anywhere">{text.lead(user.email)}</p>
+      <Button size="small" busy={send.isPending} onClick={() => send.mutate()}>
+        {text.send}
+      </Button>
+    </section>
+  );
+}
+
+async function lookAgain(): Promise<void> {
+  try {
+    const known = await loadSession();
+    if (known?.user.emailVerified === true) toast({ id: "confirm-email", text: text.confirmed, tone: "success" });
+  } catch {
+    // Not reached: the frame says so, and the notice stays until somebody comes back again.
+  }
+}

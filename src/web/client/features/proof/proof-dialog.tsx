@@ -1,0 +1,155 @@
+import { useMutation } from "@tanstack/react-query";
+import { ExternalLink, KeyRound } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { ApiError, type ProofAsked } from "../../api/http.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { PasswordField } from "../../ui/password-field.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { useSignInMethods } from "../sign-in/api.ts";
+import { Notice } from "../sign-in/notice.tsx";
+import { knowsPasskeys, PasskeyDismissed } from "../sign-in/passkey.ts";
+import { errorAt, refusalOf } from "../sign-in/refusal.ts";
+import { RefusalWords } from "../sign-in/refusal-words.tsx";
+import { useWait } from "../sign-in/use-wait.ts";
+import { confirmByPasskey, confirmByPassword, isConfirmed, openProvider } from "./api.ts";
+import { text } from "./text.ts";
+
+const LOOK_MS = 2_000;
+
+interface Props {
+  readonly asked: ProofAsked;
+  /** @param isDone false where the person would rather not */
+  readonly onDone: (isDone: boolean) => void;
+}
+
+/** Asks the person to show that it is them: by the password, or by what the account has in its place. */
+export function ProofDialog({ asked, onDone }: Props) {
+  if (asked.methods.includes("password")) return <PasswordForm asked={asked} onDone={onDone} />;
+  return (
+    <Dialog
+      open
+      isPersistent
+      size="small"
+      onClose={() => onDone(false)}
+      title={text.title}
+      description={asked.methods.length > 0 ? text.leadWithout : text.noWay}
+    >
+      <OtherWays asked={asked} onDone={onDone} />
+    </Dialog>
+  );
+}
+
+function PasswordForm({ asked, onDone }: Props) {
+  const [password, setPassword] = useState("");
+  const [code, setCode] = useState("");
+  // Not `autoFocus`: it would take the focus before the dialog has seen where to give it back to.
+  const first = useRef<HTMLInputElement>(null);
+  const confirm = useMutation({ mutationFn: () => confirmByPassword(password, code), onSuccess: () => onDone(true) });
+  const { error } = confirm;
+  // Switched on since the question was asked.
+  const needsCode = asked.needsCode || (error instanceof ApiError && error.reason === "second_factor_required");
+  const refusal = refusalOf(error, ["password", "code"], {
+    bad_credentials: { field: "password", message: text.passwordWrong },
+    invalid_code: "code",
+    second_factor_required: "code",
+  });
+  const wait = useWait(error);
+  return (
+    <FormDialog
+      isPersistent
+      size="small"
+      onClose={() => onDone(false)}
+      initialFocus={first}
+      title={text.title}
+      description={text.lead}
+      action={text.confirm}
+      isBusy={confirm.isPending}
+      isDisabled={password === "" || (needsCode && code.trim() === "") || wait.left > 0}
+      onSubmit={confirm.mutate}
+    >
+      {refusal !== undefined && refusal.field === undefined && (
+        <Notice tone="danger">
+          <RefusalWords message={refusal.message} wait={wait} />
+        </Notice>
+      )}
+      <PasswordField
+        label={text.password}
+        value={password}
+        onChange={setPassword}
+        error={errorAt(refusal, "password")}
+        autoComplete="current-password"
+        ref={first}
+      />
+      {needsCode && (
+        <TextField
+          label={text.code}
+          hint={text.codeHint}
+          value={code}
+          onChange={setCode}
+          error={errorAt(refusal, "code")}
+          autoComplete="one-time-code"
+        />
+      )}
+      <OtherWays asked={asked} onDone={onDone} />
+    </FormDialog>
+  );
+}
+
+/** Passkey and provider, as far as the account has them. */
+function OtherWays({ asked, onDone }: Props) {
+  const hasPasskey = asked.methods.includes("passkey") && knowsPasskeys();
+  const hasProvider = asked.methods.includes("provider");
+  if (!hasPasskey && !hasProvider) return null;
+  return (
+    <div className="flex flex-col gap-3">
+      {hasPasskey && <PasskeyWay onDone={onDone} />}
+      {hasProvider && <ProviderWay onDone={onDone} />}
+    </div>
+  );
+}
+
+function PasskeyWay({ onDone }: Pick<Props, "onDone">) {
+  const confirm = useMutation({ mutationFn: confirmByPasskey, onSuccess: () => onDone(true) });
+  const refusal = refusalOf(confirm.error instanceof PasskeyDismissed ? null : confirm.error, []);
+  return (
+    <>
+      {refusal !== undefined && <Notice tone="danger">{refusal.message}</Notice>}
+      <Button icon={KeyRound} busy={confirm.isPending} onClick={() => confirm.mutate()}>
+        {text.passkey}
+      </Button>
+    </>
+  );
+}
+
+function ProviderWay({ onDone }: Pick<Props, "onDone">) {
+  const signInMethods = useSignInMethods();
+  const begin = useMutation({ mutationFn: openProvider });
+  const refusal = refusalOf(begin.error, []);
+  const isWaiting = begin.isSuccess;
+  useEffect(() => {
+    if (!isWaiting) return undefined;
+    // A look that fails is no answer: the next one may be.
+    const look = () => void isConfirmed().then((is) => is && onDone(true), ignore);
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isWaiting, onDone]);
+  return (
+    <>
+      {refusal !== undefined && <Notice tone="danger">{refusal.message}</Notice>}
+      <Button icon={ExternalLink} busy={begin.isPending} onClick={() => begin.mutate()}>
+        {text.provider(signInMethods.data?.oidc?.name ?? "")}
+      </Button>
+      {isWaiting && (
+        <p role="status" className="text-sm text-muted">
+          {text.providerWaiting}
+        </p>
+      )}
+    </>
+  );
+}
+
+function ignore(): void {
+  return;
+}

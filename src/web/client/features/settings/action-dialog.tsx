@@ -1,0 +1,35 @@
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { Notice } from "../sign-in/notice.tsx";
+import { refusalOf } from "../sign-in/refusal.ts";
+
+/** Asks before it does something, and stays open, with words, as long as that is refused. */
+export function ActionDialog(props: {
+  title: string;
+  description: string;
+  action: string;
+  isDanger?: boolean;
+  isDisabled?: boolean;
+  run(): Promise<unknown>;
+  onClose(): void;
+  children?: ReactNode;
+}) {
+  const action = useMutation({ mutationFn: () => props.run(), onSuccess: props.onClose });
+  const refusal = refusalOf(action.error, []);
+  return (
+    <FormDialog
+      onClose={props.onClose}
+      title={props.title}
+      description={props.description}
+      action={props.action}
+      isDanger={props.isDanger === true}
+      isDisabled={props.isDisabled === true}
+      isBusy={action.isPending}
+      onSubmit={action.mutate}
+    >
+      {refusal !== undefined && <Notice tone="danger">{refusal.message}</Notice>}
+      {props.children}
+    </FormDialog>
+  );
+}
