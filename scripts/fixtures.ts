@@ -158,7 +158,9 @@ async function fillSharing(anna: Caller, left: Left, { letter }: { letter: strin
   await anna.ask("POST", "/api/files/trash", 200, { json: { fileIds: [trashed] } });
   left.trash.push("trashed.txt");
   const share = await anna.ask("POST", `/api/files/${letter}/shares`, 201, { json: { label: "for bert" } });
-  const key = await anna.ask("POST", "/api/users/api-keys", 201, { json: { name: "script" } });
+  const key = await anna.ask("POST", "/api/users/api-keys", 201, {
+    json: { name: "script", currentPassword: PASSWORD },
+  });
   return { shareToken: textAt(share, "token"), apiKey: textAt(key, "key") };
 }
 

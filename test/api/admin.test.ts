@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -12,7 +13,7 @@ const password = "correct horse battery";
 let admin: Account;
 
 beforeAll(async () => {
-  admin = await server().addUser(["--admin", "--name", "Root"]);
+  admin = await confirmed(await server().addUser(["--admin", "--name", "Root"]));
 });
 
 const patch = (id: string, json: unknown, client = admin.client) =>
@@ -37,6 +38,7 @@ describe("GET /api/admin/users", () => {
         quota: null,
         quotaOverride: false,
         disabled: false,
+        emailVerified: true,
         createdAt: expect.stringMatching(timestampPattern),
         lastActiveAt: expect.stringMatching(timestampPattern),
         storage: { used: 5, files: 1, folders: 1 },
@@ -184,7 +186,9 @@ describe("PATCH /api/admin/users/{id}", () => {
   test("disabling ends sessions, phones and keys; enabling brings no session back", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
-    const key = (await account.client.post("/api/users/api-keys", { name: "script" })).string("data.key");
+    const key = (
+      await account.client.post("/api/users/api-keys", { name: "script", currentPassword: password })
+    ).string("data.key");
     const byKey = new Client(server(), key);
     expectStatus(await byKey.get("/api/files"), 200);
     expect((await patch(account.id, { disabled: true })).at("data.disabled")).toBe(true);
@@ -228,8 +232,8 @@ describe("PATCH /api/admin/users/{id}", () => {
 describe("the last administrator", () => {
   test("can't be demoted, disabled or deleted, not even by themselves, however many try", async () => {
     await withServer({}, async (own) => {
-      const only = await own.addUser(["--admin"]);
-      const other = await own.signUp();
+      const only = await confirmed(await own.addUser(["--admin"]));
+      const other = await confirmed(await own.signUp());
       const change = (id: string, json: object) => only.client.request("PATCH", `/api/admin/users/${id}`, { json });
       expectRefusal(await change(only.id, { role: "user" }), 409, "last_admin");
       expectRefusal(await change(only.id, { disabled: true }), 409, "last_admin");
@@ -382,7 +386,7 @@ describe("jobs and plans", () => {
         devices: 7,
         limits: { uploads: { limit: 10, windowSeconds: 3600 } },
       });
-      expect(plans[2]).toMatchObject({ name: "enterprise", isDefault: true, quota: null });
+      expect(plans[2]).toMatchObject({ name: "enterprise", isDefault: true, quota: null, maxNodes: 10_000_000 });
     });
   });
 });

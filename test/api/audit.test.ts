@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { type Account, Client, freshEmail } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
@@ -100,7 +101,7 @@ describe("the log tells", () => {
     const { id, client } = account;
     const phone = await registerDevice(server(), account);
     expect(await newest(id, "device.register")).toMatchObject({ outcome: "done", user: { id } });
-    const key = await client.post("/api/users/api-keys", { name: "script" });
+    const key = await client.post("/api/users/api-keys", { name: "script", currentPassword: password });
     const keyId = (await client.get("/api/users/api-keys")).strings("data.apiKeys", "id")[0] ?? "";
     expect(await newest(id, "api_key.create")).toMatchObject({ target: { type: "api_key", id: keyId } });
     const session = (await (await signInClient(account)).get("/api/auth/session")).string("session.id");
@@ -123,6 +124,7 @@ describe("the log tells", () => {
   });
 
   test("everything that administrators do, whom to, and the password never", async () => {
+    await confirmed(admin);
     const made = await admin.client.post("/api/admin/users", { email: freshEmail(), password });
     const id = made.string("data.id");
     const email = made.string("data.email");

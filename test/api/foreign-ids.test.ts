@@ -133,7 +133,7 @@ async function everythingOf({ client, email, password, id: user }: Account): Pro
     user,
     share: await made(client.post(`/api/files/${file}/shares`, { label: "secret share" })),
     session: await made(client.get("/api/auth/session"), "session.id"),
-    key: await made(client.post("/api/users/api-keys", { name: "secret key" })),
+    key: await made(client.post("/api/users/api-keys", { name: "secret key", currentPassword: password })),
     device: phone.deviceId,
     upload: (await planUpload(phone.client, "secret upload")).uploadId,
     webhook: await made(client.post("/api/webhooks", { url: "https://example.org/secret", events: ["file.created"] })),

@@ -115,11 +115,12 @@ test.each([1, 2, 3, 4])(
     expect(routes.length).toBeGreaterThan(20);
 
     const failures: string[] = [];
+    let { client } = await server().signUp();
     for (const [method, template] of routes) {
-      // A new account for each: some routes end the session, or delete what the others need.
-      const { client } = await server().signUp();
+      // A new account where a route has ended the session or erased the account of the one before.
+      if ((await client.get("/api/auth/session")).status !== 200) ({ client } = await server().signUp());
       const file = await client.storedId("content");
-      const folder = await client.folderId("folder");
+      const folder = await client.folderId(`folder of ${method} ${template.replaceAll("/", " ")}`);
       for (let round = 0; round < 12; round++) {
         const real = random() < 0.5 ? (template.includes("folders") ? folder : file) : undefined;
         const path = template.replaceAll(

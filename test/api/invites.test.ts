@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
@@ -13,7 +14,7 @@ const DAY_MS = 86_400_000;
 let admin: Account;
 
 beforeAll(async () => {
-  admin = await server().addUser(["--admin", "--name", "Root"]);
+  admin = await confirmed(await server().addUser(["--admin", "--name", "Root"]));
 });
 
 const invite = (json: object = {}) => admin.client.post("/api/admin/invites", json);

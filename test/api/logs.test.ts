@@ -1,9 +1,11 @@
 // What the log tells of requests, in which form, and that no secret is ever in it, whatever endpoint is given it.
 import { describe, expect, test } from "bun:test";
 import { Client } from "../support/client.ts";
-import { expectStatus } from "../support/expect.ts";
+import { eventually, expectStatus } from "../support/expect.ts";
 import { ApiDocument } from "../support/openapi.ts";
 import { sampleOperations, sampleOptions, samplePath } from "../support/sample-requests.ts";
+import { formType } from "../support/multipart.ts";
+import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
 const loud = { LARDER_LOG: "json", LARDER_LOG_LEVEL: "debug", LARDER_LOG_REQUESTS: "all" };
@@ -28,6 +30,57 @@ describe("the form", () => {
       await plain.stop();
       expect(plain.log).toMatch(/^\S+Z info {2}Stopping\. requestsUnderWay=\d+$/m);
     });
+  });
+});
+
+describe("with JSON wanted, each line of the server", () => {
+  test("is a JSON object, on standard output too, the address and the set-up link included", async () => {
+    await withServer({ env: { LARDER_LOG: "json" } }, async (own) => {
+      await own.stop();
+      const lines = own.log.split("\n").filter((line) => line !== "");
+      const messages = lines.map((line) => String((JSON.parse(line) as { message: unknown }).message));
+      expect(messages.some((message) => message.includes(`listening on ${own.url}`))).toBe(true);
+      expect(messages.some((message) => message.includes("/setup?token="))).toBe(true);
+    });
+  });
+
+  test("says why a start failed", async () => {
+    const env = { ...loud, LARDER_DATA: server().dataDir };
+    const { code, stdout, stderr } = await server().larder(["serve", "--port", "0"], { env });
+    expect([code, stdout]).toEqual([2, ""]);
+    const lines = stderr.split("\n").filter((line) => line !== "");
+    expect(lines.map((line) => (JSON.parse(line) as { level: unknown }).level)).toEqual(["error"]);
+  });
+});
+
+describe("an upload whose client went away", () => {
+  const half = (method: string, path: string, headers: string) =>
+    `${method} ${path} HTTP/1.1\r\nHost: larder.test\r\n${headers}Content-Length: 100\r\n\r\n0123456789`;
+  const brokenOff = async (method: string, path: string, headers: string, isSeen: (path: string) => boolean) => {
+    const before = (await server().visitor.get("/metrics")).text;
+    const connection = await RawConnection.open(server().port);
+    await connection.write(half(method, path, headers));
+    // By now the server has read what was sent.
+    for (let n = 0; n < 2; n++) expectStatus(await server().visitor.get("/health/live"), 200);
+    connection.cut();
+    const find = () => requestsOf(server()).find((line) => line["status"] === 499 && isSeen(String(line["path"])));
+    await eventually("it is in the log", () => find() !== undefined);
+    const after = (await server().visitor.get("/metrics")).text;
+    const failures = (text: string) => text.split("\n").filter((line) => line.includes('status="5xx"'));
+    expect(failures(after)).toEqual(failures(before));
+    return find();
+  };
+
+  test("is counted as 499, with the bytes that came, and is no error", async () => {
+    const { client, token } = await server().signUp();
+    const id = await client.storedId("before");
+    const authorization = `Authorization: Bearer ${token}\r\n`;
+    const put = await brokenOff("PUT", `/api/files/${id}/content`, authorization, (path) => path.endsWith("/content"));
+    expect(put).toMatchObject({ level: "info", method: "PUT", status: 499, receivedBytes: 10 });
+    const type = `Content-Type: ${formType}\r\n`;
+    const post = await brokenOff("POST", "/api/files/upload", authorization + type, (path) => path.endsWith("/upload"));
+    expect(post).toMatchObject({ level: "info", method: "POST", status: 499, receivedBytes: 10 });
+    expect(linesOf(server()).filter(({ level }) => level === "error" || level === "warn")).toEqual([]);
   });
 });
 

@@ -43,7 +43,7 @@ const forgot = async (of: TestServer, email: string) =>
 
 /** A mail about a new key: the next that the account gets. */
 const makeKey = async (account: Awaited<ReturnType<TestServer["signUp"]>>, name: string) =>
-  expectStatus(await account.client.post("/api/users/api-keys", { name }), 201);
+  expectStatus(await account.client.post("/api/users/api-keys", { name, currentPassword: account.password }), 201);
 
 describe("a mail", () => {
   test("goes encrypted and signed in, in both forms, and says that nobody wrote it", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createECDH, randomBytes } from "node:crypto";
 import type { Account, Answer, Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
@@ -42,6 +43,13 @@ async function household(): Promise<Household> {
 /** A URL to which the server may push. */
 function topic(name: string): string {
   return `http://127.0.0.1:${ntfy.port}/${name}-${crypto.randomUUID()}`;
+}
+
+/** A browser's subscription at that server. */
+function subscription(name: string): string {
+  const keys = createECDH("prime256v1");
+  const p256dh = keys.generateKeys().toString("base64url");
+  return JSON.stringify({ endpoint: topic(name), keys: { p256dh, auth: randomBytes(16).toString("base64url") } });
 }
 
 async function register(device: TestDevice, body: Record<string, unknown>): Promise<Answer> {
@@ -115,12 +123,45 @@ describe("POST /api/mobile/notifications/register", () => {
     expectRefusal(await server().visitor.post("/api/mobile/notifications/register", { deviceId: "phone" }), 401);
   });
 
-  test("gives a push token to who registered it last", async () => {
+  test("takes a plain URL from no other account: both hear their own messages there", async () => {
+    const [first, second] = [await household(), await household()];
+    const pushToken = topic("shared");
+    const provider = async (device: TestDevice) => (await register(device, {})).at("data.provider");
+    await register(first.phone, { pushToken });
+    expect((await register(second.phone, { pushToken })).at("data.provider")).toBe("url");
+    expect(await provider(first.phone)).toBe("url");
+    const heard = (words: string) => received.some(({ path, body }) => pushToken.endsWith(path) && body === words);
+    for (const [{ phone }, words] of [
+      [first, "to the first"],
+      [second, "to the second"],
+    ] as const) {
+      const answer = await phone.client.post("/api/mobile/push", { title: "x", body: words, deviceId: "phone" });
+      expect(answer.strings("data.deliveries", "status")).toEqual(["queued"]);
+      await eventually(words, () => heard(words));
+    }
+    // Within an account it belongs to one device, so that no message comes twice.
+    await register(first.tablet, { pushToken });
+    expect([await provider(first.phone), await provider(first.tablet)]).toEqual([null, "url"]);
+    expect(await provider(second.phone)).toBe("url");
+  });
+
+  test("gives a browser's subscription to who registered it last, with nothing of the former account", async () => {
     const [before, after] = [await household(), await household()];
-    const pushToken = topic("handed-on");
-    expect((await register(before.phone, { pushToken })).at("data.provider")).toBe("url");
-    expect((await register(after.phone, { pushToken })).at("data.provider")).toBe("url");
-    expect((await register(before.phone, {})).at("data.provider")).toBeNull();
+    const pushToken = subscription("handed-on");
+    const now = Date.now();
+    const [start, end] = [-60, -120].map((minutes) => new Date(now + minutes * 60_000).toISOString().slice(11, 16));
+    await register(before.phone, { pushToken, preferences: { quietHours: { enabled: true, start, end } } });
+    const held = await before.phone.client.post("/api/mobile/push", { title: "Old", body: "x", deviceId: "phone" });
+    expect(held.strings("data.deliveries", "status")).toEqual(["held"]);
+    expect((await register(after.phone, { pushToken })).at("data.provider")).toBe("web-push");
+    expect(
+      (await register(before.phone, { preferences: { quietHours: { enabled: false } } })).at("data.provider"),
+    ).toBe(null);
+    await after.phone.client.post("/api/mobile/push", { title: "New", body: "x", deviceId: "phone" });
+    const requests = () => received.filter(({ path }) => path.includes("handed-on"));
+    await eventually("the push of the new account", () => requests().length > 0);
+    expect(requests()).toHaveLength(1);
+    expect(await titles(before.phone)).toContain("Old");
   });
 
   test("a token given along with the device's registration counts too", async () => {

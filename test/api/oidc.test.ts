@@ -299,6 +299,41 @@ describe("nobody comes in by", () => {
     expectRefusal(await comeBack(from, await from.untilCallback(name)), 403, "signup_closed");
   });
 
+  test("an e-mail of the ID token by what userinfo confirms of another one", async () => {
+    const options = { env: { ...env, LARDER_OIDC_AUTO_CREATE: "off", LARDER_OIDC_LINK_BY_EMAIL: "on" } };
+    await withServer(options, async (own) => {
+      const of = () => own;
+      const [victim, other] = [await own.signUp(), await own.signUp()];
+      const { name } = person({ email: other.email, email_verified: true });
+      provider.forge = (claims) => ({ claims: { ...claims, email: victim.email }, key: "right" });
+      try {
+        const from = browser(of);
+        await from.visit(await from.untilCallback(name));
+        expect((await ask(from, "/api/auth/session", of)).at("user.id")).toBe(other.id);
+        const unverified = { email: victim.email, email_verified: false };
+        provider.forge = (claims) => ({ claims: { ...claims, ...unverified }, key: "right" });
+        const second = browser(of);
+        const { name: another } = person({ email: (await own.signUp()).email });
+        expectRefusal(await comeBack(second, await second.untilCallback(another), of), 403, "signup_closed");
+      } finally {
+        provider.forge = undefined;
+      }
+    });
+  });
+
+  test("but not the e-mail that the ID token itself confirms, also where userinfo names another one", async () => {
+    const email = freshEmail();
+    const { name } = person({ email: freshEmail(), email_verified: false });
+    provider.forge = (claims) => ({ claims: { ...claims, email, email_verified: true }, key: "right" });
+    try {
+      const from = browser();
+      await from.visit(await from.untilCallback(name));
+      expect((await ask(from, "/api/auth/session")).at("user.email")).toBe(email);
+    } finally {
+      provider.forge = undefined;
+    }
+  });
+
   test("the e-mail of an account that is there: whoever made it might be somebody else", async () => {
     const squatter = await server().signUp();
     const { name } = person({ email: squatter.email });

@@ -4,6 +4,13 @@ import { ApiDocument, objectOf } from "../support/openapi.ts";
 import { runLarder, sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
+let loaded: Promise<ApiDocument> | undefined;
+
+/** The document, fetched once. */
+function load(): Promise<ApiDocument> {
+  loaded ??= ApiDocument.load(server().url);
+  return loaded;
+}
 
 /** Every endpoint that the contract names, and statuses that its callers meet. */
 const endpoints: [string, string, number[]][] = [
@@ -12,6 +19,10 @@ const endpoints: [string, string, number[]][] = [
   ["GET", "/api/auth/session", [200, 401, 429]],
   ["POST", "/api/auth/refresh", [200, 401, 403, 429]],
   ["POST", "/api/auth/signout", [200, 401, 403, 429]],
+  ["POST", "/api/auth/confirm", [200, 400, 401, 403, 413, 415, 429]],
+  ["POST", "/api/auth/confirm/passkey", [200, 400, 401, 403, 413, 415, 429]],
+  ["POST", "/api/auth/confirm/passkey/options", [200, 400, 401, 403, 429]],
+  ["POST", "/api/auth/confirm/provider", [200, 400, 401, 403, 404, 413, 415, 429, 503]],
   ["GET", "/api/auth/methods", [200, 429]],
   ["POST", "/api/auth/password/forgot", [200, 400, 413, 415, 429]],
   ["POST", "/api/auth/password/reset", [200, 400, 401, 413, 415, 429]],
@@ -167,11 +178,11 @@ describe("/openapi.json", () => {
     expectStatus(answer, 200);
     expect(answer.string("openapi")).toMatch(/^3\./);
     expect(await ApiDocument.faults(server().url)).toBe("");
-    expect((await ApiDocument.load(server().url)).operations.length).toBeGreaterThan(endpoints.length);
+    expect((await load()).operations.length).toBeGreaterThan(endpoints.length);
   });
 
   test.each(endpoints)("has %s %s with all its answers", async (method, path, statuses) => {
-    const document = await ApiDocument.load(server().url);
+    const document = await load();
     const operation = document.operations.find(
       (one) => one.method === method && withoutNames(one.template) === withoutNames(path),
     );
@@ -181,7 +192,7 @@ describe("/openapi.json", () => {
   });
 
   test("has a schema for every JSON answer, refusals included", async () => {
-    const document = await ApiDocument.load(server().url);
+    const document = await load();
     const bare: string[] = [];
     for (const operation of document.operations)
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -194,7 +205,7 @@ describe("/openapi.json", () => {
   });
 
   test("lists security schemes, describes every operation, and names every one once", async () => {
-    const document = await ApiDocument.load(server().url);
+    const document = await load();
     const schemes = objectOf(objectOf(document.document["components"])?.["securitySchemes"]) ?? {};
     expect(Object.values(schemes).map((scheme) => objectOf(scheme)?.["type"])).toContain("http");
     const ids: string[] = [];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { expectStatus } from "../support/expect.ts";
+import { rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -47,11 +48,37 @@ describe("/metrics", () => {
     }
   });
 
+  test("is closed to a loopback peer that asks for another name, as a page does whose name leads here", async () => {
+    const ask = (host: string) =>
+      sendRaw(server().port, rawRequest([`GET /metrics HTTP/1.1`, `Host: ${host}`, "Connection: close"]));
+    for (const host of ["evil.example", `evil.example:${server().port}`, "localhost.evil.example"]) {
+      const answer = await ask(host);
+      expect([host, answer?.status]).toEqual([host, 403]);
+      expect(answer?.text).not.toContain("# TYPE");
+    }
+    for (const host of ["localhost", `127.0.0.1:${server().port}`, "[::1]:1"]) {
+      expect([host, (await ask(host))?.status]).toEqual([host, 200]);
+    }
+  });
+
   test("names no user, no file and no token", async () => {
     const { client, email, id } = await server().signUp();
     const file = await client.storedId("x", { name: "metric-name.txt" });
     const { text } = await server().visitor.get("/metrics");
     for (const secret of [email, id, file, "metric-name"]) expect(text).not.toContain(secret);
+  });
+});
+
+describe("a page that is not there", () => {
+  test("comes with the headers that every page has", async () => {
+    const answer = await server().visitor.get("/nowhere", { accept: "text/html" });
+    expectStatus(answer, 404);
+    expect(answer.header("content-type")).toBe("text/html; charset=utf-8");
+    expect(answer.header("content-security-policy")).toContain("default-src 'none'");
+    expect(answer.header("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(answer.header("referrer-policy")).toBe("no-referrer");
+    expect(answer.header("x-content-type-options")).toBe("nosniff");
+    expect(answer.header("cache-control")).toBe("no-store");
   });
 });
 

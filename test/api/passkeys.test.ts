@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Authenticator, type Ceremony } from "../support/authenticator.ts";
 import { type Account, type Answer, Client } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -159,7 +160,7 @@ describe("adding a passkey", () => {
   });
 
   test("tells the account's devices", async () => {
-    const account = await server().signUp();
+    const account = await confirmed(await server().signUp());
     const phone = await registerDevice(server(), account);
     const { id } = await addPasskey(account);
     expectStatus(await account.client.delete(`/api/users/passkeys/${id}`), 200);
@@ -321,7 +322,7 @@ describe("a passkey", () => {
   });
 
   test("is removed by its owner alone, and opens nothing from then on (D57)", async () => {
-    const [a, b] = [await server().signUp(), await server().signUp()];
+    const [a, b] = [await confirmed(await server().signUp()), await confirmed(await server().signUp())];
     const { id, authenticator } = await addPasskey(a);
     expectRefusal(await b.client.delete(`/api/users/passkeys/${id}`), 404, "not_found");
     expectStatus(await signIn(authenticator), 200);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, freshEmail } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { MailServer, type TakenMail } from "../support/mail-server.ts";
@@ -109,7 +110,7 @@ describe("POST /api/auth/password/reset", () => {
   });
 
   test("leaves API keys as they are", async () => {
-    const { email, client } = await server().signUp();
+    const { email, client } = await confirmed(await server().signUp());
     const key = (await client.post("/api/users/api-keys", { name: "script" })).string("data.key");
     // A mail tells of the key.
     await mails.mailTo(email, 1);

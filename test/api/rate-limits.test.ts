@@ -4,6 +4,7 @@ import { freshEmail, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 /** The API's own numbers, but for sign-up: every test needs a user. */
@@ -368,6 +369,98 @@ describe("sign-in", () => {
     },
     120_000,
   );
+});
+
+describe("wrong passwords", () => {
+  /** Requests from any address: the server believes the forwarding header of this machine. */
+  const anywhere = { LARDER_TRUSTED_PROXIES: "127.0.0.1" };
+  const from = (address: string) => ({ "x-forwarded-for": address });
+
+  test.each([
+    ["the household preset", { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "", LARDER_PRESET: "household" }],
+    ["a scale", { LARDER_RATE_LIMITS: "", LARDER_RATE_LIMIT_SCALE: "1000" }],
+    ["no rate limits", { LARDER_RATE_LIMITS: "off" }],
+  ])("stay limited with %s", async (_name, changed) => {
+    // The household preset let 500 of them a minute through, also for a link with a password of four digits.
+    await withServer({ env: { ...changed, ...anywhere } }, async (own) => {
+      const { client, email } = await own.addUser([]);
+      const id = await client.storedId("x");
+      const share = await client.post(`/api/files/${id}/shares`, { password: "4321" });
+      const path = `/api/public/${share.string("data.token")}/unlock`;
+      const guesses: Record<string, () => Promise<Answer>> = {
+        account: () =>
+          own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1")),
+        unknown: () =>
+          own.visitor.post("/api/auth/signin", { email: "x@y.org", password: "wrong password" }, from("198.51.100.2")),
+        link: () => own.visitor.post(path, { password: "1234" }, from("198.51.100.3")),
+        page: () =>
+          own.visitor.request("POST", `/s/${share.string("data.token")}/unlock`, {
+            body: "password=1234",
+            headers: { ...from("198.51.100.4"), "content-type": "application/x-www-form-urlencoded" },
+          }),
+      };
+      for (const [kind, guess] of Object.entries(guesses)) {
+        const answers: Answer[] = [];
+        for (let index = 0; index < 6; index++) answers.push(await guess());
+        const statuses = answers.map(({ status }) => status);
+        expect({ kind, statuses }).toEqual({ kind, statuses: [401, 401, 401, 401, 401, 429] });
+        expect(answers.slice(5).map(seen)).toMatchObject([{ resource: "signin", limit: 5, window: 60 }]);
+      }
+      const right = await own.visitor.post("/api/auth/signin", { email, password }, from("203.0.113.9"));
+      expectStatus(right, 200);
+      expectStatus(await own.visitor.post(path, { password: "4321" }, from("203.0.113.9")), 200);
+    });
+  });
+
+  test("are at most 50 an hour for an address and an account", async () => {
+    await withServer({ env: { ...env, ...anywhere, LARDER_PLANS_FREE_LIMIT_SIGNIN: "1000" } }, async (own) => {
+      const { email } = await own.addUser([]);
+      const guess = () =>
+        own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1"));
+      for (let index = 0; index < 50; index++) expectRefusal(await guess(), 401, "bad_credentials");
+      const refused = await guess();
+      expectRefusal(refused, 429);
+      expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
+      const retryAfter = Number(refused.header("retry-after"));
+      expect(retryAfter).toBeGreaterThan(3500);
+      expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter });
+      await own.restart();
+      expectRefusal(await guess(), 429);
+      expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, from("198.51.100.2")), 200);
+    });
+  });
+});
+
+describe("wrong passwords of a link", () => {
+  test("from many addresses make new ones wait, not those that opened it, and the owner is notified once", async () => {
+    await withServer({ env: { LARDER_RATE_LIMITS: "off", LARDER_TRUSTED_PROXIES: "127.0.0.1" } }, async (own) => {
+      const account = await own.addUser([]);
+      const id = await account.client.storedId("x");
+      const share = await account.client.post(`/api/files/${id}/shares`, { password: "4321" });
+      const path = `/api/public/${share.string("data.token")}/unlock`;
+      const unlock = (address: string, given: string) =>
+        own.visitor.post(path, { password: given }, { "x-forwarded-for": address });
+      expectStatus(await unlock("203.0.113.1", "4321"), 200);
+      const guesses = await Promise.all(Array.from({ length: 60 }, (_, at) => unlock(`198.51.100.${at}`, "1234")));
+      expect(guesses.filter(({ status }) => status === 401)).toHaveLength(50);
+      const refused = guesses.find(({ status }) => status === 429) ?? expect.unreachable();
+      expectRefusal(refused, 429, "rate_limited");
+      expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
+      expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter: 1 });
+      expect(refused.header("retry-after")).toBe("1");
+      expectRefusal(await unlock("203.0.113.1", "1234"), 401, "bad_credentials");
+      expectStatus(await unlock("203.0.113.1", "4321"), 200);
+      // It is known after a restart, and so is how many were wrong.
+      await own.restart();
+      expectRefusal(await unlock("198.51.100.99", "4321"), 429);
+      expectStatus(await unlock("203.0.113.1", "4321"), 200);
+      const phone = await registerDevice(own, account);
+      const inbox = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
+      const notices = inbox.filter((message) => Object(message).data?.event === "share.guessed");
+      expect(notices).toHaveLength(1);
+      expect(notices[0]).toMatchObject({ category: "security", title: "Wrong passwords for a link" });
+    });
+  });
 });
 
 describe("sign-up and refresh", () => {

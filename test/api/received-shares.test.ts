@@ -292,6 +292,97 @@ describe("what is shared for reading", () => {
   });
 });
 
+describe("earlier versions of what is shared", () => {
+  /** The first content of the file is an earlier version. */
+  const withVersions = async (permissions: "read" | "write", given: { versions?: boolean } = {}) => {
+    const { owner, guest, file, share } = await scene(permissions);
+    expectStatus(await owner.client.putContent(file, "rome, without the secret"), 200);
+    if (given.versions !== undefined) expectStatus(await owner.client.patch(`/api/shares/${share}`, given), 200);
+    return { owner, guest, file, share, versions: `/api/files/${file}/versions` };
+  };
+
+  for (const [title, permissions, given] of [
+    ["a share for reading", "read", {}],
+    ["a share for writing without versions", "write", { versions: false }],
+  ] as const) {
+    test(`are not shown by ${title}`, async () => {
+      const { owner, guest, file, share, versions } = await withVersions(permissions, given);
+      const { client } = guest;
+      expectRefusal(await client.get(versions), 403, "share_permission");
+      expectRefusal(await client.get(`${versions}/1/download`), 403, "share_permission");
+      expectRefusal(await client.get(`${versions}/1/download?thumbnail=true`), 403, "share_permission");
+      expectRefusal(await client.get(`${versions}/9/download`), 403, "share_permission");
+      expectRefusal(await client.post(`${versions}/1/restore`), 403, "share_permission");
+      expectRefusal(await client.delete(`${versions}/1`), 403, "share_permission");
+      const at = encodeURIComponent(new Date().toISOString());
+      expectRefusal(await client.get(`/api/files/${file}?at=${at}`), 404);
+      expectRefusal(await client.get(`/api/files?share=${share}&at=${at}`), 400);
+      expectStatus(await owner.client.putContent(file, "rome, third"), 200);
+      const activity = await client.get(`/api/files/${file}/activity`);
+      expect(activity.list("data.activity").map((entry) => (entry as { version?: number }).version)).toEqual([
+        3,
+        undefined,
+      ]);
+      expect((await client.get(`/api/files/${file}/download`)).text).toBe("rome, third");
+      expect((await client.get("/api/shares/received")).at("data.shares.0.versions")).toBe(false);
+      expect((await owner.client.get(`/api/shares/${share}`)).at("data.versions")).toBe(false);
+      expect((await owner.client.get(versions)).list("data.versions")).toHaveLength(3);
+    });
+  }
+
+  for (const [title, permissions, given] of [
+    ["a share for writing", "write", {}],
+    ["a share for reading with versions", "read", { versions: true }],
+  ] as const) {
+    test(`are shown by ${title}`, async () => {
+      const { owner, guest, share, versions } = await withVersions(permissions, given);
+      expect((await guest.client.get(versions)).list("data.versions")).toHaveLength(2);
+      expect((await guest.client.get(`${versions}/1/download`)).text).toBe("rome");
+      expect((await guest.client.get("/api/shares/received")).at("data.shares.0.versions")).toBe(true);
+      expect((await owner.client.get(`/api/shares/${share}`)).at("data.versions")).toBe(true);
+      const restored = permissions === "write" ? 200 : 403;
+      expectStatus(await guest.client.post(`${versions}/1/restore`), restored);
+      expectStatus(await guest.client.delete(`${versions}/1`), restored);
+    });
+  }
+
+  test("follow the permission until the owner says otherwise, and again after null", async () => {
+    const { owner, guest, share, versions } = await withVersions("read");
+    const change = async (changes: object) => {
+      const answer = await owner.client.patch(`/api/shares/${share}`, changes);
+      expectStatus(answer, 200);
+      return answer.at("data.versions");
+    };
+    expect(await change({ permissions: "write" })).toBe(true);
+    expect(await change({ versions: false })).toBe(false);
+    expect(await change({ permissions: "read" })).toBe(false);
+    expect(await change({ versions: true })).toBe(true);
+    expectStatus(await guest.client.get(versions), 200);
+    expect(await change({ versions: null })).toBe(false);
+    expectRefusal(await guest.client.get(versions), 403, "share_permission");
+  });
+
+  test("are shown where one of several shares shows them", async () => {
+    const { owner, guest, file, versions } = await withVersions("read");
+    expectRefusal(await guest.client.get(versions), 403, "share_permission");
+    await shareWith(owner.client, file, guest, { versions: true });
+    expectStatus(await guest.client.get(versions), 200);
+  });
+
+  test("are no matter of links and drop boxes", async () => {
+    const { owner, folder } = await scene();
+    const path = `/api/files/folders/${folder}/shares`;
+    expectRefusal(await owner.client.post(path, { versions: true }), 400, "invalid_field", "versions");
+    expectRefusal(await owner.client.post(path, { versions: "yes" }), 400, "invalid_field", "versions");
+    const box = { permissions: "upload", versions: true };
+    expectRefusal(await owner.client.post(path, box), 400, "invalid_field", "versions");
+    const link = await owner.client.post(path, {});
+    expect(link.at("data.versions")).toBeNull();
+    const change = await owner.client.patch(`/api/shares/${link.string("data.id")}`, { versions: true });
+    expectRefusal(change, 400, "invalid_field", "versions");
+  });
+});
+
 describe("what is shared for writing", () => {
   test("takes uploads below it, in any order of the fields, in the owner's account", async () => {
     const { owner, guest, share } = await scene("write");

@@ -104,6 +104,7 @@ const viewersMay = [
   /^(POST|PATCH|DELETE) \/api\/users\/(two-factor|passkeys)/,
   // Ends what was made before; a new key is no sign-in of one's own.
   /^DELETE \/api\/users\/api-keys\//,
+  /^DELETE \/api\/(shares|webhooks)\/\{id\}$/,
   /^POST \/api\/mobile\/auth/,
   /^(PUT|DELETE) \/api\/mobile\/devices\/\{deviceId\}(\/settings)?$/,
   /^POST \/api\/mobile\/notifications\//,
@@ -113,6 +114,33 @@ const viewersMay = [
   // Open to everybody: the token in the path decides.
   /^(POST|PATCH|DELETE) \/api\/public\//,
 ];
+
+test("somebody who becomes a viewer can end own links and webhooks, and change or make none", async () => {
+  const { client, email } = await server().addUser([]);
+  const stored = await client.stored("x", { fields: { isPublic: "true" } });
+  const id = stored.string("data.id");
+  const link = (await client.get(`/api/files/${id}`)).string("data.shareLink");
+  const made = await client.post(`/api/files/${id}/shares`, {});
+  expectStatus(made, 201);
+  const hook = await client.post("/api/webhooks", { url: "https://example.org/hook", events: ["file.created"] });
+  expectStatus(hook, 201);
+  expect((await server().larder(["user", "set", email, "--role", "viewer"])).code).toBe(0);
+  const [share, webhook] = [made.string("data.id"), hook.string("data.id")];
+  expectRefusal(await client.patch(`/api/shares/${share}`, { label: "new" }), 403, "role");
+  expectRefusal(await client.patch(`/api/webhooks/${webhook}`, { active: false }), 403, "role");
+  expectRefusal(await client.post(`/api/files/${id}/shares`, {}), 403, "role");
+  const { client: other } = await server().signUp();
+  expectRefusal(await other.delete(`/api/shares/${share}`), 404, "not_found");
+  expectRefusal(await other.delete(`/api/webhooks/${webhook}`), 404, "not_found");
+  const all = (await client.get("/api/shares")).strings("data.shares", "id");
+  expect(all).toHaveLength(2);
+  for (const one of all) expectStatus(await client.delete(`/api/shares/${one}`), 200);
+  expectStatus(await client.delete(`/api/webhooks/${webhook}`), 200);
+  expectStatus(await server().visitor.get(new URL(made.string("data.url")).pathname), 404);
+  expectStatus(await server().visitor.get(new URL(link).pathname), 404);
+  expect((await client.get(`/api/files/${id}`)).at("data.isPublic")).toBe(false);
+  expect((await client.get("/api/webhooks")).at("data.webhooks")).toEqual([]);
+});
 
 describe("the document", () => {
   test("has no write that a viewer may send but for those listed here: 403 role", async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client } from "../support/client.ts";
+import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { ApiDocument, objectOf } from "../support/openapi.ts";
@@ -21,6 +21,11 @@ const rules: [methods: RegExp, path: RegExp, rule: string][] = [
   [/GET|PUT/, /^\/api\/users\/(profile|settings)$/, "profile"],
   [/GET/, /^\/api\/users\/(usage|usage\/rate-limits|devices)$/, "profile"],
   [/./, /^\/api\/webhooks(\/|$)/, "profile"],
+  // Of accounts a key lists, reads, creates and changes some fields; what would let it in as somebody is closed.
+  [/GET/, /^\/api\/admin\/users(\/\{id\}(\/usage)?)?$/, "admin"],
+  [/POST/, /^\/api\/admin\/users$/, "admin"],
+  [/PATCH/, /^\/api\/admin\/users\/\{id\}$/, "admin"],
+  [/./, /^\/api\/admin\/users\//, "never"],
   [/./, /^\/api\/admin\//, "admin"],
   [/GET/, /^\/api\/auth\/session$/, "any"],
 ];
@@ -37,8 +42,8 @@ beforeAll(async () => {
   for (const scope of scopes) keys.set(scope, await newKey(admin, [scope]));
 });
 
-async function newKey({ client }: Account, of: string[]): Promise<string> {
-  const answer = await client.post("/api/users/api-keys", { name: of.join(" "), scopes: of });
+async function newKey({ client, password: currentPassword }: Account, of: string[]): Promise<string> {
+  const answer = await client.post("/api/users/api-keys", { name: of.join(" "), scopes: of, currentPassword });
   expectStatus(answer, 201);
   return answer.string("data.key");
 }
@@ -187,6 +192,57 @@ describe("admin", () => {
     await server().larder(["user", "set", account.email, "--role", "user"]);
     expectRefusal(await client.get("/api/admin/users"), 403, "role");
     expectStatus(await client.get("/api/files"), 200);
+  });
+
+  test("of a key takes over no account, neither its own nor another one", async () => {
+    const [owner, other] = [await server().addUser(["--admin"]), await server().signUp()];
+    const key = new Client(server(), await newKey(owner, ["admin"]));
+    for (const id of [owner.id, other.id]) {
+      const path = `/api/admin/users/${id}`;
+      for (const change of [
+        { password: "another long password" },
+        { email: "taken-over@example.com" },
+        { role: "admin" },
+        { role: "user" },
+        { name: "Renamed", password: "another long password" },
+      ]) {
+        const refused = await key.patch(path, change);
+        expectRefusal(refused, 403, "scope");
+      }
+      expectRefusal(await key.post(`${path}/reset-link`), 403, "scope");
+      expectRefusal(await key.delete(`${path}/two-factor`), 403, "scope");
+      expectRefusal(await key.get(`${path}/sessions`), 403, "scope");
+      expectRefusal(await key.delete(`${path}/sessions`), 403, "scope");
+      expectRefusal(await key.delete(`${path}/sessions/ses_1`), 403, "scope");
+      expectRefusal(await key.delete(`${path}/devices/phone`), 403, "scope");
+      expectRefusal(await key.delete(path), 403, "scope");
+    }
+    const password = "another long password";
+    expectRefusal(await key.post("/api/admin/users", { email: freshEmail(), password, role: "admin" }), 403, "scope");
+    expectRefusal(await key.post("/api/admin/invites", { role: "admin" }), 403, "scope");
+    // Nothing of what was refused was done.
+    expectStatus(await other.client.get("/api/files"), 200);
+    const account = (await key.get(`/api/admin/users/${other.id}`)).at("data");
+    expect(account).toMatchObject({ email: other.email, role: "user", name: other.name, disabled: false });
+  });
+
+  test("of a key creates accounts, disables them, and changes plan, quota and name", async () => {
+    const key = new Client(server(), keys.get("admin"));
+    const email = freshEmail();
+    const made = await key.post("/api/admin/users", { email });
+    expectStatus(made, 201);
+    expect(made.at("data")).toMatchObject({ email, role: "user" });
+    // Who holds the link is the account's owner.
+    expect(made.at("data.passwordLink")).toBeUndefined();
+    const viewer = { email: freshEmail(), password: "another long password", role: "viewer" };
+    expectStatus(await key.post("/api/admin/users", viewer), 201);
+    const path = `/api/admin/users/${made.string("data.id")}`;
+    const changed = await key.patch(path, { plan: "pro", quota: 1000, name: "Grace", disabled: true });
+    expectStatus(changed, 200);
+    expect(changed.at("data")).toMatchObject({ plan: "pro", quota: 1000, name: "Grace", disabled: true });
+    expectStatus(await key.get("/api/admin/users"), 200);
+    expectStatus(await key.get(`${path}/usage`), 200);
+    expectStatus(await key.post("/api/admin/invites", { role: "viewer" }), 201);
   });
 
   test("is no master key: it reads no files and makes no keys", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
@@ -220,7 +221,11 @@ async function withAllCredentials(): Promise<Credentials> {
   const web = await signInAgain(email);
   const signedIn = await server().visitor.post("/api/auth/signin", { email, password, cookie: true });
   const cookie = signedIn.header("set-cookie").split(";")[0] ?? "";
-  const made = await account.client.post("/api/users/api-keys", { name: "x", scopes: ["files:write", "shares"] });
+  const made = await account.client.post("/api/users/api-keys", {
+    name: "x",
+    scopes: ["files:write", "shares"],
+    currentPassword: password,
+  });
   const key = made.string("data.key");
   const phone = await registerDevice(server(), account);
   const look = async () => {
@@ -338,7 +343,7 @@ describe("every credential ends at once (D57)", () => {
   });
 
   test("by its time: a key", async () => {
-    const { client } = await server().signUp();
+    const { client } = await confirmed(await server().signUp());
     const expiresAt = new Date(Date.now() + 8_000).toISOString();
     const key = (await client.post("/api/users/api-keys", { name: "x", expiresAt })).string("data.key");
     expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);

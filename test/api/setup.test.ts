@@ -142,6 +142,34 @@ describe("the set-up link (D56)", () => {
     });
   });
 
+  test("works until there is an administrator, also after strangers have made accounts", async () => {
+    await withServer({ env: asItComes }, async (own) => {
+      const first = newestToken(own);
+      const stranger = await own.signUp();
+      expectStatus(await own.visitor.get(`/setup?token=${first}`), 200);
+      const command = await own.larder(["user", "setup-link", "--port", String(own.port)]);
+      expect({ code: command.code, stderr: command.stderr }).toEqual({ code: 0, stderr: "" });
+      expectStatus(
+        await own.visitor.get(new URL(command.stdout.trim()).pathname + new URL(command.stdout).search),
+        200,
+      );
+      await own.restart();
+      expect(newestToken(own)).not.toBe(first);
+      expectStatus(await own.visitor.get(`/setup?token=${first}`), 404);
+      // Their address is theirs: the page says so, and the link still works.
+      const taken = await send(own, { token: newestToken(own), email: stranger.email, password, use: "accounts" });
+      expectStatus(taken, 400);
+      expect(taken.text).toMatch(/id="email-wrong" role="alert">[^<]{10,}</);
+      await setUp(own, "accounts");
+      expect((await (await administrator(own)).get("/api/users/profile")).at("data.role")).toBe("admin");
+      expectStatus(await own.visitor.get(`/setup?token=${newestToken(own)}`), 404);
+      expect((await own.larder(["user", "setup-link"])).code).toBe(1);
+      await own.restart();
+      expect(setupTokens(own)).toHaveLength(2);
+      expect((await stranger.client.get("/api/users/profile")).at("data.role")).toBe("user");
+    });
+  });
+
   test("is the only way in: no account is there before, and sign-up makes no administrator", async () => {
     await withServer({ env: asItComes }, async (own) => {
       for (const name of ["admin", "admin@localhost", email]) {

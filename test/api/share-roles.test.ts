@@ -128,13 +128,13 @@ const read: Row[] = [
   [
     "/api/files/{id}/versions",
     "GET versions",
-    [200, 200, 200, 200],
+    [200, 200, 403, 200],
     ({ client, file }) => client.get(`/api/files/${file}/versions`),
   ],
   [
     "/api/files/{id}/versions/{version}/download",
     "GET a version",
-    [200, 200, 200, 200],
+    [200, 200, 403, 200],
     ({ client, file }) => client.get(`/api/files/${file}/versions/1/download`),
   ],
   [

@@ -111,6 +111,7 @@ describe("POST …/shares", () => {
       [file, { permissions: "upload" }, "permissions"],
       [file, { permissions: "write" }, "permissions"],
       [file, { maxUploadBytes: 5 }, "maxUploadBytes"],
+      [file, { maxUploadsPerAddress: 5 }, "maxUploadsPerAddress"],
       [file, { user: "nobody" }, "user"],
       [file, { user: email.toUpperCase() }, "user"],
       [file, { user: freshEmail(), password: "secret" }, "password"],

@@ -140,7 +140,7 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
     expectRefusal(large, 413, "file_too_large");
     const most = large.number("error.details.limit");
     const first = (await begin(most)).header("location");
-    for (let count = 1; count < 100; count++) expectStatus(await begin(most), 201);
+    for (let count = 1; count < 20; count++) expectStatus(await begin(most), 201);
     // More of one link and address are not taken; what was announced just now is about to send.
     expectRefusal(await begin(most), 503, "overloaded");
     expectStatus(await own.visitor.request("DELETE", first, { headers: tusVersion }), 204);
@@ -154,29 +154,47 @@ test("announcing takes nothing of the owner's quota, and bytes no more than ther
   });
 });
 
-test("guests of one address leave half of a drop box's places to others, however alive they keep their uploads", async () => {
+test("guests of one address have a share of a drop box's places, however alive they keep their uploads", async () => {
+  // Half of the places were one address's, so that two addresses filled a drop box.
   await withServer({ env: { LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } }, async (own) => {
     const { client } = await own.signUp();
-    const { home } = await dropBox(client);
+    const { home, id } = await dropBox(client);
     const begin = (address: string, bytes?: string): Promise<Answer> => {
       const headers = { "upload-length": "3", "x-forwarded-for": address };
       return beginTus(own.visitor, headers, {}, { home, ...(bytes !== undefined && { bytes }) });
     };
+    const shown = async () => (await client.get(`/api/shares/${id}`)).at("data.maxUploadsPerAddress");
     const kept: string[] = [];
-    for (let count = 0; count < 100; count++) kept.push((await begin("203.0.113.1", "a")).header("location"));
+    for (let count = 0; count < 20; count++) kept.push((await begin("203.0.113.1", "a")).header("location"));
     expectRefusal(await begin("203.0.113.1", "a"), 503, "overloaded");
     // A home has many addresses by IPv6, and counts once: with those at the same time, too.
-    const home6 = Array.from({ length: 110 }, (_, at) => begin(`2001:db8:1:2::${(at + 1).toString(16)}`, "a"));
+    const home6 = Array.from({ length: 25 }, (_, at) => begin(`2001:db8:1:2::${(at + 1).toString(16)}`, "a"));
     const statuses = (await Promise.all(home6)).map(({ status }) => status);
-    expect(statuses.filter((status) => status === 201)).toHaveLength(100);
-    expect(statuses.filter((status) => status === 503)).toHaveLength(10);
-    // All places are taken, by bytes of the last minutes: whoever comes now waits, and nothing gives way.
-    expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
+    expect(statuses.filter((status) => status === 201)).toHaveLength(20);
+    expect(statuses.filter((status) => status === 503)).toHaveLength(5);
     for (const path of kept) expectStatus(await headTus(own.visitor, path), 200);
     // Where one has ended, another begins.
     expectStatus(await appendTus(own.visitor, kept[0] ?? "", 1, "bc"), 204);
-    expectStatus(await begin("198.51.100.1", "a"), 201);
+    expectStatus(await begin("203.0.113.1", "a"), 201);
     expectRefusal(await begin("203.0.113.1", "a"), 503, "overloaded");
+    // The owner sees the share of an address and raises it, for guests who come from one office, say.
+    expect(await shown()).toBe(20);
+    expectStatus(await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress: 200 }), 200);
+    expect(await shown()).toBe(200);
+    for (let count = 0; count < 160; count++) expectStatus(await begin("203.0.113.1", "a"), 201);
+    // All 200 places are taken, by bytes of the last minutes: a newcomer waits, and nothing gives way.
+    expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
+    for (const maxUploadsPerAddress of [0, 201, 1.5, "20"]) {
+      expectRefusal(
+        await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress }),
+        400,
+        "invalid_field",
+        "maxUploadsPerAddress",
+      );
+    }
+    expectStatus(await client.patch(`/api/shares/${id}`, { maxUploadsPerAddress: null }), 200);
+    expect(await shown()).toBe(20);
+    expectRefusal(await begin("203.0.113.1"), 503, "overloaded");
   });
 });
 
@@ -185,7 +203,7 @@ test("parts are joined although their sender has no place left", async () => {
   const { home } = await dropBox(client);
   const guest = server().visitor;
   const parts: string[] = [];
-  for (let count = 0; count < 100; count++) {
+  for (let count = 0; count < 20; count++) {
     const headers = { "upload-length": "1", "upload-concat": "partial" };
     parts.push((await beginTus(guest, headers, {}, { home, bytes: "x" })).header("location"));
   }
@@ -198,7 +216,7 @@ test("parts are joined although their sender has no place left", async () => {
   );
   expectStatus(joined, 201);
   const list = await client.get("/api/files?folder=/box");
-  expect(list.at("data.files.0")).toMatchObject({ name: "x.txt", checksum: checksumOf("x".repeat(100)) });
+  expect(list.at("data.files.0")).toMatchObject({ name: "x.txt", checksum: checksumOf("x".repeat(20)) });
 });
 
 test("what came with a first request that broke off holds nothing: nobody was told its address (D16)", async () => {

@@ -123,8 +123,8 @@ describe("DELETE /api/users/profile", () => {
     const { client } = await server().signUp();
     const wrong = await client.delete("/api/users/profile", { password: "wrong password" });
     expectRefusal(wrong, 401, "bad_credentials");
-    expectRefusal(await client.delete("/api/users/profile", {}), 400, "invalid_field", "password");
-    expectRefusal(await client.delete("/api/users/profile"), 400);
+    expectRefusal(await client.delete("/api/users/profile", {}), 401, "password_required");
+    expectRefusal(await client.delete("/api/users/profile"), 401, "password_required");
     expectStatus(await client.get("/api/auth/session"), 200);
   });
 });
@@ -141,23 +141,23 @@ describe("usage", () => {
         byType: [],
         transfers: { uploads: 0, uploadedBytes: 0, downloads: 0, downloadedBytes: 0 },
         devices: { count: 0 },
-        plan: { name: "enterprise", maxFileSize: 1_073_741_824 },
+        plan: { name: "enterprise", maxFileSize: 1_073_741_824, maxNodes: 10_000_000 },
       },
     });
     expect(answer.string("data.transfers.period")).not.toBe("");
   });
 
   test.each([
-    ["free", 10_485_760, 5 * 1024 ** 3, 3],
-    ["pro", 104_857_600, 100 * 1024 ** 3, 10],
-  ])("shows the numbers of the plan %s", async (plan, maxFileSize, quota, devices) => {
+    ["free", 10_485_760, 5 * 1024 ** 3, 200_000, 3],
+    ["pro", 104_857_600, 100 * 1024 ** 3, 2_000_000, 10],
+  ])("shows the numbers of the plan %s", async (plan, maxFileSize, quota, maxNodes, devices) => {
     const { client } = await server().addUser(["--plan", plan]);
     const answer = await client.get("/api/users/usage");
     expect(answer.json).toMatchObject({
       data: {
         storage: { used: 0, quota, remaining: quota, percentage: 0 },
         devices: { count: 0, limit: devices },
-        plan: { name: plan, maxFileSize },
+        plan: { name: plan, maxFileSize, maxNodes },
       },
     });
   });

@@ -5,7 +5,7 @@ import type { Account, Answer } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { sharedServer } from "../support/server.ts";
+import { sharedServer, withServer } from "../support/server.ts";
 
 interface Received {
   readonly path: string;
@@ -282,7 +282,11 @@ describe("deliveries", () => {
     const elsewhere = address();
     answers.set(path, () => Response.redirect(elsewhere.url, 307));
     const tried = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
-    expect(tried.at("data")).toMatchObject({ status: "failed", responseStatus: 307 });
+    expect(tried.at("data.status")).toBe("failed");
+    await account.client.storedId("x");
+    const log = `/api/webhooks/${answer.string("data.id")}/deliveries`;
+    const status = async () => (await account.client.get(log)).at("data.deliveries.0.responseStatus");
+    await eventually("the first attempt", async () => (await status()) === 307);
     expect(at(elsewhere.path)).toEqual([]);
     answers.delete(path);
   });
@@ -321,12 +325,49 @@ describe("deliveries", () => {
       event: "webhook.test",
       status: "delivered",
       attempts: 1,
-      responseStatus: 204,
+      responseStatus: null,
+      error: null,
     });
     expect(at(path)[0]?.event).toMatchObject({ type: "webhook.test", data: { id: answer.string("data.id") } });
     const dead = await account.client.post("/api/webhooks", { url: "http://127.0.0.1:9/x", events: ["file.created"] });
     const bad = await account.client.post(`/api/webhooks/${dead.string("data.id")}/test`);
-    expect(bad.at("data")).toMatchObject({ status: "failed", attempts: 1, responseStatus: null });
+    const failed = { status: "failed", attempts: 1, responseStatus: null, error: "The target did not accept it." };
+    expect(bad.at("data")).toMatchObject(failed);
+    answers.set(path, () => new Response("what is there", { status: 418 }));
+    const refused = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
+    expect(refused.at("data")).toMatchObject(failed);
+    answers.delete(path);
+    for (const id of [answer.string("data.id"), dead.string("data.id")]) {
+      const log = await account.client.get(`/api/webhooks/${id}/deliveries?status=failed`);
+      expect(log.at("data.deliveries.0")).toMatchObject({ event: "webhook.test", ...failed });
+      expect(log.text).not.toContain("ECONNREFUSED");
+    }
+  });
+
+  test("where one port of an address is allowed, no other is", async () => {
+    await withServer({ env: { LARDER_OUTBOUND_ALLOW: `127.0.0.1:${target.port}` } }, async (own) => {
+      const { client } = await own.signUp();
+      const { url, path } = address();
+      const events = ["file.created"];
+      const made = await client.post("/api/webhooks", { url, events });
+      expectStatus(made, 201);
+      const tried = await client.post(`/api/webhooks/${made.string("data.id")}/test`);
+      expect([tried.at("data.status"), at(path).length]).toEqual(["delivered", 1]);
+      const other = `http://127.0.0.1:${own.port}/`;
+      expectRefusal(await client.post("/api/webhooks", { url: other, events }), 400, "forbidden_target", "url");
+      const change = await client.patch(`/api/webhooks/${made.string("data.id")}`, { url: "https://127.0.0.1/" });
+      expectRefusal(change, 400, "forbidden_target", "url");
+    });
+  });
+
+  test("a private target that is not reached tells nothing of why", async () => {
+    const dead = await account.client.post("/api/webhooks", { url: "http://127.0.0.1:9/y", events: ["file.created"] });
+    await account.client.storedId("x");
+    const deliveries = `/api/webhooks/${dead.string("data.id")}/deliveries`;
+    const first = async () => (await account.client.get(deliveries)).at("data.deliveries.0.error");
+    await eventually("the first attempt", async () => typeof (await first()) === "string");
+    expect(await first()).toBe("The target was not reached.");
+    expectStatus(await account.client.delete(`/api/webhooks/${dead.string("data.id")}`), 200);
   });
 
   test("what waits survives a restart", async () => {

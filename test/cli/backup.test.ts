@@ -30,6 +30,7 @@ interface Summary {
   new: number;
   linked: number;
   copied: number;
+  unshared: number;
   newBytes: number;
   pruned: number;
   snapshots: number;
@@ -124,20 +125,54 @@ describe("a backup", () => {
     });
   });
 
-  test("links on the same file system, and copies with --copy", async () => {
+  test("shares no file with the data directory, also where an earlier one was made with --link", async () => {
     await withServer({}, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("linked", { name: "one" });
       // Beside the data, so on its file system.
       const dir = join(server.dataDir, "..", `${server.dataDir.split("/").at(-1)}-backup`);
       folders.push(dir);
-      const { summary } = await backUp(server.dataDir, dir);
-      expect([summary.linked, summary.copied]).toEqual([1, 0]);
-      expect((await stat(blobPath(dir, "linked"))).ino).toBe((await stat(blobPath(server.dataDir, "linked"))).ino);
+      const inodes = async (content: string) => {
+        const [kept, own] = await Promise.all([dir, server.dataDir].map(async (one) => stat(blobPath(one, content))));
+        return kept?.ino === own?.ino;
+      };
+      const first = await runLarder(["backup", dir, "--link", "--json", "--data", server.dataDir]);
+      expect(JSON.parse(first.stdout)).toMatchObject({ linked: 1, copied: 0, unshared: 0 });
+      expect(JSON.parse(first.stdout).warnings).toEqual([
+        expect.stringContaining("Damage to a content there also damages"),
+      ]);
+      expect(await inodes("linked")).toBe(true);
       await client.storedId("copied", { name: "two" });
-      const second = await backUp(server.dataDir, dir, ["--copy"]);
-      expect(second.summary.linked).toBe(0);
-      expect((await stat(blobPath(dir, "copied"))).ino).not.toBe((await stat(blobPath(server.dataDir, "copied"))).ino);
+      const { stdout } = await runLarder(["backup", dir, "--data", server.dataDir]);
+      expect(stdout).toMatch(/^To be (copied|cloned): 2 contents, 12 B/);
+      expect(stdout).toContain("independent now: 1.");
+      expect([await inodes("linked"), await inodes("copied")]).toEqual([false, false]);
+      const third = await backUp(server.dataDir, dir);
+      expect([third.summary.already, third.summary.new, third.summary.linked]).toEqual([2, 0, 0]);
+      // The other way round nothing is changed that is there.
+      const linked = await backUp(server.dataDir, dir, ["--link"]);
+      expect([linked.summary.already, await inodes("linked")]).toEqual([2, false]);
+    });
+  });
+
+  test("on the same file system repairs a content that was damaged in place", async () => {
+    await withServer({}, async (server) => {
+      const { client } = await server.signUp();
+      const content = randomContent(40_000);
+      const id = await client.storedId(content, { name: "one" });
+      const dir = join(server.dataDir, "..", `${server.dataDir.split("/").at(-1)}-backup`);
+      folders.push(dir);
+      await backUp(server.dataDir, dir);
+      const path = blobPath(server.dataDir, content);
+      const damaged = Uint8Array.from(content);
+      damaged[20_000] = (damaged[20_000] ?? 0) ^ 1;
+      // In place: another file would leave every other name of it as it was.
+      await writeFile(path, damaged);
+      expect((await server.larder(["verify"])).code).toBe(1);
+      const healed = await server.larder(["heal", "--from", dir]);
+      expect({ code: healed.code, stderr: healed.stderr }).toEqual({ code: 0, stderr: "" });
+      await expectDownloads(client, new Map([[id, content]]));
+      expect((await server.larder(["verify"])).code).toBe(0);
     });
   });
 

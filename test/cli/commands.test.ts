@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { digestOf } from "../support/client.ts";
+import { Client, digestOf } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
 import { runLarder, sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
 
@@ -40,6 +40,15 @@ describe("--help", () => {
   test("of serve names its flags", async () => {
     const { stdout } = await runLarder(["serve", "--help"]);
     for (const flag of ["--data", "--host", "--port"]) expect(stdout).toContain(flag);
+  });
+
+  test("of serve says of each flag what kind of value it takes", async () => {
+    const { stdout } = await runLarder(["serve", "--help"]);
+    const flags = ["--preset <spec|household>", "--log <auto|pretty|json>", "--port <number>", "--data <path>"];
+    for (const flag of flags) expect(stdout).toContain(`${flag} `);
+    expect(stdout).toMatch(/--[a-z-]+ \[on\|off\] /);
+    expect(stdout).not.toContain("(preset:");
+    expect(stdout).not.toContain("<whole>");
   });
 });
 
@@ -85,6 +94,16 @@ describe("healthcheck", () => {
 });
 
 describe("config", () => {
+  test("takes a switch without a word as on", async () => {
+    const line = async (...flags: string[]) => {
+      const { stdout } = await runLarder(["config", ...flags]);
+      return stdout.split("\n").find((one) => one.includes("verifyAfterWrite"));
+    };
+    expect(await line()).toMatch(/\boff\b/);
+    expect(await line("--verify-after-write")).toMatch(/\bon\b.*--verify-after-write/);
+    expect(await line("--verify-after-write", "off")).toMatch(/\boff\b.*--verify-after-write/);
+  });
+
   test("shows each setting with its source: flag or environment over file over default", async () => {
     const dataDir = await temporaryDirectory();
     try {
@@ -153,6 +172,24 @@ describe("config rotate-secrets", () => {
       expect((await runLarder(["config", "rotate-secrets", "--push", "--data", own.dataDir])).code).toBe(0);
       const after = await read();
       expect(after.map((key, index) => key === before[index])).toEqual([false, true, false]);
+    });
+  });
+
+  test("--links ends the links that were given out; their owner finds new addresses that work", async () => {
+    await withServer({}, async (own) => {
+      const admin = await own.addUser(["--admin"]);
+      const id = await admin.client.storedId("shared", { name: "shared.txt" });
+      const shares = `/api/files/${id}/shares`;
+      const before = new URL((await admin.client.post(shares, {})).string("data.url")).pathname;
+      expect((await own.visitor.get(before)).status).toBe(200);
+      await own.stop();
+      expect((await own.larder(["config", "rotate-secrets", "--links"])).code).toBe(0);
+      await own.start();
+      expect((await own.visitor.get(before)).status).toBe(404);
+      const { email, password } = admin;
+      const token = (await own.visitor.post("/api/auth/signin", { email, password })).string("token");
+      const listed = await new Client(own, token).get(shares);
+      expect((await own.visitor.get(new URL(listed.string("data.shares.0.url")).pathname)).status).toBe(200);
     });
   });
 });

@@ -27,6 +27,35 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+describe("folders that lie too deep", () => {
+  test("are named and left out, and the rest is taken in", async () => {
+    const account = await server().signUp();
+    const path = await source({
+      "a.txt": "1",
+      [`${"d/".repeat(256)}kept.txt`]: "2",
+      [`${"d/".repeat(258)}lost.txt`]: "3",
+    });
+    const dry = await importing(account, path, ["--dry-run"]);
+    expect({ code: dry.code, reasons: Object.values(dry.reasons) }).toEqual({ code: 1, reasons: ["bad_name"] });
+    const { code, report, reasons } = await importing(account, path);
+    expect(code).toBe(1);
+    expect(reasons).toEqual({ [`${"d/".repeat(256)}d`]: "bad_name" });
+    expect(report).toMatchObject({ imported: 2, folders: 256, problems: 1 });
+  });
+
+  test("and more files than the plan allows stop it, with exit 1", async () => {
+    await withServer({ env: { LARDER_PLANS_ENTERPRISE_MAX_NODES: "3" } }, async (own) => {
+      const account = await own.addUser([]);
+      const path = await source({ "a/1": "1", "a/2": "2", "a/3": "3", "a/4": "4" });
+      for (const flags of [["--dry-run"], []]) {
+        const { code, reasons } = await importing(account, path, flags, own);
+        expect([code, Object.values(reasons)[0]]).toEqual([1, "quota_exceeded"]);
+      }
+      expect((await account.client.get("/api/users/usage")).json).toMatchObject({ data: { storage: { files: 2 } } });
+    });
+  });
+});
+
 /** A new folder with these files. */
 async function source(files: Record<string, string>): Promise<string> {
   const path = join(folder, `source-${++made}`);

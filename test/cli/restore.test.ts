@@ -356,6 +356,18 @@ describe("from a source", () => {
     });
   });
 
+  test("an archive that is named in place of a directory is refused, with the way to restore it", async () => {
+    const base = await folder();
+    const archive = join(base, "larder.tar");
+    await Bun.write(archive, "any bytes");
+    const { code, stderr } = await runLarder(["restore", archive, "--data", join(base, "restored")]);
+    expect(code).toBe(2);
+    expect(stderr).toBe(
+      `${archive} is a file. Give the directory of a backup; a tar archive comes on standard input: ` +
+        "larder restore - --data DIR < larder.tar\n",
+    );
+  });
+
   test("an archive that was cut, or is none, is refused; one with other bytes is told of", async () => {
     await withServer({}, async (server) => {
       const { client } = await server.signUp();

@@ -276,8 +276,8 @@ describe("user setup-link", () => {
     });
   });
 
-  test("is refused where there is an account, and prints no link", async () => {
-    await server().signUp();
+  test("is refused where there is an administrator, and prints no link", async () => {
+    await server().addUser(["--admin"]);
     const { code, stdout, stderr } = await server().larder(["user", "setup-link"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("larder user add");
@@ -327,6 +327,34 @@ describe("the first administrator", () => {
     const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD: password };
     await withServer({ env }, async (own) => {
       expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
+    });
+  });
+
+  test("comes from the environment after strangers have made accounts, and is made once", async () => {
+    await withServer({}, async (own) => {
+      await own.signUp();
+      const env = { LARDER_ADMIN_EMAIL: "root@example.com", LARDER_ADMIN_PASSWORD: password };
+      await own.restart({ env });
+      const answer = await own.visitor.post("/api/auth/signin", { email: "root@example.com", password });
+      const client = new Client(own, answer.string("token"));
+      expect((await client.get("/api/users/profile")).at("data.role")).toBe("admin");
+      await own.restart({ env: { LARDER_ADMIN_EMAIL: "another@example.com" } });
+      const other = await own.visitor.post("/api/auth/signin", { email: "another@example.com", password });
+      expectRefusal(other, 401, "bad_credentials");
+    });
+  });
+
+  test("is nobody who has made an account with that e-mail: the start stops and says so", async () => {
+    await withServer({}, async (own) => {
+      const stranger = await own.signUp();
+      await own.stop();
+      const env = { LARDER_ADMIN_EMAIL: stranger.email.toUpperCase(), LARDER_ADMIN_PASSWORD: password };
+      await expect(own.restart({ env })).rejects.toThrow(/ended with 2:[^]*adminEmail[^]*larder user set .* --admin/);
+      const list: unknown = JSON.parse((await own.larder(["user", "list", "--json"])).stdout);
+      expect(list).toMatchObject([{ email: stranger.email, role: "user" }]);
+      expect((await own.larder(["user", "set", stranger.email, "--admin"])).code).toBe(0);
+      await own.restart({ env });
+      expect((await stranger.client.get("/api/users/profile")).at("data.role")).toBe("admin");
     });
   });
 

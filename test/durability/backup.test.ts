@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, checksumOf, randomContent } from "../support/client.ts";
+import { expectStatus } from "../support/expect.ts";
 import { mountExt4, mountTmpfs, mountingFails, run } from "../support/mounts.ts";
 import { randomOf } from "../support/random.ts";
 import { repositoryRoot, runLarder, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
@@ -62,6 +63,84 @@ test("a restore that is killed at any instant leaves a directory that opens to o
       await rm(base, { recursive: true });
     }
   });
+}, 120_000);
+
+/** Everything of an account that a backup must have: places, contents, earlier contents, labels, the trash and links. */
+async function wholeStateOf(client: Client): Promise<unknown> {
+  const files: unknown[] = [];
+  const listed = await client.get("/api/files?recursive=true&limit=100");
+  const kinds = listed.strings("data.files", "type");
+  for (const [index, id] of listed.strings("data.files", "id").entries()) {
+    const path = `data.files.${index}`;
+    const place = [listed.at(`${path}.folder`), listed.at(`${path}.name`), listed.at(`${path}.tags`)];
+    if (kinds[index] === "folder") files.push({ id, place });
+    else {
+      const { bytes } = await client.get(`/api/files/${id}/download`);
+      const versions = (await client.get(`/api/files/${id}/versions`)).at("data.versions");
+      const shares = (await client.get(`/api/files/${id}/shares`)).at("data.shares");
+      files.push({ id, place, checksum: checksumOf(bytes), versions, shares });
+    }
+  }
+  const trash = (await client.get("/api/files/trash")).at("data.files");
+  // Addresses of downloads name the server that answers.
+  return JSON.parse(JSON.stringify({ files, trash }).replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, ""));
+}
+
+test("three incremental backups with changes in between: each state is restored and is what it was", async () => {
+  const base = await temporaryDirectory();
+  try {
+    await withServer({}, async (server) => {
+      const { client, email, password } = await server.signUp();
+      const dir = join(base, "backup");
+      const states: { snapshot: string; state: unknown; already: number }[] = [];
+      const backUp = async () => {
+        const { code, stdout } = await runLarder(["backup", dir, "--json", "--data", server.dataDir]);
+        expect(code).toBe(0);
+        const { snapshot, already }: { snapshot: string; already: number } = JSON.parse(stdout);
+        states.push({ snapshot, already, state: await wholeStateOf(client) });
+      };
+      await client.folderId("Papers");
+      const id = new Map<string, string>();
+      for (const name of ["same", "edited", "renamed", "moved", "deleted", "trashed"]) {
+        id.set(name, await client.storedId(`${name} at first`, { name }));
+      }
+      const idOf = (name: string) => id.get(name) ?? "";
+      await backUp();
+
+      expectStatus(await client.putContent(idOf("edited"), "edited then"), 200);
+      expectStatus(await client.put(`/api/files/${idOf("renamed")}`, { name: "other name", tags: ["tax"] }), 200);
+      expectStatus(
+        await client.post("/api/files/move", { fileIds: [idOf("moved")], destinationFolder: "/Papers" }),
+        200,
+      );
+      expectStatus(await client.delete(`/api/files/${idOf("deleted")}`), 200);
+      expectStatus(await client.post("/api/files/trash", { fileIds: [idOf("trashed")] }), 200);
+      expectStatus(await client.post(`/api/files/${idOf("same")}/shares`, {}), 201);
+      await client.storedId(randomContent(300_000), { name: "second" });
+      await backUp();
+
+      expectStatus(await client.putContent(idOf("edited"), "edited last"), 200);
+      expectStatus(await client.post("/api/files/trash/restore", { fileIds: [idOf("trashed")] }), 200);
+      await client.storedId("again", { name: "deleted" });
+      expectStatus(await client.delete(`/api/files/${idOf("renamed")}`), 200);
+      await backUp();
+
+      expect(states.map(({ already }) => already)).toEqual([0, 5, 6]);
+      expect(new Set(states.map(({ state }) => JSON.stringify(state))).size).toBe(3);
+      for (const [index, { snapshot, state }] of states.entries()) {
+        const target = join(base, `state-${index}`);
+        const restored = await runLarder(["restore", dir, "--snapshot", snapshot, "--data", target]);
+        expect({ code: restored.code, stderr: restored.stderr }).toEqual({ code: 0, stderr: "" });
+        await withServer({ dataDir: target }, async (opened) => {
+          const answer = await opened.visitor.post("/api/auth/signin", { email, password });
+          expect(await wholeStateOf(new Client(opened, answer.string("token")))).toEqual(state);
+        });
+        expect((await runLarder(["verify", "--data", target])).code).toBe(0);
+      }
+    });
+  } finally {
+    await rm(base, { recursive: true });
+  }
 }, 120_000);
 
 describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {

@@ -3,6 +3,7 @@ import { checksumOf, Client, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { clockFails, movableClock } from "../support/faults/preload.ts";
 import { registerDevice } from "../support/mobile.ts";
+import { boundary, formType } from "../support/multipart.ts";
 import { startServer } from "../support/server.ts";
 import { complete, planUpload, sendChunks } from "../support/uploads.ts";
 
@@ -83,6 +84,47 @@ test.skipIf(clockFails !== undefined)(
       expect((await later.get(`/api/files/${trashed}/download`)).text).toBe("in the trash");
       const versions = await later.get(`/api/files/${replaced}/versions`);
       expect(versions.list("data.versions")).toHaveLength(steps.length + 1);
+    } finally {
+      await server.kill9();
+    }
+  },
+  120_000,
+);
+
+test.skipIf(clockFails !== undefined)(
+  "a guest's file that is on its way when the hour of the link's password ends still arrives",
+  async () => {
+    const clock = await movableClock();
+    const server = await startServer({ env: clock.env });
+    try {
+      const { client } = await server.signUp();
+      const settings = { permissions: "upload", password: "for an hour" };
+      const box = await client.post(`/api/files/folders/${await client.folderId("Box")}/shares`, settings);
+      const link = `/api/public/${box.string("data.token")}`;
+      const unlocked = await server.visitor.post(`${link}/unlock`, { password: "for an hour" });
+      const headers = { "content-type": formType, "x-share-grant": unlocked.string("data.grant") };
+      const send = () => {
+        const { readable, writable } = new TransformStream<string, string>();
+        const body = readable.pipeThrough(new TextEncoderStream());
+        return {
+          writer: writable.getWriter(),
+          sending: fetch(`${server.url}${link}/upload`, { method: "POST", headers, body }),
+        };
+      };
+      const { writer, sending } = send();
+      await writer.write(
+        `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n01234`,
+      );
+      // By the second of these answers the server has begun the request.
+      for (let n = 0; n < 2; n++) expectStatus(await server.visitor.get("/health/live"), 200);
+      await clock.set(2 * HOUR);
+      await writer.write(`56789\r\n--${boundary}--\r\n`);
+      await writer.close();
+      expect((await sending).status).toBe(201);
+      expect(await client.names("/Box")).toEqual(["slow.txt"]);
+      const late = send();
+      expect((await late.sending).status).toBe(401);
+      await late.writer.abort().catch(() => undefined);
     } finally {
       await server.kill9();
     }

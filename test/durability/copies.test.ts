@@ -1,5 +1,6 @@
 // Copies of a data directory, taken from under a running server at any moment: each must open to what was (D42, D43).
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { readdir, readFile, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, Client, checksumOf, randomContent } from "../support/client.ts";
@@ -125,6 +126,51 @@ test(
   60_000 + rounds * roundMsMax,
 );
 
+test("copies by cp, tar and rsync from the first minute on have the account, its password and its files", async () => {
+  const { copiers } = await availableCopiers();
+  const [seed = 1] = seedsToRun([1]);
+  const random = randomOf(seed);
+  const folder = await temporaryDirectory();
+  try {
+    await withServer({}, async (server) => {
+      const { email, password } = await server.addUser(["--admin"]);
+      const load = await MixedLoad.start(server, seed);
+      const madeAtMs = Date.now();
+      // Nothing asks for a snapshot: the server takes one because there are new accounts.
+      const deadlineMs = Date.now() + 20_000;
+      while ((await newestSnapshotMs(server.dataDir)) < madeAtMs && Date.now() < deadlineMs) await Bun.sleep(50);
+      const takeAll = async () => {
+        for (const copier of copiers.filter(({ name }) => ["cp -a", "tar", "rsync -a"].includes(name))) {
+          const wanted = load.done + 20;
+          while (load.done < wanted) await Bun.sleep(50);
+          const dataDir = join(folder, copier.name);
+          const fromMs = await newestSnapshotMs(server.dataDir);
+          expect(fromMs).toBeGreaterThanOrEqual(madeAtMs);
+          await copier.copy(server.dataDir, dataDir, random);
+          const untilMs = Date.now();
+          await withCopy(dataDir, async (copy) => {
+            expectStatus(await copy.visitor.post("/api/auth/signin", { email, password }), 200);
+            const { files } = await checkCopy(copy, load.accounts, { fromMs, untilMs });
+            expect(files).toBeGreaterThan(0);
+          });
+        }
+      };
+      try {
+        await Promise.race([takeAll(), load.failure]);
+      } finally {
+        await Promise.allSettled([load.stop()]);
+      }
+      const before = await newestSnapshotMs(server.dataDir);
+      expect(await server.stop()).toBe(0);
+      const names = (await readdir(join(server.dataDir, "snapshots"))).filter((name) => name.endsWith("-stop.db"));
+      expect(names).toHaveLength(1);
+      expect(await newestSnapshotMs(server.dataDir)).toBeGreaterThan(before);
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 120_000);
+
 /** A copy that nobody has opened yet, and what its original had acknowledged before and after its last snapshot. */
 interface Unopened {
   readonly dataDir: string;
@@ -141,6 +187,22 @@ async function syncTokenOf({ client }: TestDevice): Promise<string> {
   return (await client.get("/api/mobile/sync/status")).string("data.nextSyncToken");
 }
 
+/** The objects of the store journal of all accounts. */
+async function journalObjects(dataDir: string): Promise<string[]> {
+  const folder = join(dataDir, "blobs", "journal");
+  const names = existsSync(folder) ? await readdir(folder, { recursive: true }) : [];
+  return names.filter((name) => /\d{10}-\d{10}.*\.zst$/.test(name));
+}
+
+/** Waits until the store journal has what was stored last: it writes some seconds after a change. */
+async function journalWritten(dataDir: string, before: readonly string[]): Promise<void> {
+  const deadlineMs = Date.now() + 30_000;
+  while ((await journalObjects(dataDir)).every((name) => before.includes(name))) {
+    if (Date.now() > deadlineMs) throw new Error("the store journal wrote nothing");
+    await Bun.sleep(50);
+  }
+}
+
 /** Copies a running server's directory by `cp -a`, some changes after its newest snapshot. */
 async function copyUnderWay(folder: string): Promise<Unopened> {
   return withServer({}, async (server) => {
@@ -153,9 +215,12 @@ async function copyUnderWay(folder: string): Promise<Unopened> {
     const plan = await planUpload(phone.client, arriving, { name: "arriving.bin" });
     await sendChunks(phone.client, plan, arriving, [0, 1]);
     const first = await syncTokenOf(phone);
+    await journalWritten(server.dataDir, []);
     await runJob(admin.client, "snapshot");
     await sendChunks(phone.client, plan, arriving, [2]);
+    const journal = await journalObjects(server.dataDir);
     const after = { id: await account.client.storedId("late", { name: "after.bin" }) };
+    await journalWritten(server.dataDir, journal);
     const syncTokens = [first, await syncTokenOf(phone)] as const;
     const dataDir = join(folder, "unopened");
     expect((await run(["cp", "-a", server.dataDir, dataDir])).code).toBe(0);
@@ -182,15 +247,27 @@ async function checksumOfFile(path: string): Promise<string> {
   return checksumOf(new Uint8Array(await readFile(path)));
 }
 
-test("a copy goes on from its snapshot: what the snapshot doesn't know is asked for again", async () => {
+test("a copy goes on from its snapshot: newer files are merged, unfinished uploads are asked for again", async () => {
   const folder = await temporaryDirectory();
   try {
     const { dataDir, account, phone, before, after, upload, syncTokens } = await copyUnderWay(folder);
+    const { stdout } = await runLarder(["verify", dataDir, "--json"]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      state: {
+        takenAt: expect.stringMatching(/^\d{4}-/),
+        newer: { accounts: 1, unusable: 0, until: expect.any(String) },
+      },
+    });
+    expect((await runLarder(["verify", dataDir])).stdout).toMatch(/journal has \d+ newer changes, the last of \d{4}-/);
     await withCopy(dataDir, async (copy) => {
+      expect(copy.log).toMatch(/begins from a snapshot.*takenAt.*\d{4}-/);
+      expect(copy.log).toMatch(/Merged the changes that the store journal has after the snapshot.*files.*1/);
       const client = new Client(copy, account.token);
       const device = new Client(copy, phone.tokens.accessToken);
       expect((await client.get(`/api/files/${before.id}/download`)).bytes).toEqual(before.content);
-      expectStatus(await client.get(`/api/files/${after.id}`), 404);
+      // Its store journal has what came after the snapshot.
+      expect((await client.get(`/api/files/${after.id}/download`)).text).toBe("late");
       for (const token of syncTokens) {
         const answer = await device.get(`/api/mobile/sync/status?syncToken=${encodeURIComponent(token)}`);
         expectRefusal(answer, 400, "invalid_field", "syncToken");
@@ -203,7 +280,7 @@ test("a copy goes on from its snapshot: what the snapshot doesn't know is asked 
       expectStatus(done, 200);
       const arrived = await client.get(`/api/files/${done.string("data.id")}/download`);
       expect(arrived.bytes).toEqual(upload.content);
-      const again = await client.storedId("late", { name: "after.bin" });
+      const again = await client.storedId("late again", { name: "again.bin" });
 
       // From here on it is a directory like any other: neither a stop nor a crash throws it back.
       await copy.restart();
@@ -227,14 +304,14 @@ test.skipIf(straceFails)(
   async () => {
     const folder = await temporaryDirectory();
     try {
-      const { dataDir: unopened, account, before } = await copyUnderWay(folder);
+      const { dataDir: unopened, account, before, after } = await copyUnderWay(folder);
       const [database, log] = await Promise.all(
         ["larder.db", "larder.db-wal"].map(async (name) => checksumOfFile(join(unopened, name))),
       );
       let crashes = 0;
       // Each kind of call is counted by itself. What is left out comes before anything is changed.
       const kinds: [calls: string, first: number, each: number][] = [
-        ["fsync,fdatasync", 1, 2],
+        ["fsync,fdatasync", 1, 3],
         ["rename,renameat,renameat2", 1, 1],
         ["link,linkat", 1, 1],
         ["mkdir,mkdirat", 3, 2],
@@ -268,6 +345,8 @@ test.skipIf(straceFails)(
           const got = await new Client(copy, account.token).get(`/api/files/${before.id}/download`);
           expect({ calls, step, status: got.status }).toEqual({ calls, step, status: 200 });
           expect(got.bytes).toEqual(before.content);
+          const merged = await new Client(copy, account.token).get(`/api/files/${after.id}/download`);
+          expect({ calls, step, merged: merged.text }).toEqual({ calls, step, merged: "late" });
           // The log went with its database wherever it was moved, and nothing was written over.
           const aside = await asideOf(dataDir);
           expect({ calls, step, aside }).toEqual({ calls, step, aside: expect.arrayContaining([{ database, log }]) });

@@ -6,6 +6,7 @@ import { createZstdDecompress } from "node:zlib";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
+import { file, form, formType } from "../support/multipart.ts";
 import { type Portrait, portraitOf } from "../support/portrait.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
@@ -108,6 +109,62 @@ test.each(["stopped in order", "killed"])(
   120_000,
 );
 
+test("links, drop boxes, passwords, limits and the past come back; what was revoked a moment before does not", async () => {
+  await withServer({}, async (server) => {
+    const anna = await server.addUser(["--admin"]);
+    const bert = await server.signUp();
+    const { client } = anna;
+    const id = await client.storedId("first", { name: "photo.txt", fields: { folder: "/before" } });
+    const inbox = await client.folderId("inbox");
+    const share = async (target: string, settings: object) => {
+      const answer = await client.post(`/api/files/${target}/shares`, settings);
+      expectStatus(answer, 201);
+      return { id: answer.string("data.id"), path: `/api/public/${answer.string("data.token")}` };
+    };
+    const drop = (path: string, content: string) =>
+      server.visitor.request("POST", `${path}/upload`, {
+        headers: { "Content-Type": formType },
+        body: form([file("dropped.txt", content)]),
+      });
+    const secret = await share(id, { password: "open sesame 1" });
+    const limited = await share(id, { maxDownloads: 2 });
+    const box = await share(`folders/${inbox}`, { permissions: "upload", maxUploadBytes: 10 });
+    await share(id, { user: bert.email });
+    const revoked = await share(id, {});
+    expectStatus(await server.visitor.get(`${limited.path}/download`), 200);
+    expect((await drop(box.path, "12345678")).status).toBe(201);
+    await Bun.sleep(5);
+    const before = new Date();
+    await Bun.sleep(5);
+    expectStatus(await client.put(`/api/files/${id}`, { folder: "/after", name: "moved.txt" }), 200);
+    expectStatus(await client.putContent(id, "second"), 200);
+    await awaitNotes(server, anna, "noted.txt");
+    expectStatus(await client.delete(`/api/shares/${revoked.id}`), 200);
+    await server.kill9();
+    await lose(server);
+
+    const rebuilt = await server.larder(["rebuild", "--json"]);
+    expect(JSON.parse(rebuilt.stdout)).toMatchObject({ accounts: [{ email: anna.email, shares: 4 }, { shares: 0 }] });
+    await server.start();
+    expectStatus(await server.visitor.get(revoked.path), 404);
+    expectStatus(await server.visitor.get(`${secret.path}/download`), 401);
+    expectStatus(await server.visitor.get(`${limited.path}/download`), 200);
+    expectStatus(await server.visitor.get(`${limited.path}/download`), 410);
+    expect((await drop(box.path, "123")).json).toMatchObject({ success: false });
+    const bertAgain = await signInAgain(server, bert);
+    expect((await bertAgain.get("/api/shares/received")).list("data.shares")).toHaveLength(1);
+
+    const again = await signInAgain(server, anna);
+    const at = `at=${encodeURIComponent(before.toISOString())}`;
+    const past = await again.get(`/api/files?folder=/before&${at}`);
+    expectStatus(past, 200);
+    expect(past.list("data.files")).toMatchObject([{ id, name: "photo.txt", size: 5 }]);
+    expectStatus(await again.post("/api/files/restore", { folder: "/before", at: before.toISOString() }), 200);
+    expect(await again.names("/before")).toEqual(["photo.txt"]);
+    expect((await again.get(`/api/files/${id}/download`)).text).toBe("first");
+  });
+}, 120_000);
+
 test("a database that was put back makes no mixture of two pasts: what the objects know beyond it is kept aside", async () => {
   await withServer({}, async (server) => {
     const anna = await server.addUser(["--admin"]);
@@ -200,9 +257,9 @@ async function awaitNotes(server: TestServer, account: Account, name: string): P
   await eventually(`${name} is noted`, async () => (await notesOf(server, account)).includes(`"${name}"`));
 }
 
-/** Without when something last changed, which is now, without what is not brought: links, and how a label is written. */
+/** Without when something last changed, which is now, and without how a label is written, which is not brought. */
 function lasting({ trash, tags, ...portrait }: Portrait): unknown {
-  const dropped = new Set(["modifiedAt", "updatedAt", "trashedAt", "deletedAt", "expiresAt", "isPublic", "shareLink"]);
+  const dropped = new Set(["modifiedAt", "updatedAt", "trashedAt", "deletedAt", "expiresAt"]);
   const settle = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value, (key, inner: unknown) => (dropped.has(key) ? undefined : inner)));
   const inTrash = trash.map((entry) => JSON.stringify(settle(entry))).sort();

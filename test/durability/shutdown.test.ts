@@ -48,6 +48,8 @@ test("while it drains, the refusal of a request that had begun carries what ever
     await begun.write(head.slice(60));
     const refused = await begun.answer();
     expectRefusal(refused, 503, "shutting_down");
+    expect(refused.number("error.details.retryAfter")).toBeGreaterThan(0);
+    expect(refused.headers.has("retry-after")).toBe(false);
     for (const name of ["limit", "remaining", "reset", "window", "resource"])
       expect(refused.header(`x-ratelimit-${name}`)).not.toBe("");
     expect(refused.header("x-request-id")).not.toBe("");

@@ -119,7 +119,9 @@ test("a store that goes away while running is an error, nothing is made in its p
     expect([500, 503, 507]).toContain(put.status);
     const download = await client.get(`/api/files/${id}/download`);
     expect(download.status).toBeGreaterThanOrEqual(500);
-    expect((await server.visitor.get("/health/ready")).status).toBe(503);
+    const ready = await server.visitor.get("/health/ready");
+    expect(ready.status).toBe(503);
+    expect(Number(ready.header("retry-after"))).toBeGreaterThan(0);
     expectStatus(await server.visitor.get("/health/live"), 200);
     expect(await client.names()).toEqual(["before.bin"]);
     expect(await exists(blobs)).toBe(false);

@@ -11,6 +11,7 @@ const codesOf: Record<number, string[]> = {
   403: ["INSUFFICIENT_PERMISSIONS"],
   404: ["RESOURCE_NOT_FOUND"],
   405: ["VALIDATION_ERROR"],
+  408: ["VALIDATION_ERROR"],
   409: ["VALIDATION_ERROR"],
   410: ["RESOURCE_NOT_FOUND"],
   412: ["VALIDATION_ERROR"],
@@ -55,12 +56,14 @@ export function brokenLaws(answer: RecordedAnswer): string[] {
     if (!holds) broken.push(`${answer.method} ${answer.path} ${status}: ${text}`);
   };
   law((headers.get("x-request-id") ?? "") !== "", "no X-Request-Id");
+  const isApi = answer.path.startsWith("/api/");
+  const saysWhen = status === 429 || (status === 503 && !isApi);
   law(
-    status === 429 ? /^[1-9]\d*$/.test(headers.get("retry-after") ?? "") : !headers.has("retry-after"),
-    "Retry-After",
+    saysWhen ? /^[1-9]\d*$/.test(headers.get("retry-after") ?? "") : !headers.has("retry-after"),
+    "Retry-After, which goes with 429, and with 503 outside /api",
   );
   law(![...headers.keys()].some((name) => name.startsWith("access-control-")), "a CORS header nobody asked for");
-  if (answer.path.startsWith("/api/")) {
+  if (isApi) {
     for (const name of rateLimitHeaders) law(headers.has(name), `no ${name}`);
     for (const name of rateLimitHeaders.slice(0, 4))
       law(/^\d+$/.test(headers.get(name) ?? "0"), `${name} is ${headers.get(name)}`);
@@ -68,7 +71,7 @@ export function brokenLaws(answer: RecordedAnswer): string[] {
     law(resource === null || categories.has(resource), `unknown resource ${resource}`);
     if (status >= 400 && answer.method !== "HEAD") law(answer.json !== undefined, "no JSON body on a refusal");
   }
-  if (answer.json === undefined || !answer.path.startsWith("/api/")) return broken;
+  if (answer.json === undefined || !isApi) return broken;
   // Of answers about shares the texts say both: JSON is no-store, shares are private and no-cache.
   const cacheControl = headers.get("cache-control") ?? "";
   const isShare = answer.path.startsWith("/api/public/");
@@ -90,6 +93,7 @@ export function brokenLaws(answer: RecordedAnswer): string[] {
   const details = objectOf(error?.["details"]);
   const reason = details?.["reason"];
   law(typeof reason === "string" && /^[a-z][a-z_]*$/.test(reason), `reason ${String(reason)}`);
+  if (status === 503) law(Number.isInteger(details?.["retryAfter"]), "no details.retryAfter");
   if (status === 500) law(typeof details?.["requestId"] === "string", "no details.requestId");
   law(
     !/node_modules|\bat .+:\d+:\d+|\.ts\b|SELECT |INSERT |UPDATE .+ SET|\/blobs\//.test(String(error?.["message"])),

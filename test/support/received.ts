@@ -5,6 +5,7 @@ import type { Account, Client } from "./client.ts";
 export interface GivenShare {
   permissions?: "read" | "write";
   label?: string;
+  versions?: boolean;
   expiresAt?: string;
 }
 

@@ -1,7 +1,7 @@
 // An S3 service as a server of its own (s3rver), and before it a door that tests can close, slow down or make lie.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -63,11 +63,19 @@ async function writeWhole(path: string, content: Readable): Promise<{ size: numb
 const BUCKET = "larder";
 const KEY = "S3RVER";
 
+/** Key of the object of a content. */
+function keyOf(digest: string): string {
+  return `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
+}
+
 /** A running service with one bucket. */
 export class TestS3 {
   mood: Mood = "well";
   /** Requests that arrived, as `METHOD path`. */
   readonly requests: string[] = [];
+
+  /** Contents whose transfer always breaks off amid its bytes, as that of an object that was cut short on its disk. */
+  readonly cut = new Set<string>();
 
   private answersLeft = Number.POSITIVE_INFINITY;
 
@@ -120,20 +128,60 @@ export class TestS3 {
 
   /** Removes a content from the bucket behind everybody's back. */
   async lose(digest: string): Promise<void> {
-    const key = `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
-    await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`, { method: "DELETE" });
+    await fetch(this.urlOf(digest), { method: "DELETE" });
+  }
+
+  /**
+   * Puts other bytes in the place of a content, behind everybody's back.
+   * @param change what becomes of the bytes that are there
+   */
+  async replace(digest: string, change: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array<ArrayBuffer>): Promise<void> {
+    await this.put(digest, change(new Uint8Array(await (await fetch(this.urlOf(digest))).arrayBuffer())));
+  }
+
+  /** Puts bytes where a content belongs, behind everybody's back. */
+  async put(digest: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    const headers = { "content-type": "application/octet-stream" };
+    const answer = await fetch(this.urlOf(digest), { method: "PUT", body: bytes, headers });
+    if (!answer.ok) throw new Error(`the bucket took nothing: ${answer.status} ${await answer.text()}`);
+  }
+
+  /** Flips a bit of a content: the object has the same length, and another ETag. */
+  async rot(digest: string): Promise<void> {
+    await this.replace(digest, (bytes) => bytes.map((byte, index) => (index === 0 ? byte ^ 1 : byte)));
+  }
+
+  /** Flips a bit of a content as a bad disk does: the service goes on giving the ETag of before. */
+  async rotSilently(digest: string): Promise<void> {
+    const path = join(this.directory, BUCKET, `${keyOf(digest)}._S3rver_object`);
+    const bytes = await readFile(path);
+    bytes[0] = (bytes[0] ?? 0) ^ 1;
+    await writeFile(path, bytes);
   }
 
   /** Whether a content is in the bucket, and its bytes are what its key says. */
   async has(digest: string): Promise<boolean> {
-    const key = `home/larder/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
-    const response = await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/${key}`);
+    const response = await fetch(this.urlOf(digest));
     if (!response.ok) return false;
     return (
       createHash("sha256")
         .update(new Uint8Array(await response.arrayBuffer()))
         .digest("hex") === digest
     );
+  }
+
+  /** An object by its key below the prefix, as text. */
+  async read(key: string): Promise<string> {
+    return (await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/home/larder/${key}`)).text();
+  }
+
+  /** Replaces an object. */
+  async write(key: string, text: string): Promise<void> {
+    await fetch(`http://127.0.0.1:${this.servicePort}/${BUCKET}/home/larder/${key}`, { method: "PUT", body: text });
+  }
+
+  private urlOf(digest: string): string {
+    return `http://127.0.0.1:${this.servicePort}/${BUCKET}/${keyOf(digest)}`;
   }
 
   /** Fails from so many requests on; undefined: never. */
@@ -144,6 +192,7 @@ export class TestS3 {
   /** Empties the bucket, and lets it work well. */
   async clear(): Promise<void> {
     this.mood = "well";
+    this.cut.clear();
     this.failAfter(undefined);
     const url = `http://127.0.0.1:${this.servicePort}/${BUCKET}`;
     const listed = await (await fetch(`${url}?list-type=2`)).text();
@@ -179,12 +228,12 @@ export class TestS3 {
       return new Response(null, { status: response.status, headers: sealed });
     }
     if (request.method !== "GET" || !pathname.includes("/sha256/") || !response.ok) return response;
-    return this.spoilt(response);
+    return this.spoilt(response, this.cut.has(pathname.slice(pathname.lastIndexOf("/") + 1)));
   }
 
   /** What is sent of a content, as the mood is. */
-  private async spoilt(response: Response): Promise<Response> {
-    if (!["lying", "hanging-amid", "short"].includes(this.mood)) return response;
+  private async spoilt(response: Response, isCut: boolean): Promise<Response> {
+    if (!isCut && !["lying", "hanging-amid", "short"].includes(this.mood)) return response;
     const bytes = new Uint8Array(await response.arrayBuffer());
     const { status, headers } = response;
     if (this.mood === "lying") {
@@ -194,6 +243,7 @@ export class TestS3 {
     const isHanging = this.mood === "hanging-amid";
     async function* half() {
       yield bytes.subarray(0, bytes.length / 2);
+      if (isCut) throw new Error("The object ends here.");
       if (isHanging) await new Promise(() => {});
     }
     return new Response(half(), { status });

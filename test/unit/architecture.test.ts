@@ -44,7 +44,7 @@ test("imports point down only", async () => {
     // Pages are drawn by whoever routes to them; their texts know nothing of the program.
     if (
       to.startsWith("web/") &&
-      /^features\/(shares|setup|oidc|password-reset|invites)\/((page-)?routes|pages)\.ts$/.test(from)
+      /^features\/(shares|setup|oidc|password-reset|email-confirmation|invites)\/((page-)?routes|pages)\.ts$/.test(from)
     )
       return false;
     return ringOf(to) !== -1 && ringOf(to) < ringOf(from);

@@ -108,3 +108,28 @@ describeWeb("the administration of the server", (web) => {
     await page.getByText("No setting is like that").waitFor();
   });
 });
+
+describeWeb(
+  "the administration of a server whose bucket is away",
+  (web) => {
+    test("names the outage, and what lies on this disk alone", async () => {
+      const admin = await web.server().addUser(["--admin", "--name", "Root"]);
+      await admin.client.stored("a file that the bucket doesn't have");
+      const page = await web.open({ as: admin, path: "/admin/health" });
+      await page.getByText("Something is wrong").waitFor();
+      await page.getByText(/can't be reached.+1 content lies on this disk alone/).waitFor();
+      await page.getByText(/^Can't be used since /).waitFor();
+      await page.getByText("1 content waits for the bucket").waitFor();
+      await web.lookAt(page, "admin-health-bucket");
+    });
+  },
+  {
+    env: {
+      LARDER_BLOBS_STORE: "s3",
+      LARDER_S3_ENDPOINT: "http://127.0.0.1:9",
+      LARDER_S3_BUCKET: "larder",
+      LARDER_S3_ACCESS_KEY_ID: "key",
+      LARDER_S3_SECRET_ACCESS_KEY: "secret",
+    },
+  },
+);

@@ -295,6 +295,8 @@ describeWeb("deeds with files", (web) => {
     await page.keyboard.press("ArrowDown");
     await expectFocus(page, "c.txt");
     await account.client.delete(`/api/files/${id}`);
+    // Seen when the page comes to the front again, half a minute later otherwise.
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
     await row(page, "c.txt").waitFor({ state: "detached" });
     await expectFocus(page, "b.txt");
   });

@@ -71,6 +71,26 @@ describeWeb("the search", (web) => {
     await page.getByText("What was changed a moment ago may be missing yet.").waitFor();
   });
 
+  test("asks again soon where what was changed may be missing", async () => {
+    const account = await web.account();
+    await account.client.stored("1", { name: "quagga.txt" });
+    const page = await web.open({ as: account, path: "/search" });
+    let asked = 0;
+    await page.route("**/api/files/search*", async (route) => {
+      const response = await route.fetch();
+      const { data, ...answer } = await response.json();
+      if (++asked > 1) return route.fulfill({ response });
+      const missing = { ...data, files: [], pagination: { ...data.pagination, total: 0 }, isIndexing: true };
+      return route.fulfill({ response, json: { ...answer, data: missing } });
+    });
+    const field = page.getByRole("searchbox");
+    await field.fill("quagga");
+    await field.press("Enter");
+    await page.getByText("What was changed a moment ago may be missing yet.").waitFor();
+    // Far less than the 30 seconds after which a complete list is asked for again.
+    await row(page, "quagga.txt").waitFor({ timeout: 15_000 });
+  });
+
   test("deeds work on what was found", async () => {
     const account = await web.account();
     await account.client.folderId("Deep");

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { Client } from "../support/client.ts";
 import { freshDeviceId, registerDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
+import { proofDialog, prove } from "./support/proof.ts";
 import { signInBy } from "./support/sign-in.ts";
 
 describeWeb("the settings of the account", (web) => {
@@ -15,12 +16,8 @@ describeWeb("the settings of the account", (web) => {
     await page.getByText("Saved.").waitFor();
     await page.getByRole("button", { name: /Account of Ada Lovelace/ }).waitFor();
     await page.getByLabel("E-mail address").fill(taken.email);
-    await page.getByLabel("Current password").fill("not the password");
     await page.getByRole("button", { name: "Change the e-mail" }).click();
-    await page.getByRole("alert").waitFor();
-    expect(await page.getByLabel("Current password").getAttribute("aria-invalid")).toBe("true");
-    await page.getByLabel("Current password").fill(account.password);
-    await page.keyboard.press("Enter");
+    await prove(page, account.password);
     await page.locator("[aria-invalid=true][type=email]").waitFor();
     await web.lookAt(page, "settings-profile");
     await page.getByLabel("E-mail address").fill(`new-${account.email}`);
@@ -101,6 +98,7 @@ describeWeb("the settings of the account", (web) => {
     await dialog.getByLabel("It ends").selectOption("In 30 days");
     await web.lookAt(page, "settings-api-key-new");
     await dialog.getByRole("button", { name: "Make the key" }).click();
+    await prove(page, account.password);
     const key = await dialog.getByLabel("API key", { exact: true }).inputValue();
     await web.lookAt(page, "settings-api-key-made");
     const script = new Client(web.server(), key);
@@ -173,7 +171,7 @@ describeWeb("the settings of the account", (web) => {
     expect((await account.client.get("/api/users/settings")).at("data.versioning.keep")).toBe(3);
   });
 
-  test("deletes the account with everything, by its password alone", async () => {
+  test("deletes the account with everything, by its e-mail and password alone", async () => {
     // Without anybody left the sign-in page would say how to begin.
     await web.account();
     const account = await web.account();
@@ -184,15 +182,17 @@ describeWeb("the settings of the account", (web) => {
     const dialog = page.getByRole("dialog");
     await open.focus();
     await page.keyboard.press("Enter");
-    await dialog.locator("input[type=password]:focus").waitFor();
+    await dialog.locator("input:focus").waitFor();
     await page.keyboard.press("Escape");
     await page.locator("button:focus", { hasText: "Delete the account" }).waitFor();
     await open.click();
-    await dialog.getByLabel("Current password").fill("not the password");
-    await dialog.getByRole("button", { name: "Delete everything" }).click();
-    await dialog.getByRole("alert").waitFor();
+    const confirmation = dialog.getByLabel(`Type ${account.email} to confirm`);
+    await confirmation.fill("somebody else");
+    expect(await dialog.getByRole("button", { name: "Delete everything" }).isDisabled()).toBe(true);
     await web.lookAt(page, "settings-account-delete");
-    await dialog.getByLabel("Current password").fill(account.password);
+    await confirmation.fill(account.email);
+    await page.keyboard.press("Enter");
+    await proofDialog(page).getByLabel("Your password").fill(account.password);
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/sign-in$/);
     await signInBy(page, account);

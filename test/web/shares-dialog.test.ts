@@ -104,20 +104,37 @@ describeWeb("the share dialog", (web) => {
     await dialog.getByRole("radio", { name: /^Drop box/ }).check();
     await dialog.getByRole("checkbox", { name: "Limit what may be sent" }).check();
     await dialog.getByLabel("Megabytes in all").fill("5");
+    const perAddress = dialog.getByLabel("Unfinished uploads per address");
+    expect(await perAddress.inputValue()).toBe("20");
+    await perAddress.fill("201");
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    await dialog.getByText("Give a whole number from 1 to 200.").waitFor();
+    await perAddress.fill("200");
+    await web.lookAt(page, "share-drop-box");
     await dialog.getByRole("button", { name: "Create link" }).click();
     await dialog.getByLabel("Link to Inbox").waitFor();
     await dialog.getByRole("button", { name: "New share" }).click();
     await dialog.getByRole("radio", { name: /^One person/ }).check();
     await dialog.getByLabel("E-mail of the account").fill("friend@example.org");
     await dialog.getByLabel("What they may do").selectOption("write");
+    const versions = dialog.getByRole("checkbox", { name: "Show earlier versions" });
+    expect(await versions.isChecked()).toBe(true);
+    await versions.uncheck();
     await web.lookAt(page, "share-person");
     await dialog.getByRole("button", { name: "Share", exact: true }).click();
     await dialog.getByText("With friend@example.org").waitFor();
     const { shares } = (await account.client.get("/api/shares")).at("data") as { shares: object[] };
     expect(shares).toHaveLength(2);
-    expect(shares).toContainEqual(expect.objectContaining({ kind: "upload", maxUploadBytes: 5 * 1024 * 1024 }));
     expect(shares).toContainEqual(
-      expect.objectContaining({ kind: "account", permissions: "write", user: "friend@example.org" }),
+      expect.objectContaining({ kind: "upload", maxUploadBytes: 5 * 1024 * 1024, maxUploadsPerAddress: 200 }),
+    );
+    expect(shares).toContainEqual(
+      expect.objectContaining({
+        kind: "account",
+        permissions: "write",
+        user: "friend@example.org",
+        versions: false,
+      }),
     );
   });
 });

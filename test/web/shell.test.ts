@@ -35,6 +35,16 @@ describeWeb("the document of the application", (web) => {
     expect(after).toBe("rgb(20, 23, 26)");
   });
 
+  test("and the API's pages follow the colours of the system", async () => {
+    const page = await web.open({ path: "/docs", context: { colorScheme: "dark" } });
+    await page.locator(".swagger-ui .opblock").first().waitFor();
+    const ground = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+    expect(await ground()).toBe("rgb(28, 32, 34)");
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.locator("html:not(.dark-mode)").waitFor();
+    expect(await ground()).not.toBe("rgb(28, 32, 34)");
+  });
+
   test("is shown to none that would frame it", async () => {
     const page = await web.open({ as: await web.account() });
     web.expectProblems(page, /frame|refused|violates/i);

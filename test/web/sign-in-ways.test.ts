@@ -5,6 +5,7 @@ import { freshEmail } from "../support/client.ts";
 import { MailServer } from "../support/mail-server.ts";
 import { TestProvider } from "../support/oidc-provider.ts";
 import { describeWeb } from "./support/browser.ts";
+import { proofDialog } from "./support/proof.ts";
 import { password, signInBy } from "./support/sign-in.ts";
 
 const provider = new TestProvider("http://127.0.0.1");
@@ -56,7 +57,8 @@ describeWeb(
       provider.people.set("grace", { email: freshEmail(), email_verified: true, name: "Grace" });
       const page = await web.open({ as: account, path: "/settings/security" });
       await page.getByRole("button", { name: "Link Our house" }).click();
-      await page.getByRole("dialog").getByLabel("Current password").fill(account.password);
+      await page.getByRole("dialog").getByRole("button", { name: "Go on" }).click();
+      await proofDialog(page).getByLabel("Your password").fill(account.password);
       await page.keyboard.press("Enter");
       await signInAtProvider(page, "grace");
       await page.waitForURL(/\/settings\/security$/);
@@ -70,8 +72,8 @@ describeWeb(
       await other.getByRole("button", { name: /Account of Test User/ }).waitFor();
 
       await page.getByRole("button", { name: "Unlink" }).click();
-      await page.getByRole("dialog").getByLabel("Current password").fill(account.password);
-      await page.keyboard.press("Enter");
+      // The session is confirmed still.
+      await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click();
       await page.getByRole("button", { name: "Link Our house" }).waitFor();
       const left = await account.client.get("/api/auth/oidc/link");
       expect(left.list("data.identities")).toEqual([]);

@@ -7,14 +7,15 @@ import { type FileState, type Interval, type LoadedAccount, whenSeen } from "./l
 export interface Checked {
   readonly files: number;
   readonly bytes: number;
-  /** The latest moment of which the copy may be the state, in milliseconds since 1970. */
+  /** The latest moment of which the copy may be the state, in milliseconds since 1970; of several accounts, the earliest. */
   readonly momentMs: number;
   /** What each account's files are like, by their keys. */
   readonly states: ReadonlyMap<LoadedAccount, ReadonlyMap<string, FileState>>;
 }
 
 /**
- * Lists and downloads every file of every account.
+ * Lists and downloads every file of every account. Each account must be as it was at one moment. They are not of the same
+ * one: each has its own store journal, which the copying met at a time of its own.
  * @param since the copy must be of no earlier moment
  * @throws Error that says what is missing, older or different
  */
@@ -23,11 +24,12 @@ export async function checkCopy(
   accounts: readonly LoadedAccount[],
   { fromMs, untilMs }: Interval,
 ): Promise<Checked> {
-  const seenIntervals: { what: string; intervals: Interval[] }[] = [];
   const states = new Map<LoadedAccount, ReadonlyMap<string, FileState>>();
   let files = 0;
   let bytes = 0;
+  let momentMs = untilMs;
   for (const loaded of accounts) {
+    const seenIntervals: { what: string; intervals: Interval[] }[] = [];
     const client = new Client(copy, loaded.account.token);
     const seen = new Map<string, FileState>();
     for (const { id, state } of await listAll(client)) {
@@ -49,8 +51,9 @@ export async function checkCopy(
       seen.delete(key);
     }
     if (seen.size > 0) throw new Error(`nobody ever sent ${[...seen.keys()].join(", ")}`);
+    momentMs = Math.min(momentMs, findMoment(seenIntervals, fromMs, untilMs));
   }
-  return { files, bytes, momentMs: findMoment(seenIntervals, fromMs, untilMs), states };
+  return { files, bytes, momentMs, states };
 }
 
 /** The latest moment at which everything was as it was seen. */

@@ -13,6 +13,7 @@ const row: AccountRow = {
   plan: "free",
   quotaBytes: null,
   disabledAt: null,
+  emailUnconfirmedSince: null,
   createdAt: 0,
   lastActiveAt: null,
   usedBytes: 5,

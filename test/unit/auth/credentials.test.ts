@@ -61,7 +61,7 @@ describe("a user who proved themselves otherwise", () => {
 describe("an API key", () => {
   test("is over at its time, also when it is remembered (D57)", async () => {
     const { apiKeys, clock, user } = await openCredentials();
-    const { key } = await apiKeys.add(user, { name: "x", expiresAtMs: clock.ms + HOUR_MS });
+    const { key } = await apiKeys.add({ name: "x", expiresAtMs: clock.ms + HOUR_MS }, () => user);
     expect(apiKeys.identify(key).user.id).toBe(user.id);
     clock.ms += HOUR_MS;
     expect(await reasonOf(() => apiKeys.identify(key))).toBe("expired_token");
@@ -72,7 +72,7 @@ describe("an API key", () => {
 
   test("that was deleted is told so for 90 days, and is unknown then", async () => {
     const { apiKeys, clock, user } = await openCredentials();
-    const { key, apiKey } = await apiKeys.add(user, { name: "x" });
+    const { key, apiKey } = await apiKeys.add({ name: "x" }, () => user);
     await apiKeys.revoke(user.id, apiKey.publicId);
     clock.ms += 90 * 24 * HOUR_MS;
     expect(await apiKeys.sweep(10)).toBe(0);
@@ -84,7 +84,7 @@ describe("an API key", () => {
 
   test("notes its use at most once a minute", async () => {
     const { apiKeys, clock, user, writer } = await openCredentials();
-    const { key } = await apiKeys.add(user, { name: "x" });
+    const { key } = await apiKeys.add({ name: "x" }, () => user);
     const used = async () => {
       await writer.run(() => undefined);
       return apiKeys.list(user.id)[0]?.lastUsedAtMs;
@@ -106,7 +106,7 @@ describe("an API key", () => {
     const input = { password: PASSWORD, role: "admin", plan: "free" } as const;
     await users.add({ ...input, email: "root@example.org" });
     const admin = await users.add({ ...input, email: "bob@example.org" });
-    const { key } = await apiKeys.add(admin, { name: "x", scopes: ["admin"] });
+    const { key } = await apiKeys.add({ name: "x", scopes: ["admin"] }, () => admin);
     expect(apiKeys.identify(key).user.role).toBe("admin");
     await users.update(admin.id, { role: "viewer" });
     expect(apiKeys.identify(key).user.role).toBe("viewer");

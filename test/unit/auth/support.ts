@@ -36,7 +36,15 @@ export async function openCredentials() {
   const passkeys = new PasskeyService({ sqlite, writer, clock, events, users });
   const key = crypto.getRandomValues(new Uint8Array(32));
   const openTwoFactor = (by: Uint8Array) =>
-    new TwoFactorService({ sqlite, writer, clock, events, key: by, hasPasskeys: () => false });
+    new TwoFactorService({
+      sqlite,
+      writer,
+      clock,
+      events,
+      key: by,
+      hasPasskeys: () => false,
+      isSignedInFrom: () => false,
+    });
   const twoFactor = openTwoFactor(key);
   const apiKeys = new ApiKeyService({ sqlite, writer, clock, users, events });
   const auth = new AuthService({

@@ -20,6 +20,8 @@ const there = new Map<Digest, Uint8Array>();
 const named = new Map<Digest, number>();
 let reads: number;
 let whole: Digest[];
+let doubts: Digest[];
+let stored: [Digest, boolean][];
 
 const place: RemotePlace = {
   find: (digest) => {
@@ -33,6 +35,8 @@ const place: RemotePlace = {
     return pieces(bytes.subarray(offset, offset + lengthBytes));
   },
   noteUse: () => {},
+  noteDoubt: (digest) => doubts.push(digest),
+  noteStored: (digest, isNew) => stored.push([digest, isNew]),
   noteWhole: (digest) => whole.push(digest),
 };
 
@@ -51,7 +55,7 @@ function putThere(content: Uint8Array, claimed = toDigest(digestOf(content))): D
 
 beforeEach(() => {
   root = fs.mkdtempSync(join(tmpdir(), "larder-remote-"));
-  [reads, whole] = [0, []];
+  [reads, whole, doubts, stored] = [0, [], [], []];
   there.clear();
   named.clear();
   disk = { ...realDisk };
@@ -180,4 +184,22 @@ test("a copy is not dropped while an upload holds it", async () => {
   held.release(true);
   store.dropCopy(digest);
   expect(store.statHere(digest)).toBeUndefined();
+});
+
+test("the other place hears of each content that got its row, and of none that did not", async () => {
+  const upload = async (content: Uint8Array, isNamed: boolean) => {
+    const incoming = store.begin({ limitBytes: 1_000, tooLarge: () => new Error("too large") });
+    await incoming.write(content);
+    (await incoming.store()).release(isNamed);
+  };
+  const [content, refused] = [randomContent(1_000), randomContent(1_000)];
+  const digest = toDigest(digestOf(content));
+  await upload(refused, false);
+  await upload(content, true);
+  named.set(digest, content.length);
+  await upload(content, true);
+  expect(stored).toEqual([
+    [digest, true],
+    [digest, false],
+  ]);
 });

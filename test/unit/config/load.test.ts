@@ -66,6 +66,7 @@ describe("the defaults", () => {
     expect(plans.free).toEqual({
       maxFileSizeBytes: 10_485_760,
       quotaBytes: 5 * 2 ** 30,
+      maxNodes: 200_000,
       devices: 3,
       limit: {
         signin: 5,
@@ -207,6 +208,8 @@ describe("a fault", () => {
     ["host = 1", 'larder.toml:1: "host" must be text in quotes, not 1.'],
     ['signup = "maybe"', 'larder.toml:1: "signup" must be one of: open, invite, closed, not "maybe".'],
     ["tokenLifetime = 30", 'larder.toml:1: "tokenLifetime" must be a duration with its unit'],
+    ['outboundAllow = ["10.0.0.1:99999"]', 'larder.toml:1: "outboundAllow" is not accepted'],
+    ['trustedProxies = ["10.0.0.1:80"]', 'larder.toml:1: "trustedProxies" must be addresses'],
     ['trustedProxies = [\n "10.0.0.0/8",\n "10.0.0.0/99",\n]', 'larder.toml:1: "trustedProxies" must be addresses'],
     ['corsOrigins = ["https://a.example/path"]', "larder.toml:1"],
     ['corsOrigins = "*"', "larder.toml:1"],
@@ -283,6 +286,7 @@ describe("values take one form", () => {
     const { config } = load({
       env: {
         LARDER_TRUSTED_PROXIES: "127.0.0.1, ::1 ,10.0.0.0/8",
+        LARDER_OUTBOUND_ALLOW: "192.168.1.20:8080,10.0.0.0/8:443,[fd00::1]:80,[fd00::]/8:80,fd00::/8",
         LARDER_HOST: "[::1]",
         LARDER_BASE_PATH: "/files/",
         LARDER_PUBLIC_URL: "https://files.example.org/files/",
@@ -290,6 +294,13 @@ describe("values take one form", () => {
       },
     });
     expect(config.trustedProxies).toEqual(["127.0.0.1/32", "::1/128", "10.0.0.0/8"]);
+    expect(config.outboundAllow).toEqual([
+      "192.168.1.20/32:8080",
+      "10.0.0.0/8:443",
+      "[fd00::1]/128:80",
+      "[fd00::]/8:80",
+      "fd00::/8",
+    ]);
     expect([config.host, config.basePath, config.publicUrl, config.rateLimits]).toEqual([
       "::1",
       "/files",

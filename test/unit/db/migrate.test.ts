@@ -54,6 +54,33 @@ test("the rows of each table are told before and after", () => {
   ]);
 });
 
+test("accounts that a provider's first sign-in made have no password that anybody knows", () => {
+  const before = MIGRATIONS.filter(({ id }) => id < "0024");
+  make(before);
+  const sqlite = new Database(path);
+  const addUser = (id: number, name: string) =>
+    sqlite.run(
+      `INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
+       VALUES (?1, ?2, ?2, ?2, ?2, 'user', 'free', 'x', 1000000)`,
+      [id, name],
+    );
+  const link = (id: number, createdAt: number) =>
+    sqlite.run("INSERT INTO oidc_identities (issuer, subject, user_id, created_at) VALUES ('i', ?1, ?1, ?2)", [
+      id,
+      createdAt,
+    ]);
+  addUser(1, "signed up");
+  addUser(2, "made by the provider");
+  addUser(3, "linked later");
+  link(2, 1_000_100);
+  link(3, 9_000_000);
+  sqlite.close();
+  make();
+  const migrated = new Database(path);
+  expect(migrated.query("SELECT has_password FROM users ORDER BY id").values().flat()).toEqual([1, 0, 1]);
+  migrated.close();
+});
+
 test("a step that fails undoes those before it, and is named", () => {
   make(FIRST);
   const before = contentOf();

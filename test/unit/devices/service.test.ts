@@ -148,7 +148,7 @@ describe("a refresh token", () => {
     const { register, auth, user, clock, refresh, count } = await setUp();
     const { tokens } = await register(PHONE);
     const second = await refresh(tokens.refreshToken);
-    clock.ms += 8 * DAY_MS;
+    clock.ms += 9 * DAY_MS;
     await auth.sweepSessions(100);
     expect(count("sessions")).toBe(1);
     expect(count("refresh_tokens")).toBe(2);
@@ -162,6 +162,44 @@ describe("a refresh token", () => {
     await auth.sweepSessions(100);
     expect(count("sessions")).toBe(0);
     expect(count("refresh_tokens")).toBe(0);
+  });
+});
+
+describe("a request that was begun by a sign-in", () => {
+  test("counts after its token has expired, for as long as nobody ends the sign-in", async () => {
+    const { auth, users, clock, checked, user } = await setUp();
+    const { token } = await auth.signIn(checked, CLIENT);
+    const principal = await auth.identify(token);
+    clock.ms += DAY_MS + 1;
+    expect(await reasonOf((async () => auth.identify(token))())).toBe("expired_token");
+    await auth.sweepSessions(100);
+    expect(auth.confirmSignedIn(principal).id).toBe(user.id);
+    await users.update(user.id, { isDisabled: true });
+    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
+    await users.update(user.id, { isDisabled: false });
+    expect(auth.confirmSignedIn(principal).id).toBe(user.id);
+    await auth.signOut(principal, false);
+    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
+  });
+
+  test("counts for a day after that at most", async () => {
+    const { auth, clock, checked, count } = await setUp();
+    const principal = await auth.identify((await auth.signIn(checked, CLIENT)).token);
+    clock.ms += 2 * DAY_MS + 1_000;
+    await auth.sweepSessions(100);
+    expect(count("sessions")).toBe(0);
+    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
+  });
+
+  test("of a device counts after refreshes, and not after it was registered again", async () => {
+    const { auth, register, refresh } = await setUp();
+    const first = await register(PHONE);
+    const principal = await auth.identify(first.tokens.accessToken);
+    let { refreshToken } = first.tokens;
+    for (let n = 0; n < 6; n++) ({ refreshToken } = (await refresh(refreshToken)).tokens);
+    expect(auth.confirmSignedIn(principal).id).toBe(principal.user.id);
+    await register(PHONE);
+    expect(() => auth.confirmSignedIn(principal)).toThrow("has ended");
   });
 });
 

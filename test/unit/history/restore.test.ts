@@ -5,6 +5,7 @@ import { HistoryService, RESTORE_CHANGES_MAX } from "../../../src/features/histo
 import type { RestoreOutcome, RestoreRequest } from "../../../src/features/history/types.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
+import { Turns } from "../../../src/lib/turns.ts";
 import { randomOf } from "../../support/random.ts";
 import { blobOf, reasonOf, TestTree } from "../tree/support.ts";
 
@@ -30,6 +31,7 @@ function open(quotaBytes: number | null = null) {
     treeWriter: tree.write,
     limitsOf: () => ({ quotaBytes, plan: "free" }),
     reachMs: 30 * DAY_MS,
+    turns: new Turns(8),
   });
   const run = (atMs: number, more: Partial<RestoreRequest> = {}) =>
     service.restore(user, { folderPath: "/", atMs, isDryRun: false, removesNew: false, isPartial: false, ...more });
@@ -115,6 +117,61 @@ async function expectNoDrift(accountId: number): Promise<void> {
   expect(await tree.read.recountBlobs()).toEqual([]);
 }
 
+describe("places that are too deep", () => {
+  const chain = (name: string, levels: number) => `/${name}`.repeat(levels);
+  /** Folders are put back from the top down: this one after what it has to leave first. */
+  const home = chain("q", 120);
+  /** Two branches, of which one lies in the other after a while, and has no room there where that is at its former place. */
+  function swapBranches(accountId: number) {
+    const folderAt = (path: string) => tree.read.findFolderByPath(accountId, path) ?? expect.unreachable();
+    for (const path of [chain("a", 200), home + chain("b", 100)])
+      tree.run((tx) => tree.write.ensureFolder(tx, accountId, path));
+    tree.clock.advance(5);
+    const atMs = tree.clock.nowMs();
+    tree.clock.advance(5);
+    tree.run((tx) => {
+      tree.write.updateFolder(tx, folderAt(chain("a", 100)), { folderPath: "/", name: "top" });
+      tree.write.updateFolder(tx, folderAt(`${home}/b`), { folderPath: `/top${chain("a", 100)}`, name: "b" });
+    });
+    tree.clock.advance(5);
+    return { atMs, folderAt };
+  }
+
+  test("wait for what makes room", async () => {
+    const { accountId, restore } = open();
+    const { atMs } = swapBranches(accountId);
+    const outcomes = await restore(atMs, { removesNew: true });
+    expect(outcomes).toMatchObject([{ change: "place" }, { change: "place" }]);
+    for (const path of [chain("a", 200), home + chain("b", 100)])
+      expect(tree.read.findFolderByPath(accountId, path)).toBeDefined();
+    await expectNoDrift(accountId);
+  });
+
+  test("are named where nothing makes room, and all else comes back", async () => {
+    const { accountId, restore } = open();
+    tree.addFile(accountId, `${home}/b`, "file", { blob: blobOf("file") });
+    tree.addFile(accountId, chain("a", 101), "inside", { blob: blobOf("inside") });
+    const { atMs, folderAt } = swapBranches(accountId);
+    const top = folderAt("/top");
+    // Longer than it was then.
+    tree.run((tx) => tree.write.ensureFolder(tx, accountId, `/top${chain("a", 99)}${chain("c", 100)}`));
+    const file = tree.read.findFileNamed(accountId, `/top${chain("a", 100)}/b`, "file") ?? expect.unreachable();
+    tree.run((tx) => tree.write.updateFile(tx, file, { name: "renamed" }));
+    const inTop = tree.read.findFileNamed(accountId, "/top/a", "inside") ?? expect.unreachable();
+    rewrite(accountId, inTop, "later");
+    tree.clock.advance(5);
+    const outcomes = await restore(atMs);
+    expect(tree.read.findFileNamed(accountId, "/top/a", "inside")?.digest).toBe(inTop.digest);
+    expect(outcomes).toContainEqual({
+      outcome: "skipped",
+      reason: "too_deep",
+      node: { publicId: top.publicId, isFolder: true, name: "top", folder: "/" },
+    });
+    expect(tree.read.findFileNamed(accountId, `${home}/b`, "file")).toBeDefined();
+    await expectNoDrift(accountId);
+  });
+});
+
 describe("everything brought back", () => {
   test.each(Array.from({ length: 12 }, (_, index) => index + 1))("is what it was (seed %i)", async (seed) => {
     const { accountId, restore } = open();
@@ -194,6 +251,35 @@ test("what is new stands aside, and stays where nobody asks for its removal", as
   expect(outcomes.map(summary)).toEqual(["new /f a.txt", "aside /f a (1).txt", "place /f a.txt"]);
   const names = (await allNodes(accountId)).map(({ name }) => name);
   expect(names).toEqual(["f", "a (1).txt", "a.txt"]);
+});
+
+test("others read and write while much is brought back", async () => {
+  const { accountId, restore } = open();
+  const many = 300;
+  const files = Array.from({ length: many }, (_, index) => tree.addFile(accountId, "/then", `${index}`));
+  const atMs = tree.clock.nowMs();
+  tree.clock.advance(5);
+  tree.run((tx) => {
+    for (const file of files) tree.write.move(tx, file, "/now");
+  });
+  const folderIds = ["/then", "/now"].map((path) => tree.read.findFolderByPath(accountId, path)?.id);
+  const countThen = () =>
+    tree.db.sqlite
+      .query<{ files: number }, [number]>("SELECT child_files AS files FROM folders WHERE node_id = ?1")
+      .get(folderIds[0] ?? 0)?.files ?? 0;
+  const seen = new Set<number>();
+  const state = { isOver: false };
+  const restored = restore(atMs).finally(() => {
+    state.isOver = true;
+  });
+  while (!state.isOver) {
+    await tree.writer.run(() => void seen.add(countThen()));
+    await Bun.sleep(0);
+  }
+  expect((await restored).filter(({ outcome }) => outcome === "done")).toHaveLength(many);
+  expect(countThen()).toBe(many);
+  // Neither nothing nor all: somebody else's transaction came in between.
+  expect([...seen].some((count) => count > 0 && count < many)).toBe(true);
 });
 
 test("a quota that is too small refuses all of it", async () => {

@@ -122,15 +122,38 @@ test("the scheme from Forwarded is the nearest proxy's", () => {
   expect(trusted.protocolOf(PROXY, new Headers())).toBeUndefined();
 });
 
-test("a local request has a loopback peer and no trace of a proxy", () => {
+test("a local request has a loopback peer, a Host of this machine and no trace of a proxy", () => {
+  const host = { Host: "localhost:8790" };
   for (const peer of ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"]) {
-    expect(isLocalRequest(peer, new Headers())).toBe(true);
+    expect(isLocalRequest(peer, new Headers(host))).toBe(true);
     for (const name of ["X-Forwarded-For", "Forwarded", "X-Real-IP", "X-Forwarded-Proto", "Via", "CF-Connecting-IP"]) {
-      expect(isLocalRequest(peer, new Headers({ [name]: "" }))).toBe(false);
+      expect(isLocalRequest(peer, new Headers({ ...host, [name]: "" }))).toBe(false);
     }
   }
-  expect(isLocalRequest("192.168.1.1", new Headers())).toBe(false);
-  expect(isLocalRequest("a socket", new Headers())).toBe(false);
+  expect(isLocalRequest("192.168.1.1", new Headers(host))).toBe(false);
+  expect(isLocalRequest("a socket", new Headers(host))).toBe(false);
+  const isLocalTo = (name: string) => isLocalRequest("127.0.0.1", new Headers({ Host: name }));
+  for (const name of [
+    "localhost",
+    "LOCALHOST:80",
+    "a.localhost",
+    "localhost.",
+    "127.0.0.1",
+    "127.1.2.3:1",
+    "[::1]:8790",
+  ])
+    expect([name, isLocalTo(name)]).toEqual([name, true]);
+  for (const name of [
+    "evil.example",
+    "localhost.evil.example",
+    "127.0.0.1.nip.io",
+    "notlocalhost",
+    "192.168.1.1",
+    "[",
+    "",
+  ])
+    expect([name, isLocalTo(name)]).toEqual([name, false]);
+  expect(isLocalRequest("127.0.0.1", new Headers())).toBe(false);
   expect(isForwarded(new Headers({ Host: "a" }))).toBe(false);
 });
 

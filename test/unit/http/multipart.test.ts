@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { AppError } from "../../../src/errors.ts";
+import { BodyPaces } from "../../../src/http/body-pace.ts";
 import { DEFAULT_FORM_LIMITS, type FormLimits, readMultipart } from "../../../src/http/read-multipart.ts";
 import { ClientGoneError } from "../../../src/http/request-body.ts";
 
@@ -26,6 +27,18 @@ function streamOf(pieces: Uint8Array[], failure?: Error): ReadableStream<Uint8Ar
   });
 }
 
+/** The pace of a form from a sender who signed in. */
+const OWN_FILE = {
+  get pace() {
+    return new BodyPaces({ perAddressMax: 1 }).follow(
+      () => "192.0.2.1",
+      "small",
+      () => {},
+    );
+  },
+  fileKind: "file",
+} as const;
+
 async function read(
   pieces: Uint8Array[],
   options: { type?: string | null; limits?: Partial<FormLimits>; failure?: Error; slowSink?: boolean } = {},
@@ -37,6 +50,7 @@ async function read(
     streamOf(pieces, options.failure),
     { ...DEFAULT_FORM_LIMITS, ...options.limits },
     {
+      ...OWN_FILE,
       beginFile(_file, fieldsSoFar) {
         fieldsAtFile = [...fieldsSoFar.keys()];
         return {
@@ -321,6 +335,7 @@ describe("when reading ends early", () => {
     );
     const full = new Error("disk full");
     const reading = readMultipart(TYPE, endless, DEFAULT_FORM_LIMITS, {
+      ...OWN_FILE,
       beginFile: () => ({
         write: () => {
           if (pulled > 3) throw full;

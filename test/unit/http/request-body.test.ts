@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
+import { BodyPaces } from "../../../src/http/body-pace.ts";
 import { forEachPiece } from "../../../src/http/request-body.ts";
 
 /** The shortest idle time that shows anything: Bun counts it in steps of four seconds. */
 const IDLE_SECONDS = 8;
+
+const paces = new BodyPaces({ perAddressMax: 1 });
 
 describe("a body that comes a byte at a time", () => {
   /** What becomes of one that takes longer than the idle time, a byte in less than that. */
@@ -16,7 +19,8 @@ describe("a body that comes a byte at a time", () => {
         let bytes = 0;
         const count = (piece: Uint8Array) => void (bytes += piece.length);
         const keepOpen = () => server.timeout(request, IDLE_SECONDS);
-        await forEachPiece(request.body, count, isKeptOpen ? keepOpen : undefined);
+        const pace = paces.follow(() => "192.0.2.1", "file", isKeptOpen ? keepOpen : () => {});
+        await forEachPiece(request.body, count, pace);
         return new Response(`got ${bytes}`);
       },
       error: () => new Response("cut"),

@@ -91,7 +91,7 @@ test("what deletes by age waits while the clock is doubted, and says so; asked f
     },
   });
   const jobs = [job("trash", true), job("search", false)];
-  const clockWatch = { doubtedUntilMs: () => START_MS + DAY };
+  const clockWatch = { doubtedUntilMs: () => START_MS + DAY, look: () => undefined };
   const options = { db, writer, clock, log: silentLog, jobs, clockWatch, missedAfterMs: 0, missedApartMs: 0 };
   const scheduler = new Scheduler(options);
   scheduler.start();
@@ -104,4 +104,16 @@ test("what deletes by age waits while the clock is doubted, and says so; asked f
   ]);
   expect(await scheduler.runNow("trash")).toEqual({ isOk: true, text: "done" });
   await scheduler.stop();
+});
+
+test("a job that ends right after a leap doesn't hide it from the next start", async () => {
+  const { db, writer, clock, time, watch } = machine();
+  const clockWatch = watch();
+  const snapshot: Job = { name: "snapshot", schedule: "0 3 * * *", description: "A job.", run: async () => "done" };
+  const scheduler = new Scheduler({ db, writer, clock, log: silentLog, jobs: [snapshot], clockWatch });
+  // Within the minute between two looks at the clock.
+  time.wallMs += 400 * DAY;
+  expect(await scheduler.runNow("snapshot")).toEqual({ isOk: true, text: "done" });
+  await scheduler.stop();
+  expect(watch().doubtedUntilMs()).toBe(time.wallMs + DAY);
 });

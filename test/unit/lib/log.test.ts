@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createLog, logForm } from "../../../src/lib/log.ts";
+import { announcer, createLog, logForm, usesColors } from "../../../src/lib/log.ts";
 import { insideRequest, nameRequest, outsideRequests } from "../../../src/lib/request-context.ts";
 
 function collecting(form: "json" | "pretty" = "json", level: "debug" | "info" = "info") {
@@ -33,6 +33,34 @@ test("no form lets a control character through", () => {
     // oxlint-disable-next-line no-control-regex -- it is what must not be there
     expect(lines.join("").slice(0, -1)).not.toMatch(/[\u0000-\u001f\u007f-\u009f]/);
   }
+});
+
+test("a pretty line is coloured where that is wanted, and never by what it tells", () => {
+  const lines: string[] = [];
+  const log = createLog("pretty", "info", (line) => lines.push(line), { isColored: true });
+  log.warn("Careful.", { name: "a\u001b[31mb" });
+  const [line = ""] = lines;
+  expect(line).toContain("\u001b[33mwarn \u001b[0m Careful.");
+  expect(line).toContain("a\\u001b[31mb");
+  expect(Bun.stripANSI(line)).toMatch(/^\S+Z warn {2}Careful\. name="a\\u001b\[31mb"\n$/);
+});
+
+test("colours are for terminals, and NO_COLOR says no", () => {
+  expect(usesColors({}, true)).toBe(true);
+  expect(usesColors({ NO_COLOR: "" }, true)).toBe(true);
+  expect(usesColors({ NO_COLOR: "1" }, true)).toBe(false);
+  expect(usesColors({ TERM: "dumb" }, true)).toBe(false);
+  expect(usesColors({}, false)).toBe(false);
+});
+
+test("what is announced is plain, and a line of JSON where JSON is wanted", () => {
+  const written: string[] = [];
+  const write = (line: string) => written.push(line);
+  announcer("auto", write)("listening on http://a:1");
+  announcer("pretty", write)("one line", "two\nlines\n");
+  announcer("json", write)("one line", "two\nlines\n");
+  expect(written.slice(0, 2)).toEqual(["listening on http://a:1\n", "two\nlines\n"]);
+  expect(JSON.parse(written[2] ?? "")).toMatchObject({ level: "info", message: "one line" });
 });
 
 test("a line for a request carries its id, also after awaiting, and a shared commit carries none", async () => {

@@ -205,6 +205,7 @@ test("over SMTP: greylisted mails come later, a subject ends no line, and codes 
       passwordFile: null,
       caFile: null,
       from: "larder@example.test",
+      verify: false,
     };
     const smtp = openSmtp({ mail, publicUrl: "http://files.example.test" });
     if (smtp === undefined) throw new Error("no transport");

@@ -36,6 +36,7 @@ const mail = {
   passwordFile: null,
   caFile: null,
   from: "larder@example.test",
+  verify: false,
 };
 const publicUrl = "https://files.example.test";
 

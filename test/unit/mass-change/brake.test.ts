@@ -46,6 +46,7 @@ beforeEach(() => {
     trashBytes: 0,
     reservedBytes: 0,
     usedBytes: 0,
+    nodes: 0,
   });
   brake = new MassChangeBrake({ sqlite, clock, events, tree: { usage }, filesMax: 10, percentMax: 25 });
   holds = new HoldService({

@@ -126,6 +126,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
         },
         session: {
           publicId: "s",
+          originId: "s",
           kind: "mobile",
           createdAtMs: 0,
           expiresAtMs: 0,

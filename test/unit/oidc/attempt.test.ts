@@ -12,8 +12,8 @@ const attempt: Attempt = {
   returnTo: "/docs",
   mode: "cookie",
   challenge: "",
-  linkTo: "",
-  linkBasis: "",
+  bySession: null,
+  startedAtMs: 0,
   expiresAtMs: 1_000,
 };
 const seal = new AttemptSeal(new Uint8Array(32).fill(7));

@@ -8,14 +8,14 @@ test("a challenge is good once, for what it was made for, and for five minutes",
   const challenges = new Challenges(clock);
   const [first, second, third, last] = [
     challenges.issue("sign-in"),
-    challenges.issue(7),
+    challenges.issue("add:ses_7"),
     challenges.issue("sign-in"),
     challenges.issue("sign-in"),
   ];
   expect(challenges.take(first, "sign-in")).toBe(true);
   expect(challenges.take(first, "sign-in")).toBe(false);
-  expect(challenges.take(second, 8)).toBe(false);
-  expect(challenges.take(second, 7)).toBe(false);
+  expect(challenges.take(second, "add:ses_8")).toBe(false);
+  expect(challenges.take(second, "add:ses_7")).toBe(false);
   expect(challenges.take("made up", "sign-in")).toBe(false);
   clock.ms = 5 * MINUTE_MS - 1;
   expect(challenges.take(third, "sign-in")).toBe(true);

@@ -39,6 +39,7 @@ beforeEach(async () => {
     clock,
     log: silentLog,
     users,
+    apiKeys: { revokeAll: () => {} },
     auth: { endSessions: (_tx, userId) => void endedSessionsOf.push(userId) },
     events,
     mail,
@@ -64,7 +65,7 @@ test("a link works for 30 minutes and not a moment longer", async () => {
   expect(resets.isOpen(token)).toBe(true);
   tree.clock.advance(1);
   expect(resets.isOpen(token)).toBe(false);
-  await expect(resets.reset(token, "a new password")).rejects.toThrow("This link has been used");
+  await expect(resets.reset(token, "a new password", false)).rejects.toThrow("This link has been used");
   expect(endedSessionsOf).toEqual([]);
   expect(await tree.writer.run(() => resets.sweep(10))).toBe(1);
 });
@@ -72,7 +73,7 @@ test("a link works for 30 minutes and not a moment longer", async () => {
 test("a link that ends while the password is hashed changes nothing", async () => {
   const token = await resets.issueNow(ada.id);
   const before = users.findCredentials(ada.email)?.passwordHash;
-  const refused = resets.reset(token, "a new password").catch((error: unknown) => error);
+  const refused = resets.reset(token, "a new password", false).catch((error: unknown) => error);
   await resets.issueNow(ada.id);
   expect(await refused).toBeInstanceOf(Error);
   expect(users.findCredentials(ada.email)?.passwordHash).toBe(before ?? "");

@@ -32,6 +32,7 @@ describe("plans", () => {
     expect(plans.enterprise.limits.downloads).toBeNull();
     expect(plans.free.maxFileSizeBytes).toBe(10_485_760);
     expect(plans.signinCeiling).toBe(2000);
+    expect(plans.wrongPasswords).toEqual({ perMinute: 5, perMinuteOfAddress: 20, perHour: 50 });
   });
 
   test("have no rate limits where these are off, whatever else is configured", () => {
@@ -40,6 +41,7 @@ describe("plans", () => {
       expect(Object.values(plan.limits)).toEqual(CATEGORIES.map(() => null));
     }
     expect(plans.signinCeiling).toBeNull();
+    expect(plans.wrongPasswords).toEqual({ perMinute: 5, perMinuteOfAddress: 20, perHour: 50 });
     expect(plans.pro.devices).toBe(1);
   });
 
@@ -82,7 +84,7 @@ describe("usage of an account", () => {
       ],
       transfers: input.transfers,
       devices: { count: 2, limit: 3 },
-      plan: { name: "free", maxFileSize: 10_485_760 },
+      plan: { name: "free", maxFileSize: 10_485_760, maxNodes: 200_000 },
     });
     expect(accountUsage(input).storage.quota).toBe(5_368_709_120);
   });

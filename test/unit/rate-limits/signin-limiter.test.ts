@@ -177,9 +177,95 @@ describe("sign-in tries", () => {
     }
   });
 
-  test("are unlimited where limits are switched off", async () => {
+  test("that are right are unlimited where limits are switched off", async () => {
     const { attempt } = setUp({ rateLimits: "off" });
-    for (let i = 0; i < 100; i++) expect(await attempt(false, "free")).toBe("wrong null/null");
+    for (let i = 0; i < 100; i++) expect(await attempt(true, "free")).toBe("right null/null");
+  });
+
+  test.each([
+    ["switched off", { rateLimits: "off" }],
+    ["multiplied", { limitMultiplier: 100 }],
+    ["multiplied by the configuration", { limitMultiplier: 100, overrides: { free: { limits: { signin: 500 } } } }],
+  ] as const)("that are wrong stay limited where limits are %s", async (_how, settings) => {
+    // The household preset let 500 wrong passwords a minute through, and rateLimits=off any number.
+    const { attempt, clock } = setUp(settings);
+    for (let i = 1; i <= 5; i++) expect(await attempt(false, "enterprise")).toBe(`wrong ${5 - i}/5`);
+    expect(await attempt(true, "enterprise")).toBe("refused 0/5");
+    for (let i = 0; i < 15; i++) expect(await attempt(false, undefined, `${i}@example.org`)).toBe("wrong 4/5");
+    expect(await attempt(false, undefined, "unknown@example.org")).toBe("refused 0/20");
+    expect(await attempt(true, "free", ADA, THERE)).toStartWith("right");
+    clock.ms += 60_000;
+    expect(await attempt(true, "free")).toStartWith("right");
+  });
+
+  test("that are wrong are at most 50 an hour for an address and an account", async () => {
+    const { attempt, signin, clock } = setUp();
+    for (let i = 0; i < 50; i++) {
+      expect(await attempt(false, "pro")).toStartWith("wrong");
+      clock.ms += 12_001;
+    }
+    const gate = await signin.before(HERE, ADA, "pro");
+    const resetAtMs = START_MS + 3_600_000;
+    expect(gate).toMatchObject({
+      allowed: false,
+      verdict: { category: "signin", limit: 50, remaining: 0, windowSeconds: 3600, resetAtMs },
+    });
+    expect(await signin.beforeElsewhere(HERE, ADA)).toMatchObject({
+      allowed: false,
+      verdict: { limit: 50, resetAtMs },
+    });
+    expect(await attempt(true, "pro", ADA, THERE)).toBe("right 9/10");
+    expect(await attempt(true, "pro", "bob@example.org")).toBe("right 9/10");
+    clock.ms = resetAtMs - 1;
+    expect(await attempt(true, "pro")).toBe("refused 0/50");
+    clock.ms = resetAtMs;
+    expect(await attempt(true, "pro")).toBe("right 9/10");
+  });
+
+  test("that the hour refuses are let through after the time that is shown, whatever the minute says", async () => {
+    const { attempt, signin, clock } = setUp();
+    for (let i = 0; i < 45; i++) {
+      await attempt(false, "free");
+      clock.ms += 60_000;
+    }
+    clock.ms = START_MS + 3_599_000;
+    for (let i = 0; i < 5; i++) expect(await attempt(false, "free")).toStartWith("wrong");
+    const gate = await signin.before(HERE, ADA, "free");
+    // The oldest of 50 leaves in a second, but the five of this minute only in 60.
+    expect(gate).toMatchObject({ allowed: false, verdict: { limit: 50, resetAtMs: clock.ms + 60_000 } });
+    clock.ms += 60_000;
+    expect(await attempt(true, "free")).toBe("right 4/5");
+  });
+
+  test("stay limited to 50 an hour where the configuration sets free's own limit", async () => {
+    const { attempt } = setUp({ overrides: { free: { limits: { signin: null } } } });
+    for (let i = 0; i < 20; i++) expect(await attempt(false, "free")).toBe("wrong null/null");
+    expect(await attempt(false, "free")).toBe("refused 0/20");
+    const other = setUp({ overrides: { free: { limits: { signin: 1000 } } } });
+    for (let i = 1; i <= 50; i++) expect(await other.attempt(false, "free")).toBe(`wrong ${1000 - i}/1000`);
+    expect(await other.attempt(false, "free")).toBe("refused 0/50");
+  });
+
+  test("that fail by their code count for the account, and not for the address", async () => {
+    const { signin, attempt } = setUp();
+    for (let i = 0; i < 20; i++) attemptOf(await signin.beforeElsewhere(HERE, `${i}@example.org`)).failedByCode();
+    expect(await attempt(false, "free", "0@example.org")).toBe("wrong 3/5");
+    for (let i = 0; i < 3; i++) attemptOf(await signin.beforeElsewhere(HERE, "0@example.org")).failedByCode();
+    expect(await attempt(true, "free", "0@example.org")).toBe("refused 0/5");
+  });
+
+  test("at many accounts all at once make no more wrong ones than one after the other", async () => {
+    const { signin } = setUp({ rateLimits: "off" });
+    const outcomes = await Promise.all(
+      Array.from({ length: 100 }, async (_, i) => {
+        const gate = await signin.before(HERE, `${i}@example.org`, undefined);
+        if (!gate.allowed) return "refused";
+        await Promise.resolve();
+        gate.attempt.failed();
+        return "wrong";
+      }),
+    );
+    expect(outcomes.filter((outcome) => outcome === "wrong")).toHaveLength(20);
   });
 
   test("show headers of their own category", async () => {
@@ -241,6 +327,6 @@ test("names typed at sign-in don't reach the disk", async () => {
   if (gate.allowed) gate.attempt.failed();
   await limiter.flush();
   const stored = db.sqlite.query("SELECT subject FROM rate_hits").all();
-  expect(stored).toHaveLength(3);
+  expect(stored).toHaveLength(5);
   expect(JSON.stringify(stored)).not.toContain("secret");
 });

@@ -4,6 +4,7 @@ import { RewindService } from "../../../src/features/rewind/service.ts";
 import type { RewindOutcome } from "../../../src/features/rewind/types.ts";
 import type { FileNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
+import { Turns } from "../../../src/lib/turns.ts";
 import { randomOf } from "../../support/random.ts";
 import { blobOf, TestTree } from "../tree/support.ts";
 
@@ -26,6 +27,7 @@ beforeEach(() => {
     deviceIdOf: () => DEVICE,
     limitsOf: () => ({ quotaBytes }),
     onDeleted: () => {},
+    turns: new Turns(8),
   });
 });
 afterEach(() => tree.close());

@@ -133,6 +133,25 @@ test.each(seedsToRun([1]))(
   120_000,
 );
 
+test("a search finds what was changed while an earlier search still waited for the index", async () => {
+  const tree = newTree();
+  const accountId = tree.addAccount();
+  const reader = new Reader(tree.path, silentLog);
+  const { search, indexer } = searchOver(tree, reader);
+  await indexer.drain();
+  const add = (index: number) => tree.addFile(accountId, "/", `beach ${index}.txt`);
+  const [first] = Array.from({ length: 64 }, (_, index) => add(index));
+  const ask = (q: string) => search.search({ accountId, q, folderPath: undefined, offset: 0, limit: 5 });
+  const earlier = ask("beach");
+  // More changes than the pass that the earlier search began goes through.
+  for (let index = 64; index < 200; index++) add(index);
+  if (first !== undefined) tree.run((tx) => tree.write.updateFile(tx, first, { name: "zebra.txt" }));
+  expect(await ask("zebra")).toMatchObject({ total: 1, isBehind: false });
+  await earlier;
+  expect(await ask("beach")).toMatchObject({ total: 199, isBehind: false });
+  reader.close();
+});
+
 test("a database that never had an index gets one, while its files change", async () => {
   const tree = newTree();
   const accountId = tree.addAccount();

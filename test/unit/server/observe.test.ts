@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { BodyPaces } from "../../../src/http/body-pace.ts";
 import { ClientAddresses } from "../../../src/http/client-address.ts";
 import { beginExchange } from "../../../src/http/exchange.ts";
 import { silentLog } from "../../../src/lib/log.ts";
@@ -17,6 +18,7 @@ test("a request that is no line of the log is not asked for its client's address
       isTls: false,
       peerOf: () => `192.0.2.${++asked}`,
       keepOpen: () => {},
+      bodies: new BodyPaces({ perAddressMax: 1 }),
     });
     const log = { ...silentLog, info: (_message: string, fields?: object) => void lines.push(fields) };
     const observe = observeRequests({ log, logRequests, isDebugging: false, statistics: { note: () => {} } });

@@ -17,6 +17,7 @@ let db: Db;
 let writer: Writer;
 let nowMs: number;
 let roomBytes: number;
+let passwords: string;
 let errors: string[];
 let snapshots: Snapshots;
 
@@ -28,6 +29,7 @@ beforeEach(() => {
   writer = new Writer(db.sqlite, silentLog);
   nowMs = Date.UTC(2026, 5, 1);
   roomBytes = 1e12;
+  passwords = "first";
   errors = [];
   snapshots = open();
 });
@@ -49,13 +51,14 @@ function open(): Snapshots {
     everyMs,
     keepMs: 7 * 24 * 60 * minuteMs,
     availableBytes: () => roomBytes,
+    urgentMark: () => passwords,
   });
 }
 
 const change = async (isQuiet = false) => writer.run(() => void db.sqlite.run("INSERT INTO t VALUES (1)"), { isQuiet });
 
 describe("a snapshot is due", () => {
-  test("where there is none, and then a minute after a change, not before and not without", async () => {
+  test("where there is none, and then 15 seconds after the last, not before and not without a change", async () => {
     expect(await snapshots.takeWhenDue()).toBeDefined();
     nowMs += 24 * 60 * minuteMs;
     expect(await snapshots.takeWhenDue()).toBeUndefined();
@@ -64,10 +67,38 @@ describe("a snapshot is due", () => {
     await change();
     expect(await snapshots.takeWhenDue()).toBeDefined();
     await change();
-    nowMs += minuteMs - 1;
+    nowMs += 15_000 - 1;
     expect(snapshots.isDue()).toBe(false);
     nowMs += 1;
     expect(await snapshots.takeWhenDue()).toBeDefined();
+  });
+
+  test("at once after a new password, and two seconds later after another one", async () => {
+    await snapshots.take("scheduled");
+    nowMs += 2_000;
+    await change();
+    expect(snapshots.isDue()).toBe(false);
+    passwords = "second";
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+    await change();
+    passwords = "third";
+    nowMs += 1_999;
+    expect(snapshots.isDue()).toBe(false);
+    nowMs += 1;
+    expect(await snapshots.takeWhenDue()).toBeDefined();
+  });
+
+  test("at a stop only where something has changed, however short ago the last was", async () => {
+    await snapshots.take("scheduled");
+    await snapshots.takeAtStop();
+    expect(snapshots.list().map(({ label }) => label)).toEqual(["scheduled"]);
+    await change();
+    await snapshots.takeAtStop();
+    expect(snapshots.list().map(({ label }) => label)).toEqual(["stop", "scheduled"]);
+    roomBytes = 0;
+    await change();
+    await snapshots.takeAtStop();
+    expect(snapshots.list()).toHaveLength(2);
   });
 
   test("after a change by another process, and once after a start", async () => {
@@ -114,12 +145,13 @@ describe("a snapshot is due", () => {
     await snapshots.take("scheduled");
     nowMs -= 365 * 24 * 60 * minuteMs;
     let count = 0;
-    for (let minute = 0; minute < 30; minute++) {
+    for (let look = 0; look < 30; look++) {
       await change();
       if ((await snapshots.takeWhenDue()) !== undefined) count++;
-      nowMs += minuteMs;
+      nowMs += 10_000;
     }
-    expect(count).toBeLessThanOrEqual(6);
+    // 33 seconds apart.
+    expect(count).toBeLessThanOrEqual(8);
   });
 });
 

@@ -38,6 +38,29 @@ test("keeps few of long ago and many of late, within its bounds", () => {
   }
 });
 
+test("with a snapshot each 15 seconds, in hours with changes and nights without, every age has one near it", () => {
+  let kept: Snapshot[] = [];
+  let largest = 0;
+  let nowMs = 0;
+  for (; nowMs < 9 * DAY_MS; nowMs += 15_000) {
+    // Some hours of changes a day.
+    if (nowMs % DAY_MS > 3 * 60 * MINUTE_MS) continue;
+    kept.unshift(snapshot(nowMs));
+    const maxCount = kept.length > 60 ? 40 : 60;
+    const gone = new Set(chooseSuperfluous(kept, nowMs, { ...keeping, maxCount }));
+    kept = kept.filter((one) => !gone.has(one));
+    largest = Math.max(largest, kept.length);
+  }
+  expect(largest).toBeLessThanOrEqual(60);
+  const agesMs = kept.map(({ takenAtMs }) => nowMs - takenAtMs);
+  expect(Math.max(...agesMs)).toBeGreaterThan(6 * DAY_MS);
+  // Within the last hours of changes, and from day to day.
+  for (const [index, ageMs] of agesMs.entries()) {
+    const nextMs = agesMs[index + 1] ?? 7 * DAY_MS;
+    expect(nextMs - ageMs).toBeLessThan(Math.max(2 * DAY_MS, ageMs));
+  }
+});
+
 test("keeps the newest three, however large and however old they are", () => {
   expect(live(2, keeping, 1e9).kept).toHaveLength(3);
   const old = [3, 2, 1].map((at) => snapshot(at));

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { openStoreJournal } from "../../../src/features/store-journal/open.ts";
+import { openEndedShares, openStoreJournal } from "../../../src/features/store-journal/open.ts";
 import { rebuildDatabase, type RebuildReport } from "../../../src/features/store-journal/rebuild.ts";
 import type { StoreJournal } from "../../../src/features/store-journal/service.ts";
 import { silentLog } from "../../../src/lib/log.ts";
@@ -17,15 +17,8 @@ export function openJournal(tree: TestTree, epoch = ""): StoreJournal {
   const blobs = join(tree.directory, "blobs");
   mkdirSync(join(blobs, "sha256"), { recursive: true });
   const { sqlite } = tree.db;
-  return openStoreJournal({
-    sqlite,
-    writer: tree.writer,
-    clock: tree.clock,
-    log: silentLog,
-    blobs,
-    checkStore: () => undefined,
-    epoch,
-  });
+  const common = { sqlite, writer: tree.writer, log: silentLog, blobs, checkStore: () => undefined };
+  return openStoreJournal({ ...common, clock: tree.clock, endedShares: openEndedShares(common), epoch });
 }
 
 /** Makes a database from the objects alone. @returns what was said of it, and all that it holds */
@@ -50,7 +43,7 @@ export async function rebuild(tree: TestTree): Promise<{ report: RebuildReport; 
 export type Held = Record<string, readonly unknown[]>;
 
 const HELD: Readonly<Record<string, string>> = {
-  accounts: `SELECT u.public_id, u.email, u.name, u.role, u.plan, u.disabled_at, u.created_at, u.settings, a.files, a.folders,
+  accounts: `SELECT u.public_id, u.email, u.name, u.role, u.plan, u.disabled_at, u.created_at, u.settings, u.email_unconfirmed_since, a.files, a.folders,
     a.file_bytes, a.version_bytes, a.trash_bytes, a.quota_bytes, (SELECT public_id FROM nodes WHERE id = a.root_id) AS root
     FROM users u JOIN accounts a ON a.id = u.id WHERE a.root_id > 0 ORDER BY 1`,
   nodes: `SELECT n.public_id, (SELECT public_id FROM users WHERE id = n.account_id) AS account,
@@ -72,10 +65,14 @@ const HELD: Readonly<Record<string, string>> = {
   types: `SELECT (SELECT public_id FROM users WHERE id = account_id) AS account, type, files, bytes FROM usage_types
     WHERE files > 0 ORDER BY 1, 2`,
   shares: `SELECT s.public_id, n.public_id AS node, s.kind, hex(s.nonce), hex(s.token_hash), s.created_at, s.label, s.expires_at,
-    s.grant_epoch, s.pinned_version, s.hides_location, s.can_write, s.recipient_email_key,
+    s.grant_epoch, s.pinned_version, s.hides_location, s.can_write, s.shows_versions, s.recipient_email_key, s.password_hash,
+    s.max_downloads, s.max_upload_bytes, s.max_uploads_per_address, CASE WHEN ifnull(s.max_downloads, s.max_upload_bytes) IS NOT NULL
+      THEN json_array(s.downloads, s.uploaded_bytes) END AS used,
     (SELECT public_id FROM users WHERE id = s.recipient_id) AS recipient,
     (SELECT public_id FROM users WHERE id = s.account_id) AS account FROM shares s JOIN nodes n ON n.id = s.node_id
-    WHERE s.password_hash IS NULL ORDER BY 1`,
+    ORDER BY 1`,
+  places: `SELECT n.public_id, p.at, (SELECT public_id FROM nodes WHERE id = p.parent_id) AS parent, p.kind, p.name, p.sort_key
+    FROM former_places p JOIN nodes n ON n.id = p.node_id ORDER BY 1, p.seq`,
   blobs: "SELECT lower(hex(digest)) AS digest, size_bytes, crc32, refs FROM blobs WHERE refs > 0 ORDER BY 1",
 };
 

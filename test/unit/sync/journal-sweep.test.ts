@@ -148,7 +148,8 @@ test("a large copy that is being made is no deletion to wait for", async () => {
   }
   const options = { onConflict: "rename", preserveMetadata: true, createdBy: accountId, quotaBytes: null } as const;
   const copying = treeWriter.copyLarge(writer, folder, "/to", options);
-  await writer.run(() => {});
-  expect([count("nodes WHERE parent_id IS NULL AND name <> '/'"), tree.isReaping(accountId)]).toEqual([1, false]);
+  const staged = () => count("nodes WHERE parent_id IS NULL AND name <> '/'");
+  while (staged() === 0) await writer.run(() => {});
+  expect([staged(), tree.isReaping(accountId)]).toEqual([1, false]);
   await copying;
 });

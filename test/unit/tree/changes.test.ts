@@ -195,6 +195,7 @@ describe("a large copy", () => {
     tree.addFolder(accountId, "/src", "empty");
     const before = tree.read.usage(accountId);
     const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
+    await tree.untilStaged();
     const meanwhile = await tree.writer.run((tx) => tree.write.reapSome(tx));
     expect([meanwhile, tree.read.findFolderByPath(accountId, "/to")]).toEqual([0, undefined]);
     await expectNoDrift();

@@ -11,6 +11,7 @@ import { type ChangePosition, NOTHING_KNOWN } from "../../../src/features/tree/c
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
 import { fold } from "../../../src/lib/path.ts";
+import { Turns } from "../../../src/lib/turns.ts";
 import { randomOf } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
@@ -103,6 +104,7 @@ function services(accountId: number) {
     tree: tree.read,
     treeWriter: tree.write,
     limitsOf: () => ({ quotaBytes: null, plan: "free" as const }),
+    turns: new Turns(8),
   };
   const history = new HistoryService({ ...common, reachMs: 30 * DAY_MS });
   const rewinding = new RewindService({ ...common, deviceIdOf: () => DEVICE, onDeleted: () => undefined });

@@ -86,6 +86,7 @@ describe("a row of the journal", () => {
     fill("/src", 250);
     const before = tree.read.headOf(accountId);
     const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions, PHONE);
+    await tree.untilStaged();
     const folder = { accountId, parentPath: "/", name: "meanwhile", metadata: {} };
     const { seq: meanwhile } = await tree.writer.run((tx) => tree.write.createFolder(tx, folder));
     const copy = await copying;
@@ -107,7 +108,7 @@ describe("a row of the journal", () => {
 test("what a large copy brought is new to who asked while it was made, also after a change", async () => {
   fill("/src/deep", 250);
   const copying = tree.write.copyLarge(tree.writer, folderAt("/src"), "/to", copyOptions);
-  await tree.writer.run(() => undefined);
+  await tree.untilStaged();
   const meanwhile = tree.read.headOf(accountId);
   const copy = await copying;
   const edited = tree.read.findFileNamed(accountId, "/to/src/deep", "f 9");

@@ -36,13 +36,22 @@ export class TestTree {
   readonly read: TreeReader;
   readonly write: TreeWriter;
 
+  /** How many files and folders each account may hold. */
+  maxNodes: number | null = null;
+
   constructor() {
     const path = join(this.directory, "larder.db");
     this.db = openDatabase(path);
     migrate(this.db.sqlite, silentLog);
     this.writer = new Writer(this.db.sqlite, silentLog);
     this.thread = new Reader(path, silentLog);
-    this.store = new TreeStore({ sqlite: this.db.sqlite, reader: this.thread, clock: this.clock, log: silentLog });
+    this.store = new TreeStore({
+      sqlite: this.db.sqlite,
+      reader: this.thread,
+      clock: this.clock,
+      log: silentLog,
+      maxNodesOf: () => this.maxNodes,
+    });
     this.read = new TreeReader(this.store);
     this.write = new TreeWriter(this.store);
   }
@@ -94,6 +103,12 @@ export class TestTree {
 
   addFolder(accountId: number, parentPath: string, name: string) {
     return this.run((tx) => this.write.createFolder(tx, { accountId, parentPath, name, metadata: {} }));
+  }
+
+  /** Waits until a large copy has begun to be made. */
+  async untilStaged(): Promise<void> {
+    const staged = this.db.sqlite.query("SELECT id FROM nodes WHERE parent_id IS NULL AND name <> '/'");
+    while (staged.get() === null) await this.writer.run(() => undefined);
   }
 
   close(): void {

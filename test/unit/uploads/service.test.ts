@@ -99,6 +99,7 @@ async function send(upload: Upload, index: number): Promise<void> {
     declaredBytes: undefined,
     digest: undefined,
     read: async (take) => take(bytes),
+    confirm: permit,
   });
 }
 
@@ -114,6 +115,8 @@ async function reasonOf(promise: Promise<unknown>): Promise<string | undefined> 
 
 const nothing = { digest: undefined, capture: { location: undefined, capturedAt: undefined } };
 const sweep = () => uploads.sweep(new AbortController().signal);
+/** A sender who may write. */
+const permit = () => undefined;
 const stateOf = (upload: Upload) => uploads.progress(uploads.get(user, upload.publicId));
 const reservedBytes = () => tree.read.usage(user.id).reservedBytes;
 const stagedFiles = () => fs.readdirSync(join(tree.directory, "uploads"));
@@ -165,7 +168,7 @@ describe("an upload session", () => {
     // Before the sweep came by, too.
     expect(stateOf(upload).status).toBe("expired");
     expect(await reasonOf(send(upload, 2))).toBe("upload_expired");
-    expect(await reasonOf(uploads.complete(user, upload, nothing))).toBe("upload_expired");
+    expect(await reasonOf(uploads.complete({ user, confirm: permit }, upload, nothing))).toBe("upload_expired");
     expect(reservedBytes()).toBe(3000);
   });
 
@@ -190,10 +193,10 @@ describe("an upload session", () => {
   test("is remembered for a week after its time", async () => {
     const upload = await begin();
     for (const index of [0, 1, 2]) await send(upload, index);
-    const file = await uploads.complete(user, upload, nothing);
+    const file = await uploads.complete({ user, confirm: permit }, upload, nothing);
     tree.clock.advance(24 * HOUR_MS);
     await sweep();
-    expect((await uploads.complete(user, upload, nothing)).publicId).toBe(file.publicId);
+    expect((await uploads.complete({ user, confirm: permit }, upload, nothing)).publicId).toBe(file.publicId);
     tree.clock.advance(7 * 24 * HOUR_MS);
     await sweep();
     expect(() => uploads.get(user, upload.publicId)).toThrow("not found");
@@ -258,6 +261,7 @@ describe("an upload session", () => {
       scope: 0,
       declaredBytes: undefined,
       digest: undefined,
+      confirm: permit,
       read: async (take) => {
         await take(Buffer.alloc(1024, 9));
         tree.clock.advance(24 * HOUR_MS);
@@ -304,7 +308,7 @@ describe("complete", () => {
   test("settles the quota, and a recount finds no drift (D22)", async () => {
     const upload = await begin();
     for (const index of [2, 0, 1]) await send(upload, index);
-    await uploads.complete(user, upload, nothing);
+    await uploads.complete({ user, confirm: permit }, upload, nothing);
     expect(tree.read.usage(user.id)).toMatchObject({ reservedBytes: 0, fileBytes: 3000, usedBytes: 3000 });
     expect(room.reservedBytes).toBe(0);
     await begin();
@@ -321,6 +325,7 @@ describe("complete", () => {
         scope: 0,
         declaredBytes: undefined,
         digest: undefined,
+        confirm: permit,
         read: async (take) => {
           await take(Buffer.alloc(512, 9));
           await promise;
@@ -329,7 +334,7 @@ describe("complete", () => {
       }),
     );
     while (!stagedFiles().some((name) => name.endsWith(".part"))) await new Promise(setImmediate);
-    const file = await uploads.complete(user, upload, nothing);
+    const file = await uploads.complete({ user, confirm: permit }, upload, nothing);
     resolve();
     expect(await late).toBe("upload_state");
     expect(file.sizeBytes).toBe(3000);
@@ -342,7 +347,7 @@ describe("an automatic upload", () => {
     const made = async (entry: Partial<UploadEntry> = {}) => {
       const upload = await begin({ automatic: true, ...entry });
       for (const index of [0, 1, 2]) await send(upload, index);
-      return uploads.complete(user, upload, nothing);
+      return uploads.complete({ user, confirm: permit }, upload, nothing);
     };
     const { publicId, digest } = await made();
     expect((await made({ name: "b.bin" })).publicId).toBe(publicId);
@@ -359,7 +364,7 @@ describe("an automatic upload", () => {
     const upload = await begin({ automatic: true });
     for (const index of [0, 1, 2]) await send(upload, index);
     isDeleted = true;
-    expect(await reasonOf(uploads.complete(user, upload, nothing))).toBe("deleted_by_you");
+    expect(await reasonOf(uploads.complete({ user, confirm: permit }, upload, nothing))).toBe("deleted_by_you");
     expect([stateOf(upload).status, reservedBytes(), told]).toEqual(["uploading", 3000, []]);
   });
 });

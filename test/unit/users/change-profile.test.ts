@@ -25,10 +25,17 @@ beforeEach(async () => {
   });
   told = [];
   events.on("security.credentials_changed", (_tx, event) => void told.push(event));
-  const auth = { endSessions: () => {}, confirmPassword: () => principal.user };
-  services = { users, auth, events };
+  const auth = { endSessions: () => {} };
+  services = { users, auth, apiKeys: { revokeAll: () => {} }, events };
   const user = await users.add({ email: "a@example.com", password: "correct horse", role: "user", plan: "free" });
-  const session = { publicId: "ses_1", kind: "web", createdAtMs: 0, expiresAtMs: 0, lastSeenAtMs: 0 } as const;
+  const session = {
+    publicId: "ses_1",
+    originId: "ses_1",
+    kind: "web",
+    createdAtMs: 0,
+    expiresAtMs: 0,
+    lastSeenAtMs: 0,
+  } as const;
   principal = { user, session: { ...session, userAgent: null, clientAddress: null } };
 });
 

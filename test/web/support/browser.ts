@@ -30,6 +30,8 @@ export interface OpenOptions {
   readonly hasWorker?: boolean;
   /** `localhost` for what browsers allow there alone. */
   readonly host?: "127.0.0.1" | "localhost";
+  /** Gives the page a clock that the test can put forward: `page.clock.fastForward`. It runs as usual until then. */
+  readonly hasOwnClock?: boolean;
   /** Whatever else the browser's profile should be like. */
   readonly context?: BrowserContextOptions;
 }
@@ -129,6 +131,7 @@ class Harness implements Web {
     context.setDefaultNavigationTimeout(WAIT_MS_MAX);
     this.watch(context);
     if (options.as !== undefined) await this.signIn(context, options.as, options.host);
+    if (options.hasOwnClock === true) await context.clock.install();
     const page = awaitRoutes(await context.newPage());
     await page.goto(this.address(options.path ?? "/files", options.host));
     return page;

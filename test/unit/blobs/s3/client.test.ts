@@ -60,7 +60,7 @@ async function readAll(key: string, offset: number, lengthBytes: number): Promis
 
 test("keeps, reads, lists and removes an object whose key needs escaping", async () => {
   await client.put("a/b c+d's", toBody(text));
-  expect(await client.head("a/b c+d's")).toEqual({ sizeBytes: 11 });
+  expect(await client.head("a/b c+d's")).toMatchObject({ sizeBytes: 11 });
   expect(await joined(await client.get("a/b c+d's", 0, 11))).toBe("hello world");
   expect(await joined(await client.get("a/b c+d's", 6, 5))).toBe("world");
   expect((await client.list("a/", "")).map(({ key, sizeBytes }) => [key, sizeBytes])).toEqual([["a/b c+d's", 11]]);
@@ -72,7 +72,7 @@ test("keeps, reads, lists and removes an object whose key needs escaping", async
 
 test("an empty object is one", async () => {
   await client.put("empty", toBody(new Uint8Array()));
-  expect(await client.head("empty")).toEqual({ sizeBytes: 0 });
+  expect(await client.head("empty")).toMatchObject({ sizeBytes: 0 });
   expect(await joined(await client.get("empty", 0, 0))).toBe("");
 });
 
@@ -101,7 +101,7 @@ describe("an object of several parts", () => {
       await client.putLarge("large", source);
       const asked = s3.requests.slice(before);
       expect(asked.filter((request) => request.includes("partNumber="))).toHaveLength(parts);
-      expect(await client.head("large")).toEqual({ sizeBytes });
+      expect(await client.head("large")).toMatchObject({ sizeBytes });
       expect(await joined(await client.get("large", PART_BYTES - 5, 10))).toBe(
         Buffer.from(source.bytes.subarray(PART_BYTES - 5, PART_BYTES + 5)).toString(),
       );
@@ -177,17 +177,26 @@ describe("a transfer", () => {
   const bytes = new Uint8Array(200_000).fill(1);
 
   test.each([
-    ["that is silent amid its bytes", "hanging-amid"],
-    ["that ends before its end", "short"],
-  ] as const)("%s ends in an error", async (_name, mood) => {
+    ["that is silent amid its bytes", "hanging-amid", "unreachable"],
+    ["of an object that is too short", "short", "damaged"],
+  ] as const)("%s ends in an error", async (_name, mood, problem) => {
     await client.put(key, toBody(bytes));
     s3.mood = mood;
-    expect(await problemOf(readAll(key, 0, bytes.length))).toBe("unreachable");
+    expect(await problemOf(readAll(key, 0, bytes.length))).toBe(problem);
   });
 
-  test("of which the line breaks ends in an error", async () => {
+  test("that begins behind the end of an object says that it is too short", async () => {
+    await client.put(key, toBody(bytes));
+    expect(await problemOf(readAll(key, bytes.length, 10))).toBe("damaged");
+  });
+
+  /** A service that breaks off amid each answer but those to HEAD; where `isAway`, before each. */
+  async function problemsWhereCut(head: string, isAway: boolean) {
     const dying = createServer((socket) => {
-      socket.once("data", () => socket.write("HTTP/1.1 206 Partial Content\r\ncontent-length: 20\r\n\r\n0123456789"));
+      socket.once("data", (data) => {
+        const isHead = data.toString().startsWith("HEAD");
+        if (!isAway) socket.write(isHead ? "HTTP/1.1 200 OK\r\ncontent-length: 20\r\netag: 1\r\n\r\n" : head);
+      });
       setTimeout(() => socket.destroy(), 50);
     });
     await once(dying.listen(0, "127.0.0.1"), "listening");
@@ -195,12 +204,30 @@ describe("a transfer", () => {
       const address = dying.address();
       const port = typeof address === "object" ? address?.port : undefined;
       const cut = new S3Client({ ...options, endpoint: `http://127.0.0.1:${port}` });
-      expect(await problemOf(cut.get("x", 0, 20).then(joined))).toBe("unreachable");
-      expect(await problemOf(cut.getSmall("x"))).toBe("unreachable");
-      expect(await problemOf(cut.put("x", toBody(text)))).toBe("unreachable");
+      return [
+        await problemOf(cut.get("x", 0, 20).then(joined)),
+        await problemOf(cut.getSmall("x")),
+        await problemOf(cut.put("x", toBody(text))),
+      ];
     } finally {
       dying.close();
     }
+  }
+
+  const head = "HTTP/1.1 206 Partial Content\r\ncontent-length: 20\r\n\r\n";
+  test.each([
+    ["amid its bytes", `${head}0123456789`],
+    ["before its first byte", head],
+  ])(
+    "that breaks off %s is told from an outage, while the service answers",
+    async (_name, sent) => {
+      expect(await problemsWhereCut(sent, false)).toEqual(["cut", "unreachable", "unreachable"]);
+    },
+    120_000,
+  );
+
+  test("of which the line breaks ends in an error", async () => {
+    expect(await problemsWhereCut("", true)).toEqual(["unreachable", "unreachable", "unreachable"]);
   }, 120_000);
 
   test("of a whole object where a part was asked for is not taken for the part", async () => {

@@ -151,6 +151,8 @@ describe("failures", () => {
       success: false,
       error: { code: "VALIDATION_ERROR", message: "Taken.", details: { reason: "name_taken" } },
     };
+    const busy = { success: false, error: { code: "X", message: "Wait.", details: { reason: "r", retryAfter: 7 } } };
+    expect((await readError(Response.json(busy, { status: 503 }))).retryAfterSeconds).toBe(7);
     const error = await readError(Response.json(body, { status: 409, headers: { "retry-after": "3" } }));
     expect([error.status, error.reason, error.retryAfterSeconds, messageOf(error)]).toEqual([
       409,

@@ -20,9 +20,11 @@ const SHARE: ShareRecord = {
   pinnedVersion: null,
   hideLocation: false,
   maxUploadBytes: null,
+  maxUploadsPerAddress: null,
   uploads: 0,
   uploadedBytes: 0,
   user: null,
+  versions: null,
   file: { id: "file_1", name: "a.txt", type: "file" },
 };
 
@@ -40,12 +42,26 @@ describe("the form of a share", () => {
       hideLocation: false,
     });
     const forDropBox = { ...EMPTY_DRAFT, kind: "upload", limitsUploads: true, uploadMegabytes: "1.5" } as const;
-    expect(bodyOf(forDropBox, true)).toEqual({ permissions: "upload", maxUploadBytes: 1_572_864 });
+    const dropBox = { permissions: "upload", maxUploadBytes: 1_572_864, maxUploadsPerAddress: 20 } as const;
+    expect(bodyOf(forDropBox, true)).toEqual(dropBox);
+    expect(bodyOf({ ...forDropBox, uploadsPerAddress: "200" }, true)).toEqual({
+      ...dropBox,
+      maxUploadsPerAddress: 200,
+    });
     const forPerson = { ...EMPTY_DRAFT, kind: "account", user: " ana@example.org ", canWrite: true } as const;
     expect(bodyOf({ ...forPerson, hasPassword: true, password: "left over" }, false)).toEqual({
       user: "ana@example.org",
       permissions: "write",
+      versions: false,
     });
+    const given: ShareRecord = {
+      ...SHARE,
+      kind: "account",
+      permissions: "read",
+      user: "ana@example.org",
+      versions: true,
+    };
+    expect(bodyOf(draftOf(given), false, given)).toMatchObject({ permissions: "read", versions: true });
   });
 
   test("leaves what was not touched of a share, and clears what was taken out", () => {

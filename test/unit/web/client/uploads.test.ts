@@ -52,6 +52,8 @@ describe("what a failed request of an upload means", () => {
 
   test("what passes is waited for, and what the server knows no more is begun anew", () => {
     expect(judged(503, envelope("shutting_down"), true, "5")).toMatchObject({ kind: "busy", retryAfterSeconds: 5 });
+    const waiting = JSON.stringify({ error: { message: "Wait.", details: { reason: "overloaded", retryAfter: 9 } } });
+    expect(judged(503, waiting, true)).toMatchObject({ kind: "busy", retryAfterSeconds: 9 });
     expect(judged(429, envelope("rate_limited"), false, "30")).toMatchObject({ kind: "busy", retryAfterSeconds: 30 });
     expect(judged(500, envelope("unexpected")).kind).toBe("unexpected");
     expect(judged(401, envelope("expired_token"))).toEqual({ kind: "signedOut" });

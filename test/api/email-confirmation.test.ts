@@ -1,0 +1,336 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Account, Client, freshEmail } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { MailServer, type TakenMail } from "../support/mail-server.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { Browser, publicUrl, TestProvider } from "../support/oidc-provider.ts";
+import { sharedServer, type TestServer, withServer } from "../support/server.ts";
+
+const mails = new MailServer();
+const provider = new TestProvider();
+const env: Record<string, string> = {
+  LARDER_MAIL_HOST: "127.0.0.1",
+  LARDER_MAIL_SECURE: "none",
+  LARDER_MAIL_FROM: "Larder <larder@example.test>",
+  LARDER_MAIL_VERIFY: "on",
+};
+beforeAll(async () => {
+  await Promise.all([mails.start(), provider.start()]);
+  Object.assign(env, provider.env, { LARDER_MAIL_PORT: String(mails.port), LARDER_OIDC_AUTO_CREATE: "on" });
+});
+const server = sharedServer({ env });
+afterAll(() => Promise.all([mails.stop(), provider.stop()]));
+
+const password = "correct horse battery";
+const confirm = (token: string, of: TestServer = server()) => of.visitor.post("/api/auth/email/confirm", { token });
+const isVerified = async ({ client }: { client: Client }) =>
+  (await client.get("/api/users/profile")).at("data.emailVerified");
+/** The mails to an address that ask for its confirmation. */
+const askedOf = (email: string) =>
+  mails.taken.filter(({ to, parsed }) => to.includes(email) && parsed.subject === "Confirm your e-mail address");
+
+function linkIn(mail: TakenMail): string {
+  return new RegExp(`${publicUrl}(/confirm-email\\?token=[A-Za-z0-9_-]+)`).exec(mail.parsed.text ?? "")?.[1] ?? "";
+}
+
+/** The token of the mail to an address, the so-many-th. */
+async function tokenTo(email: string, count = 1): Promise<string> {
+  await eventually(`mail ${count} to confirm ${email}`, () => askedOf(email).length >= count);
+  const mail = askedOf(email)[count - 1];
+  return mail === undefined ? "" : (linkIn(mail).split("=")[1] ?? "");
+}
+
+async function confirmed(): Promise<Account> {
+  const account = await server().signUp();
+  expectStatus(await confirm(await tokenTo(account.email)), 200);
+  return account;
+}
+
+describe("an account whose e-mail is not confirmed", () => {
+  test("uses its own files and shares nothing: 403 email_unconfirmed", async () => {
+    const account = await server().signUp();
+    const { client } = account;
+    expect(await isVerified(account)).toBe(false);
+    const file = await client.storedId("mine");
+    const folder = await client.folderId("box");
+    expect((await client.get(`/api/files/${file}/download`)).text).toBe("mine");
+    const other = await server().signUp();
+    const refused = [
+      await client.post(`/api/files/${file}/shares`, {}),
+      await client.post(`/api/files/folders/${folder}/shares`, {}),
+      await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" }),
+      await client.post(`/api/files/${file}/shares`, { user: other.email }),
+      await client.put(`/api/files/${file}`, { isPublic: true }),
+      await client.upload("published", { fields: { isPublic: "true" } }),
+    ];
+    for (const answer of refused) {
+      expectRefusal(answer, 403, "email_unconfirmed");
+      expect(answer.string("error.message")).toContain("Confirm your e-mail address");
+    }
+    const phone = await registerDevice(server(), account);
+    const form = new FormData();
+    form.set("isPublic", "true");
+    form.set("file", new File(["published"], "published.txt"));
+    expectRefusal(await phone.client.request("POST", "/api/mobile/upload", { body: form }), 403, "email_unconfirmed");
+    expect((await client.get("/api/shares")).list("data.shares")).toEqual([]);
+    expect(await client.names()).toHaveLength(2);
+    expectStatus(await client.put(`/api/files/${file}`, { isPublic: false, name: "other.txt" }), 200);
+    expectStatus(await confirm(await tokenTo(account.email)), 200);
+    expect(await isVerified(account)).toBe(true);
+    expectStatus(await client.post(`/api/files/${file}/shares`, {}), 201);
+    expectStatus(await client.put(`/api/files/${file}`, { isPublic: true }), 200);
+  });
+
+  test("opens what waited for its e-mail, and what is shared with it now, only afterwards", async () => {
+    const owner = await confirmed();
+    const email = freshEmail();
+    const share = async (content: string) => {
+      const id = await owner.client.storedId(content, { name: `${content}.txt` });
+      expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: email }), 201);
+      return id;
+    };
+    const before = await share("before");
+    const recipient = await server().signUp({ email });
+    const later = await share("later");
+    const received = async () => (await recipient.client.get("/api/shares/received")).list("data.shares").length;
+    expect(await received()).toBe(0);
+    for (const id of [before, later]) {
+      expectRefusal(await recipient.client.get(`/api/files/${id}/download`), 404, "not_found");
+    }
+    expectStatus(await confirm(await tokenTo(email)), 200);
+    expect(await received()).toBe(2);
+    expect((await recipient.client.get(`/api/files/${before}/download`)).text).toBe("before");
+    expect((await recipient.client.get(`/api/files/${later}/download`)).text).toBe("later");
+  });
+
+  test("shares no more after a change of its e-mail, until the new one is confirmed", async () => {
+    const account = await confirmed();
+    const { client } = account;
+    const file = await client.storedId("x");
+    const made = await client.post(`/api/files/${file}/shares`, {});
+    const owner = await confirmed();
+    const email = freshEmail();
+    const waiting = await owner.client.storedId("waits");
+    expectStatus(await owner.client.post(`/api/files/${waiting}/shares`, { user: email }), 201);
+    const changed = await client.put("/api/users/profile", { email, currentPassword: password });
+    expect(changed.at("data")).toMatchObject({ email, emailVerified: false });
+    expectRefusal(await client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
+    expectRefusal(await client.get(`/api/files/${waiting}/download`), 404, "not_found");
+    // What was shared before stays, and can be ended.
+    expectStatus(await server().visitor.get(new URL(made.string("data.url")).pathname), 200);
+    expectStatus(await client.delete(`/api/shares/${made.string("data.id")}`), 200);
+    const back = await client.put("/api/users/profile", { name: "Other" });
+    expect(back.at("data.emailVerified")).toBe(false);
+    expectStatus(await confirm(await tokenTo(email)), 200);
+    expect((await client.get(`/api/files/${waiting}/download`)).text).toBe("waits");
+    // Written in other letters it is the same address.
+    const cased = await client.put("/api/users/profile", { email: email.toUpperCase(), currentPassword: password });
+    expect(cased.at("data.emailVerified")).toBe(true);
+  });
+});
+
+describe("a link", () => {
+  test("works once, for the address it was sent to, and stands in no log", async () => {
+    const account = await server().signUp();
+    const first = await tokenTo(account.email);
+    const [, second] = [await account.client.post("/api/auth/email/send"), await tokenTo(account.email, 2)];
+    expect(second).not.toBe(first);
+    for (const token of ["", "x", `${first}x`]) {
+      const answer = await confirm(token);
+      if (token === "") expectRefusal(answer, 400, "invalid_field", "token");
+      else expectRefusal(answer, 401, "invalid_token");
+    }
+    const answers = await Promise.all([confirm(first), confirm(first), confirm(first)]);
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 401, 401]);
+    expect(answers.find(({ status }) => status === 200)?.at("data")).toEqual({
+      email: account.email,
+      emailVerified: true,
+    });
+    expectRefusal(await confirm(second), 401, "invalid_token");
+    expect(server().log).not.toContain(first);
+    expect(server().log).not.toContain(second);
+  });
+
+  test("confirms no address but its own, nor one of an account that is disabled or erased", async () => {
+    const account = await server().signUp();
+    const token = await tokenTo(account.email);
+    const email = freshEmail();
+    expectStatus(await account.client.put("/api/users/profile", { email, currentPassword: password }), 200);
+    expectRefusal(await confirm(token), 401, "invalid_token");
+    const current = await tokenTo(email);
+    await server().larder(["user", "set", email, "--disable"]);
+    expectRefusal(await confirm(current), 401, "invalid_token");
+    await server().larder(["user", "set", email, "--enable"]);
+    const signedIn = (await server().visitor.post("/api/auth/signin", { email, password })).string("token");
+    expectStatus(await new Client(server(), signedIn).delete("/api/users/profile", { password }), 200);
+    expectRefusal(await confirm(current), 401, "invalid_token");
+  });
+
+  test("opens a page whose button confirms; opening it does not, as mail scanners do", async () => {
+    const account = await server().signUp();
+    const link = linkIn(await mails.mailTo(account.email));
+    const post = (token: string) =>
+      server().visitor.request("POST", "/confirm-email", {
+        body: new URLSearchParams({ token }).toString(),
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      });
+    for (const method of ["GET", "HEAD", "GET"]) {
+      const page = await server().visitor.request(method, link);
+      expectStatus(page, 200);
+      expect(page.header("cache-control")).toBe("no-store");
+      expect(page.header("referrer-policy")).toBe("no-referrer");
+      if (method === "GET") expect(page.text).toContain(account.email);
+      expect(page.text).not.toContain("<script");
+    }
+    expect(await isVerified(account)).toBe(false);
+    const done = await post(link.split("=")[1] ?? "");
+    expectStatus(done, 200);
+    expect(done.text).toContain("is confirmed");
+    expect(await isVerified(account)).toBe(true);
+    for (const gone of [await post(link.split("=")[1] ?? ""), await post(""), await server().visitor.get(link)]) {
+      expectStatus(gone, 404);
+      expect(gone.text).toContain("This link does not work");
+    }
+    expectStatus(await server().visitor.get("/confirm-email"), 404);
+  });
+});
+
+describe("POST /api/auth/email/send", () => {
+  test("sends three mails an hour, to an account and to an address, and says when the next one may go", async () => {
+    const account = await server().signUp();
+    await tokenTo(account.email);
+    for (let count = 2; count <= 3; count++) {
+      const sent = await account.client.post("/api/auth/email/send");
+      expect(sent.at("data")).toEqual({ email: account.email, emailVerified: false, sent: true });
+      await tokenTo(account.email, count);
+    }
+    const refused = await account.client.post("/api/auth/email/send");
+    expectRefusal(refused, 429, "rate_limited");
+    expect(refused.at("error.details")).toMatchObject({ limit: 3, resource: "general" });
+    expect(Number(refused.header("retry-after"))).toBeGreaterThan(3000);
+    expect(refused.header("x-ratelimit-limit")).toBe("3");
+    // Neither a new address nor another account fills a mailbox further.
+    const victim = account.email;
+    await account.client.put("/api/users/profile", { email: freshEmail(), currentPassword: password });
+    const second = await server().signUp({ email: victim });
+    expectRefusal(await second.client.post("/api/auth/email/send"), 429, "rate_limited");
+    expectRefusal(await account.client.post("/api/auth/email/send"), 429, "rate_limited");
+    const third = await server().signUp();
+    await tokenTo(third.email);
+    expect(askedOf(victim)).toHaveLength(3);
+  });
+
+  test("sends nothing to a confirmed address, nor for strangers and keys", async () => {
+    const account = await confirmed();
+    const answer = await account.client.post("/api/auth/email/send");
+    expect(answer.at("data")).toEqual({ email: account.email, emailVerified: true, sent: false });
+    expectRefusal(await server().visitor.post("/api/auth/email/send"), 401, "missing_token");
+    const key = await account.client.post("/api/users/api-keys", {
+      name: "k",
+      scopes: ["profile"],
+      currentPassword: password,
+    });
+    const byKey = new Client(server(), key.string("data.key"));
+    expectRefusal(await byKey.post("/api/auth/email/send"), 403, "scope");
+  });
+});
+
+test("an unconfirmed address gets no notices, but those about the sign-in", async () => {
+  const account = await server().signUp();
+  const makeKey = () => account.client.post("/api/users/api-keys", { name: "k", currentPassword: password });
+  expectStatus(await makeKey(), 201);
+  const body = { newPassword: "another battery staple", currentPassword: password };
+  expectStatus(await account.client.put("/api/users/profile", body), 200);
+  const subjects = () => mails.taken.filter(({ to }) => to.includes(account.email)).map(({ parsed }) => parsed.subject);
+  // Mails to one address leave in order: one about the key would have come before.
+  await eventually("the notice of the new password", () => subjects().includes("Your password was changed"));
+  expect(subjects()).toEqual(["Confirm your e-mail address", "Your password was changed"]);
+});
+
+describe("confirmed from the start", () => {
+  test("are accounts by administrators, the command line and invitations to their address", async () => {
+    const admin = await server().addUser(["--admin"]);
+    expect(await isVerified(admin)).toBe(true);
+    const email = freshEmail();
+    const body = { email, password, currentPassword: admin.password };
+    expect((await admin.client.post("/api/admin/users", body)).at("data.emailVerified")).toBe(true);
+    const invited = freshEmail();
+    const bound = await admin.client.post("/api/admin/invites", { email: invited });
+    const guest = { email: invited, password, invite: bound.string("data.invite") };
+    const joined = await server().visitor.post("/api/auth/signup", guest);
+    expect(await isVerified({ client: new Client(server(), joined.string("token")) })).toBe(true);
+    const open = await admin.client.post("/api/admin/invites", {});
+    const anybody = { email: freshEmail(), password, invite: open.string("data.invite") };
+    const unbound = await server().visitor.post("/api/auth/signup", anybody);
+    expect(await isVerified({ client: new Client(server(), unbound.string("token")) })).toBe(false);
+    await tokenTo(anybody.email);
+    expect([email, invited].flatMap(askedOf)).toEqual([]);
+  });
+
+  test("are accounts by the provider, and those that it is linked to with the same address", async () => {
+    const email = freshEmail();
+    provider.people.set("ada", { email, email_verified: true });
+    const from = new Browser(() => server().url);
+    await from.visit(await from.untilCallback("ada"));
+    const cookie = `larder_session=${from.cookies().get("larder_session") ?? ""}`;
+    expect((await server().visitor.get("/api/users/profile", { cookie })).at("data")).toMatchObject({
+      email,
+      emailVerified: true,
+    });
+  });
+
+  test("are accounts of before, and those made while nobody asked", async () => {
+    await withServer({ env: { ...env, LARDER_MAIL_VERIFY: "off" } }, async (own) => {
+      const account = await own.signUp();
+      expect(await isVerified(account)).toBe(true);
+      await own.restart({ env });
+      expect(await isVerified(account)).toBe(true);
+      const later = await own.signUp();
+      expect(await isVerified(later)).toBe(false);
+      const file = await later.client.storedId("x");
+      expectRefusal(await later.client.post(`/api/files/${file}/shares`, {}), 403, "email_unconfirmed");
+      await own.restart({ env: { LARDER_MAIL_VERIFY: "off" } });
+      expect(await isVerified(later)).toBe(true);
+      expectStatus(await later.client.post(`/api/files/${file}/shares`, {}), 201);
+    });
+  });
+});
+
+describe("administrators", () => {
+  test("see whether an e-mail is confirmed, and set it; a key with scope admin can't", async () => {
+    const admin = await server().addUser(["--admin"]);
+    const owner = await confirmed();
+    const email = freshEmail();
+    const waiting = await owner.client.storedId("waits");
+    expectStatus(await owner.client.post(`/api/files/${waiting}/shares`, { user: email }), 201);
+    const account = await server().signUp({ email });
+    const path = `/api/admin/users/${account.id}`;
+    expect((await admin.client.get(path)).at("data.emailVerified")).toBe(false);
+    const key = await admin.client.post("/api/users/api-keys", {
+      name: "k",
+      scopes: ["admin"],
+      currentPassword: admin.password,
+    });
+    const byKey = new Client(server(), key.string("data.key"));
+    expectRefusal(await byKey.patch(path, { emailVerified: true }), 403, "scope");
+    const set = (emailVerified: boolean) =>
+      admin.client.patch(path, { emailVerified, currentPassword: admin.password });
+    expect((await set(true)).at("data.emailVerified")).toBe(true);
+    expect(await isVerified(account)).toBe(true);
+    expect((await account.client.get(`/api/files/${waiting}/download`)).text).toBe("waits");
+    expect((await set(false)).at("data.emailVerified")).toBe(false);
+    expect(await isVerified(account)).toBe(false);
+    await tokenTo(email, 2);
+    expect((await server().larder(["user", "set", email, "--confirm-email"])).code).toBe(0);
+    await eventually("the command line's change", async () => (await isVerified(account)) === true);
+  });
+});
+
+test("mail.verify without mail stops the start and says so", async () => {
+  await expect(withServer({ env: { LARDER_MAIL_VERIFY: "on" } }, async () => {})).rejects.toThrow(
+    /mail\.verify needs mail/,
+  );
+});
+
+testAllAnswers(server);

@@ -1,0 +1,148 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Account, freshEmail } from "../support/client.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { Browser, TestProvider } from "../support/oidc-provider.ts";
+import { sharedServer, type TestServer, withServer } from "../support/server.ts";
+
+const provider = new TestProvider();
+const env: Record<string, string> = { LARDER_OIDC_AUTO_CREATE: "on" };
+beforeAll(async () => {
+  await provider.start();
+  Object.assign(env, provider.env);
+});
+afterAll(() => provider.stop());
+const server = sharedServer({ env });
+const password = "correct horse battery";
+
+/** Addresses that are other ones than this, and look like it. */
+function lookalikes(email: string): [what: string, email: string][] {
+  return [
+    ["wide letters", email.replace("user", "ｕser")],
+    ["another alphabet", email.replace("se", "ѕе")],
+    ["a character that is never shown", email.replace("user", "us\u200der")],
+    ["a digit for a letter", email.replace("example", "examp1e")],
+    ["two letters for one", email.replace(".com", ".corn")],
+    ["a capital letter", email.replace("example", "exampIe")],
+  ];
+}
+
+async function signUp(of: TestServer, email: string) {
+  return of.visitor.post("/api/auth/signup", { email, password });
+}
+
+describe("an address that looks like another account's", () => {
+  test("makes no account by sign-up: 409 email_taken", async () => {
+    const { email } = await server().signUp();
+    for (const [, other] of lookalikes(email)) {
+      expect(other).not.toBe(email);
+      expectRefusal(await signUp(server(), other), 409, "email_taken", "email");
+    }
+    expectStatus(await signUp(server(), `other-${email}`), 201);
+  });
+
+  test("of two at once makes one", async () => {
+    const email = freshEmail();
+    const addresses = [email, ...lookalikes(email).map(([, other]) => other)];
+    const answers = await Promise.all(addresses.map((address) => signUp(server(), address)));
+    expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409, 409]);
+  });
+
+  test("is nobody's new e-mail, but the own one may be written in another way", async () => {
+    const { email } = await server().signUp();
+    const { client, email: own } = await server().signUp();
+    for (const [, other] of lookalikes(email)) {
+      const answer = await client.put("/api/users/profile", { email: other, currentPassword: password });
+      expectRefusal(answer, 409, "email_taken", "email");
+    }
+    const [, another = ""] = lookalikes(own)[0] ?? [];
+    const changed = await client.put("/api/users/profile", { email: another, currentPassword: password });
+    expectStatus(changed, 200);
+    expect(changed.at("data.email")).toBe(another);
+    // What it was is free again, for the one whose address looks like it now.
+    expectStatus(await client.put("/api/users/profile", { email: own, currentPassword: password }), 200);
+  });
+
+  test("makes none by an invitation, in the API and on the page", async () => {
+    const admin = await server().addUser(["--admin"]);
+    const { email } = await server().signUp();
+    for (const [, other] of lookalikes(email).slice(0, 2)) {
+      const invite = (await admin.client.post("/api/admin/invites", {})).string("data.invite");
+      const body = { email: other, password, invite };
+      expectRefusal(await server().visitor.post("/api/auth/signup", body), 409, "email_taken", "email");
+      const form = new URLSearchParams({ token: invite, email: other, password }).toString();
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const page = await server().visitor.request("POST", "/invite", { body: form, headers });
+      expect(page.status).toBeGreaterThanOrEqual(400);
+      expect(page.text).toContain("looks like this one");
+    }
+  });
+
+  test("makes none by the provider", async () => {
+    const { email } = await server().signUp();
+    const [, other = ""] = lookalikes(email)[1] ?? [];
+    provider.people.set("lookalike", { email: other, email_verified: true });
+    const from = new Browser(() => server().url);
+    const { pathname, search } = new URL(await from.untilCallback("lookalike"));
+    const cookie = [...from.cookies()].map(([name, value]) => `${name}=${value}`).join("; ");
+    expectRefusal(await server().visitor.get(pathname + search, { cookie }), 409, "email_taken");
+  });
+
+  test("makes none on the set-up page", async () => {
+    await withServer({}, async (own) => {
+      const { email } = await own.signUp();
+      const token = /\/setup\?token=([\w-]+)/.exec(own.log)?.[1] ?? "";
+      const [, other = ""] = lookalikes(email)[0] ?? [];
+      const form = new URLSearchParams({ token, email: other, password, use: "accounts" }).toString();
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const page = await own.visitor.request("POST", "/setup", { body: form, headers });
+      expectStatus(page, 400);
+      expect(page.text).toContain("looks like this one");
+    });
+  });
+
+  test("is free for those whom an administrator or the command line gives it to", async () => {
+    const admin = await server().addUser(["--admin"]);
+    const { email, id } = await server().signUp();
+    const [[, first], [, second], [, third]] = lookalikes(email) as [
+      [string, string],
+      [string, string],
+      [string, string],
+    ];
+    const body = { email: first, password, currentPassword: admin.password };
+    expectStatus(await admin.client.post("/api/admin/users", body), 201);
+    const changed = { email: second, currentPassword: admin.password };
+    expectStatus(await admin.client.patch(`/api/admin/users/${id}`, changed), 200);
+    const added = await server().larder(["user", "add", third, "--password-stdin"], { stdin: password });
+    expect(added.code).toBe(0);
+  });
+});
+
+describe("accounts that exist already", () => {
+  test("are known by their looks after the first start, and pairs of them stop nothing", async () => {
+    await withServer({}, async (own) => {
+      const before: Account[] = [await own.signUp(), await own.signUp()];
+      const [first] = before;
+      const email = first?.email ?? "";
+      const [, twin = ""] = lookalikes(email)[1] ?? [];
+      expect((await own.larder(["user", "add", twin, "--password-stdin"], { stdin: password })).code).toBe(0);
+      await own.stop();
+      const database = new Database(join(own.dataDir, "larder.db"));
+      // As an earlier program left them, and as one with other tables of Unicode did.
+      database.run("UPDATE users SET email_folded = NULL, email_skeleton = NULL, email_forms = NULL");
+      database.run("UPDATE users SET email_skeleton = 'x', email_forms = '0' WHERE email = ?1", [
+        before[1]?.email ?? "",
+      ]);
+      database.close();
+      await own.start();
+      for (const account of before) {
+        for (const [, other] of lookalikes(account.email)) {
+          expectRefusal(await signUp(own, other), 409, "email_taken", "email");
+        }
+        expectStatus(await account.client.get("/api/users/profile"), 200);
+      }
+      expectStatus(await own.visitor.post("/api/auth/signin", { email: twin, password }), 200);
+    });
+  });
+});

@@ -1,0 +1,68 @@
+// The OpenAPI document as programs use it: independent readers find no error, and a generated client works.
+import { expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { objectOf } from "../support/openapi.ts";
+import { repositoryRoot, sharedServer } from "../support/server.ts";
+
+const server = sharedServer();
+const tools = join(repositoryRoot, "test/openapi");
+
+/** Runs a program to its end. @throws with all that it wrote where its exit code isn't 0 */
+async function run(command: string[], cwd = tools): Promise<string> {
+  const child = Bun.spawn(command, { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (code !== 0) throw new Error(`${command.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+async function withDocument(use: (path: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "larder-test-openapi-"));
+  try {
+    const path = join(folder, "openapi.json");
+    await Bun.write(path, await (await fetch(`${server().url}/openapi.json`)).text());
+    await use(path);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test("the document is small, and what operations share is a component", async () => {
+  const { text, json } = await server().visitor.get("/openapi.json");
+  expect(Buffer.byteLength(text)).toBeLessThan(300_000);
+  const { openapi, components, servers, info } = objectOf(json) ?? {};
+  expect(openapi).toBe("3.0.3");
+  for (const kind of ["schemas", "responses", "parameters", "headers", "securitySchemes"])
+    expect({ kind, count: Object.keys(objectOf(objectOf(components)?.[kind]) ?? {}).length }).not.toEqual({
+      kind,
+      count: 0,
+    });
+  expect(servers).toEqual([{ url: "/" }]);
+  expect(objectOf(info)?.["contact"]).toBeDefined();
+});
+
+test("swagger-parser, spectral and redocly find no error in it", async () => {
+  await withDocument(async (path) => {
+    const report = await run([join(repositoryRoot, "scripts/check-openapi"), path]);
+    expect(report.trim().split("\n")).toEqual([
+      "swagger-parser: no errors",
+      "spectral: no errors",
+      "redocly: no errors",
+    ]);
+  });
+});
+
+test("a client generated from it compiles with our TypeScript, and works", async () => {
+  await run([process.execPath, "install", "--frozen-lockfile", "--ignore-scripts", "--silent"]);
+  const bin = join(tools, "node_modules/.bin");
+  await withDocument(async (path) => {
+    await run([process.execPath, "--bun", join(bin, "openapi-typescript"), path, "-o", "generated/larder.ts"]);
+  });
+  await run([process.execPath, "x", "tsc", "--project", tools], repositoryRoot);
+  expect(await run([process.execPath, "round-trip.ts", server().url])).toBe("round trip done\n");
+});

@@ -1,0 +1,129 @@
+// Proof by signing in again at the provider, for accounts whose password nobody knows.
+import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { type Answer, freshEmail } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
+import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { Browser, publicUrl, TestProvider } from "../support/oidc-provider.ts";
+import { sharedServer } from "../support/server.ts";
+
+const provider = new TestProvider();
+const env: Record<string, string> = {};
+beforeAll(async () => {
+  await provider.start();
+  Object.assign(env, provider.env, { LARDER_OIDC_AUTO_CREATE: "on" });
+});
+afterEach(() => {
+  provider.forge = undefined;
+});
+afterAll(() => provider.stop());
+const server = sharedServer({ env });
+
+const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
+
+/** Somebody whose account the provider's first sign-in made, in their browser. */
+async function newcomer() {
+  const name = `person-${randomBytes(4).toString("hex")}`;
+  const email = freshEmail();
+  provider.people.set(name, { email, email_verified: true, name: "Ada Example" });
+  const browser = new Browser(() => server().url);
+  await browser.visit(await browser.untilCallback(name));
+  const cookies = () => [...browser.cookies()].map(([key, value]) => `${key}=${value}`).join("; ");
+  const headers = () => ({ cookie: cookies(), origin: publicUrl });
+  const post = (path: string, json: object = {}) => server().visitor.post(path, json, headers());
+  const begin = async (json: object = {}): Promise<string> => {
+    const answer = await post("/api/auth/confirm/provider", json);
+    expectStatus(answer, 200);
+    for (const line of answer.headers.getSetCookie()) {
+      const [pair = ""] = line.split("; ");
+      const cut = pair.indexOf("=");
+      browser.cookies().set(pair.slice(0, cut), pair.slice(cut + 1));
+    }
+    return answer.string("data.url");
+  };
+  const comeBack = (callback: string): Promise<Answer> => {
+    const { pathname, search } = new URL(callback);
+    return server().visitor.get(pathname + search, { cookie: cookies() });
+  };
+  /** Signs in at the provider once more, as this person or another one, and comes back. */
+  const confirm = async (as = name, json: object = {}): Promise<Answer> =>
+    comeBack((await browser.go(await begin(json), as, isBack)).address);
+  const tryKey = () => post("/api/users/api-keys", { name: "script" });
+  return { name, email, browser, post, begin, comeBack, confirm, tryKey };
+}
+
+test("confirms the session of an account without a password, and goes back to the page", async () => {
+  const ada = await newcomer();
+  const refused = await ada.tryKey();
+  expectRefusal(refused, 401, "password_required");
+  expect(refused.at("error.details.methods")).toEqual(["provider"]);
+  const query = new URL(await ada.begin()).searchParams;
+  expect([query.get("prompt"), query.get("max_age")]).toEqual(["login", "0"]);
+  const back = await ada.confirm(ada.name, { returnTo: "/settings/api-keys" });
+  expectStatus(back, 302);
+  expect(back.header("location")).toBe("/settings/api-keys");
+  expect(back.headers.getSetCookie().join()).not.toContain("larder_session");
+  expectStatus(await ada.tryKey(), 201);
+  // From here on there is a password, and it is what proves.
+  const change = await server().visitor.request("PUT", "/api/users/profile", {
+    json: { newPassword: "a password of my own" },
+    headers: {
+      cookie: `larder_session=${ada.browser.cookies().get("larder_session") ?? ""}`,
+      origin: publicUrl,
+    },
+  });
+  expectStatus(change, 200);
+  expect((await ada.tryKey()).at("error.details.methods")).toEqual(["password"]);
+  expectRefusal(await ada.post("/api/auth/confirm/provider"), 400, "invalid_request");
+  expectStatus(await ada.post("/api/auth/confirm", { currentPassword: "a password of my own" }), 200);
+});
+
+test("without an address to go back to, it ends on a page to be closed", async () => {
+  const ada = await newcomer();
+  const back = await ada.confirm();
+  expectStatus(back, 200);
+  expect(back.text).toContain("Close this window");
+  expectStatus(await ada.tryKey(), 201);
+});
+
+test("is refused where the provider did not ask again, or doesn't say when it did", async () => {
+  const ada = await newcomer();
+  for (const authTime of [Math.floor(Date.now() / 1000) - 600, undefined, "now"]) {
+    provider.forge = ({ auth_time: _signed, ...claims }) => ({
+      claims: { ...claims, ...(authTime !== undefined && { auth_time: authTime }) },
+      key: "right",
+    });
+    expectRefusal(await ada.confirm(), 401, "bad_credentials");
+    expectRefusal(await ada.tryKey(), 401, "password_required");
+  }
+});
+
+test("is refused for anybody else who signs in there, and without the browser that began it", async () => {
+  const [ada, grace] = [await newcomer(), await newcomer()];
+  // Signed out at the provider, so that it takes another person.
+  ada.browser.cookies(provider.issuer).clear();
+  expectRefusal(await ada.confirm(grace.name), 401, "bad_credentials");
+  ada.browser.cookies(provider.issuer).clear();
+  const callback = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
+  expectRefusal(await grace.comeBack(callback), 400, "invalid_request");
+  expectRefusal(await ada.tryKey(), 401, "password_required");
+});
+
+test("confirms nothing after the session has ended, and only once", async () => {
+  const ada = await newcomer();
+  const callback = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
+  expectStatus(await ada.comeBack(callback), 200);
+  expectRefusal(await ada.comeBack(callback), 400, "invalid_request");
+  const second = (await ada.browser.go(await ada.begin(), ada.name, isBack)).address;
+  expectStatus(await ada.post("/api/auth/signout"), 200);
+  expectRefusal(await ada.comeBack(second), 401, "bad_credentials");
+});
+
+test("is for accounts alone whose password nobody knows", async () => {
+  const account = await confirmed(await server().signUp());
+  expectRefusal(await account.client.post("/api/auth/confirm/provider"), 400, "invalid_request");
+  expectRefusal(await server().visitor.post("/api/auth/confirm/provider", {}), 401, "missing_token");
+});
+
+testAllAnswers(server);

@@ -1,0 +1,195 @@
+// What lies in the bucket may rot, be cut short or be lost: it is recorded, repaired by an upload, and no outage.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, rmSync } from "node:fs";
+import { evict, pathOf } from "../support/bucket.ts";
+import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { runJob } from "../support/jobs.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { TestS3 } from "../support/s3-server.ts";
+import { dispose, startServer, type TestServer } from "../support/server.ts";
+
+let s3: TestS3;
+let server: TestServer;
+let admin: Account;
+
+beforeAll(async () => {
+  s3 = await TestS3.start();
+  server = await startServer({ env: s3.settings });
+  admin = await server.addUser(["--admin"]);
+}, 120_000);
+afterEach(() => {
+  s3.mood = "well";
+  s3.cut.clear();
+});
+afterAll(async () => {
+  await dispose(server);
+  await s3.stop();
+});
+
+/** Stores contents of which the server has no copy on its disk then. */
+async function storedAway(...contents: Uint8Array[]): Promise<string[]> {
+  const ids: string[] = [];
+  for (const content of contents) ids.push(await admin.client.storedId(content));
+  await evict({ server, admin });
+  for (const content of contents) expect(existsSync(pathOf(server, content))).toBe(false);
+  return ids;
+}
+
+/** Kinds of the open findings of a content. */
+async function findingsOf(content: Uint8Array, state = "open"): Promise<string[]> {
+  const answer = await admin.client.get(`/api/admin/findings?limit=100&state=${state}`);
+  return answer
+    .list("data.findings")
+    .flatMap((_, index) =>
+      answer.string(`data.findings.${index}.checksum`) === checksumOf(content)
+        ? [answer.string(`data.findings.${index}.kind`)]
+        : [],
+    );
+}
+
+async function eventuallyFound(content: Uint8Array, kind: string): Promise<void> {
+  await eventually(`a finding: ${kind}`, async () => (await findingsOf(content)).includes(kind));
+}
+
+const download = (id: string) => admin.client.get(`/api/files/${id}/download`);
+
+describe("a damaged object", () => {
+  test("is recorded when it was read, and replaced by an upload of the same file", async () => {
+    const content = randomContent(50_000);
+    const [id = ""] = await storedAway(content);
+    await s3.rot(digestOf(content));
+    expectRefusal(await download(id), 500, "content_damaged");
+    await eventuallyFound(content, "damaged");
+    expectRefusal(await download(id), 500, "content_damaged");
+    const verified = await server.larder(["verify"]);
+    expect(verified.code).toBe(1);
+    expect(verified.stdout).toContain("its object in the bucket was found damaged");
+
+    await admin.client.stored(content, { name: "again.bin" });
+    await eventually("the object is good again", () => s3.has(digestOf(content)));
+    await eventually("the finding is resolved", async () => (await findingsOf(content)).length === 0);
+    await evict({ server, admin });
+    expect(existsSync(pathOf(server, content))).toBe(false);
+    const whole = await download(id);
+    expectStatus(whole, 200);
+    expect(digestOf(whole.bytes)).toBe(digestOf(content));
+  }, 120_000);
+
+  test("is replaced by an upload before anybody has read it, also where its ETag is as before", async () => {
+    const content = randomContent(50_000);
+    const [id = ""] = await storedAway(content);
+    await s3.rotSilently(digestOf(content));
+    await admin.client.stored(content, { name: "again.bin" });
+    await eventually("the object is good again", () => s3.has(digestOf(content)));
+    await evict({ server, admin });
+    expect(digestOf((await download(id)).bytes)).toBe(digestOf(content));
+  }, 120_000);
+
+  test("doesn't cost the copy on this disk when the cache is trimmed", async () => {
+    const [small, large] = [randomContent(50_000), randomContent(9 * 1024 * 1024)];
+    for (const content of [small, large]) {
+      await admin.client.stored(content);
+      await eventually("it is in the bucket", () => s3.has(digestOf(content)));
+      await s3.rot(digestOf(content));
+    }
+    await evict({ server, admin });
+    for (const content of [small, large]) {
+      expect(existsSync(pathOf(server, content))).toBe(true);
+      expect(await s3.has(digestOf(content))).toBe(true);
+      expect(await findingsOf(content, "resolved")).toEqual(["damaged"]);
+    }
+    await evict({ server, admin });
+    for (const content of [small, large]) expect(existsSync(pathOf(server, content))).toBe(false);
+  }, 120_000);
+
+  test("that is good again after all is served", async () => {
+    const content = randomContent(50_000);
+    const [id = ""] = await storedAway(content);
+    await s3.rot(digestOf(content));
+    expectRefusal(await download(id), 500, "content_damaged");
+    await eventuallyFound(content, "damaged");
+    await s3.replace(digestOf(content), () => content);
+    await server.restart();
+    // Known to be damaged, it is read again because somebody asks for it.
+    await eventually("it is served", async () => (await download(id)).status === 200);
+    expect(await findingsOf(content)).toEqual([]);
+  }, 120_000);
+});
+
+describe("an object that was cut short", () => {
+  test.each([
+    ["ends before its length", (digest: string) => s3.replace(digest, (bytes) => bytes.slice(0, 1000)), 500],
+    ["breaks off with the right length", async (digest: string) => void s3.cut.add(digest), 503],
+  ])(
+    "%s: it is damaged, and other files are served",
+    async (_name, spoil, first) => {
+      const [content, other] = [randomContent(50_000), randomContent(20_000)];
+      const [id = "", otherId = ""] = await storedAway(content, other);
+      await spoil(digestOf(content));
+      expectRefusal(await download(id), first);
+      expectStatus(await download(otherId), 200);
+      await eventuallyFound(content, "damaged");
+      expectRefusal(await download(id), 500, "content_damaged");
+      expect((await admin.client.get("/metrics")).text).toContain("larder_bucket_up 1");
+    },
+    120_000,
+  );
+});
+
+describe("the comparison of the bucket with the database", () => {
+  test("notices objects that are missing or too short, with one line in the log", async () => {
+    const lost = Array.from({ length: 20 }, () => randomContent(5_000));
+    const cut = randomContent(5_000);
+    const ids = await storedAway(...lost, cut);
+    for (const content of lost) await s3.lose(digestOf(content));
+    await s3.replace(digestOf(cut), (bytes) => bytes.slice(0, 100));
+    const before = server.log.length;
+    await runJob(admin.client, "bucket-stock");
+    for (const content of lost) expect(await findingsOf(content)).toEqual(["missing"]);
+    expect(await findingsOf(cut)).toEqual(["damaged"]);
+    expect(server.log.slice(before).match(/damaged or missing/g)).toHaveLength(1);
+    expectRefusal(await download(ids[0] ?? ""), 500, "content_missing");
+    expectRefusal(await download(ids.at(-1) ?? ""), 500, "content_damaged");
+  }, 120_000);
+
+  test("sends again what this disk has", async () => {
+    const content = randomContent(5_000);
+    await admin.client.stored(content);
+    await eventually("it is in the bucket", () => s3.has(digestOf(content)));
+    await s3.lose(digestOf(content));
+    await runJob(admin.client, "bucket-stock");
+    expect(await s3.has(digestOf(content))).toBe(true);
+    expect(await findingsOf(content)).toEqual([]);
+    expect(await findingsOf(content, "resolved")).toEqual(["missing"]);
+  }, 120_000);
+
+  test("finds again what was missing", async () => {
+    const content = randomContent(5_000);
+    const [id = ""] = await storedAway(content);
+    await s3.lose(digestOf(content));
+    await runJob(admin.client, "bucket-stock");
+    expect(await findingsOf(content)).toEqual(["missing"]);
+    await s3.put(digestOf(content), content);
+    await runJob(admin.client, "bucket-stock");
+    expect(await findingsOf(content)).toEqual([]);
+    expectStatus(await download(id), 200);
+  }, 120_000);
+});
+
+test("contents that neither this disk nor the bucket has are one line in the log, and findings", async () => {
+  const contents = Array.from({ length: 20 }, () => randomContent(5_000));
+  s3.mood = "failing";
+  for (const content of contents) await admin.client.stored(content);
+  await server.stop();
+  for (const content of contents) rmSync(pathOf(server, content));
+  s3.mood = "well";
+  await server.start();
+  const before = server.log.length;
+  await runJob(admin.client, "blob-places");
+  await runJob(admin.client, "blob-places");
+  for (const content of contents) expect(await findingsOf(content)).toEqual(["missing"]);
+  expect(server.log.slice(before).match(/damaged or missing/g)).toHaveLength(1);
+}, 120_000);
+
+testAllAnswers(() => server, { mayFail: [500] });

@@ -1,0 +1,182 @@
+// Requests whose body comes a byte at a time, or not at all: what they cost others, and what becomes of them.
+import { expect, test } from "bun:test";
+import type { Answer, Client } from "../support/client.ts";
+import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { boundary, formType } from "../support/multipart.ts";
+import { ApiDocument } from "../support/openapi.ts";
+import { RawConnection } from "../support/raw-http.ts";
+import { type TestServer, withServer } from "../support/server.ts";
+import { newTus } from "../support/tus.ts";
+
+interface SlowRequest {
+  method: string;
+  path: string;
+  type?: string;
+  token?: string;
+  /** The address that it comes from, as a proxy would say. */
+  from?: string;
+  headers?: Record<string, string>;
+  /** The part of the body that is sent. */
+  begin?: string;
+}
+
+const jsonType = "application/json";
+const urlencoded = "application/x-www-form-urlencoded";
+const partOfForm = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\nabc`;
+
+/** Sends the head of a request with a body of 9,000 bytes, and only the beginning of that. */
+async function sendSlowly(server: TestServer, request: SlowRequest): Promise<RawConnection> {
+  const { method, path, type = urlencoded, token, from, headers = {}, begin = "a" } = request;
+  const connection = await RawConnection.open(server.port);
+  const lines = [`${method} ${path} HTTP/1.1`, "Host: larder.test", `Content-Type: ${type}`, "Content-Length: 9000"];
+  if (token !== undefined) lines.push(`Authorization: Bearer ${token}`);
+  if (from !== undefined) lines.push(`X-Forwarded-For: ${from}`);
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  await connection.write(`${lines.join("\r\n")}\r\n\r\n${begin}`);
+  return connection;
+}
+
+/** The answer on each of these connections, in any order, as it comes. */
+function collect(connections: RawConnection[]): Answer[] {
+  const answers: Answer[] = [];
+  for (const connection of connections) {
+    connection.answer("POST").then(
+      (answer) => void answers.push(answer),
+      () => {},
+    );
+  }
+  return answers;
+}
+
+async function dropBoxOf(client: Client): Promise<string> {
+  const folder = await client.folderId("box");
+  const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+  return made.string("data.token");
+}
+
+test.concurrent("slow bodies of one address never use up the requests of others, and are given up", async () => {
+  // 4,200 connections that sent a byte every few seconds to /invite had everybody answered 503 for as long as they liked.
+  const env = { LARDER_MAX_REQUESTS: "16", LARDER_MAX_SLOW_BODIES: "4", LARDER_TRUSTED_PROXIES: "127.0.0.1" };
+  await withServer({ env }, async (server) => {
+    const { client } = await server.signUp();
+    const box = await dropBoxOf(client);
+    const uploads: string[] = [];
+    for (let at = 0; at < 4; at++) {
+      uploads.push(await newTus(server.visitor, 9_000, {}, { home: `/api/public/${box}/tus` }));
+    }
+    const patch = { "Tus-Resumable": "1.0.0", "Upload-Offset": "0" };
+    const kinds: SlowRequest[] = [
+      { method: "POST", path: "/invite" },
+      { method: "POST", path: "/setup" },
+      { method: "POST", path: "/reset-password" },
+      { method: "POST", path: `/s/${box}/unlock` },
+      { method: "POST", path: "/api/auth/signin", type: jsonType, begin: "{" },
+      { method: "POST", path: "/api/auth/signup", type: jsonType, begin: "{" },
+      { method: "POST", path: `/api/public/${box}/unlock`, type: jsonType, begin: "{" },
+      { method: "POST", path: `/api/public/${box}/upload`, type: formType, begin: `--${boundary}` },
+      { method: "POST", path: `/api/public/${box}/upload`, type: formType, begin: partOfForm },
+    ];
+    const requests = uploads.flatMap((path): SlowRequest[] => [
+      ...kinds,
+      { method: "PATCH", path, type: "application/offset+octet-stream", headers: patch },
+    ]);
+    // One home, though each comes from another of its many addresses.
+    const slow = await Promise.all(
+      requests.map((request, at) => sendSlowly(server, { ...request, from: `2001:db8:1:2::${(at + 1).toString(16)}` })),
+    );
+    const answers = collect(slow);
+    const others = { "x-forwarded-for": "198.51.100.7" };
+    const probe = async () => expectStatus(await server.visitor.get("/api/auth/methods", others), 200);
+    await probe();
+    await eventually("all but four are refused", async () => {
+      await probe();
+      return answers.length >= 36;
+    });
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([429]));
+    for (const answer of answers) {
+      expect(answer.header("retry-after")).toBe("15");
+      expect(answer.header("connection")).toBe("close");
+    }
+    const refused = answers.find((answer) => answer.text.startsWith("{")) ?? expect.unreachable();
+    expect(refused.at("error.details")).toMatchObject({ reason: "rate_limited", resource: "bodies", limit: 4 });
+    // The same address is still served where its bodies come in one piece.
+    const quick = await server.visitor.post(
+      "/api/auth/signin",
+      { email: "nobody@example.com", password: "wrong password" },
+      { "x-forwarded-for": "2001:db8:1:2::ffff" },
+    );
+    expectRefusal(quick, 401, "bad_credentials");
+    await eventually("the four are given up", () => answers.length === 40);
+    expect(answers.slice(36).map(({ status }) => status)).toEqual([408, 408, 408, 408]);
+    await Promise.all(slow.map(({ closed }) => closed));
+    await probe();
+  });
+});
+
+test.concurrent("every route that reads a body keeps to the bound", async () => {
+  const env = { LARDER_MAX_SLOW_BODIES: "1" };
+  await withServer({ env }, async (server) => {
+    const admin = await server.addUser(["--admin"]);
+    const phone = await registerDevice(server, admin);
+    const first = await sendSlowly(server, { method: "POST", path: "/invite" });
+    const document = await ApiDocument.load(server.url);
+    const documented = document.operations
+      .filter(({ method, template }) => method !== "GET" && template.startsWith("/api/"))
+      .flatMap(({ method, template }) => {
+        const path = template.replaceAll(/\{[^}]+\}/g, "unknown");
+        const token = template.startsWith("/api/mobile/") ? phone.tokens.accessToken : admin.token;
+        return [jsonType, formType].map((type): SlowRequest => ({ method, path, type, token }));
+      });
+    const pages = ["/setup", "/invite", "/reset-password", "/s/x/unlock", "/s/x/upload", "/s/x/archive", "/nowhere"];
+    const all = [...documented, ...pages.map((path): SlowRequest => ({ method: "POST", path }))];
+    const unanswered: string[] = [];
+    const seen = new Map<number, number>();
+    await Promise.all(
+      all.map(async (request) => {
+        const connection = await sendSlowly(server, request);
+        // A route that reads no body answers at once; one that does is refused after a second.
+        const answer = await Promise.race([connection.answer(request.method), Bun.sleep(10_000)]).catch(
+          () => undefined,
+        );
+        if (answer === undefined) unanswered.push(`${request.method} ${request.path} ${request.type}`);
+        else seen.set(answer.status, (seen.get(answer.status) ?? 0) + 1);
+        connection.cut();
+      }),
+    );
+    expect(unanswered).toEqual([]);
+    expect(seen.get(429)).toBeGreaterThan(50);
+    first.cut();
+  });
+});
+
+test.concurrent("an upload of an account may be as slow as its line", async () => {
+  await withServer({ env: { LARDER_MAX_SLOW_BODIES: "1" } }, async (server) => {
+    const { client, token } = await server.signUp();
+    const rest = `\r\n--${boundary}--\r\n`;
+    const uploads = await Promise.all(
+      Array.from({ length: 3 }, () =>
+        sendSlowly(server, {
+          method: "POST",
+          path: "/api/files/upload",
+          type: formType,
+          token,
+          begin: partOfForm,
+        }),
+      ),
+    );
+    await eventually("the refusal of a second slow form", async () => {
+      const slow = await Promise.all([1, 2].map(() => sendSlowly(server, { method: "POST", path: "/invite" })));
+      const answer = await Promise.race(slow.map((connection) => connection.answer()));
+      for (const connection of slow) connection.cut();
+      return answer.status === 429;
+    });
+    const left = 9_000 - partOfForm.length - rest.length;
+    for (const connection of uploads) {
+      await connection.write("x".repeat(left) + rest);
+      expectStatus(await connection.answer(), 201);
+      connection.cut();
+    }
+    expect(await client.names()).toHaveLength(3);
+  });
+});

@@ -1,0 +1,195 @@
+import { describe, expect, test } from "bun:test";
+import type { Client } from "../support/client.ts";
+import { expectRefusal, expectStatus, nextMillisecond } from "../support/expect.ts";
+import { testAllAnswers } from "../support/laws.ts";
+import { registerDevice } from "../support/mobile.ts";
+import { file, form, formType } from "../support/multipart.ts";
+import { shareWith } from "../support/received.ts";
+import { beginTus } from "../support/tus.ts";
+import { complete, planUpload, putBytes } from "../support/uploads.ts";
+import { sharedServer } from "../support/server.ts";
+
+const MAX_NODES = 40;
+const server = sharedServer({ env: { LARDER_PLANS_FREE_MAX_NODES: String(MAX_NODES), LARDER_RATE_LIMITS: "off" } });
+
+const chain = (levels: number, name = "d") => `/${name}`.repeat(levels);
+/** Makes folders and gives the id of the last one, or of the one at a level. */
+async function makeChain(client: Client, levels: number, name = "d"): Promise<string> {
+  expectStatus(await client.upload("x", { fields: { folder: chain(levels, name) } }), 201);
+  const top = await client.get("/api/files?type=folder");
+  return (
+    top.list("data.files").flatMap((entry) => {
+      const { id, name: own } = entry as { id: string; name: string };
+      return own === name ? [id] : [];
+    })[0] ?? ""
+  );
+}
+
+describe("a folder may lie 256 levels deep", () => {
+  test("whatever makes it", async () => {
+    const { client } = await server().signUp();
+    const deep = await makeChain(client, 256);
+    const other = await makeChain(client, 100, "e");
+    const tooDeep = chain(257, "f");
+    const id = await client.storedId("x", { name: "a" });
+    for (const answer of [
+      await client.upload("x", { fields: { folder: tooDeep } }),
+      await client.post("/api/files/folders", { name: "x", path: chain(256) }),
+      await client.post("/api/files/folders", { name: "x", path: chain(256, "f") }),
+      await client.put(`/api/files/${id}`, { folder: tooDeep }),
+      await client.post("/api/files/move", { fileIds: [id], destinationFolder: tooDeep }),
+      await client.post("/api/files/copy", { fileIds: [id], destinationFolder: tooDeep }),
+      await client.post("/api/files/move", { fileIds: [deep], destinationFolder: "/e" }),
+      await client.post("/api/files/copy", { fileIds: [deep], destinationFolder: "/e" }),
+      await client.put(`/api/files/folders/${deep}`, { path: "/e" }),
+    ]) {
+      expectRefusal(answer, 400, "path_too_long");
+    }
+    expect(await client.names()).toEqual(["d", "e", "a"]);
+    expectStatus(await client.post("/api/files/move", { fileIds: [other], destinationFolder: chain(156) }), 200);
+    expectStatus(await client.upload("x", { name: "b", fields: { folder: chain(256) } }), 201);
+  });
+
+  test("and what moves at the same time doesn't get past it", async () => {
+    const { client } = await server().signUp();
+    const ids = await Promise.all(["a", "b", "c"].map((name) => makeChain(client, 120, name)));
+    const move = (id: string | undefined, destinationFolder: string) =>
+      client.post("/api/files/move", { fileIds: [id], destinationFolder });
+    await Promise.all([move(ids[0], chain(110, "b")), move(ids[1], chain(110, "c")), move(ids[2], chain(110, "a"))]);
+    // Each is right by itself; two of them, one in the other, make 340 levels.
+    const all: string[] = [];
+    for (let page = 1; all.length === (page - 1) * 100; page++) {
+      const answer = await client.get(`/api/files?recursive=true&type=folder&limit=100&page=${page}`);
+      all.push(...answer.strings("data.files", "path"));
+    }
+    expect(Math.max(...all.map((path) => path.split("/").length - 1))).toBeLessThanOrEqual(256);
+  });
+
+  test("and a path of more than 4,096 bytes comes from no rename", async () => {
+    const { client } = await server().signUp();
+    const id = await makeChain(client, 20, "x".repeat(200));
+    const answer = await client.put(`/api/files/folders/${id}`, { name: "y".repeat(255) });
+    expectStatus(answer, 200);
+    expectRefusal(await client.put(`/api/files/folders/${id}`, { path: `/${"z".repeat(40)}` }), 400, "path_too_long");
+  });
+
+  test("with trash and restore", async () => {
+    const { client } = await server().signUp();
+    const deep = await makeChain(client, 200);
+    const inner = (await client.get(`/api/files?type=folder&folder=${chain(99)}`)).strings("data.files", "id")[0] ?? "";
+    expectStatus(await client.post("/api/files/trash", { fileIds: [inner] }), 200);
+    expectStatus(await client.post("/api/files/move", { fileIds: [deep], destinationFolder: chain(100, "g") }), 200);
+    expectRefusal(await client.post("/api/files/trash/restore", { fileIds: [inner] }), 400, "path_too_long");
+  });
+});
+
+describe("files and folders of an account are counted", () => {
+  const full = async () => {
+    const own = await server().addUser(["--plan", "free"]);
+    const folder = await own.client.folderId("box");
+    for (let i = 0; i < MAX_NODES - 2; i++)
+      expectStatus(await own.client.upload(`${i}`, { name: `${i}`, fields: { folder: "/box" } }), 201);
+    const last = await own.client.storedId("last", { name: "last" });
+    return { ...own, folder, last };
+  };
+
+  test("and one more than the plan allows is 413, whatever makes it", async () => {
+    const { client, folder, last } = await full();
+    const refused = [
+      await client.upload("x"),
+      await client.post("/api/files/folders", { name: "x" }),
+      await client.put(`/api/files/${last}`, { folder: "/made/for/it" }),
+      await client.post("/api/files/copy", { fileIds: [last], destinationFolder: "/" }),
+      await client.post("/api/files/copy", { fileIds: [folder], destinationFolder: "/" }),
+    ];
+    for (const answer of refused) {
+      expectRefusal(answer, 413, "quota_exceeded");
+      expect(answer.json).toMatchObject({ error: { details: { limit: MAX_NODES, of: "nodes", plan: "free" } } });
+    }
+    expect((await client.get("/api/users/usage")).at("data.plan.maxNodes")).toBe(MAX_NODES);
+    expect((await client.get("/api/users/usage")).json).toMatchObject({ data: { storage: { files: 39, folders: 1 } } });
+    // What is there can be read, changed, moved and deleted.
+    expectStatus(await client.putContent(last, "another content"), 200);
+    expectStatus(await client.post("/api/files/move", { fileIds: [last], destinationFolder: "/box" }), 200);
+    expectStatus(await client.post("/api/files/trash", { fileIds: [last] }), 200);
+    expectRefusal(await client.upload("x"), 413, "quota_exceeded");
+    expectStatus(await client.post("/api/files/trash/restore", { fileIds: [last] }), 200);
+    expectStatus(await client.delete(`/api/files/${last}`), 200);
+    expectStatus(await client.upload("x"), 201);
+  });
+
+  test("before a restore begins, so that none ends in the middle", async () => {
+    const own = await server().addUser(["--plan", "free"]);
+    const { client } = own;
+    const laptop = await registerDevice(server(), own);
+    const ids: string[] = [];
+    for (let i = 0; i < MAX_NODES / 2; i++) ids.push(await client.storedId(`${i}`, { name: `${i}` }));
+    await nextMillisecond();
+    const last = (await client.get(`/api/files/${ids.at(-1)}`)).string("data.modifiedAt");
+    await nextMillisecond();
+    const [renamed = "", ...others] = ids;
+    expectStatus(await client.put(`/api/files/${renamed}`, { name: "a new name" }), 200);
+    for (const id of others) expectStatus(await laptop.client.delete(`/api/files/${id}`), 200);
+    for (let i = 0; i < MAX_NODES - 5; i++) expectStatus(await client.upload("x", { name: `new ${i}` }), 201);
+    const before = await client.names();
+    const refused = await client.post("/api/files/restore", { folder: "/", at: last });
+    expectRefusal(refused, 413, "quota_exceeded");
+    expect(refused.at("error.details")).toMatchObject({ limit: MAX_NODES, of: "nodes" });
+    expect(await client.names()).toEqual(before);
+  });
+
+  test("by copies one after the other, so that none gets past the limit", async () => {
+    const { client } = await server().addUser(["--plan", "free"]);
+    for (let i = 0; i < 9; i++)
+      expectStatus(await client.upload("x", { name: `${i}`, fields: { folder: "/box" } }), 201);
+    const [box = ""] = (await client.get("/api/files")).strings("data.files", "id");
+    const copies = Array.from({ length: 6 }, () =>
+      client.post("/api/files/copy", { fileIds: [box], destinationFolder: "/" }),
+    );
+    const statuses = (await Promise.all(copies)).map(({ status }) => status);
+    // 10 of 40 each; the one that is left finds no room.
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([201, 201, 201, 413, 413, 413]);
+  });
+
+  test("for phones and resumable uploads, which meet the depth of folders, too", async () => {
+    const own = await full();
+    const device = await registerDevice(server(), own);
+    const sent = async (fields: Record<string, unknown>) => {
+      const plan = await planUpload(device.client, "x", { name: "new", ...fields });
+      const put = await putBytes(device.client, plan.path, "x");
+      return put.status < 400 ? complete(device.client, plan.uploadId) : put;
+    };
+    const resumed = (metadata: Record<string, string>) =>
+      beginTus(own.client, { "upload-length": "1" }, metadata, { bytes: "x" });
+    const told = async (change: object) => {
+      const answer = await device.client.post("/api/mobile/sync/files", { localChanges: [change] });
+      return (answer.list("data.results")[0] as { error?: { details: { reason: string } } }).error?.details.reason;
+    };
+    const move = { action: "move", localId: "1", fileId: own.last, folder: "/new/folders" };
+    expectRefusal(await sent({}), 413, "quota_exceeded");
+    expectRefusal(await resumed({ filename: "new" }), 413, "quota_exceeded");
+    expect(await told(move)).toBe("quota_exceeded");
+    expectStatus(await own.client.delete(`/api/files/folders/${own.folder}?recursive=true`), 200);
+    expectRefusal(await sent({ folder: chain(257) }), 400, "path_too_long");
+    expectRefusal(await resumed({ filename: "new", folder: chain(257) }), 400, "path_too_long");
+    expect(await told({ ...move, folder: chain(257) })).toBe("path_too_long");
+    expect(await own.client.names()).toEqual(["last"]);
+  });
+
+  test("for the owner where others add to what is shared with them", async () => {
+    const { client, folder } = await full();
+    const guest = await server().addUser(["--plan", "free"]);
+    const share = await shareWith(client, folder, guest, { permissions: "write" });
+    const answer = await guest.client.upload("x", { fields: { folder: "/", share } });
+    expectRefusal(answer, 413, "quota_exceeded");
+    expect(answer.at("error.details.of")).toBe("nodes");
+    const box = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+    const dropped = await server().visitor.request("POST", `/api/public/${box.string("data.token")}/upload`, {
+      headers: { "content-type": formType },
+      body: form([file("a", "x")]),
+    });
+    expectRefusal(dropped, 413, "quota_exceeded");
+  });
+});
+
+testAllAnswers(server);

@@ -1,0 +1,94 @@
+// What a person sees whose e-mail is not confirmed, the page behind the link, and what administrators see of it.
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { MailServer } from "../support/mail-server.ts";
+import { describeWeb } from "./support/browser.ts";
+import { prove } from "./support/proof.ts";
+
+const mails = new MailServer();
+const env: Record<string, string> = {
+  LARDER_MAIL_HOST: "127.0.0.1",
+  LARDER_MAIL_SECURE: "none",
+  LARDER_MAIL_FROM: "Larder <larder@example.test>",
+  LARDER_MAIL_VERIFY: "on",
+  LARDER_PUBLIC_URL: "http://files.example.test",
+};
+beforeAll(async () => {
+  await mails.start();
+  env["LARDER_MAIL_PORT"] = String(mails.port);
+});
+afterAll(() => mails.stop());
+
+const linkIn = (text: string | undefined) => /\/confirm-email\?token=[\w-]+/.exec(text ?? "")?.[0] ?? "";
+
+describeWeb(
+  "an e-mail that is not confirmed",
+  (web) => {
+    test("has a notice that sends the mail again, and goes once the link was used", async () => {
+      const account = await web.account();
+      const page = await web.open({ as: account });
+      const notice = page.getByRole("region", { name: "Your e-mail is not confirmed" });
+      await notice.getByText(account.email).waitFor();
+      await web.lookAt(page, "confirm-email-notice");
+      await notice.getByRole("button", { name: "Send again" }).click();
+      await page.getByText("A mail is on its way").waitFor();
+      const mail = await mails.mailTo(account.email, 2);
+
+      const link = await web.open({ path: linkIn(mail.parsed.text), context: { javaScriptEnabled: false } });
+      await link.getByText(account.email).waitFor();
+      await link.getByRole("button", { name: "Confirm this address" }).click();
+      await link.getByRole("heading", { name: "Your e-mail address is confirmed" }).waitFor();
+
+      await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+      await notice.waitFor({ state: "detached" });
+      await page.getByText("Your e-mail is confirmed.").waitFor();
+    });
+
+    test("says why, where no more mails are sent", async () => {
+      const account = await web.account();
+      for (let count = 0; count < 2; count++) await account.client.post("/api/auth/email/send");
+      const page = await web.open({ as: account });
+      web.expectProblems(page, /429/);
+      await page.getByRole("button", { name: "Send again" }).click();
+      await page.getByText("Three mails were sent within the hour").waitFor();
+    });
+
+    test("the page behind the link looks well, open, done and over", async () => {
+      const account = await web.account();
+      const mail = await mails.mailTo(account.email);
+      const page = await web.open({ path: linkIn(mail.parsed.text) });
+      await page.getByRole("button", { name: "Confirm this address" }).waitFor();
+      await web.lookAt(page, "confirm-email");
+      const address = page.url();
+      await page.keyboard.press("Tab");
+      await page.getByRole("button", { name: "Confirm this address" }).press("Enter");
+      await page.getByRole("link", { name: "Open your files" }).waitFor();
+      await web.lookAt(page, "confirm-email-done");
+      web.expectProblems(page, /404/);
+      await page.goto(address);
+      await page.getByRole("heading", { name: "This link does not work" }).waitFor();
+      await web.lookAt(page, "confirm-email-gone");
+    });
+
+    test("administrators see it in the list of users, and confirm it", async () => {
+      const account = await web.account();
+      const admin = await web.server().addUser(["--admin", "--name", "Root"]);
+      const page = await web.open({ as: admin, path: "/admin/users" });
+      const row = page.getByRole("row").filter({ hasText: account.email });
+      await row.getByText("E-mail not confirmed").waitFor();
+      expect(await page.getByRole("region", { name: "Your e-mail is not confirmed" }).count()).toBe(0);
+      await web.lookAt(page, "admin-users-unconfirmed");
+      await row.getByRole("button", { name: /^Actions for/ }).click();
+      await page.getByRole("menuitem", { name: "Confirm the e-mail" }).click();
+      const question = page.getByRole("alertdialog");
+      await question.getByText(account.email).waitFor();
+      await web.lookAt(page, "admin-confirm-email");
+      web.expectProblems(page, /401/);
+      await question.getByRole("button", { name: "Confirm the e-mail" }).click();
+      await prove(page, admin.password);
+      await page.getByText(`${account.email} is confirmed.`).waitFor();
+      await row.getByText("E-mail not confirmed").waitFor({ state: "detached" });
+      expect((await account.client.get("/api/users/profile")).at("data.emailVerified")).toBe(true);
+    });
+  },
+  { env },
+);

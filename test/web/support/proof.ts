@@ -1,0 +1,16 @@
+// The dialog that asks the person to show that it is them.
+import type { Locator, Page } from "playwright-core";
+
+/** The dialog, whether it is open or not. */
+export function proofDialog(page: Page): Locator {
+  return page.getByRole("dialog", { name: "Confirm that it is you" });
+}
+
+/** Answers it with the password and, where the account asks for one, a code. What was asked for continues then. */
+export async function prove(page: Page, password: string, code?: string): Promise<void> {
+  const dialog = proofDialog(page);
+  await dialog.getByLabel("Your password").fill(password);
+  if (code !== undefined) await dialog.getByLabel("Code").fill(code);
+  await dialog.getByRole("button", { name: "Confirm" }).click();
+  await dialog.waitFor({ state: "detached" });
+}
