@@ -21,6 +21,8 @@ interface Operation {
   /** As in the document, `/api/files/{id}`. */
   template: string;
   method: string;
+  /** Whether the document describes a request body. */
+  takesBody: boolean;
   responses: JsonObject;
 }
 
@@ -134,6 +136,7 @@ function operationsOf(document: JsonObject): Operation[] {
         pattern: new RegExp(`^${source}$`),
         template,
         method: method.toUpperCase(),
+        takesBody: objectOf(operation)?.["requestBody"] !== undefined,
         responses: Object.fromEntries(
           Object.entries(objectOf(objectOf(operation)?.["responses"]) ?? {}).map(([status, response]) => [
             status,
