@@ -92,8 +92,9 @@ export const PLACE_SETTINGS = ["data"];
 export function readConfig(command: Command, context: CommandContext): LoadedConfig {
   const given: Record<string, unknown> = command.opts();
   const flags: Record<string, string> = {};
+  const options = new Map(command.options.map((option) => [option.long, option]));
   for (const key of SETTINGS_BY_KEY.keys()) {
-    const option = command.options.find(({ long }) => long === flagName(key));
+    const option = options.get(flagName(key));
     const value = option === undefined ? undefined : given[option.attributeName()];
     // A toggle may stand alone: --tls-redirect is --tls-redirect on.
     if (typeof value === "string" || value === true) flags[key] = value === true ? "on" : value;
