@@ -4,10 +4,9 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { digestToBytes, toDigest } from "../../../src/blobs/digest.ts";
-import { migrate } from "../../../src/db/migrate.ts";
 import { HashReader } from "../../../src/features/integrity/hash-reader.ts";
 import { countUnlisted } from "../../../src/features/integrity/unlisted.ts";
-import { silentLog } from "../../../src/lib/log.ts";
+import { createSchema } from "../../support/database.ts";
 
 let folder: string;
 let sqlite: Database;
@@ -15,7 +14,7 @@ let sqlite: Database;
 beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), "larder-unlisted-"));
   sqlite = new Database(join(folder, "larder.db"), { create: true, strict: true });
-  migrate(sqlite, silentLog);
+  createSchema(sqlite);
 });
 afterEach(() => {
   sqlite.close();

@@ -7,7 +7,6 @@ import { Layout } from "../../../src/blobs/layout.ts";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { listSnapshots, takeSnapshot } from "../../../src/db/snapshot.ts";
-import { migrate } from "../../../src/db/migrate.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { type DataPaths, dataPaths } from "../../../src/server/data-directory.ts";
 import {
@@ -17,6 +16,7 @@ import {
   readEpoch,
   settleRestored,
 } from "../../../src/server/open-copy.ts";
+import { createSchema } from "../../support/database.ts";
 
 const HOUR_MS = 3_600_000;
 const startMs = Date.UTC(2026, 5, 1);
@@ -26,7 +26,7 @@ let sqlite: Database;
 beforeEach(() => {
   paths = dataPaths(fs.mkdtempSync(join(tmpdir(), "larder-open-copy-")));
   sqlite = openDatabase(paths.database).sqlite;
-  migrate(sqlite, silentLog);
+  createSchema(sqlite);
 });
 
 afterEach(() => fs.rmSync(paths.root, { recursive: true }));

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toDigest } from "../../../src/blobs/digest.ts";
-import { migrate } from "../../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
 import { type Deed, Writer } from "../../../src/db/transaction.ts";
@@ -11,6 +10,7 @@ import { TreeStore } from "../../../src/features/tree/store.ts";
 import type { NewFile, StoredBlob } from "../../../src/features/tree/types.ts";
 import { TreeWriter } from "../../../src/features/tree/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { createSchema } from "../../support/database.ts";
 
 /** A clock that moves only when it is told to. */
 export class GivenClock {
@@ -42,7 +42,7 @@ export class TestTree {
   constructor() {
     const path = join(this.directory, "larder.db");
     this.db = openDatabase(path);
-    migrate(this.db.sqlite, silentLog);
+    createSchema(this.db.sqlite);
     this.writer = new Writer(this.db.sqlite, silentLog);
     this.thread = new Reader(path, silentLog);
     this.store = new TreeStore({
