@@ -21,8 +21,8 @@ export interface BaseOptions extends ExchangeSettings {
   readonly renderErrorPage: (status: number, message: string) => Response;
   /** What an error is called that doesn't come from this program's own code; others as they are. */
   readonly translate: (error: unknown) => unknown;
-  /** Called for each request that is answered with a refusal or a failure. */
-  readonly onFailure?: (request: Request, error: unknown) => void;
+  /** Called for each request that is answered with a refusal or a failure, with the headers of the response. */
+  readonly onFailure?: (request: Request, error: unknown, headers: Record<string, string | number>) => void;
 }
 
 /** The status of requests whose client went away before an answer: nginx's, which log readers know. */
@@ -90,7 +90,7 @@ export function base(options: BaseOptions) {
       if (request.method === "OPTIONS" && answer.status === 405) {
         return new Response(null, { status: 204 });
       }
-      options.onFailure?.(request, known);
+      options.onFailure?.(request, known, set.headers);
       if (!isApi && request.method === "GET" && request.headers.get("accept")?.includes("text/html")) {
         return options.renderErrorPage(answer.status, answer.body.error.message);
       }

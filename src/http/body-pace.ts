@@ -168,7 +168,7 @@ export class BodyPace {
   #open(): void {
     if (this.#isOpen || this.#kind === "file") return;
     if (!this.#paces.open(this.#addressOf())) {
-      this.#refuse(tooMany(this.#paces.perAddressMax));
+      this.#refuse(new TooManyBodiesError(this.#paces.perAddressMax));
       return;
     }
     this.#isOpen = true;
@@ -192,7 +192,8 @@ export class BodyPace {
     const waitedMs = this.#waitedMs + (nowMs - (this.#waitingSinceMs ?? nowMs));
     if (waitedMs >= this.#allowedMs) return this.#refuse(tooSlow());
     if (!this.#hasPlace && waitedMs >= GRACE_MS) {
-      if (!this.#paces.takePlace(this.#addressOf())) return this.#refuse(tooMany(this.#paces.perAddressMax));
+      if (!this.#paces.takePlace(this.#addressOf()))
+        return this.#refuse(new TooManyBodiesError(this.#paces.perAddressMax));
       this.#hasPlace = true;
     }
     // Not before that can anything be due.
@@ -211,11 +212,17 @@ function tooSlow(): AppError {
   });
 }
 
-function tooMany(limit: number): AppError {
-  const retryAfter = SMALL_BODY_MS / 1000;
-  return new AppError(
-    "rate_limited",
-    `Your address has ${limit} unfinished requests already. Finish some, or try again in ${retryAfter} seconds.`,
-    { resource: "bodies", limit, retryAfter },
-  );
+/** The error of a request whose address has too many unfinished bodies. */
+export class TooManyBodiesError extends AppError {
+  constructor(
+    readonly limit: number,
+    /** By then all small bodies that are unfinished now have arrived or been given up. */
+    readonly retryAfterSeconds = SMALL_BODY_MS / 1000,
+  ) {
+    super(
+      "rate_limited",
+      `Your address has ${limit} unfinished requests already. Finish some, or try again in ${retryAfterSeconds} seconds.`,
+      { resource: "bodies", limit, retryAfter: retryAfterSeconds },
+    );
+  }
 }

@@ -178,7 +178,8 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
           if (isDamage(cause)) services.writer.noteDamage(String(cause));
           return translateSqliteError(error);
         },
-        onFailure: (request, error) => {
+        onFailure: (request, error, headers) => {
+          rateGate.showBodyLimit(error, headers);
           const { path, query } = exchangeOf(request);
           host.requests.noteFailure(
             request.method,

@@ -81,6 +81,7 @@ test.concurrent("slow bodies of one address never use up the requests of others,
       ...kinds,
       { method: "PATCH", path, type: "application/offset+octet-stream", headers: patch },
     ]);
+    const beganAt = Math.floor(Date.now() / 1000);
     // One home, though each comes from another of its many addresses.
     const slow = await Promise.all(
       requests.map((request, at) => sendSlowly(server, { ...request, from: `2001:db8:1:2::${(at + 1).toString(16)}` })),
@@ -97,6 +98,18 @@ test.concurrent("slow bodies of one address never use up the requests of others,
     for (const answer of answers) {
       expect(answer.header("retry-after")).toBe("15");
       expect(answer.header("connection")).toBe("close");
+    }
+    // Their own windows have room: the headers describe what refused them, so that Retry-After is Reset − now.
+    const ofApi = answers.filter(({ headers }) => headers.has("x-ratelimit-resource"));
+    expect(ofApi.length).toBeGreaterThanOrEqual(20);
+    const answeredAt = Math.ceil(Date.now() / 1000);
+    for (const answer of ofApi) {
+      expect(answer.header("x-ratelimit-limit")).toBe("4");
+      expect(answer.header("x-ratelimit-remaining")).toBe("0");
+      expect(answer.header("x-ratelimit-window")).toBe("15");
+      const resetAt = Number(answer.header("x-ratelimit-reset"));
+      expect(resetAt - 15).toBeGreaterThanOrEqual(beganAt);
+      expect(resetAt - 15).toBeLessThanOrEqual(answeredAt);
     }
     const refused = answers.find((answer) => answer.text.startsWith("{")) ?? expect.unreachable();
     expect(refused.at("error.details")).toMatchObject({ reason: "rate_limited", resource: "bodies", limit: 4 });

@@ -2,6 +2,7 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../errors.ts";
 import { noteAudit } from "../../http/audit-note.ts";
+import { TooManyBodiesError } from "../../http/body-pace.ts";
 import { exchangeOf } from "../../http/exchange.ts";
 import { rateLimitKey } from "../../http/client-address.ts";
 import type { Clock } from "../../lib/clock.ts";
@@ -12,7 +13,7 @@ import { emailKey } from "../users/email.ts";
 import type { PlanName, User } from "../users/types.ts";
 import { categorise, isCountedByRoute } from "./categories.ts";
 import type { DownloadLedger } from "./download-ledger.ts";
-import { RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
+import { bodyLimitHeaders, RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
 import { addressSubject, type RateLimiter, userSubject, type Verdict } from "./limiter.ts";
 import type { PasswordGate, SigninLimiter } from "./signin-limiter.ts";
 import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
@@ -133,6 +134,15 @@ export class RateGate {
     return this.#guard(request, gate, check, (verdict) => {
       if (!verdict.allowed) this.#show(verdict, headers);
     });
+  }
+
+  /**
+   * Describes the limit of unfinished bodies where that refused the request. Its own window may have room, and its Reset
+   * would not be the time that Retry-After names.
+   */
+  showBodyLimit(error: unknown, headers: HeaderBag): void {
+    if (!(error instanceof TooManyBodiesError) || headers["X-RateLimit-Resource"] === undefined) return;
+    Object.assign(headers, bodyLimitHeaders(error, this.#options.clock.nowMs()));
   }
 
   /** GET /api/users/usage/rate-limits. */

@@ -28,6 +28,19 @@ export function rateLimitHeaders(verdict: Verdict, nowMs: number): RateLimitHead
   return headers;
 }
 
+/** The headers that describe the limit of unfinished bodies; the resource stays the category of the request. */
+export function bodyLimitHeaders(
+  { limit, retryAfterSeconds }: { readonly limit: number; readonly retryAfterSeconds: number },
+  nowMs: number,
+): Omit<RateLimitHeaders, "X-RateLimit-Resource"> {
+  return {
+    "X-RateLimit-Limit": String(limit),
+    "X-RateLimit-Remaining": "0",
+    "X-RateLimit-Reset": String(Math.ceil(nowMs / 1000) + retryAfterSeconds),
+    "X-RateLimit-Window": String(retryAfterSeconds),
+  };
+}
+
 /**
  * Whole seconds to wait until a request is accepted, at least 1: Reset − now, rounded up once and from the milliseconds,
  * so that it is never longer than the window only because both were rounded.
