@@ -79,6 +79,22 @@ describe("an address that looks like another account's", () => {
     }
   });
 
+  test("gets no invitation, since nobody could accept it", async () => {
+    const admin = await server().addUser(["--admin"]);
+    const { email } = await server().signUp();
+    const before = (await admin.client.get("/api/admin/invites")).number("data.pagination.total");
+    for (const [, other] of lookalikes(email)) {
+      const refused = await admin.client.post("/api/admin/invites", { email: other });
+      expectRefusal(refused, 409, "email_taken", "email");
+      expect(refused.string("error.message")).toContain("looks like this one");
+    }
+    const invited = await server().larder(["user", "invite", "--email", lookalikes(email)[0]?.[1] ?? ""]);
+    expect(invited.code).not.toBe(0);
+    expect(invited.stderr).toContain("looks like this one");
+    expect((await admin.client.get("/api/admin/invites")).at("data.pagination.total")).toBe(before);
+    expectStatus(await admin.client.post("/api/admin/invites", { email: `other-${email}` }), 201);
+  });
+
   test("makes none by the provider", async () => {
     const { email } = await server().signUp();
     const [, other = ""] = lookalikes(email)[1] ?? [];

@@ -71,6 +71,14 @@ export class InviteService {
           field: "email",
         });
       }
+      if (email !== undefined && users.hasLookalike(email)) {
+        throw new AppError(
+          "email_taken",
+          "There is an account with an e-mail that looks like this one, so the invitation could not be accepted. " +
+            "Use another e-mail, or create the account yourself.",
+          { field: "email" },
+        );
+      }
       this.#queries.insert.run(
         publicId,
         hashToken(token),

@@ -300,6 +300,13 @@ export class UserService {
     });
   }
 
+  /** Whether an account, other than the one with this row id, has an address that looks like this one. */
+  hasLookalike(email: string, exceptId = 0): boolean {
+    const { folded } = emailForms(email);
+    const [skeleton, shownSkeleton] = skeletonsToCheck(email);
+    return this.#queries.lookalike.get({ exceptId, folded, skeleton, shownSkeleton }) !== undefined;
+  }
+
   #toUser(row: UserRow): User {
     return toUser(row, this.#options.verifiesEmail === true);
   }
@@ -323,9 +330,7 @@ export class UserService {
 
   /** @param exceptId the account whose address it becomes @throws AppError email_taken */
   #checkNoLookalike(email: string, exceptId = 0): void {
-    const { folded } = emailForms(email);
-    const [skeleton, shownSkeleton] = skeletonsToCheck(email);
-    if (this.#queries.lookalike.get({ exceptId, folded, skeleton, shownSkeleton }) === undefined) return;
+    if (!this.hasLookalike(email, exceptId)) return;
     throw new AppError(
       "email_taken",
       "There is an account with an e-mail that looks like this one. Use another e-mail, or ask the administrator.",
