@@ -44,6 +44,12 @@ describe("what a failed request of an upload means", () => {
     );
     expect(quota).toMatchObject({ kind: "refused" });
     expect("message" in quota ? quota.message : "").toContain("needs 2 MB, and 1 MB of your 10 MB");
+    // A number of files and folders is no number of bytes.
+    const nodes = { limit: 200_000, of: "nodes", used: 200_000, required: 1 };
+    expect(judged(413, envelope("quota_exceeded", "200000 files at most", nodes))).toEqual({
+      kind: "refused",
+      message: "200000 files at most",
+    });
     expect(judged(413, envelope("disk_full", "The disk is full."))).toEqual({
       kind: "refused",
       message: "The disk is full.",

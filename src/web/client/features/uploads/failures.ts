@@ -84,7 +84,14 @@ function wordsForLimit({ reason, details }: ToldError): string | undefined {
   const [limit, used, required] = ["limit", "used", "required"].map((name) => field(details, name));
   if (typeof limit !== "number") return undefined;
   if (reason === "file_too_large") return text.fileTooLarge(limit);
-  if (reason !== "quota_exceeded" || typeof used !== "number" || typeof required !== "number") return undefined;
+  // Of another quota than that of bytes, the server names the number.
+  if (
+    reason !== "quota_exceeded" ||
+    field(details, "of") !== undefined ||
+    typeof used !== "number" ||
+    typeof required !== "number"
+  )
+    return undefined;
   return text.quotaExceeded(required, Math.max(limit - used, 0), limit);
 }
 
