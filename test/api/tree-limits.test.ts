@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Client } from "../support/client.ts";
+import { type Answer, checksumOf, type Client } from "../support/client.ts";
 import { expectRefusal, expectStatus, nextMillisecond } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { file, form, formType } from "../support/multipart.ts";
 import { shareWith } from "../support/received.ts";
-import { beginTus } from "../support/tus.ts";
-import { complete, planUpload, putBytes } from "../support/uploads.ts";
+import { appendTus, beginTus, headTus, newTus } from "../support/tus.ts";
+import { complete, planIn, putBytes, tryInit } from "../support/uploads.ts";
 import { sharedServer } from "../support/server.ts";
 
 const MAX_NODES = 40;
@@ -155,9 +155,11 @@ describe("files and folders of an account are counted", () => {
     const own = await full();
     const device = await registerDevice(server(), own);
     const sent = async (fields: Record<string, unknown>) => {
-      const plan = await planUpload(device.client, "x", { name: "new", ...fields });
-      const put = await putBytes(device.client, plan.path, "x");
-      return put.status < 400 ? complete(device.client, plan.uploadId) : put;
+      const begun = await tryInit(device.client, { name: "new", size: 1, ...fields });
+      if (begun.status !== 200) return begun;
+      const { path, uploadId } = planIn(begun);
+      const put = await putBytes(device.client, path, "x");
+      return put.status < 400 ? complete(device.client, uploadId) : put;
     };
     const resumed = (metadata: Record<string, string>) =>
       beginTus(own.client, { "upload-length": "1" }, metadata, { bytes: "x" });
@@ -189,6 +191,112 @@ describe("files and folders of an account are counted", () => {
       body: form([file("a", "x")]),
     });
     expectRefusal(dropped, 413, "quota_exceeded");
+    // What of the owner's limits is exceeded, and nothing of what they hold.
+    expect(dropped.at("error.details")).toEqual({
+      reason: "quota_exceeded",
+      limit: MAX_NODES,
+      of: "nodes",
+      plan: "free",
+    });
+    expect(dropped.string("error.message")).not.toMatch(/\d|smaller/);
+  });
+});
+
+describe("an account without room for one more file is told so before the bytes", () => {
+  const large = 5_000_000;
+  const nodesExceeded = (answer: Answer) => {
+    expectRefusal(answer, 413, "quota_exceeded");
+    expect(answer.at("error.details")).toMatchObject({ limit: MAX_NODES, of: "nodes", plan: "free" });
+  };
+  const fill = async (client: Client, left: number) => {
+    const missing = MAX_NODES - left - (await client.names("/", "&recursive=true")).length;
+    for (let i = 0; i < missing; i++) await client.storedId("x", { name: `filler ${i}` });
+  };
+
+  test("when a phone begins an upload, and again when it completes one", async () => {
+    const own = await server().addUser(["--plan", "free"]);
+    const { client } = await registerDevice(server(), own);
+    const there = await own.client.storedId("there", { name: "there" });
+    await fill(own.client, 2);
+    const entry = (name: string, fields: object = {}) => ({ localId: name, name, size: large, ...fields });
+    // There is room for two of the three; the third is not planned.
+    const files = [entry("a", { size: 1 }), entry("b"), entry("c")];
+    const begun = await client.post("/api/mobile/upload/init", { files, uploadOptions: { chunkSize: large } });
+    expectStatus(begun, 200);
+    expect(begun.at("data.files.2.error.details")).toMatchObject({ reason: "quota_exceeded", of: "nodes" });
+    const plan = planIn(begun);
+    await fill(own.client, 0);
+    nodesExceeded(await tryInit(client, entry("new")));
+    // What makes no new file may be sent.
+    expectStatus(await tryInit(client, entry("there", { onConflict: "version" })), 200);
+    expectStatus(await tryInit(client, entry("there", { fileId: there })), 200);
+    const same = { name: "there", size: 5, checksum: checksumOf("there") };
+    expectStatus(await tryInit(client, same), 200);
+    expectStatus(await putBytes(client, plan.path, "x"), 200);
+    nodesExceeded(await complete(client, plan.uploadId));
+    expectStatus(await own.client.delete(`/api/files/${there}`), 200);
+    expectStatus(await complete(client, plan.uploadId), 200);
+  });
+
+  test("when a resumable upload begins, and again when its last bytes arrive", async () => {
+    const { client } = await server().addUser(["--plan", "free"]);
+    const there = await client.storedId("there", { name: "there" });
+    await fill(client, 1);
+    const before = await newTus(client, 2, { filename: "new" });
+    expectStatus(await appendTus(client, before, 0, "x"), 204);
+    const parts = [await newTus(client, 1, {}, { headers: { "upload-concat": "partial" } })];
+    expectStatus(await appendTus(client, parts[0] ?? "", 0, "x"), 204);
+    await fill(client, 0);
+    const begin = (metadata: Record<string, string>) => beginTus(client, { "upload-length": String(large) }, metadata);
+    nodesExceeded(await begin({ filename: "other" }));
+    const final = { "upload-concat": `final;${parts.join(" ")}` };
+    nodesExceeded(await beginTus(client, final, { filename: "joined" }));
+    // What makes no new file may be sent.
+    expectStatus(await begin({ filename: "there", onConflict: "version" }), 201);
+    expectStatus(await beginTus(client, final, { filename: "there", onConflict: "version" }), 201);
+    nodesExceeded(await appendTus(client, before, 1, "y"));
+    expectStatus(await client.delete(`/api/files/${there}`), 200);
+    expectStatus(await headTus(client, before), 200);
+    expect(await client.names()).toContain("new");
+  });
+
+  test("when a guest begins an upload into a drop box, and nothing of what the owner holds", async () => {
+    const { client } = await server().addUser(["--plan", "free"]);
+    const folder = await client.folderId("box");
+    const box = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+    const home = `/api/public/${box.string("data.token")}/tus`;
+    const guest = server().visitor;
+    await fill(client, 1);
+    const before = await newTus(guest, 2, { filename: "new" }, { home });
+    await fill(client, 0);
+    for (const answer of [
+      await beginTus(guest, { "upload-length": String(large) }, { filename: "other" }, { home }),
+      await beginTus(guest, { "upload-length": "9" }, { filename: "new", onConflict: "version" }, { home }),
+      await appendTus(guest, before, 0, "xy"),
+    ]) {
+      nodesExceeded(answer);
+      expect(Object.keys(answer.at("error.details") as object).toSorted()).toEqual(["limit", "of", "plan", "reason"]);
+      expect(answer.string("error.message")).not.toMatch(/\d|smaller/);
+    }
+  });
+
+  test("when a guest begins one in a shared folder, and nothing of what the owner holds", async () => {
+    const own = await server().addUser(["--plan", "free"]);
+    const guest = await server().addUser(["--plan", "enterprise"]);
+    const folder = await own.client.folderId("shared");
+    const share = await shareWith(own.client, folder, guest, { permissions: "write" });
+    expect((await server().larder(["user", "set", own.email, "--quota", "1KB"])).code).toBe(0);
+    const begin = (length: number) =>
+      beginTus(guest.client, { "upload-length": String(length) }, { filename: "x", share });
+    const tooLarge = await begin(large);
+    expectRefusal(tooLarge, 413, "quota_exceeded");
+    expect(tooLarge.at("error.details")).toEqual({ reason: "quota_exceeded", limit: 1024, plan: "free" });
+    expect(tooLarge.string("error.message")).not.toMatch(/\d/);
+    await fill(own.client, 0);
+    const refused = await begin(1);
+    nodesExceeded(refused);
+    expect(Object.keys(refused.at("error.details") as object).toSorted()).toEqual(["limit", "of", "plan", "reason"]);
+    expect(refused.string("error.message")).not.toMatch(/\d/);
   });
 });
 

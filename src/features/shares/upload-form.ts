@@ -160,13 +160,13 @@ export class DropBox {
 
   /** What a sender is told in place of what the owner would be: nothing of what they hold (contract §1: limit and plan). */
   #noRoom({ owner }: OpenedShare, cause: AppError): AppError {
-    const { quotaBytes, plan } = this.#options.limitsOf(owner);
-    return new AppError(
-      "quota_exceeded",
-      "There is no room for this file where it would go. Send a smaller one, or ask whoever sent you the link for room.",
-      { limit: quotaBytes, plan },
-      cause,
-    );
+    const { limit, of } = cause.details;
+    const { plan } = this.#options.limitsOf(owner);
+    const message =
+      of === "nodes"
+        ? "There is no room for more files where this one would go. Ask whoever sent you the link for room."
+        : "There is no room for this file where it would go. Send a smaller one, or ask whoever sent you the link for room.";
+    return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
   }
 
   #checkStill(visit: Visit, path: string): void {

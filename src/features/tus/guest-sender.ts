@@ -1,4 +1,5 @@
 import { toChecksum } from "../../blobs/digest.ts";
+import { OWN_VIEW } from "../permissions/view.ts";
 import type { Visit } from "../shares/door.ts";
 import { UPLOADS_PER_ADDRESS } from "../shares/types.ts";
 import { type DropBox, readDropFields } from "../shares/upload-form.ts";
@@ -23,9 +24,11 @@ export function guestSender(dropBox: DropBox, asked: Visit, address: string): Tu
     // Else a stranger could take all of the owner's quota by announcing much and sending nothing.
     isTrusted: false,
     admit: (metadata) => void readDropFields(saidBy(metadata)),
+    makesFile: () => true,
     destination: () => {
       const { owner, path, limitBytes, tooLarge } = dropBox.destination(visit);
-      return { owner, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(visit), tooLarge };
+      const target = { owner, isOwn: true, view: OWN_VIEW };
+      return { ...target, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(visit), tooLarge };
     },
     name: (arrival, metadata, naming) => {
       const { name: fileName, mediaType: declaredType } = metadata;

@@ -29,9 +29,14 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
       const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;
       if (isTaken) throw nameTaken(name);
     },
+    // Only the final upload says what file the parts become, and whether that file is there already.
+    makesFile: (kind, { fields, name }, { owner, folderPath }) => {
+      if (kind === "partial") return false;
+      return fields.onConflict !== "version" || tree.findFileNamed(owner.id, folderPath, name) === undefined;
+    },
     destination: ({ fields, share }) => {
-      const { owner, path } = permissions.place(user, fields.folderPath, share);
-      const { maxFileSizeBytes: limitBytes, plan } = limitsOf(owner);
+      const { path, ...target } = permissions.place(user, fields.folderPath, share);
+      const { maxFileSizeBytes: limitBytes, plan } = limitsOf(target.owner);
       const tooLarge = () =>
         new AppError(
           "file_too_large",
@@ -41,7 +46,7 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
             plan,
           },
         );
-      return { owner, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };
+      return { ...target, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };
     },
     name: async (arrival, { name, mediaType, fields, share }, naming) => {
       const { file } = await files.finishUpload(

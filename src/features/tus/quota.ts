@@ -1,13 +1,18 @@
 /** Refusals by the quota (contract §1: they name limit and plan). */
 import { AppError } from "../../errors.ts";
+import type { Acting, Target } from "../permissions/acting.ts";
 
-/** Runs a deed; a refusal by the quota names the plan. @throws what the deed throws */
-export async function namingPlan<T>(plan: string, deed: Promise<T>): Promise<T> {
+/**
+ * Awaits a write. A refusal by the quota names the plan, and where the account is another user's, it shows nothing of what
+ * that account holds. @throws what the write throws
+ */
+export async function explainingQuota<T>(acting: Acting, target: Target, write: Promise<T>): Promise<T> {
   try {
-    return await deed;
+    return await write;
   } catch (error) {
-    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-    throw new AppError(error.reason, error.message, { ...error.details, plan });
+    return acting.explaining(target, () => {
+      throw error;
+    });
   }
 }
 

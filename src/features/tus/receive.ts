@@ -5,12 +5,13 @@
  */
 import type { StagedFile } from "../../blobs/staging.ts";
 import { AppError, notFound } from "../../errors.ts";
+import type { Acting } from "../permissions/acting.ts";
 import type { ReadBody } from "../uploads/receive.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../uploads/store.ts";
 import { type ActiveTus, type ActiveTusUploads, type Arriving, checkArriving, supersede } from "./active.ts";
 import type { RequestChecksum } from "./protocol.ts";
 import { senderKey, type TusRows } from "./queries.ts";
-import { namingPlan } from "./quota.ts";
+import { explainingQuota } from "./quota.ts";
 import type { Destination, TusUpload } from "./types.ts";
 
 /** A request that carries bytes of an upload. */
@@ -33,7 +34,8 @@ export interface BytesReceiverOptions {
   /** Asks whether there is room on the disk, and holds it. @throws AppError disk_full | store_missing */
   readonly reserveDisk: (bytes: number) => ReleaseRoom;
   readonly quotaOf: (owner: Destination["owner"]) => number | null;
-  readonly planOf: (owner: Destination["owner"]) => string;
+  /** Says what a refusal by the quota shows. */
+  readonly acting: Acting;
 }
 
 /** So much is put on the device and committed at once. */
@@ -180,13 +182,9 @@ export class BytesReceiver {
     }
   }
 
-  async #reserveUpTo(
-    tus: TusUpload,
-    active: ActiveTus,
-    { owner, leftBytes, tooLarge }: Destination,
-    toBytes: number,
-  ): Promise<void> {
-    const { store, rows, reserveDisk, quotaOf, planOf } = this.#options;
+  async #reserveUpTo(tus: TusUpload, active: ActiveTus, destination: Destination, toBytes: number): Promise<void> {
+    const { store, rows, reserveDisk, quotaOf, acting } = this.#options;
+    const { owner, leftBytes, tooLarge } = destination;
     const { id } = tus.upload;
     // Only asked for: it is written in a moment, and the next step asks again.
     reserveDisk(toBytes - active.reservedBytes)();
@@ -202,7 +200,7 @@ export class BytesReceiver {
         active.reservedBytes = Math.max(toBytes, reservedBytes);
       });
     });
-    await namingPlan(planOf(owner), held);
+    await explainingQuota(acting, destination, held);
   }
 
   /**

@@ -5,6 +5,7 @@ import type { Transaction } from "../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../errors.ts";
 import { newId, newSecretToken } from "../../lib/id.ts";
 import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
+import { Acting } from "../permissions/acting.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode } from "../tree/types.ts";
 import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../uploads/store.ts";
@@ -17,7 +18,7 @@ import { readMetadata, type TusMetadata } from "./metadata.ts";
 import { Places } from "./places.ts";
 import type { Concatenation } from "./protocol.ts";
 import { sendingKey, senderKey, TusRows } from "./queries.ts";
-import { namingPlan, outOfQuota } from "./quota.ts";
+import { explainingQuota, outOfQuota } from "./quota.ts";
 import { type BytesRequest, BytesReceiver, wrongOffset } from "./receive.ts";
 import type { Destination, TusSender, TusUpload } from "./types.ts";
 
@@ -26,7 +27,7 @@ export interface TusServiceOptions {
   readonly sqlite: Database;
   readonly store: UploadStore;
   readonly blobs: BlobStore;
-  readonly tree: Pick<TreeReader, "usage">;
+  readonly tree: Pick<TreeReader, "usage" | "refuseNodes">;
   readonly idempotency: Pick<Idempotency, "find" | "finish">;
   /** What an account may hold in all; null for no limit. */
   readonly quotaOf: (owner: User) => number | null;
@@ -65,6 +66,7 @@ const ID_BITS = 192;
  */
 export class TusService {
   readonly #options: TusServiceOptions;
+  readonly #acting: Acting;
   readonly #rows: TusRows;
   readonly #active = new ActiveTusUploads();
   readonly #receiver: BytesReceiver;
@@ -74,9 +76,10 @@ export class TusService {
 
   constructor(options: TusServiceOptions) {
     this.#options = options;
-    const { sqlite, store } = options;
+    const { sqlite, store, planOf } = options;
+    this.#acting = new Acting(store.treeWriter, planOf);
     this.#rows = new TusRows(sqlite, store.rows);
-    const parts = { ...options, rows: this.#rows, active: this.#active };
+    const parts = { ...options, acting: this.#acting, rows: this.#rows, active: this.#active };
     this.#receiver = new BytesReceiver(parts);
     this.#finisher = new Finisher(parts);
     const find = (sender: TusSender, id: string) => this.get(sender, id);
@@ -104,6 +107,7 @@ export class TusService {
       kind === "final" ? parts.reduce((sum, { upload }) => sum + upload.sizeBytes, 0) : creation.lengthBytes;
     const destination = sender.destination(metadata);
     sender.admit(metadata, destination);
+    if (sender.makesFile(kind, metadata, destination)) this.#checkNodes(destination);
     const { limitBytes, tooLarge } = destination;
     if (limitBytes !== null && (lengthBytes ?? 0) > limitBytes) throw tooLarge();
     const { tus, isNew } = await this.#begin(sender, { ...creation, lengthBytes }, metadata, destination);
@@ -232,13 +236,19 @@ export class TusService {
     return this.progress(sender, tus);
   }
 
+  /** The transaction that makes the file checks this again. @throws AppError quota_exceeded */
+  #checkNodes(destination: Destination): void {
+    this.#acting.explaining(destination, () => this.#options.tree.refuseNodes(destination.owner.id, 1));
+  }
+
   /** @returns the upload, and whether it is a new one: another request with the same key may have been quicker */
   async #begin(
     sender: TusSender,
     { lengthBytes, concatenation, metadata: header, keyed }: Creation,
     metadata: TusMetadata,
-    { owner, folderPath }: Destination,
+    destination: Destination,
   ): Promise<{ tus: TusUpload; isNew: boolean }> {
+    const { owner, folderPath } = destination;
     const { store, idempotency, reserveDisk, quotaOf, planOf, tree } = this.#options;
     const { kind, parts } = concatenation;
     const isHeld = sender.isTrusted && kind !== "final";
@@ -294,7 +304,7 @@ export class TusService {
         if (keyed !== undefined) idempotency.finish(keyed, made);
         return made;
       });
-      madeId = await namingPlan(planOf(owner), begun);
+      madeId = await explainingQuota(this.#acting, destination, begun);
     } finally {
       if (madeId !== draft.publicId || !(isHeld || kind === "final")) release();
     }
@@ -309,10 +319,11 @@ export class TusService {
   async #setLength(
     sender: TusSender,
     tus: TusUpload,
-    { owner, limitBytes, tooLarge }: Destination,
+    destination: Destination,
     lengthBytes: number,
   ): Promise<TusUpload> {
-    const { store, quotaOf, planOf, reserveDisk } = this.#options;
+    const { store, quotaOf, reserveDisk } = this.#options;
+    const { owner, limitBytes, tooLarge } = destination;
     const { id } = tus.upload;
     if (tus.lengthBytes === lengthBytes) return tus;
     if (limitBytes !== null && lengthBytes > limitBytes) throw tooLarge();
@@ -340,7 +351,7 @@ export class TusService {
         if (active !== undefined) active.reservedBytes = heldBytes;
       });
     });
-    await namingPlan(planOf(owner), told);
+    await explainingQuota(this.#acting, destination, told);
     return this.#rows.get(id) ?? tus;
   }
 

@@ -1,9 +1,9 @@
 /** Nouns of this feature. */
 import type { Transaction } from "../../db/transaction.ts";
 import type { Arrival } from "../files/service.ts";
+import type { Target } from "../permissions/acting.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { Upload } from "../uploads/types.ts";
-import type { User } from "../users/types.ts";
 import type { TusMetadata } from "./metadata.ts";
 
 /** A file; a part of one that is joined later; or parts being joined (tus, Concatenation). */
@@ -36,8 +36,7 @@ export interface Naming {
 }
 
 /** Where an upload goes: whose quota and limits it touches, and the folder by its owner's path. */
-export interface Destination {
-  readonly owner: User;
+export interface Destination extends Target {
   readonly folderPath: string;
   /** Largest file that is taken; null for no limit. */
   readonly limitBytes: number | null;
@@ -64,6 +63,8 @@ export interface TusSender {
   readonly confirm: () => void;
   /** Asked before an upload begins: better told now than after all its bytes. @throws AppError name_taken | invalid_field */
   admit(metadata: TusMetadata, destination: Destination): void;
+  /** Whether the upload makes one more file, as far as can be known before its bytes arrive. */
+  makesFile(kind: TusKind, metadata: TusMetadata, destination: Destination): boolean;
   /** @throws AppError where nothing may be put there */
   destination(metadata: TusMetadata): Destination;
   /** Makes a file of what has arrived. @throws AppError as an upload in one request */

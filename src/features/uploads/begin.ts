@@ -104,12 +104,16 @@ export class SessionStarter {
     // Held against the quota here so that files which can't fit are not counted as uploads; the deed decides.
     let freeBytes = limits.quotaBytes === null ? Infinity : limits.quotaBytes - tree.usage(sender.user.id).usedBytes;
     let chunks = 0;
+    let newFiles = 0;
     return entries.map((entry) => {
       try {
         const draft = this.#draft(sender, entry, options, limits);
+        const makesFile = this.#makesFile(draft);
+        if (makesFile) namingPlan(limits.plan, () => tree.refuseNodes(sender.user.id, newFiles + 1));
         const neededBytes = draft.reservedBytes - (this.#findFormer(draft)?.reservedBytes ?? 0);
         if (neededBytes > freeBytes) throw quotaExceeded(limits, neededBytes, freeBytes);
         if (chunks + draft.totalChunks > CHUNKS_PER_CALL_MAX) throw tooManyChunks();
+        if (makesFile) newFiles++;
         freeBytes -= neededBytes;
         chunks += draft.totalChunks;
         return draft;
@@ -159,6 +163,14 @@ export class SessionStarter {
       baseDigest,
       isAlreadyStored,
     };
+  }
+
+  /** Whether the upload makes one more file, as far as can be known before its bytes arrive. */
+  #makesFile(draft: Draft): boolean {
+    const { tree } = this.#options;
+    const { targetId, onConflict, accountId, folderPath, name } = draft;
+    if (targetId !== undefined || isThere(tree, draft)) return false;
+    return onConflict !== "version" || tree.findFileNamed(accountId, folderPath, name) === undefined;
   }
 
   async #write(
@@ -269,7 +281,7 @@ export class SessionStarter {
     const release = reserveDisk(isAlreadyStored ? 0 : draft.sizeBytes);
     try {
       const addedBytes = draft.reservedBytes - (former?.reservedBytes ?? 0);
-      store.treeWriter.reserveBytes(tx, user.id, addedBytes, limits.quotaBytes);
+      namingPlan(limits.plan, () => store.treeWriter.reserveBytes(tx, user.id, addedBytes, limits.quotaBytes));
       if (former !== undefined) {
         store.end(tx, { ...former, reservedBytes: 0 }, store.isExpired(former) ? "expired" : "cancelled");
       }
@@ -281,8 +293,7 @@ export class SessionStarter {
       return { ...upload, id, status: "pending", expiresAtMs, fileId: undefined };
     } catch (error) {
       release();
-      if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
-      throw new AppError(error.reason, error.message, { ...error.details, plan: limits.plan });
+      throw error;
     }
   }
 }
@@ -300,6 +311,16 @@ function isThere(
   { digest, ...wanted }: Omit<WantedFile, "digest"> & { digest?: Digest | undefined },
 ) {
   return digest !== undefined && findSameFile(tree, { ...wanted, digest }) !== undefined;
+}
+
+/** Runs a check of the quota; what it refuses names the plan. */
+function namingPlan(plan: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+    throw new AppError(error.reason, error.message, { ...error.details, plan });
+  }
 }
 
 function quotaExceeded({ quotaBytes, plan }: StorageLimits, required: number, freeBytes: number): AppError {
