@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
+import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
@@ -100,7 +101,7 @@ describe("POST /api/mobile/auth/register", () => {
 
   test("takes whatever a device is called, everywhere where devices are named", async () => {
     const account = await server().signUp();
-    const admin = await server().addUser(["--admin"]);
+    const admin = await confirmed(await server().addUser(["--admin"]));
     const names = [
       "Ada's phone",
       "100% mine?",

@@ -322,12 +322,17 @@ describe("an administrator", () => {
       ["second factor", (client, proof) => client.delete(`${path}/two-factor`, proof)],
       ["sessions", (client, proof) => client.delete(`${path}/sessions`, proof)],
       ["a session", (client, proof) => client.delete(`${path}/sessions/ses_unknown`, proof)],
+      ["a device", (client, proof) => client.delete(`${path}/devices/unknown`, proof)],
       ["deletion", (client, proof) => client.delete(path, proof)],
     ];
   };
 
   test("does to other accounts only with proof what lets somebody enter them, or ends them", async () => {
     const [root, account] = [await server().addUser(["--admin"]), await server().signUp()];
+    const phone = await registerDevice(server(), account);
+    const removal = `/api/admin/users/${account.id}/devices/${phone.deviceId}`;
+    expectRefusal(await root.client.delete(removal), 401, "password_required");
+    expectStatus(await phone.client.get("/api/files"), 200);
     for (const [what, ask] of asks(account.id)) {
       const answer = await ask(root.client);
       expect([what, answer.status, answer.at("error.details.reason")]).toEqual([what, 401, "password_required"]);
@@ -349,7 +354,8 @@ describe("an administrator", () => {
       if (isConfirmed) await confirmed(root);
       for (const [what, ask] of asks(account.id)) {
         const answer = await ask(root.client, isConfirmed ? undefined : proof);
-        expect([what, answer.status]).toEqual([what, what === "a session" ? 404 : 200]);
+        const isUnknown = what === "a session" || what === "a device";
+        expect([what, answer.status]).toEqual([what, isUnknown ? 404 : 200]);
       }
     }
     expectStatus(await root.client.post("/api/admin/invites", { role: "admin" }), 201);

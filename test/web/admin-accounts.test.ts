@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type Account, freshEmail } from "../support/client.ts";
+import { freshDeviceId, registerDevice } from "../support/mobile.ts";
 import { describeWeb } from "./support/browser.ts";
 import { prove } from "./support/proof.ts";
 
@@ -139,6 +140,18 @@ describeWeb("the administration of accounts", (web) => {
     await choose(page, "Sam Stopped", "Link to set a password");
     const link = page.getByRole("dialog", { name: "A link for Sam Stopped" });
     expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
+  });
+
+  test("removes a device of somebody else once it is clear who asks", async () => {
+    const account = await web.account("Paula Phone");
+    const phone = await registerDevice(web.server(), account, freshDeviceId(), { model: "Pixel of Paula" });
+    const page = await web.open({ as: admin, path: "/admin/users?find=Paula" });
+    await choose(page, "Paula Phone", "Sessions and devices");
+    const dialog = page.getByRole("dialog", { name: "Where Paula Phone is signed in" });
+    await dialog.getByRole("button", { name: "Remove the device Pixel of Paula" }).click();
+    await prove(page, admin.password);
+    await dialog.getByText("No devices.").waitFor();
+    expect((await phone.client.get("/api/files")).status).toBe(401);
   });
 
   test("leaves one's own sign-in to the settings", async () => {

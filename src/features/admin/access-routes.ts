@@ -125,21 +125,24 @@ export function accessRoutes({ accounts, auth, devices, guard, twoFactor, proof 
     )
     .delete(
       "/users/:id/devices/:deviceId",
-      async ({ params }) =>
-        ok(
-          presentRemoved(await devices.remove(accounts.get(params.id).id, params.deviceId)),
-          "The device is removed and signed out.",
-        ),
+      async ({ params, body, principal, request, set }) => {
+        const { id, publicId } = accounts.get(params.id);
+        accounts.refuseOwn(principal.user, publicId, {});
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const removed = await devices.remove(id, params.deviceId, await proof.require(asking, body));
+        return ok(presentRemoved(removed), "The device is removed and signed out.");
+      },
       {
-        access: "admin",
+        ...takesJson("admin", ProofBody, false),
         params: AccountDeviceParams,
         ...documented({
+          takesJson: true,
           tag: "Administration",
           summary: "Remove a device of an account",
-          description: "Its tokens stop working at once.",
+          description: `Its tokens stop working at once. ${NEEDS_PROOF}`,
           access: "admin",
           data: RemovedDevice,
-          errors: ["not_found", "invalid_field"],
+          errors: ["not_found", "invalid_field", ...PROOF_ERRORS],
         }),
       },
     )

@@ -211,11 +211,17 @@ export class DeviceService {
   /**
    * Removes an account's device; durable on return. It is signed out at once and its place is free; what it did can
    * still be told, of the latest removed {@link REMOVED_KEPT}.
+   * @param check runs first in the same transaction; what it throws undoes it
    * @throws AppError not_found
    */
-  async remove(accountId: number, publicId: string): Promise<{ device: Device; removedAtMs: number }> {
+  async remove(
+    accountId: number,
+    publicId: string,
+    check?: (tx: Transaction) => unknown,
+  ): Promise<{ device: Device; removedAtMs: number }> {
     const { auth, writer, clock, events } = this.#options;
     return writer.run((tx) => {
+      check?.(tx);
       const device = this.#get(accountId, publicId);
       const removedAtMs = clock.nowMs();
       this.#queries.remove(device.id, removedAtMs);
