@@ -128,6 +128,59 @@ describe("an account whose e-mail is not confirmed", () => {
     const cased = await client.put("/api/users/profile", { email: email.toUpperCase(), currentPassword: password });
     expect(cased.at("data.emailVerified")).toBe(true);
   });
+
+  test("tightens what it shares already, and loosens nothing of it", async () => {
+    // Such a change was refused like any other: the owner could not even put a password on an open link.
+    const [account, other] = [await confirmed(), await confirmed()];
+    const { client } = account;
+    const of = async (path: string, body: object) => {
+      const made = await client.post(`/api/files/${path}/shares`, body);
+      expectStatus(made, 201);
+      return { path: `/api/shares/${made.string("data.id")}`, url: new URL(made.string("data.url")).pathname };
+    };
+    const file = await client.storedId("mine");
+    const folder = await client.folderId("box");
+    const link = await of(file, { expiresIn: "7d", maxDownloads: 10 });
+    const box = await of(`folders/${folder}`, { permissions: "upload", maxUploadBytes: 1000 });
+    const given = await client.post(`/api/files/${file}/shares`, { user: other.email, permissions: "write" });
+    const toOther = `/api/shares/${given.string("data.id")}`;
+    const changed = await client.put("/api/users/profile", { email: freshEmail(), currentPassword: password });
+    expect(changed.at("data.emailVerified")).toBe(false);
+
+    const tightening: [string, object][] = [
+      [link.path, { password: "pass word" }],
+      [link.path, { password: "another one" }],
+      [link.path, { expiresIn: "1d", maxDownloads: 5, hideLocation: true, pinned: true, label: "For Ada" }],
+      [box.path, { password: "pass word", expiresIn: "7d", maxUploadBytes: 500, maxUploadsPerAddress: 5 }],
+      [toOther, { permissions: "read", versions: false, expiresIn: "7d" }],
+    ];
+    for (const [path, body] of tightening) {
+      const answer = await client.patch(path, body);
+      expect([body, answer.status]).toEqual([body, 200]);
+    }
+    expectRefusal(await server().visitor.get(`/api/public/${link.url.split("/").at(-1)}`), 401, "password_required");
+
+    const before = (await client.get("/api/shares")).list("data.shares");
+    const loosening: [string, object][] = [
+      [link.path, { password: null }],
+      [link.path, { expiresIn: "30d" }],
+      [link.path, { expiresAt: null }],
+      [link.path, { maxDownloads: 6 }],
+      [link.path, { maxDownloads: null }],
+      [link.path, { hideLocation: false }],
+      [link.path, { pinned: false }],
+      [link.path, { password: "a third one", maxDownloads: null }],
+      [box.path, { maxUploadBytes: 501 }],
+      [box.path, { maxUploadsPerAddress: null }],
+      [toOther, { permissions: "write" }],
+      [toOther, { versions: true }],
+    ];
+    for (const [path, body] of loosening) {
+      const answer = await client.patch(path, body);
+      expect([body, answer.status, answer.at("error.details.reason")]).toEqual([body, 403, "email_unconfirmed"]);
+    }
+    expect((await client.get("/api/shares")).list("data.shares")).toEqual(before);
+  });
 });
 
 describe("a link", () => {

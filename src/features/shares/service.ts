@@ -14,9 +14,10 @@ import { requireConfirmedEmail } from "../users/confirmed-email.ts";
 import { emailKey } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
 import type { User } from "../users/types.ts";
+import { loosens } from "./loosens.ts";
 import type { PublicLinks } from "./public-links.ts";
 import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
-import { checkChanges, checkNewShare } from "./settings.ts";
+import { type CheckedChanges, checkChanges, checkNewShare } from "./settings.ts";
 import type { ShareCounts, ShareStatistics } from "./statistics.ts";
 import type { ShareTokens } from "./tokens.ts";
 import type { OwnShare, Share, ShareRequest, ShareSettings } from "./types.ts";
@@ -124,21 +125,17 @@ export class ShareService {
     return { share, node };
   }
 
-  /** Changes a share of this user; all grants of it end. @throws AppError email_unconfirmed | not_found | invalid_field | invalid_request */
+  /**
+   * Changes a share of this user; all grants of it end. Without a confirmed e-mail it can be tightened alone.
+   * @throws AppError email_unconfirmed | not_found | invalid_field | invalid_request
+   */
   async update(user: User, publicId: string, asked: ShareSettings): Promise<OwnShare> {
-    const { rows, clock, writer, passwords } = this.#options;
-    requireConfirmedEmail(user);
-    const before = this.get(user, publicId);
-    const { password } = checkChanges(before.share, asked, before.node.kind === "folder", clock.nowMs());
+    const { rows, writer, passwords } = this.#options;
+    const { password } = this.#change(user, publicId, asked);
     const passwordHash = typeof password === "string" ? await passwords.hash(password) : null;
     return writer.run(() => {
-      const { share, node } = this.get(user, publicId);
-      const changed = checkChanges(share, asked, node.kind === "folder", clock.nowMs());
-      rows.update({
-        ...changed.share,
-        passwordHash: password === undefined ? share.passwordHash : passwordHash,
-        pinnedVersion: pinnedVersion(share, node, changed.isPinned),
-      });
+      const { share, node } = this.#change(user, publicId, asked);
+      rows.update({ ...share, passwordHash: password === undefined ? share.passwordHash : passwordHash });
       return { share: this.#own(user, publicId), node };
     });
   }
@@ -189,6 +186,16 @@ export class ShareService {
     const share = this.#options.rows.find(publicId);
     if (share?.accountId !== user.id) throw notFound("This share");
     return share;
+  }
+
+  /** What a change makes of a share as it is now; its password is still the former one. @throws as {@link update} */
+  #change(user: User, publicId: string, asked: ShareSettings): OwnShare & Pick<CheckedChanges, "password"> {
+    const { share, node } = this.get(user, publicId);
+    const nowMs = this.#options.clock.nowMs();
+    const { password, isPinned, share: checked } = checkChanges(share, asked, node.kind === "folder", nowMs);
+    const changed = { ...checked, pinnedVersion: pinnedVersion(share, node, isPinned) };
+    if (loosens(share, changed, password)) requireConfirmedEmail(user);
+    return { share: changed, node, password };
   }
 
   #end(tx: Transaction, user: User, share: Share, node: TreeNode | undefined): void {

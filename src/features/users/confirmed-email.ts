@@ -1,7 +1,10 @@
 import { AppError } from "../../errors.ts";
 import type { User } from "./types.ts";
 
-/** For everything that shares: links, public files, drop boxes, shares with accounts. @throws AppError email_unconfirmed */
+/**
+ * For everything that shares, or lets others do more: links, public files, drop boxes, shares with accounts.
+ * @throws AppError email_unconfirmed
+ */
 export function requireConfirmedEmail({ isEmailUnconfirmed, email }: User): void {
   if (isEmailUnconfirmed !== true) return;
   throw new AppError(

@@ -1,0 +1,32 @@
+import { type Share, UPLOADS_PER_ADDRESS } from "./types.ts";
+
+/**
+ * Whether a change lets anybody do more with a share than before. Those whose e-mail is not confirmed may only tighten.
+ * @param password in the clear; null clears it, undefined leaves it
+ */
+export function loosens(before: Share, after: Share, password: string | null | undefined): boolean {
+  return (
+    (before.passwordHash !== null && password === null) ||
+    limitOf(after.expiresAtMs) > limitOf(before.expiresAtMs) ||
+    limitOf(after.maxDownloads) > limitOf(before.maxDownloads) ||
+    limitOf(after.maxUploadBytes) > limitOf(before.maxUploadBytes) ||
+    uploadsPerAddress(after) > uploadsPerAddress(before) ||
+    (before.hidesLocation && !after.hidesLocation) ||
+    // A link that follows the file shows its present content already; one that is pinned shows no other.
+    (before.pinnedVersion !== null && after.pinnedVersion !== before.pinnedVersion) ||
+    (after.canWrite && !before.canWrite) ||
+    (showsVersions(after) && !showsVersions(before))
+  );
+}
+
+function limitOf(limit: number | null): number {
+  return limit ?? Number.POSITIVE_INFINITY;
+}
+
+function uploadsPerAddress({ maxUploadsPerAddress }: Share): number {
+  return maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS;
+}
+
+function showsVersions({ showsVersions, canWrite }: Share): boolean {
+  return showsVersions ?? canWrite;
+}
