@@ -82,7 +82,7 @@ function defineSet(command: Command, context: CommandContext): void {
   addAccountOptions(command)
     .option("--disable", "nobody can sign in to it any more; its files stay")
     .option("--enable", "the opposite")
-    .option("--confirm-email", "its e-mail counts as confirmed (mail.verify)")
+    .option("--confirm-email", "its e-mail is the owner's: shares that wait for it open, and mail.verify asks no more")
     .option("--end-keys", "with a new password: API keys end too")
     .option("--no-two-factor", "sign-in asks for the password alone: for who lost their second factor");
   describeEnd(command, "larder user set anna@example.org --plan pro --quota 200GB");

@@ -126,7 +126,7 @@ export interface EventCatalogue {
   "user.created": { readonly publicId: string; readonly email: string; readonly name: string };
   /** `users`: the e-mail of an account waits for its confirmation: it is a new account, or the address is new. */
   "user.email_unconfirmed": { readonly email: string };
-  /** `users`: a new account needs no confirmation of its e-mail, or the e-mail of an account was confirmed. */
+  /** `users`: a new account needs no confirmation of its e-mail, or the e-mail of an account was confirmed, maybe once more. */
   "user.email_confirmed": { readonly email: string };
   /** `api-keys`: a key was made. */
   "security.api_key_created": { readonly keyId: string; readonly name: string };

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
+import { confirmed as withProof } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { MailServer, type TakenMail } from "../support/mail-server.ts";
@@ -41,10 +42,22 @@ async function tokenTo(email: string, count = 1): Promise<string> {
   return mail === undefined ? "" : (linkIn(mail).split("=")[1] ?? "");
 }
 
-async function confirmed(): Promise<Account> {
-  const account = await server().signUp();
-  expectStatus(await confirm(await tokenTo(account.email)), 200);
+async function confirmed(of: TestServer = server()): Promise<Account> {
+  const account = await of.signUp();
+  expectStatus(await confirm(await tokenTo(account.email), of), 200);
   return account;
+}
+
+/** Shares a new file with an e-mail. @param label of the share; also the file's content @returns the file's id */
+async function shareFile({ client }: Account, email: string, label: string): Promise<string> {
+  const id = await client.storedId(label);
+  expectStatus(await client.post(`/api/files/${id}/shares`, { user: email, label }), 201);
+  return id;
+}
+
+/** The labels of what is shared with an account. */
+async function receivedBy({ client }: Account): Promise<string[]> {
+  return (await client.get("/api/shares/received")).strings("data.shares", "label").sort();
 }
 
 describe("an account whose e-mail is not confirmed", () => {
@@ -85,21 +98,15 @@ describe("an account whose e-mail is not confirmed", () => {
   test("opens what waited for its e-mail, and what is shared with it now, only afterwards", async () => {
     const owner = await confirmed();
     const email = freshEmail();
-    const share = async (content: string) => {
-      const id = await owner.client.storedId(content, { name: `${content}.txt` });
-      expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user: email }), 201);
-      return id;
-    };
-    const before = await share("before");
+    const before = await shareFile(owner, email, "before");
     const recipient = await server().signUp({ email });
-    const later = await share("later");
-    const received = async () => (await recipient.client.get("/api/shares/received")).list("data.shares").length;
-    expect(await received()).toBe(0);
+    const later = await shareFile(owner, email, "later");
+    expect(await receivedBy(recipient)).toEqual([]);
     for (const id of [before, later]) {
       expectRefusal(await recipient.client.get(`/api/files/${id}/download`), 404, "not_found");
     }
     expectStatus(await confirm(await tokenTo(email)), 200);
-    expect(await received()).toBe(2);
+    expect(await receivedBy(recipient)).toEqual(["before", "later"]);
     expect((await recipient.client.get(`/api/files/${before}/download`)).text).toBe("before");
     expect((await recipient.client.get(`/api/files/${later}/download`)).text).toBe("later");
   });
@@ -377,6 +384,36 @@ describe("administrators", () => {
     await tokenTo(email, 2);
     expect((await server().larder(["user", "set", email, "--confirm-email"])).code).toBe(0);
     await eventually("the command line's change", async () => (await isVerified(account)) === true);
+  });
+});
+
+describe("an address that an administrator gave an account", () => {
+  test("opens what waits for it as soon as they say that it is the owner's", async () => {
+    // Such an address counts as confirmed, and confirming it did nothing: what waited for it waited for ever.
+    const admin = await withProof(await server().addUser(["--admin"]));
+    const owner = await confirmed();
+    const ways: [string, (account: Account, email: string) => Promise<unknown>][] = [
+      ["a second call", ({ id }) => admin.client.patch(`/api/admin/users/${id}`, { emailVerified: true })],
+      ["the command line", (_account, email) => server().larder(["user", "set", email, "--confirm-email"])],
+    ];
+    for (const [way, confirmFor] of ways) {
+      const account = await server().signUp();
+      const email = freshEmail();
+      await shareFile(owner, email, "waits");
+      expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, { email }), 200);
+      expect([way, await isVerified(account), await receivedBy(account)]).toEqual([way, true, []]);
+      await confirmFor(account, email);
+      expect([way, await receivedBy(account)]).toEqual([way, ["waits"]]);
+      await confirmFor(account, email);
+      expect([way, await receivedBy(account)]).toEqual([way, ["waits"]]);
+    }
+    const account = await server().signUp();
+    const email = freshEmail();
+    await shareFile(owner, email, "waits");
+    await shareFile(owner, account.email, "for the former address");
+    const both = { email, emailVerified: true };
+    expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, both), 200);
+    expect(await receivedBy(account)).toEqual(["waits"]);
   });
 });
 

@@ -106,6 +106,25 @@ describeWeb("the administration of accounts", (web) => {
     await rowSays(page, "Edith Edited", "Administrator");
   });
 
+  test("gives an account another e-mail, and what was shared with it before where it is the user's own", async () => {
+    const account = await web.account("Ellen Elsewhere");
+    const email = freshEmail();
+    const file = await admin.client.storedId("waits");
+    expect((await admin.client.post(`/api/files/${file}/shares`, { user: email })).status).toBe(201);
+    const page = await web.open({ as: admin, path: "/admin/users?find=Elsewhere" });
+    await choose(page, "Ellen Elsewhere", "Edit");
+    const dialog = page.getByRole("dialog", { name: "Edit Ellen Elsewhere" });
+    const ownsEmail = dialog.getByLabel("The new e-mail is this user's own", { exact: false });
+    expect(await ownsEmail.count()).toBe(0);
+    await dialog.getByLabel("E-mail", { exact: true }).fill(email);
+    await ownsEmail.check();
+    await web.lookAt(page, "admin-edit-email");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await prove(page, admin.password);
+    await dialog.waitFor({ state: "detached" });
+    expect((await account.client.get("/api/shares/received")).list("data.shares")).toHaveLength(1);
+  });
+
   test("sets passwords, ends sessions, disables and enables", async () => {
     const account = await web.account("Sam Stopped");
     const page = await web.open({ as: admin, path: "/admin/users?find=Stopped" });

@@ -38,7 +38,10 @@ export const AccountBody = t.Object({
   quota: t.Optional(Quota),
   disabled: t.Optional(t.Boolean()),
   emailVerified: t.Optional(
-    t.Boolean({ description: "true confirms the e-mail; false requires a confirmation, if mail.verify is on" }),
+    t.Boolean({
+      description:
+        "true: the e-mail is the owner's, so shares that wait for it open; false: it needs a confirmation, if mail.verify is on",
+    }),
   ),
   endKeys: t.Optional(t.Boolean({ description: "With password: ends all API keys of the account too" })),
   ...PROOF_FIELDS,

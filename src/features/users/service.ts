@@ -276,9 +276,10 @@ export class UserService {
   /** Since when the e-mail of a changed account waits for its confirmation; undefined where that stays as it was. */
   #unconfirmedSince(former: UserRow, changes: UserChanges): number | null | undefined {
     const { clock, verifiesEmail } = this.#options;
+    const isNew = changes.email !== undefined && emailKey(changes.email) !== emailKey(former.email);
     if (changes.isEmailConfirmed === true) return null;
     if (changes.isEmailConfirmed === false) return former.emailUnconfirmedSince ?? clock.nowMs();
-    if (changes.email === undefined || emailKey(changes.email) === emailKey(former.email)) return undefined;
+    if (!isNew) return undefined;
     return verifiesEmail === true && changes.isByAdministrator !== true ? clock.nowMs() : null;
   }
 
@@ -289,9 +290,9 @@ export class UserService {
     const isNew = emailKey(former.email) !== emailKey(after.email);
     const waits = after.emailUnconfirmedSince !== null;
     if (waits && (isNew || former.emailUnconfirmedSince === null)) events.emit(tx, "user.email_unconfirmed", event);
-    // An address that an administrator gives an account opens nothing that waits for it, unless that is asked for.
-    const wasConfirmed = changes.isEmailConfirmed === true && former.emailUnconfirmedSince !== null;
-    if (wasConfirmed) events.emit(tx, "user.email_confirmed", event);
+    // An address that an administrator gives an account counts as confirmed, and opens nothing that waits for it until
+    // somebody says that it is the owner's.
+    if (changes.isEmailConfirmed === true) events.emit(tx, "user.email_confirmed", event);
   }
 
   #notifyListeners(tx: Transaction, userId: number): void {

@@ -113,6 +113,7 @@ export const text = defineText("admin", {
   removeTwoFactorBody:
     "Its password alone signs in again. Do it only for somebody who has lost theirs and whom you know.",
   removedTwoFactor: "The password alone signs in again.",
+  ownsEmail: "The new e-mail is this user's own: open what others shared with it before",
   confirmEmail: "Confirm the e-mail",
   confirmEmailTitle: (name: string) => `Confirm the e-mail of ${name}?`,
   confirmEmailBody: (email: string) =>

@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
 import { useSession } from "../../../app/session.ts";
+import { Checkbox } from "../../../ui/checkbox.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
@@ -17,14 +18,16 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
   const isOwn = useSession().user.id === account.id;
   const [name, setName] = useState(account.name);
   const [email, setEmail] = useState(account.email);
+  const [ownsEmail, setOwnsEmail] = useState(false);
   const [role, setRole] = useState(account.role);
   const [plan, setPlan] = useState(account.plan);
   const [quotaChoice, setQuotaChoice] = useState(() => choiceOf(account));
   const quota = quotaOf(quotaChoice);
+  const isEmailChanged = email.trim() !== account.email;
   const isQuotaChanged = JSON.stringify(quotaChoice) !== JSON.stringify(choiceOf(account));
   const changes = {
     ...(name.trim() !== account.name && { name: name.trim() }),
-    ...(email.trim() !== account.email && { email: email.trim() }),
+    ...(isEmailChanged && { email: email.trim(), ...(ownsEmail && { emailVerified: true }) }),
     ...(role !== account.role && { role }),
     ...(plan !== account.plan && { plan }),
     ...(isQuotaChanged && { quota }),
@@ -53,6 +56,7 @@ export function EditUserDialog({ account, onClose }: { readonly account: Account
       ) : (
         <>
           <TextField label={text.email} type="email" required autoComplete="off" value={email} onChange={setEmail} />
+          {isEmailChanged && <Checkbox label={text.ownsEmail} checked={ownsEmail} onChange={setOwnsEmail} />}
           <RoleSelect value={role} onChange={setRole} />
         </>
       )}
