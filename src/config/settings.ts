@@ -338,7 +338,7 @@ export const SETTINGS = {
     ),
     verify: toggle(
       false,
-      "Whether a new account must confirm its e-mail by a link before it shares, and before it opens shares for that e-mail.",
+      "Whether a new account must confirm its e-mail by a link before it shares, and before it opens shares for that e-mail. Switching it off opens the shares that wait for unconfirmed e-mails.",
     ),
   },
   oidc: {

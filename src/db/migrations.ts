@@ -33,6 +33,7 @@ import shareVersions from "../../migrations/0027_share_versions.sql" with { type
 import sessionOrigins from "../../migrations/0028_session_origins.sql" with { type: "text" };
 import bucketFindings from "../../migrations/0029_bucket_findings.sql" with { type: "text" };
 import storeJournalHistory from "../../migrations/0030_store_journal.sql" with { type: "text" };
+import unconfirmedAccounts from "../../migrations/0031_unconfirmed_accounts.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0028_session_origins", sql: sessionOrigins },
   { id: "0029_bucket_findings", sql: bucketFindings },
   { id: "0030_store_journal", sql: storeJournalHistory },
+  { id: "0031_unconfirmed_accounts", sql: unconfirmedAccounts },
 ];

@@ -417,6 +417,44 @@ describe("an address that an administrator gave an account", () => {
   });
 });
 
+describe("mail.verify switched off", () => {
+  const given = "mail.verify is off: shares that waited for addresses to be confirmed are open now.";
+
+  test("opens what waits for the addresses that accounts signed up with, and no more than without it", async () => {
+    // Nobody could confirm these addresses any more, and the shares waited for ever.
+    await withServer({ env }, async (own) => {
+      const admin = await withProof(await own.addUser(["--admin"]));
+      const owner = await confirmed(own);
+      const signedUp = freshEmail();
+      await shareFile(owner, signedUp, "before");
+      const account = await own.signUp({ email: signedUp });
+      await shareFile(owner, signedUp, "later");
+      // An address that was changed to, by its owner or an administrator, gets only what was shared with it since.
+      const [byOwner, byAdmin] = [await own.signUp(), await own.signUp()];
+      const [changed, asked] = [freshEmail(), freshEmail()];
+      for (const email of [changed, asked]) await shareFile(owner, email, "for somebody else");
+      const change = { email: changed, currentPassword: password };
+      expectStatus(await byOwner.client.put("/api/users/profile", change), 200);
+      const ask = { email: asked, emailVerified: false };
+      expectStatus(await admin.client.patch(`/api/admin/users/${byAdmin.id}`, ask), 200);
+      for (const email of [changed, asked]) await shareFile(owner, email, "since");
+      for (const one of [account, byOwner, byAdmin]) expect(await receivedBy(one)).toEqual([]);
+
+      await own.restart({ env: { LARDER_MAIL_VERIFY: "off" } });
+      expect(await receivedBy(account)).toEqual(["before", "later"]);
+      for (const one of [byOwner, byAdmin]) expect(await receivedBy(one)).toEqual(["since"]);
+      expect(own.log.split(given)).toHaveLength(2);
+      await own.restart();
+      expect(await receivedBy(account)).toEqual(["before", "later"]);
+      expect(own.log.split(given)).toHaveLength(2);
+      // Switched on again, it takes nothing back.
+      await own.restart({ env });
+      expect(await isVerified(account)).toBe(false);
+      expect(await receivedBy(account)).toEqual(["before", "later"]);
+    });
+  });
+});
+
 test("mail.verify without mail stops the start and says so", async () => {
   await expect(withServer({ env: { LARDER_MAIL_VERIFY: "on" } }, async () => {})).rejects.toThrow(
     /mail\.verify needs mail/,

@@ -41,6 +41,7 @@ export const users = sqliteTable(
     index("users_email_skeleton").on(table.emailSkeleton).where(sql`email_skeleton IS NOT NULL`),
     index("users_email_forms").on(table.emailForms),
     index("users_admins").on(table.id).where(sql`role = 'admin'`),
+    index("users_unconfirmed").on(table.id).where(sql`email_unconfirmed_since IS NOT NULL`),
     check("users_role", sql`${table.role} IN ('admin','user','viewer')`),
     check("users_plan", sql`${table.plan} IN ('free','pro','enterprise')`),
   ],

@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
-import type { ReceivedRow } from "./types.ts";
+import type { ReceivedRow, UnconfirmedRow } from "./types.ts";
 
-const COLUMNS = `id, public_id AS publicId, account_id AS accountId, node_id AS nodeId, can_write AS canWrite,
+const COLUMNS = `shares.id, shares.public_id AS publicId, account_id AS accountId, node_id AS nodeId, can_write AS canWrite,
   coalesce(shows_versions, can_write) AS showsVersions,
-  created_at AS createdAtMs, expires_at AS expiresAtMs, label`;
+  shares.created_at AS createdAtMs, expires_at AS expiresAtMs, label`;
 
 /** Most shares that are listed. */
 const LISTED_MAX = 1_000;
@@ -27,6 +27,20 @@ export function receivedQueries(sqlite: Database) {
        WHERE recipient_email_key = ?1 AND kind = 'account' AND recipient_id IS NULL
          AND (expires_at IS NULL OR expires_at > ?2)
        ORDER BY id`,
+    ),
+    /**
+     * Those that wait for the e-mail of an account that has not confirmed it, and that it would have got had nobody asked
+     * for that: all for the e-mail that it signed up with, and for another one those made since it has it. By account,
+     * from an id on. Indexes users_unconfirmed, shares_waiting.
+     */
+    waitingUnconfirmed: sqlite.prepare<UnconfirmedRow, [number, number, number]>(
+      `SELECT ${COLUMNS}, users.id AS recipientId
+       FROM users INDEXED BY users_unconfirmed
+       CROSS JOIN shares INDEXED BY shares_waiting ON recipient_email_key = users.email_key
+       WHERE users.id >= ?3 AND email_unconfirmed_since IS NOT NULL AND kind = 'account' AND recipient_id IS NULL
+         AND (expires_at IS NULL OR expires_at > ?1)
+         AND (email_unconfirmed_since = users.created_at OR shares.created_at > email_unconfirmed_since)
+       ORDER BY users.id LIMIT ?2`,
     ),
     give: sqlite.prepare<undefined, [number, number]>("UPDATE shares SET recipient_id = ?2 WHERE id = ?1"),
     remove: sqlite.prepare<undefined, [number]>("DELETE FROM shares WHERE id = ?1"),

@@ -5,7 +5,8 @@
  * A share for an e-mail without an account waits until an account is made with it. With mail.verify it waits until the
  * owner of that account has confirmed the e-mail, which may also be one that they changed to. Without mail.verify nobody
  * confirms addresses: the account that is made with an e-mail first gets what waits, and an account that changes its
- * e-mail later gets nothing, because everybody could collect what waits for others so.
+ * e-mail later gets nothing, because everybody could collect what waits for others so. A start without mail.verify gives
+ * by these rules what waited while it was on. An administrator who confirms an e-mail gives its account what waits.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
@@ -33,6 +34,9 @@ export interface ReceivedShareOptions {
   /** Notes durably, outside the database, which shares have ended. */
   readonly noteEnded: () => Promise<void>;
 }
+
+/** Shares that one transaction gives. */
+const GIVEN_AT_ONCE = 500;
 
 /** See the head of this file. All writing is durable when a promise resolves. */
 export class ReceivedShareService {
@@ -78,13 +82,35 @@ export class ReceivedShareService {
 
   /** Gives an account what waits for its e-mail, and notifies it (`share.received`). In the caller's transaction. */
   claim(tx: Transaction, { accountId, email }: EventOf<"user.email_confirmed">): void {
-    const { clock, events } = this.#options;
-    for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) {
-      this.#queries.give.run(row.id, accountId);
-      const { node, owner } = this.#find(row);
-      if (node === undefined || owner === undefined) continue;
-      events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });
+    const { clock } = this.#options;
+    for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) this.#give(tx, row, accountId);
+  }
+
+  /**
+   * For a server without mail.verify that had it before: gives accounts what waits because their e-mail was not confirmed,
+   * as they would have got it without the setting, and notifies them. Durable on return.
+   * @returns how many shares
+   */
+  async claimUnconfirmed(): Promise<number> {
+    const { writer, clock } = this.#options;
+    const giveSome = (fromId: number) =>
+      writer.run((tx) => {
+        const rows = this.#queries.waitingUnconfirmed.all(clock.nowMs(), GIVEN_AT_ONCE, fromId);
+        for (const row of rows) this.#give(tx, row, row.recipientId);
+        return rows;
+      });
+    let given = 0;
+    for (let rows = await giveSome(0); rows.length > 0; rows = await giveSome(rows.at(-1)?.recipientId ?? 0)) {
+      given += rows.length;
     }
+    return given;
+  }
+
+  #give(tx: Transaction, row: ReceivedRow, accountId: number): void {
+    this.#queries.give.run(row.id, accountId);
+    const { node, owner } = this.#find(row);
+    if (node === undefined || owner === undefined) return;
+    this.#options.events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });
   }
 
   /** What a share opens and whose it is, as far as both are there. */

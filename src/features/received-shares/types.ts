@@ -29,3 +29,8 @@ export interface ReceivedRow {
   readonly expiresAtMs: number | null;
   readonly label: string | null;
 }
+
+/** A share that waits for the e-mail of an account, which has not confirmed it. */
+export interface UnconfirmedRow extends ReceivedRow {
+  readonly recipientId: number;
+}

@@ -278,7 +278,7 @@ export class UserService {
     const { clock, verifiesEmail } = this.#options;
     const isNew = changes.email !== undefined && emailKey(changes.email) !== emailKey(former.email);
     if (changes.isEmailConfirmed === true) return null;
-    if (changes.isEmailConfirmed === false) return former.emailUnconfirmedSince ?? clock.nowMs();
+    if (changes.isEmailConfirmed === false) return (isNew ? null : former.emailUnconfirmedSince) ?? clock.nowMs();
     if (!isNew) return undefined;
     return verifiesEmail === true && changes.isByAdministrator !== true ? clock.nowMs() : null;
   }
