@@ -32,6 +32,8 @@ export interface Db {
 
 /** How long a statement waits in place for another process's lock; longer waits are the writer's, off the event loop. */
 const BUSY_TIMEOUT_MS = 50;
+/** What a connection needs to change rows as all others do. */
+const PRAGMAS_OF_CHANGES = ["foreign_keys=ON", "cache_size=-16384", "temp_store=MEMORY", "trusted_schema=OFF"];
 
 /**
  * Opens the database file, making it where there is none.
@@ -43,16 +45,20 @@ export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db 
     `busy_timeout=${busyTimeoutMs}`,
     "journal_mode=WAL",
     "synchronous=FULL",
-    "foreign_keys=ON",
-    "cache_size=-16384",
-    "temp_store=MEMORY",
+    ...PRAGMAS_OF_CHANGES,
     // Checkpoints are made by the worker while it is quiet; this is the backstop, so that the log stays bounded.
     "wal_autocheckpoint=4000",
     "journal_size_limit=67108864",
-    "trusted_schema=OFF",
   ];
   for (const pragma of pragmas) sqlite.run(`PRAGMA ${pragma}`);
   return wrap(sqlite, false);
+}
+
+/** Opens an existing database for changes that are never committed. Never waits in place for another connection. */
+export function openForTrial(path: string): Database {
+  const sqlite = new Database(path, { readwrite: true, strict: true });
+  for (const pragma of ["busy_timeout=0", ...PRAGMAS_OF_CHANGES]) sqlite.run(`PRAGMA ${pragma}`);
+  return sqlite;
 }
 
 /** Opens an existing database for reading only, for workers and for checks beside a running server. */

@@ -55,6 +55,7 @@ export class Writer {
   readonly #makeRoom: () => boolean;
   readonly #queue: Waiting[] = [];
   #isScheduled = false;
+  #isPaused = false;
   #busySinceMs: number | undefined;
   #changes = 0;
   #fault: string | undefined;
@@ -151,6 +152,23 @@ export class Writer {
     }
   }
 
+  /**
+   * Commits nothing until `body` has ended, because another connection of this process holds the database meanwhile.
+   * Takes its turn among the transactions that are queued; {@link runNow} must not be called during it.
+   */
+  async pauseDuring<T>(body: () => Promise<T>): Promise<T> {
+    // Of two that begin with the same commit, one comes first.
+    do await this.run(() => undefined);
+    while (this.#isPaused);
+    this.#isPaused = true;
+    try {
+      return await body();
+    } finally {
+      this.#isPaused = false;
+      if (this.#queue.length > 0) this.#schedule();
+    }
+  }
+
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -160,6 +178,7 @@ export class Writer {
 
   #commitWaiting(): void {
     this.#isScheduled = false;
+    if (this.#isPaused) return;
     try {
       this.#statements.begin();
     } catch (error) {

@@ -50,8 +50,18 @@ const THUMBNAIL_PATIENCE_MS = 100;
  */
 export function openContents(storage: Storage, people: People, onCounted: (file: FileNode) => void) {
   const { config, log, clock, paths, secrets, db, sqlite, writer, events, blobs, integrity } = storage;
-  const { storeGuard, tree, treeWriter, derived, idempotency, reservations, arrivals, onDetached, endedShares } =
-    storage;
+  const {
+    storeGuard,
+    tree,
+    treeWriter,
+    trials,
+    derived,
+    idempotency,
+    reservations,
+    arrivals,
+    onDetached,
+    endedShares,
+  } = storage;
   const { users, passwords, limitsOf, rateGate, limiter } = people;
   const permissions = new Permissions({ sqlite, tree, users, clock });
   const noteEnded = () => endedShares.note();
@@ -197,6 +207,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     clock,
     tree,
     treeWriter,
+    trials,
     limitsOf,
     turns,
     reachMs: reachOf(config.versions.maxAgeMs),

@@ -24,7 +24,7 @@ import type { Storage } from "./open-storage.ts";
 /** Builds the services of this part, in order of dependency. */
 export function openDevices(storage: Storage, people: People, contents: Contents, messages: Messages) {
   const { config, log, clock, paths, secrets, db, sqlite, writer, reader, events, blobs, blobRows } = storage;
-  const { storeGuard, tree, treeWriter, idempotency, reservations, arrivals, onDetached } = storage;
+  const { storeGuard, tree, treeWriter, trials, idempotency, reservations, arrivals, onDetached } = storage;
   const { users, auth, plans, limitsOf, rateGate } = people;
   const { files, access, transfers, thumbnailer, turns } = contents;
   const { notifications } = messages;
@@ -157,6 +157,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     clock,
     tree,
     treeWriter,
+    trials,
     deviceIdOf: (accountId, publicId) => devices.getId(accountId, publicId),
     limitsOf,
     turns,

@@ -13,6 +13,7 @@ import { Reader } from "../db/reader.ts";
 import { DiskReserve } from "../db/reserve.ts";
 import { type Snapshot, takeSnapshot } from "../db/snapshot.ts";
 import { isBusy, isDamage, Writer } from "../db/transaction.ts";
+import { Trials } from "../db/trial.ts";
 import { AppError } from "../errors.ts";
 import { Events } from "../events/events.ts";
 import { openBlobPlaces, openBucket } from "../features/blob-places/open.ts";
@@ -26,6 +27,7 @@ import { bothKept, NewerContents } from "../features/store-journal/newer-objects
 import { journalRoot, openEndedShares } from "../features/store-journal/open.ts";
 import { noteCopyStart, readCopyStart } from "../features/store-journal/opened-copy.ts";
 import { openTree } from "../features/tree/tree.ts";
+import { TreeTrials } from "../features/tree/trial.ts";
 import { AllowedTargets } from "../lib/allowed-targets.ts";
 import type { Clock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
@@ -165,14 +167,8 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       integrity,
       onWhole: (digest) => writer.run(() => blobRows.markVerified(digest, clock.nowMs())),
     });
-  const { reader: tree, writer: treeWriter } = openTree({
-    sqlite: db.sqlite,
-    reader,
-    clock,
-    log,
-    events,
-    maxNodesOf: maxNodesOf(db.sqlite, config.plans),
-  });
+  const treeOptions = { reader, clock, log, maxNodesOf: maxNodesOf(db.sqlite, config.plans) };
+  const { reader: tree, writer: treeWriter } = openTree({ ...treeOptions, sqlite: db.sqlite, events });
   return {
     config,
     log,
@@ -191,6 +187,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     blobs,
     tree,
     treeWriter,
+    trials: new TreeTrials(new Trials(paths.database, writer), treeOptions),
     derived: new DerivedStore(paths.thumbs),
     idempotency: new Idempotency(db.sqlite, clock),
     snapshots,

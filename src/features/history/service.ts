@@ -6,16 +6,18 @@ import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError, invalidField, notFound } from "../../errors.ts";
 import { type Clock, toTimestamp } from "../../lib/clock.ts";
-import type { Turns } from "../../lib/turns.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
+import { Steps } from "../../lib/steps.ts";
+import type { Turns } from "../../lib/turns.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { Moment, PastListQuery, PastNode } from "../tree/past.ts";
 import type { TreeReader } from "../tree/reader.ts";
+import type { TreeTrials } from "../tree/trial.ts";
 import type { FileNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
 import { BringBack, type BringBackPlan } from "./bring-back.ts";
-import type { PastListing, RestoreRequest, RestoreResult } from "./types.ts";
+import type { PastListing, RestoreOutcome, RestoreRequest, RestoreResult } from "./types.ts";
 
 /** What {@link HistoryService} works with. */
 export interface HistoryServiceOptions {
@@ -24,6 +26,8 @@ export interface HistoryServiceOptions {
   readonly clock: Clock;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
+  /** For dry runs. */
+  readonly trials: Pick<TreeTrials, "run">;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes" | "plan">;
   /** One copy or restore of an account at a time. */
   readonly turns: Turns;
@@ -56,9 +60,6 @@ interface RestorePlan extends BringBackPlan {
 const REAP_AT_ONCE = 50;
 const REAP_STEPS_MAX = 400;
 
-/** Ends the transaction of a dry run, so that all it did is undone. */
-class DryRunEnd extends Error {}
-
 /** See the head of this file. One's own tree only. */
 export class HistoryService {
   readonly #options: HistoryServiceOptions;
@@ -90,8 +91,8 @@ export class HistoryService {
 
   /**
    * Brings a folder with all below it back to a moment; durable on return. It is done in short steps, between which others
-   * read and write; nothing is begun where the quota has no room for all of it. A dry run does the very same in one
-   * transaction and takes it back.
+   * read and write; nothing is begun where the quota has no room for all of it. A dry run does the very same in a trial:
+   * its result is true for one moment; others read meanwhile, and their writes wait.
    * @throws AppError invalid_field | not_found | quota_exceeded; invalid_request where more than
    *   {@link RESTORE_CHANGES_MAX} files and folders are other than they were and no part of it will do; overloaded where a
    *   large deletion is still being carried out
@@ -101,28 +102,38 @@ export class HistoryService {
   }
 
   async #restore(user: User, request: RestoreRequest): Promise<RestoreResult> {
-    const { writer, limitsOf, treeWriter } = this.#options;
     const moment = this.#momentOf(user, request.atMs);
     await this.#takeApart(user.id);
     const plan = await this.#plan(user, moment, request);
-    const bringBack = new BringBack(this.#options, plan);
-    const step = (tx: Transaction, ms: number) => treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, ms));
     try {
-      if (request.isDryRun) await this.#tryOut((tx) => step(tx, Number.POSITIVE_INFINITY));
-      else {
-        await this.#requireRoom(user, bringBack, plan);
-        // What is done is remembered outside of the database.
-        while (!(await writer.run((tx) => step(tx, STEP_MS), { isRepeatable: false }))) await Bun.sleep(0);
-      }
-      const { outcomes } = bringBack;
+      const outcomes = await (request.isDryRun ? this.#tryOut(user, plan) : this.#bringBack(user, plan));
       // Where nothing could be done, another call would do no better.
       const hasProgress = outcomes.some(({ outcome }) => outcome === "done");
       return { outcomes, newCount: plan.newCount, hasMore: !plan.isWhole && hasProgress };
     } catch (error) {
       if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
       // A refusal for the quota says which plan it comes from (contract §1).
-      throw new AppError(error.reason, error.message, { ...error.details, plan: limitsOf(user).plan });
+      const { plan: userPlan } = this.#options.limitsOf(user);
+      throw new AppError(error.reason, error.message, { ...error.details, plan: userPlan });
     }
+  }
+
+  async #bringBack(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
+    const { writer, treeWriter } = this.#options;
+    const bringBack = new BringBack(this.#options, plan);
+    await this.#requireRoom(user, bringBack, plan);
+    const step = (tx: Transaction) => treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, STEP_MS));
+    // What is done is remembered outside of the database.
+    while (!(await writer.run(step, { isRepeatable: false }))) await Bun.sleep(0);
+    return bringBack.outcomes;
+  }
+
+  #tryOut(user: User, plan: RestorePlan): Promise<readonly RestoreOutcome[]> {
+    return this.#options.trials.run(async ({ tx, tree, treeWriter }) => {
+      const bringBack = new BringBack({ tree, treeWriter }, plan);
+      while (!treeWriter.by(user.viaDeviceId, () => bringBack.run(tx, STEP_MS))) await new Promise(setImmediate);
+      return bringBack.outcomes;
+    });
   }
 
   async #plan(user: User, moment: Moment, request: RestoreRequest): Promise<RestorePlan> {
@@ -160,13 +171,11 @@ export class HistoryService {
   /** @throws AppError quota_exceeded where what comes back finds no room; nothing was changed then */
   async #requireRoom(user: User, bringBack: BringBack, { contents, quotaBytes }: RestorePlan): Promise<void> {
     let [bytes, nodes] = [0, 0];
-    let restAtMs = performance.now() + STEP_MS;
+    const steps = new Steps(STEP_MS);
     for (const entry of contents.changed) {
       bytes += bringBack.bytesOf(entry);
       if (bringBack.isRemade(entry)) nodes++;
-      if (performance.now() < restAtMs) continue;
-      await Bun.sleep(0);
-      restAtMs = performance.now() + STEP_MS;
+      await steps.next();
     }
     const { writer, treeWriter, tree } = this.#options;
     if (nodes > 0) tree.refuseNodes(user.id, nodes);
@@ -176,20 +185,6 @@ export class HistoryService {
       treeWriter.reserveBytes(tx, user.id, bytes, quotaBytes);
       treeWriter.reserveBytes(tx, user.id, -bytes, null);
     });
-  }
-
-  async #tryOut(restore: (tx: Transaction) => void): Promise<void> {
-    try {
-      await this.#options.writer.run(
-        (tx): never => {
-          restore(tx);
-          throw new DryRunEnd();
-        },
-        { isRepeatable: false },
-      );
-    } catch (error) {
-      if (!(error instanceof DryRunEnd)) throw error;
-    }
   }
 
   /** What lay in a folder that a device deleted is noted as it is taken apart: goes on with that until it is done. */

@@ -1,4 +1,5 @@
 import type { Database } from "bun:sqlite";
+import type { Steps } from "../../lib/steps.ts";
 import { parseDetail, type UndoWhat } from "../tree/undo.ts";
 import type { TouchedNode, UndoEntry } from "./types.ts";
 
@@ -68,7 +69,15 @@ export class RewindQueries {
    * What the device changed since an instant and is not undone, the latest changed first. Folders that it made come after
    * all others, and are listed only where those are not more than `limit`: they can go when nothing is in them any more.
    */
-  listTouched(accountId: number, deviceId: number, sinceMs: number, limit: number): TouchedNodes {
+  async listTouched(
+    {
+      accountId,
+      deviceId,
+      sinceMs,
+    }: { readonly accountId: number; readonly deviceId: number; readonly sinceMs: number },
+    limit: number,
+    steps: Steps,
+  ): Promise<TouchedNodes> {
     const others = new Map<number, TouchedNode>();
     const madeFolders = new Map<number, TouchedNode>();
     for (const { nodeId, publicId, kind } of this.#walkBack(accountId, deviceId, sinceMs)) {
@@ -76,6 +85,7 @@ export class RewindQueries {
       const isMadeFolder = kind === FOLDER && this.#isMade.get(nodeId, accountId, deviceId, sinceMs) !== null;
       (isMadeFolder ? madeFolders : others).set(nodeId, { nodeId, publicId });
       if (others.size > limit) break;
+      await steps.next();
     }
     return { others: [...others.values()], madeFolders: [...madeFolders.values()] };
   }

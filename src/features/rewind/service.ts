@@ -4,16 +4,18 @@
  * stay in the store for its grace period only.
  *
  * Each node is undone in a deed of its own, and noted as undone in it: a call that is repeated, or ended half-way, never
- * undoes a thing twice. A dry run does the very same in one deed and takes it back.
+ * undoes a thing twice. A dry run does the very same in a trial.
  */
 import type { Database } from "bun:sqlite";
-import type { Transaction, Writer } from "../../db/transaction.ts";
+import type { Writer } from "../../db/transaction.ts";
 import { AppError, invalidField } from "../../errors.ts";
 import type { Clock } from "../../lib/clock.ts";
-import type { Turns } from "../../lib/turns.ts";
 import { segmentsOf } from "../../lib/path.ts";
+import { Steps } from "../../lib/steps.ts";
+import type { Turns } from "../../lib/turns.ts";
 import type { StorageLimits } from "../files/service.ts";
 import type { TreeReader } from "../tree/reader.ts";
+import type { TreeTrial, TreeTrials } from "../tree/trial.ts";
 import { UNDO_MS } from "../tree/undo.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import type { User } from "../users/types.ts";
@@ -28,6 +30,8 @@ export interface RewindServiceOptions {
   readonly clock: Clock;
   readonly tree: TreeReader;
   readonly treeWriter: TreeWriter;
+  /** For dry runs. */
+  readonly trials: Pick<TreeTrials, "run">;
   /** Row id of a device of an account, removed ones included. @throws AppError not_found */
   readonly deviceIdOf: (accountId: number, publicId: string) => number;
   readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes">;
@@ -42,16 +46,8 @@ export const REWIND_NODES_MAX = 1_000;
 /** Rows of deleted folders taken apart before: so many in a deed (some milliseconds), and deeds in a call. */
 const REAP_AT_ONCE = 50;
 const REAP_STEPS_MAX = 400;
-
-/** Ends the deed of a dry run, so that all it did is undone. */
-class DryRunEnd extends Error {
-  readonly outcomes: readonly RewindOutcome[];
-
-  constructor(outcomes: readonly RewindOutcome[]) {
-    super("A dry run ends by undoing all it did.");
-    this.outcomes = outcomes;
-  }
-}
+/** How long the event loop waits for one step. */
+const STEP_MS = 4;
 
 /** See the head of this file. */
 export class RewindService {
@@ -87,9 +83,9 @@ export class RewindService {
       quotaBytes: limitsOf(user).quotaBytes,
     };
     const undoer = new NodeUndoer({ ...this.#options, queries: this.#queries }, scope);
-    const touched = this.#listTouched(scope, undoer);
-    const ordered = inGoodOrder(touched.slice(0, REWIND_NODES_MAX), undoer);
-    const outcomes = isDryRun ? await this.#tryOut(ordered, undoer) : await this.#undoAll(ordered, undoer);
+    const touched = await this.#listTouched(scope, undoer);
+    const ordered = await inGoodOrder(touched.slice(0, REWIND_NODES_MAX), undoer);
+    const outcomes = isDryRun ? await this.#tryOut(ordered, scope) : await this.#undoAll(ordered, undoer);
     // Where nothing could be done, another call would do no better.
     const hasProgress =
       isDryRun || outcomes.length < ordered.length || outcomes.some((one) => one.outcome !== "failed");
@@ -97,13 +93,16 @@ export class RewindService {
   }
 
   /** What is to be undone, in full where it is not more than a call takes; folders that the device made last, the deepest first. */
-  #listTouched({ accountId, deviceId, sinceMs }: RewindScope, undoer: NodeUndoer): TouchedNode[] {
-    const { others, madeFolders } = this.#queries.listTouched(accountId, deviceId, sinceMs, REWIND_NODES_MAX);
+  async #listTouched(scope: RewindScope, undoer: NodeUndoer): Promise<TouchedNode[]> {
+    const steps = new Steps(STEP_MS);
+    const { others, madeFolders } = await this.#queries.listTouched(scope, REWIND_NODES_MAX, steps);
     if (others.length > REWIND_NODES_MAX) return [...others];
-    const deep = madeFolders.map((node) => {
+    const deep: { readonly node: TouchedNode; readonly depth: number }[] = [];
+    for (const node of madeFolders) {
       const folder = undoer.find(node)?.folder;
-      return { node, depth: folder === undefined ? 0 : segmentsOf(folder).length };
-    });
+      deep.push({ node, depth: folder === undefined ? 0 : segmentsOf(folder).length });
+      await steps.next();
+    }
     deep.sort((a, b) => b.depth - a.depth);
     return [...others, ...deep.map(({ node }) => node)];
   }
@@ -134,41 +133,46 @@ export class RewindService {
     return (await Promise.all(done)).flat();
   }
 
-  /** All in one deed, which is undone. */
-  async #tryOut(nodes: readonly TouchedNode[], undoer: NodeUndoer): Promise<readonly RewindOutcome[]> {
+  /** A failed change needs a savepoint to be taken back by itself. They make a trial three times as long, and few need them. */
+  async #tryOut(nodes: readonly TouchedNode[], scope: RewindScope): Promise<RewindOutcome[]> {
     try {
-      // Savepoints make this three times as long; they are needed only where something fails.
-      return await this.#dryRun((tx) => nodes.flatMap((node) => undoer.undo(tx, node)));
+      return await this.#trial(nodes, scope, (node, undoer, { tx }) => undoer.undo(tx, node));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      return this.#dryRun((tx) => nodes.flatMap((node) => this.#tryOne(tx, node, undoer)));
+      return await this.#trial(nodes, scope, tryOne);
     }
   }
 
-  async #dryRun(undoAll: (tx: Transaction) => RewindOutcome[]): Promise<readonly RewindOutcome[]> {
-    try {
-      return await this.#options.writer.run((tx): never => {
-        throw new DryRunEnd(undoAll(tx));
-      });
-    } catch (error) {
-      if (error instanceof DryRunEnd) return error.outcomes;
-      throw error;
-    }
+  #trial(
+    nodes: readonly TouchedNode[],
+    scope: RewindScope,
+    undo: (node: TouchedNode, undoer: NodeUndoer, trial: TreeTrial) => RewindOutcome[],
+  ): Promise<RewindOutcome[]> {
+    return this.#options.trials.run(async (trial) => {
+      const queries = new RewindQueries(trial.sqlite);
+      const undoer = new NodeUndoer({ ...this.#options, ...trial, queries }, scope);
+      const outcomes: RewindOutcome[] = [];
+      const steps = new Steps(STEP_MS);
+      for (const node of nodes) {
+        outcomes.push(...undo(node, undoer, trial));
+        await steps.next();
+      }
+      return outcomes;
+    });
   }
+}
 
-  /** One node within the deed of a dry run: what fails leaves nothing behind for the next. */
-  #tryOne(tx: Transaction, node: TouchedNode, undoer: NodeUndoer): RewindOutcome[] {
-    const { sqlite } = this.#options;
-    sqlite.run("SAVEPOINT one_node");
-    try {
-      return undoer.undo(tx, node);
-    } catch (error) {
-      const outcome = failed(node, error);
-      sqlite.run("ROLLBACK TO one_node");
-      return [outcome];
-    } finally {
-      if (sqlite.inTransaction) sqlite.run("RELEASE one_node");
-    }
+/** One node of a trial: where it fails, nothing of it is left for the next. */
+function tryOne(node: TouchedNode, undoer: NodeUndoer, { sqlite, tx }: TreeTrial): RewindOutcome[] {
+  sqlite.run("SAVEPOINT one_node");
+  try {
+    return undoer.undo(tx, node);
+  } catch (error) {
+    const outcome = failed(node, error);
+    sqlite.run("ROLLBACK TO one_node");
+    return [outcome];
+  } finally {
+    if (sqlite.inTransaction) sqlite.run("RELEASE one_node");
   }
 }
 
@@ -182,13 +186,15 @@ function failed({ publicId }: TouchedNode, error: unknown): RewindOutcome {
  * What the device made goes first and frees names and bytes; folders come back and take their former places before what
  * was in them; folders that the device made go last, when they are empty.
  */
-function inGoodOrder(nodes: readonly TouchedNode[], undoer: NodeUndoer): TouchedNode[] {
+async function inGoodOrder(nodes: readonly TouchedNode[], undoer: NodeUndoer): Promise<TouchedNode[]> {
+  const steps = new Steps(STEP_MS);
   const turns: TouchedNode[][] = [[], [], [], [], []];
   for (const node of nodes) {
     const { plan, isFolder } = undoer.plan(node);
     const turn =
       plan.kind === "remove" ? (isFolder ? 4 : 0) : plan.kind === "restore" && isFolder ? 1 : isFolder ? 2 : 3;
     turns[turn]?.push(node);
+    await steps.next();
   }
   return turns.flat();
 }

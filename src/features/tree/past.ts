@@ -10,6 +10,7 @@ import type { Statement } from "bun:sqlite";
 import { numbers, type Read, rows } from "../../db/reader.ts";
 import { invariant } from "../../lib/invariant.ts";
 import { fold, joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
+import { Steps } from "../../lib/steps.ts";
 import { IN_TRASH } from "./history.ts";
 import {
   BORN_SQL,
@@ -119,6 +120,8 @@ interface PlaceRow {
 
 /** Folders whose children are read at once. */
 const FOLDERS_AT_ONCE = 500;
+/** How long the event loop waits while what was read is looked through. */
+const STEP_MS = 4;
 
 /** Reads the past of all accounts of a database. */
 export class PastReader {
@@ -254,6 +257,7 @@ export class PastReader {
     const folderIds = [folder.id];
     const present = new Map<number, number>();
     this.#noteSuccessor(accountId, folder.id, present);
+    const steps = new Steps(STEP_MS);
     for (let from = 0; from < folderIds.length && changed.length <= changesMax; ) {
       const some = folderIds.slice(from, from + FOLDERS_AT_ONCE);
       from += some.length;
@@ -263,6 +267,7 @@ export class PastReader {
         const entry = { id, isFolder: kind === FOLDER, parentId, name };
         if (entry.isFolder) folderIds.push(id);
         if (isBack === 0 && !(isGone === 1 && this.#isMadeAgain(moment, entry, present))) changed.push(entry);
+        await steps.next();
       }
     }
     const isWhole = changed.length <= changesMax;

@@ -7,19 +7,21 @@ import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/
 import type { User } from "../../../src/features/users/types.ts";
 import { Turns } from "../../../src/lib/turns.ts";
 import { randomOf } from "../../support/random.ts";
-import { blobOf, reasonOf, TestTree } from "../tree/support.ts";
+import { blobOf, CountedTrials, reasonOf, TestTree } from "../tree/support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "d"];
 const DEVICE = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 let tree: TestTree;
+let trials: CountedTrials;
 /** Ids of what came out of the trash. */
 const returned = new Set<string>();
 afterEach(() => tree.close());
 
 function open(quotaBytes: number | null = null) {
   tree = new TestTree();
+  trials = new CountedTrials(tree.trials);
   const accountId = tree.addAccount();
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as far as a user is looked at here
   const user = { id: accountId, viaDeviceId: undefined } as User;
@@ -29,6 +31,7 @@ function open(quotaBytes: number | null = null) {
     clock: tree.clock,
     tree: tree.read,
     treeWriter: tree.write,
+    trials,
     limitsOf: () => ({ quotaBytes, plan: "free" }),
     reachMs: 30 * DAY_MS,
     turns: new Turns(8),
@@ -280,6 +283,16 @@ test("others read and write while much is brought back", async () => {
   expect(countThen()).toBe(many);
   // Neither nothing nor all: somebody else's transaction came in between.
   expect([...seen].some((count) => count > 0 && count < many)).toBe(true);
+});
+
+test("others have their turn between the steps of a dry run", async () => {
+  const { accountId, restore } = open();
+  const files = Array.from({ length: 30 }, (_, at) => tree.addFile(accountId, "/", `f${at}`));
+  const atMs = tree.clock.nowMs();
+  tree.clock.advance(5);
+  for (const file of files) rewrite(accountId, file, `new ${file.name}`);
+  expect(await restore(atMs, { isDryRun: true })).toHaveLength(files.length);
+  expect(trials.turns).toBeGreaterThanOrEqual(files.length);
 });
 
 test("a quota that is too small refuses all of it", async () => {

@@ -6,16 +6,18 @@ import type { FileNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
 import { Turns } from "../../../src/lib/turns.ts";
 import { randomOf } from "../../support/random.ts";
-import { blobOf, TestTree } from "../tree/support.ts";
+import { blobOf, CountedTrials, TestTree } from "../tree/support.ts";
 
 const DEVICE = 5;
 
 let tree: TestTree;
+let trials: CountedTrials;
 let accountId: number;
 let service: RewindService;
 let quotaBytes: number | null;
 beforeEach(() => {
   tree = new TestTree();
+  trials = new CountedTrials(tree.trials);
   accountId = tree.addAccount();
   quotaBytes = null;
   service = new RewindService({
@@ -24,6 +26,7 @@ beforeEach(() => {
     clock: tree.clock,
     tree: tree.read,
     treeWriter: tree.write,
+    trials,
     deviceIdOf: () => DEVICE,
     limitsOf: () => ({ quotaBytes }),
     onDeleted: () => {},
@@ -202,6 +205,15 @@ test("more than a call takes is undone by the next ones, folders last", async ()
   expect(second.outcomes.map(({ outcome }) => outcome)).toEqual(Array(308).fill("undone"));
   expect(picture()).toEqual(new Map());
   await expectNoDrift();
+});
+
+test("others have their turn between the steps of a dry run", async () => {
+  const files = Array.from({ length: 30 }, (_, at) => tree.addFile(accountId, "/", `f${at}`));
+  const sinceMs = tree.clock.nowMs();
+  tree.clock.advance(10);
+  byDevice(() => files.map((file) => replace(file, `garbage ${file.name}`)));
+  expect((await rewind(sinceMs, true)).outcomes).toHaveLength(files.length);
+  expect(trials.turns).toBeGreaterThanOrEqual(files.length);
 });
 
 test("what the quota has no room for fails, and is tried again by the next call", async () => {

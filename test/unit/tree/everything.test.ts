@@ -103,6 +103,7 @@ function services(accountId: number) {
     clock: tree.clock,
     tree: tree.read,
     treeWriter: tree.write,
+    trials: tree.trials,
     limitsOf: () => ({ quotaBytes: null, plan: "free" as const }),
     turns: new Turns(8),
   };

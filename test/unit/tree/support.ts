@@ -1,3 +1,4 @@
+import { spyOn } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,8 +6,10 @@ import { toDigest } from "../../../src/blobs/digest.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
 import { type Deed, Writer } from "../../../src/db/transaction.ts";
+import { Trials } from "../../../src/db/trial.ts";
 import { TreeReader } from "../../../src/features/tree/reader.ts";
 import { TreeStore } from "../../../src/features/tree/store.ts";
+import { type TreeTrial, TreeTrials } from "../../../src/features/tree/trial.ts";
 import type { NewFile, StoredBlob } from "../../../src/features/tree/types.ts";
 import { TreeWriter } from "../../../src/features/tree/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
@@ -35,6 +38,7 @@ export class TestTree {
   readonly store: TreeStore;
   readonly read: TreeReader;
   readonly write: TreeWriter;
+  readonly trials: TreeTrials;
 
   /** How many files and folders each account may hold. */
   maxNodes: number | null = null;
@@ -45,13 +49,9 @@ export class TestTree {
     createSchema(this.db.sqlite);
     this.writer = new Writer(this.db.sqlite, silentLog);
     this.thread = new Reader(path, silentLog);
-    this.store = new TreeStore({
-      sqlite: this.db.sqlite,
-      reader: this.thread,
-      clock: this.clock,
-      log: silentLog,
-      maxNodesOf: () => this.maxNodes,
-    });
+    const options = { reader: this.thread, clock: this.clock, log: silentLog, maxNodesOf: () => this.maxNodes };
+    this.store = new TreeStore({ ...options, sqlite: this.db.sqlite });
+    this.trials = new TreeTrials(new Trials(path, this.writer), options);
     this.read = new TreeReader(this.store);
     this.write = new TreeWriter(this.store);
   }
@@ -115,6 +115,34 @@ export class TestTree {
     this.thread.close();
     this.db.close();
     rmSync(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** Trials in which each piece of work is found to have taken its time; and the turns that others had during them. */
+export class CountedTrials {
+  readonly #trials: TreeTrials;
+  turns = 0;
+
+  constructor(trials: TreeTrials) {
+    this.#trials = trials;
+  }
+
+  run<T>(body: (trial: TreeTrial) => Promise<T>): Promise<T> {
+    return this.#trials.run(async (trial) => {
+      let nowMs = performance.now();
+      const now = spyOn(performance, "now").mockImplementation(() => (nowMs += 1_000));
+      let counting = setImmediate(() => count());
+      const count = () => {
+        this.turns++;
+        counting = setImmediate(count);
+      };
+      try {
+        return await body(trial);
+      } finally {
+        clearImmediate(counting);
+        now.mockRestore();
+      }
+    });
   }
 }
 
