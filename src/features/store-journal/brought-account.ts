@@ -8,6 +8,7 @@ import type { BroughtContent } from "../tree/bring-back.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
+import { ChangeBatches } from "./change-batches.ts";
 import type { ContentFinder } from "./content-finder.ts";
 import { type ContentRecord, type FileRecord, type FolderRecord, ROOT } from "./records.ts";
 import { LOST_FOLDER } from "./rebuilt-tree.ts";
@@ -68,12 +69,8 @@ export interface Brought {
 }
 
 type Counts = { -readonly [Field in Exclude<keyof Brought, "names">]: number };
-/** A change that was decided, to be made inside a deed. */
-type Change = (tx: Transaction) => void;
 
 const NAMES_MAX = 1_000;
-/** Changes made in one deed. */
-const BATCH = 50;
 const DEPTH_MAX = 10_000;
 /** Why a folder can't be made: a file has its name, it is too deep, or the account has as many as it may have. */
 const FOLDER_REFUSALS: ReadonlySet<string> = new Set(["not_a_folder", "path_too_long", "quota_exceeded"]);
@@ -109,10 +106,11 @@ export class BroughtAccount {
   readonly #moves: NewerMoves;
   /** Nodes that are made and have shares. */
   readonly #madeShared = new Set<string>();
-  #waiting: Change[] = [];
+  readonly #batches: ChangeBatches;
 
   constructor(options: BroughtAccountOptions) {
     this.#options = options;
+    this.#batches = new ChangeBatches(options.isDryRun ? undefined : options.writer);
     const { sqlite } = options;
     this.#row = sqlite.prepare<{ accountId: number }, [string]>(
       "SELECT account_id AS accountId FROM nodes WHERE public_id = ?1",
@@ -138,24 +136,24 @@ export class BroughtAccount {
       for (const { record } of staged.all()) {
         if ("file" in record || this.#isTrashed(record) !== isTrashed) continue;
         this.#folder(record);
-        await this.#carryOut(BATCH);
+        await this.#batches.runFull();
       }
-      await this.#carryOut(1);
+      await this.#batches.run();
       if (!isTrashed && later === undefined) await this.#moveAll();
       for (const { record } of staged.all()) {
         if (!("file" in record) || this.#isTrashed(record) !== isTrashed) continue;
         await this.#file(record);
-        await this.#carryOut(BATCH);
+        await this.#batches.runFull();
       }
-      await this.#carryOut(1);
+      await this.#batches.run();
     }
     for (const ref of this.#toTrash) {
-      this.#waiting.push((tx) => {
+      this.#batches.add((tx) => {
         // One of them may have gone with another one above it.
         if (tree.findNode(accountId, ref.publicId) !== undefined) treeWriter.trash(tx, ref);
       });
     }
-    await this.#carryOut(1);
+    await this.#batches.run();
     for (const id of staged.gone()) {
       if (tree.findNode(accountId, id) !== undefined) this.#counts.deletions++;
     }
@@ -177,21 +175,6 @@ export class BroughtAccount {
     this.#counts.moves = refused;
   }
 
-  /** Makes what was decided, in one deed, where there is enough of it. */
-  async #carryOut(atLeast: number): Promise<void> {
-    if (this.#waiting.length < atLeast) return;
-    const changes = this.#waiting;
-    this.#waiting = [];
-    if (this.#options.isDryRun) return;
-    await this.#options.writer.run(
-      (tx) => {
-        for (const change of changes) change(tx);
-      },
-      // Folders that it makes are remembered.
-      { isRepeatable: false },
-    );
-  }
-
   #folder(record: FolderRecord): void {
     const { tree, accountId, staged } = this.#options;
     const { folder: id } = record;
@@ -206,7 +189,7 @@ export class BroughtAccount {
     if (this.#place(id) !== undefined) return;
     this.#countMade(record, "folders");
     if (record.shares !== undefined) this.#madeShared.add(id);
-    this.#waiting.push((tx) => void this.#ensureFolder(tx, id, staged.get(id), 0));
+    this.#batches.add((tx) => void this.#ensureFolder(tx, id, staged.get(id), 0));
   }
 
   async #file(record: FileRecord): Promise<void> {
@@ -261,21 +244,21 @@ export class BroughtAccount {
     for (const content of later) {
       this.#counts.versions++;
       const brought = { ...this.#toBrought(content), fileModifiedAt, capturedAt };
-      this.#waiting.push((tx) => void treeWriter.bringContent(tx, there, brought));
+      this.#batches.add((tx) => void treeWriter.bringContent(tx, there, brought));
     }
     if (!this.#isOlder(there, record)) return;
     const tags = [...new Set([...there.tags, ...(record.tags ?? [])])];
     const metadata = changedMetadata(there, record);
     if (tags.length === there.tags.length && metadata === undefined) return;
     this.#counts.labels++;
-    this.#waiting.push((tx) => void treeWriter.updateFile(tx, there, { tags, ...(metadata && { metadata }) }));
+    this.#batches.add((tx) => void treeWriter.updateFile(tx, there, { tags, ...(metadata && { metadata }) }));
   }
 
   #labelFolder(there: FolderNode, record: FolderRecord): void {
     const metadata = changedMetadata(there, record);
     if (metadata === undefined || !this.#isOlder(there, record)) return;
     this.#counts.labels++;
-    this.#waiting.push((tx) => void this.#options.treeWriter.updateFolder(tx, there, { metadata }));
+    this.#batches.add((tx) => void this.#options.treeWriter.updateFolder(tx, there, { metadata }));
   }
 
   /** Whether a node is as it was when the database was put back, and the objects tell of a later change. */
@@ -298,7 +281,7 @@ export class BroughtAccount {
     if (contents.length === 0) return false;
     this.#countMade(record, "files");
     if (publicId !== undefined && record.shares !== undefined) this.#madeShared.add(publicId);
-    this.#waiting.push((tx) => {
+    this.#batches.add((tx) => {
       const folder = this.#folderOf(tx, record, 0);
       const { name, originalName, fileModifiedAt, capturedAt, tags = [], metadata = {} } = record;
       const made = treeWriter.bringFile(tx, {

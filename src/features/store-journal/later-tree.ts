@@ -4,22 +4,18 @@
  * the trash, from which a person can take them. It may end at any point and be done again.
  */
 import type { Database } from "bun:sqlite";
-import type { Transaction, Writer } from "../../db/transaction.ts";
+import type { Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
-import type { TreeReader } from "../tree/reader.ts";
 import type { TreeNode } from "../tree/types.ts";
-import type { TreeWriter } from "../tree/writer.ts";
+import { ChangeBatches } from "./change-batches.ts";
+import { idOf } from "./parse-record.ts";
+import { RecordedPlaces, type RecordedPlacesOptions } from "./recorded-places.ts";
 import type { FileRecord, FolderRecord } from "./records.ts";
-import type { StagedRecords } from "./staged-records.ts";
 
 /** What {@link LaterTree} works with. */
-export interface LaterTreeOptions {
+export interface LaterTreeOptions extends RecordedPlacesOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
-  readonly tree: TreeReader;
-  readonly treeWriter: TreeWriter;
-  readonly staged: StagedRecords;
-  readonly accountId: number;
   /** Whether the records are everything that the account has: what they don't name is gone. */
   readonly isFull: boolean;
 }
@@ -38,26 +34,21 @@ export interface LaterCounts {
 
 type Live = FileRecord | FolderRecord;
 
-/** Nodes changed in one transaction. */
-const BATCH = 50;
-/** Moves are tried so often; each time more places are free. */
-const ROUNDS_MAX = 1_000;
 const DEPTH_MAX = 10_000;
-/**
- * Why a move may have to wait for another one; all are found out before anything is written. The name is taken; the folder
- * lies in what is to be moved; the place is too deep until something above it has moved.
- */
-const REFUSALS: ReadonlySet<string> = new Set(["name_taken", "invalid_path", "path_too_long"]);
 
-/** See the head of this file. */
+/** Brings the tree of one account into its later state: {@link prepare}, then new nodes are made, then {@link finish}. */
 export class LaterTree {
   readonly counts: LaterCounts = { moved: 0, removed: 0, restored: 0, refused: 0 };
   readonly #options: LaterTreeOptions;
   readonly #isTrashed;
-  #refused: string[] = [];
+  readonly #batches: ChangeBatches;
+  readonly #places: RecordedPlaces;
+  #refused: readonly string[] = [];
 
   constructor(options: LaterTreeOptions) {
     this.#options = options;
+    this.#batches = new ChangeBatches(options.writer);
+    this.#places = new RecordedPlaces(options, this.#batches);
     this.#isTrashed = options.sqlite.prepare<{ one: 1 }, [string, number]>(
       "SELECT 1 AS one FROM trash t JOIN nodes n ON n.id = t.node_id WHERE n.public_id = ?1 AND t.account_id = ?2",
     );
@@ -79,17 +70,17 @@ export class LaterTree {
     await this.#removeAll(this.#goneNodes().filter(({ kind }) => kind === "file"));
     const inTheWay = new Map<string, TreeNode>();
     for (const [id, record] of this.#records()) {
-      const holder = this.#find(id) === undefined ? this.#holderOf(record) : undefined;
+      const holder = this.#places.find(id) === undefined ? this.#places.holderOf(record) : undefined;
       if (holder !== undefined && !this.#isInPlace(holder)) inTheWay.set(holder.publicId, holder);
     }
-    await this.#each([...inTheWay.values()], (tx, node) => void treeWriter.stepAside(tx, node));
+    await this.#batches.each([...inTheWay.values()], (tx, node) => void treeWriter.stepAside(tx, node));
   }
 
   /** After new files and folders were made: gives every node its later place. */
   async finish(): Promise<void> {
     const trashed: TreeNode[] = [];
     for (const [id, record] of this.#records()) {
-      const node = record.trash === undefined ? undefined : this.#find(id);
+      const node = record.trash === undefined ? undefined : this.#places.find(id);
       if (node !== undefined) trashed.push(node);
     }
     await this.#removeAll(trashed.filter(({ kind }) => kind === "file"));
@@ -99,11 +90,11 @@ export class LaterTree {
     await this.#removeAll(folders.toSorted((a, b) => a.folder.length - b.folder.length));
     const hidden: TreeNode[] = [];
     for (const [id, record] of this.#records()) {
-      const node = this.#isHidden(record) ? this.#find(id) : undefined;
+      const node = this.#isHidden(record) ? this.#places.find(id) : undefined;
       if (node !== undefined) hidden.push(node);
     }
     await this.#removeAll(hidden);
-    const stillThere = this.#refused.filter((id) => this.#find(id) !== undefined);
+    const stillThere = this.#refused.filter((id) => this.#places.find(id) !== undefined);
     this.counts.refused += stillThere.length;
   }
 
@@ -111,7 +102,7 @@ export class LaterTree {
   async #restoreSome(ids: readonly string[]): Promise<string[]> {
     const { treeWriter, accountId } = this.#options;
     const tooDeep: string[] = [];
-    await this.#each(ids, (tx, publicId) => {
+    await this.#batches.each(ids, (tx, publicId) => {
       try {
         treeWriter.restore(tx, { accountId, publicId });
         this.counts.restored++;
@@ -134,72 +125,33 @@ export class LaterTree {
   async #moveAll(): Promise<void> {
     const waiting = await this.#moveSome(this.#movable());
     // What is left waits for each other, as two files that swapped their names, or for a folder that is to go.
-    await this.#each(waiting, (tx, id) => {
+    await this.#batches.each(waiting, (tx, id) => {
       const record = this.#options.staged.get(id);
-      for (const node of [this.#find(id), record && this.#holderOf(record)]) {
+      for (const node of [this.#places.find(id), record && this.#places.holderOf(record)]) {
         if (node !== undefined && !this.#isInPlace(node)) this.#options.treeWriter.stepAside(tx, node);
       }
     });
     this.#refused = await this.#moveSome(waiting);
   }
 
-  /** Moves until no more can be. @returns what could not */
-  async #moveSome(ids: readonly string[]): Promise<string[]> {
-    let waiting = [...ids];
-    for (let round = 0; waiting.length > 0 && round < ROUNDS_MAX; round++) {
-      const refused: string[] = [];
-      await this.#each(waiting, (tx, id) => {
-        if (!this.#move(tx, id)) refused.push(id);
-      });
-      if (refused.length === waiting.length) return refused;
-      waiting = refused.toReversed();
-    }
-    return waiting;
-  }
-
-  #move(tx: Transaction, id: string): boolean {
-    const { tree, treeWriter, accountId, staged } = this.#options;
-    const [node, record] = [this.#find(id), staged.get(id)];
-    const folder = record?.in === undefined ? undefined : tree.findFolder(accountId, record.in);
-    if (node === undefined || record === undefined || folder === undefined) return false;
-    const changes = { name: record.name, folderPath: folder.path };
-    try {
-      if (node.kind === "file") treeWriter.updateFile(tx, node, changes);
-      else treeWriter.updateFolder(tx, node, changes);
-      this.counts.moved++;
-      return true;
-    } catch (error) {
-      if (error instanceof AppError && REFUSALS.has(error.reason)) return false;
-      throw error;
-    }
+  /** @returns what could not be moved */
+  async #moveSome(ids: readonly string[]): Promise<readonly string[]> {
+    const refused = await this.#places.moveAll(ids);
+    this.counts.moved += ids.length - refused.length;
+    return refused;
   }
 
   async #removeAll(nodes: readonly TreeNode[]): Promise<void> {
-    await this.#each(nodes, (tx, { accountId, publicId }) => {
+    await this.#batches.each(nodes, (tx, { accountId, publicId }) => {
       // It went with a folder above it.
-      if (this.#find(publicId) === undefined) return;
+      if (this.#places.find(publicId) === undefined) return;
       this.#options.treeWriter.trash(tx, { accountId, publicId });
       this.counts.removed++;
     });
   }
 
-  async #each<Item>(items: readonly Item[], change: (tx: Transaction, item: Item) => void): Promise<void> {
-    for (let from = 0; from < items.length; from += BATCH) {
-      const some = items.slice(from, from + BATCH);
-      await this.#options.writer.run(
-        (tx) => {
-          for (const item of some) change(tx, item);
-        },
-        // It counts.
-        { isRepeatable: false },
-      );
-    }
-  }
-
   *#records(): Generator<[id: string, record: Live]> {
-    for (const { record } of this.#options.staged.all()) {
-      yield ["file" in record ? record.file : record.folder, record];
-    }
+    for (const { record } of this.#options.staged.all()) yield [idOf(record), record];
   }
 
   /** What is there and was deleted later. */
@@ -211,11 +163,7 @@ export class LaterTree {
           .all(accountId)
           .flatMap(({ id }) => (staged.get(id) === undefined ? [id] : []))
       : staged.gone();
-    return ids.flatMap((id) => this.#find(id) ?? []).filter(({ parentId }) => parentId !== null);
-  }
-
-  #find(id: string): TreeNode | undefined {
-    return this.#options.tree.findNode(this.#options.accountId, id);
+    return ids.flatMap((id) => this.#places.find(id) ?? []).filter(({ parentId }) => parentId !== null);
   }
 
   /** Whether a node that is not in the trash itself lay in a folder that is, or that was deleted. */
@@ -224,33 +172,24 @@ export class LaterTree {
     let above = record.in;
     for (let depth = 0; above !== undefined && depth < DEPTH_MAX; depth++) {
       const folder = staged.get(above);
-      if (folder === undefined) return this.#find(above) === undefined;
+      if (folder === undefined) return this.#places.find(above) === undefined;
       if (folder.trash !== undefined) return true;
       above = folder.in;
     }
     return false;
   }
 
-  /** Who has the place that a record is to have. */
-  #holderOf(record: Live): TreeNode | undefined {
-    const { tree, accountId } = this.#options;
-    const folder = record.in === undefined ? undefined : tree.findFolder(accountId, record.in);
-    return folder && tree.findNodeIn(folder.id, record.name);
-  }
-
   #wantsMove(id: string): boolean {
-    const node = this.#find(id);
+    const node = this.#places.find(id);
     return node !== undefined && node.parentId !== null && !this.#isInPlace(node);
   }
 
   /** Whether a node is where it was later. */
   #isInPlace(node: TreeNode): boolean {
-    const { staged, isFull, tree } = this.#options;
+    const { staged, isFull } = this.#options;
     const record = staged.get(node.publicId);
     // Nothing is said of it: it is as it was, or it is gone.
     if (record === undefined) return !isFull && staged.find(node.publicId)?.isGone !== true;
-    if (record.trash !== undefined) return false;
-    const parent = node.parentId === null ? undefined : tree.findById(node.parentId);
-    return node.name === record.name && parent?.publicId === record.in;
+    return record.trash === undefined && this.#places.isInPlace(node, record);
   }
 }

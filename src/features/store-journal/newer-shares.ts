@@ -6,6 +6,7 @@ import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TreeWriter } from "../tree/writer.ts";
+import { ChangeBatches } from "./change-batches.ts";
 import type { FileRecord, FolderRecord, ShareRecord } from "./records.ts";
 import { ShareRecords } from "./share-rows.ts";
 import type { StagedRecords } from "./staged-records.ts";
@@ -36,17 +37,12 @@ export interface NewerShareCounts {
   revoked: number;
 }
 
-type Change = (tx: Transaction) => void;
-
 interface PresentShare {
   readonly id: string;
   readonly kind: string;
   readonly createdAt: number;
   readonly epoch: number;
 }
-
-/** Nodes changed in one transaction. */
-const BATCH = 50;
 
 /** See the head of this file. */
 export class NewerShares {
@@ -57,10 +53,11 @@ export class NewerShares {
   readonly #userId;
   readonly #delete;
   readonly #counts: NewerShareCounts = { shares: 0, revoked: 0 };
-  #waiting: Change[] = [];
+  readonly #batches: ChangeBatches;
 
   constructor(options: NewerSharesOptions) {
     this.#options = options;
+    this.#batches = new ChangeBatches(options.isDryRun ? undefined : options.writer);
     const { sqlite } = options;
     this.#rows = new ShareRecords(sqlite);
     this.#node = sqlite.prepare<{ id: number }, [string, number]>(
@@ -79,14 +76,14 @@ export class NewerShares {
     const { staged } = this.#options;
     for (const { record } of staged.all()) {
       this.#compare("file" in record ? record.file : record.folder, record);
-      await this.#carryOut(BATCH);
+      await this.#batches.runFull();
     }
     // A file that was deleted later may be there all the same; its links ended then.
     for (const id of this.#options.isFull ? this.#unnamed() : staged.gone()) {
       this.#compare(id, undefined);
-      await this.#carryOut(BATCH);
+      await this.#batches.runFull();
     }
-    await this.#carryOut(1);
+    await this.#batches.run();
     return this.#counts;
   }
 
@@ -100,7 +97,7 @@ export class NewerShares {
       )
       .all(accountId);
     for (const { node, ...share } of rows) if (isEnded(share.id)) this.#end(node, share);
-    await this.#carryOut(1);
+    await this.#batches.run();
   }
 
   /** Nodes with shares that the records don't name. */
@@ -132,13 +129,13 @@ export class NewerShares {
   #bringShare(publicId: string, nodeId: number, share: ShareRecord, present: PresentShare | undefined): void {
     const { accountId } = this.#options;
     if (present !== undefined) {
-      if (share.epoch > present.epoch) this.#waiting.push(() => this.#rows.update(share));
+      if (share.epoch > present.epoch) this.#batches.add(() => this.#rows.update(share));
       return;
     }
     const recipientId = share.recipient === undefined ? null : (this.#userId.get(share.recipient)?.id ?? null);
     if (share.recipient !== undefined && recipientId === null) return;
     this.#counts.shares++;
-    this.#waiting.push((tx) => {
+    this.#batches.add((tx) => {
       if (share.kind === "public" && !this.#setPublic(tx, publicId, true)) return;
       this.#rows.insert(accountId, nodeId, share, recipientId);
     });
@@ -148,7 +145,7 @@ export class NewerShares {
     // One that is noted to have ended can't be of the present: ids are never given again.
     if (createdAt > this.#options.unchangedSinceMs && !this.#options.isEnded(id)) return;
     this.#counts.revoked++;
-    this.#waiting.push((tx) => {
+    this.#batches.add((tx) => {
       if (kind === "public") this.#setPublic(tx, publicId, false);
       this.#delete.run(id);
     });
@@ -164,15 +161,5 @@ export class NewerShares {
 
   #isOpen({ id, expires }: ShareRecord): boolean {
     return !this.#options.isEnded(id) && (expires === undefined || expires > this.#options.nowMs);
-  }
-
-  async #carryOut(atLeast: number): Promise<void> {
-    if (this.#waiting.length < atLeast) return;
-    const changes = this.#waiting;
-    this.#waiting = [];
-    if (this.#options.isDryRun) return;
-    await this.#options.writer.run((tx) => {
-      for (const change of changes) change(tx);
-    });
   }
 }
