@@ -202,6 +202,11 @@ export class BlobMover {
     return removed;
   }
 
+  /** Makes the next {@link moveToBucket} look through all contents, not only through those that are new. */
+  lookAtAll(): void {
+    this.#lookedAtMs = Number.NEGATIVE_INFINITY;
+  }
+
   /** Removes objects whose contents the collector has let go for good. @returns how many @throws S3Error */
   async collect(signal: AbortSignal): Promise<number> {
     if (this.#ownership !== "ours" && (await this.checkBucket()) !== "ours") return 0;
@@ -209,6 +214,8 @@ export class BlobMover {
     for await (const { digest } of this.#walk(UNNAMED, signal)) {
       // An upload may have brought it again since it was listed.
       await writer.run(() => (rows.isNamed(digest) ? undefined : rows.leave(digest, clock.nowMs())), { isQuiet: true });
+      // A new content may have the id of the removed one, which was gone through.
+      this.lookAtAll();
     }
     return this.#removeLeaving(signal);
   }

@@ -173,7 +173,10 @@ export class BlobPlaces {
     const { mover, stock, watch, isStore } = this.#options;
     await watch.check();
     const { unknown, faulty } = await stock.take(signal);
-    if (faulty > 0 && isStore) await mover.moveToBucket(signal);
+    if (faulty > 0 && isStore) {
+      mover.lookAtAll();
+      await mover.moveToBucket(signal);
+    }
     return `${unknown} objects were not known, ${faulty} are missing or have another length`;
   }
 
