@@ -1,9 +1,8 @@
 // Contents in a bucket, with this disk before it: nobody who uses the API notices, but when the service is away.
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { evict as evictFrom, pathOf as pathIn } from "../support/bucket.ts";
+import { changeRows, evict as evictFrom, pathOf as pathIn, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
@@ -18,7 +17,7 @@ let admin: Account;
 
 beforeAll(async () => {
   s3 = await TestS3.start();
-  server = await startServer({ env: s3.settings });
+  server = await startServer({ env: { ...s3.settings, ...withoutCache } });
   admin = await server.addUser(["--admin"]);
 }, 120_000);
 
@@ -47,7 +46,7 @@ async function countWaiting(): Promise<number> {
 }
 
 const pathOf = (content: Uint8Array) => pathIn(server, content);
-const evict = (env?: Record<string, string>) => evictFrom({ server, admin }, env);
+const evict = () => evictFrom({ server, admin });
 
 /** A file of which the server has no copy on its disk. */
 async function storedAway(content: Uint8Array, options: { name?: string; type?: string } = {}): Promise<string> {
@@ -269,24 +268,16 @@ test("nothing is let go here before a copy of the database knows that it is in t
   expect(await s3.has(digestOf(content))).toBe(true);
   // The server takes snapshots on its own: none that it can take now is newer than the object's row.
   const inAnHour = Date.now() + 3_600_000;
-  await changeRows(`UPDATE remote_blobs SET used_at = 1, stored_at = ${inAnHour} WHERE used_at IS NOT NULL`, "0");
+  const change = (values: string) =>
+    changeRows({ server, admin }, `UPDATE remote_blobs SET ${values} WHERE used_at IS NOT NULL`);
+  change(`used_at = 1, stored_at = ${inAnHour}`);
   await move();
   expect(existsSync(pathOf(content))).toBe(true);
-  await changeRows("UPDATE remote_blobs SET used_at = 1, stored_at = 1 WHERE used_at IS NOT NULL", "0");
+  change("used_at = 1, stored_at = 1");
   await runJob(admin.client, "snapshot");
   await move();
   expect(existsSync(pathOf(content))).toBe(false);
-  await server.restart({ env: { LARDER_S3_CACHE: "10GB" } });
 }, 120_000);
-
-/** Changes the database of the stopped server, and starts it with a cache of this size. */
-async function changeRows(sql: string, cache: string): Promise<void> {
-  await server.stop();
-  const db = new Database(join(server.dataDir, "larder.db"));
-  db.run(sql);
-  db.close();
-  await server.restart({ env: { LARDER_S3_CACHE: cache } });
-}
 
 test("what the collector removes goes from the bucket too, and not before", async () => {
   const content = randomContent(40_000);
