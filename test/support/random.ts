@@ -45,8 +45,13 @@ export function randomOf(seed: number): SeededRandom {
   };
 }
 
-/** The seeds to run with: LARDER_TEST_SEED (separated by commas) where it is set, else the given ones. */
+/**
+ * The seeds to run with: those of LARDER_TEST_SEED (separated by commas), as many as LARDER_TEST_SEEDS says, or the usual ones.
+ * The suite is waited for and takes few; scripts/rounds/seeds takes many.
+ */
 export function seedsToRun(usual: readonly number[]): number[] {
   const wanted = (process.env["LARDER_TEST_SEED"] ?? "").split(",").filter((word) => word.trim() !== "");
-  return wanted.length === 0 ? [...usual] : wanted.map(Number);
+  if (wanted.length > 0) return wanted.map(Number);
+  const count = process.env["LARDER_TEST_SEEDS"] ?? "";
+  return count === "" ? [...usual] : Array.from({ length: Number(count) }, (_, index) => index + 1);
 }

@@ -1,6 +1,6 @@
 /**
- * Passwords by argon2id (19 MiB, two passes: the OWASP minimum), off the event loop and at most two side by side, one on
- * small machines: a storm of sign-ins must not take all memory, nor every thread.
+ * Passwords by argon2id, off the event loop and at most two side by side, one on small machines: a storm of sign-ins must
+ * not take all memory, nor every thread.
  */
 import { availableParallelism } from "node:os";
 import { AppError, invalidField } from "../../errors.ts";
@@ -13,16 +13,29 @@ const PASSWORD_CHARACTERS_MAX = 256;
 const RUNNING_MAX = Math.max(1, Math.min(2, availableParallelism() - 1));
 /** A longer queue would take more than some seconds. */
 const WAITING_MAX = 100;
-const ARGON2 = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+/** What one hash costs: KiB of memory, and passes over them. */
+export interface HashCost {
+  readonly memoryCost: number;
+  readonly timeCost: number;
+}
+
+/** The OWASP minimum. */
+const HASH_COST: HashCost = { memoryCost: 19_456, timeCost: 2 };
 
 /** Makes and checks password hashes, with a bound on how many at once. The addresses that ask take turns. */
 export class PasswordHasher {
   readonly #queue = new FairQueue({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX });
+  readonly #argon2: Bun.Password.Argon2Algorithm;
   #decoy: Promise<string> | undefined;
+
+  /** @param cost for tests, of which most make accounts */
+  constructor(cost: HashCost = HASH_COST) {
+    this.#argon2 = { algorithm: "argon2id", ...cost };
+  }
 
   /** @throws AppError overloaded */
   async hash(password: string): Promise<string> {
-    return this.#bounded(() => Bun.password.hash(password.normalize("NFC"), ARGON2));
+    return this.#bounded(() => Bun.password.hash(password.normalize("NFC"), this.#argon2));
   }
 
   /**
@@ -31,7 +44,7 @@ export class PasswordHasher {
    * @throws AppError overloaded
    */
   async verify(password: string, hash: string | undefined): Promise<boolean> {
-    this.#decoy ??= Bun.password.hash(crypto.randomUUID(), ARGON2);
+    this.#decoy ??= Bun.password.hash(crypto.randomUUID(), this.#argon2);
     const against = hash ?? (await this.#decoy);
     const isRight = await this.#bounded(() => Bun.password.verify(password.normalize("NFC"), against));
     return isRight && hash !== undefined;

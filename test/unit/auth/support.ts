@@ -30,7 +30,7 @@ export async function openCredentials() {
   const events = new Events();
   const told: EventOf<"security.credentials_changed">["what"][] = [];
   events.on("security.credentials_changed", (_tx, { what }) => void told.push(what));
-  const passwords = new PasswordHasher();
+  const passwords = new PasswordHasher({ memoryCost: 8, timeCost: 1 });
   const users = new UserService({ db, writer, clock, passwords, events, createRoot: () => 1 });
   const { sqlite } = db;
   const passkeys = new PasskeyService({ sqlite, writer, clock, events, users });

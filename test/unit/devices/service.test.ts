@@ -24,7 +24,7 @@ async function setUp() {
   createSchema(db.sqlite);
   const writer = new Writer(db.sqlite, silentLog);
   const clock = { ms: START_MS, nowMs: () => clock.ms };
-  const passwords = new PasswordHasher();
+  const passwords = new PasswordHasher({ memoryCost: 8, timeCost: 1 });
   const users = new UserService({ db, writer, clock, passwords, events: new Events(), createRoot: () => 1 });
   const auth = new AuthService({
     db,

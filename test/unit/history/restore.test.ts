@@ -6,7 +6,7 @@ import type { RestoreOutcome, RestoreRequest } from "../../../src/features/histo
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
 import { Turns } from "../../../src/lib/turns.ts";
-import { randomOf } from "../../support/random.ts";
+import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, CountedTrials, reasonOf, TestTree } from "../tree/support.ts";
 
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "d"];
@@ -176,7 +176,7 @@ describe("places that are too deep", () => {
 });
 
 describe("everything brought back", () => {
-  test.each(Array.from({ length: 12 }, (_, index) => index + 1))("is what it was (seed %i)", async (seed) => {
+  test.each(seedsToRun([1, 2, 3, 4]))("is what it was (seed %i)", async (seed) => {
     const { accountId, restore } = open();
     const random = randomOf(seed);
     await changeMuch(accountId, random, 40);

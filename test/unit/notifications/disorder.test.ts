@@ -1,7 +1,7 @@
 // Everything at once and in any order: failures, restarts, quiet hours, new tokens. The seed is in each failure.
 import { expect, test } from "bun:test";
 import type { DeliveryOutcome } from "../../../src/features/notifications/channels/channel.ts";
-import { randomOf } from "../../support/random.ts";
+import { randomOf, seedsToRun } from "../../support/random.ts";
 import { notificationBench } from "./support.ts";
 
 const MINUTE_MS = 60_000;
@@ -62,7 +62,7 @@ async function play(seed: number) {
 }
 
 test("nothing is left behind and nobody is told out of order, whatever goes wrong", async () => {
-  for (let seed = 1; seed <= 20; seed++) {
+  for (const seed of seedsToRun([1, 2, 3, 4, 5, 6, 7, 8])) {
     const { bench, taken, sent } = await play(seed);
     const states = bench.states();
     expect({ seed, states: states.length }).toEqual({ seed, states: sent * DEVICES.length });

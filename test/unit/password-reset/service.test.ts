@@ -26,7 +26,7 @@ beforeEach(async () => {
     db,
     writer,
     clock,
-    passwords: new PasswordHasher(),
+    passwords: new PasswordHasher({ memoryCost: 8, timeCost: 1 }),
     events,
     createRoot: (tx, accountId) => tree.write.createAccountRoot(tx, accountId),
   });

@@ -5,7 +5,7 @@ import type { RewindOutcome } from "../../../src/features/rewind/types.ts";
 import type { FileNode, TreeNode } from "../../../src/features/tree/types.ts";
 import type { User } from "../../../src/features/users/types.ts";
 import { Turns } from "../../../src/lib/turns.ts";
-import { randomOf } from "../../support/random.ts";
+import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, CountedTrials, TestTree } from "../tree/support.ts";
 
 const DEVICE = 5;
@@ -147,7 +147,7 @@ function change(random: ReturnType<typeof randomOf>, number: number): void {
 }
 
 describe("random changes of a device", () => {
-  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+  for (const seed of seedsToRun([1, 2, 3])) {
     test(`are undone, all of them (seed ${seed})`, async () => {
       const random = randomOf(seed);
       const folders = ["/", "/a", "/a/b", "/a/b/c", "/d"];

@@ -24,11 +24,10 @@ import { TreeStore } from "../../../src/features/tree/store.ts";
 import { TreeWriter } from "../../../src/features/tree/writer.ts";
 import type { FileNode, StoredBlob } from "../../../src/features/tree/types.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { randomOf } from "../../support/random.ts";
+import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "../tree/support.ts";
 import { journalOf, openJournal } from "./support.ts";
 
-const SEEDS = Number(process.env["LARDER_TEST_SEEDS"] ?? 3);
 const EPOCH = "after";
 
 let tree: TestTree;
@@ -507,7 +506,7 @@ test("a content that waits for its removal is back in its place, where its bytes
   expect(readFileSync(layout.blob(whole), "utf8")).toBe("whole");
 });
 
-test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
+test.each(seedsToRun([1, 2, 3]))(
   "whatever was done before and since, no content that was noted is lost (seed %i)",
   async (seed) => {
     const random = randomOf(seed);

@@ -12,11 +12,10 @@ import { TreeReader } from "../../../src/features/tree/reader.ts";
 import { TreeStore } from "../../../src/features/tree/store.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { randomOf } from "../../support/random.ts";
+import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "../tree/support.ts";
 import { heldBy, journalOf, openJournal, rebuild } from "./support.ts";
 
-const SEEDS = Number(process.env["LARDER_TEST_SEEDS"] ?? 3);
 const STEPS = 120;
 const NAMES = ["a", "b.txt", "B.TXT", "ä.jpg", "c (1)", "c", "ünï code", "📷"];
 const TAGS = ["One", "two", "THREE"];
@@ -150,7 +149,7 @@ async function pastOf(read: TreeReader, sqlite: Database, moments: readonly numb
   return seen.toSorted();
 }
 
-test.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
+test.each(seedsToRun([1, 2, 3]))(
   "everything is there again (seed %i)",
   async (seed) => {
     tree = new TestTree();

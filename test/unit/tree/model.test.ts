@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
 import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../src/features/tree/types.ts";
 import { fold, joinPath } from "../../../src/lib/path.ts";
-import { randomOf } from "../../support/random.ts";
+import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 const SORTS: readonly SortField[] = ["name", "size", "createdAt", "modifiedAt"];
@@ -67,7 +67,7 @@ class Model {
 
 const expectReason = (deed: () => unknown, reason: string) => expect(deed).toThrow(expect.objectContaining({ reason }));
 
-test.each([1, 2, 3, 4])(
+test.each(seedsToRun([1, 2, 3]))(
   "random changes leave what a plain model says (seed %d)",
   async (seed) => {
     tree = new TestTree();

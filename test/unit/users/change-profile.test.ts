@@ -19,7 +19,7 @@ beforeEach(async () => {
     db: tree.db,
     writer: tree.writer,
     clock: tree.clock,
-    passwords: new PasswordHasher(),
+    passwords: new PasswordHasher({ memoryCost: 8, timeCost: 1 }),
     events,
     createRoot: (tx, accountId) => tree.write.createAccountRoot(tx, accountId),
   });
