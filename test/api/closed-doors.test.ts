@@ -19,7 +19,7 @@ const dead = new Map<string, { headers: Record<string, string>; reasons: string[
 let cookie: string;
 
 beforeAll(async () => {
-  const document = await ApiDocument.load(server().url);
+  const document = await ApiDocument.load();
   closed = sampleOperations(document).filter(
     (operation) => operation.template.startsWith("/api/") && !operation.isPublic && !isSigned(operation),
   );

@@ -100,7 +100,7 @@ let strangersPhone: TestDevice;
 let administrator: Client;
 
 beforeAll(async () => {
-  document = await ApiDocument.load(server().url);
+  document = await ApiDocument.load();
   operations = sampleOperations(document).filter(({ template }) => template.startsWith("/api/"));
   owner = await server().signUp();
   stranger = await server().signUp();

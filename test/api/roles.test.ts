@@ -144,7 +144,7 @@ test("somebody who becomes a viewer can end own links and webhooks, and change o
 
 describe("the document", () => {
   test("has no write that a viewer may send but for those listed here: 403 role", async () => {
-    const document = await ApiDocument.load(server().url);
+    const document = await ApiDocument.load();
     const client = await asViewer();
     const phone = await registerDevice(server(), viewer);
     const open: string[] = [];
@@ -165,7 +165,7 @@ describe("the document", () => {
   });
 
   test("has no administration that a user may send or read: 403 role", async () => {
-    const document = await ApiDocument.load(server().url);
+    const document = await ApiDocument.load();
     const { client } = await server().signUp();
     const open: string[] = [];
     for (const { method, template } of document.operations) {

@@ -62,7 +62,7 @@ function wanted(rule: string, scope: string): string {
 }
 
 test("every endpoint of the document is open to the keys with its scope, and to no other", async () => {
-  const { operations, document } = await ApiDocument.load(server().url);
+  const { operations, document } = await ApiDocument.load();
   const paths = objectOf(document["paths"]) ?? {};
   const [seen, expected]: [string[], string[]] = [[], []];
   for (const { method, template } of operations) {

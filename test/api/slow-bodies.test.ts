@@ -133,7 +133,7 @@ test.concurrent("every route that reads a body keeps to the bound", async () => 
     const admin = await server.addUser(["--admin"]);
     const phone = await registerDevice(server, admin);
     const first = await sendSlowly(server, { method: "POST", path: "/invite" });
-    const document = await ApiDocument.load(server.url);
+    const document = await ApiDocument.load();
     const requestsOf = (takesBody: boolean): SlowRequest[] =>
       document.operations
         .filter((one) => one.method !== "GET" && one.template.startsWith("/api/") && one.takesBody === takesBody)

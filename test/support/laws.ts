@@ -119,7 +119,7 @@ export function testAllAnswers(server: () => TestServer, options: { mayFail?: nu
   });
 
   test("every answer of this file is as the OpenAPI document says", async () => {
-    const document = await ApiDocument.load(server().url);
+    const document = await ApiDocument.load();
     const complaints = server().answers.map((answer) => document.complaint(answer));
     const byOperation = new Map<string, string>();
     for (const complaint of complaints)
