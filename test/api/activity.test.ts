@@ -5,7 +5,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function activityOf(client: Client, id: string, query = ""): Promise<unknown[]> {
   const answer = await client.get(`/api/files/${id}/activity${query}`);

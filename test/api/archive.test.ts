@@ -8,7 +8,7 @@ import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { runLarder, sharedServer, type TestServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** Paths and contents of an archive, in their order; folders end with a slash and have none. */
 async function unpack(bytes: Uint8Array): Promise<[string, string][]> {

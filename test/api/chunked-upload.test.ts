@@ -10,7 +10,7 @@ import { randomOf } from "../support/random.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { complete, partOf, planIn, planUpload, putBytes, sendChunks, stateOf, tryInit } from "../support/uploads.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const kibibyte = 1024;
 
 /** A new account with a phone. */

@@ -8,7 +8,7 @@ import { ApiDocument } from "../support/openapi.ts";
 import { sampleOperations, sampleOptions, samplePath, type SampledOperation } from "../support/sample-requests.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** Chunk addresses carry their own proof: to them a missing signature is like a missing token, a wrong one is refused. */
 const isSigned = ({ query }: SampledOperation) => query.includes("sig");

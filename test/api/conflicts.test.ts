@@ -5,7 +5,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 interface Resolved {
   conflictId: string;

@@ -4,7 +4,7 @@ import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** Signs in with `cookie: true`; the cookie as a request sends it, and all that was set. */
 async function signInWithCookie(

@@ -13,7 +13,7 @@ import { sharedServer, temporaryDirectory } from "../support/server.ts";
 
 /** Beyond what the program once took for a circle. */
 const LEVELS = 21_000;
-const server = sharedServer({ env: { LARDER_RATE_LIMITS: "off" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_RATE_LIMITS: "off" } });
 
 let owner: Account;
 let guest: Account;

@@ -6,7 +6,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** POST /api/mobile/auth, whatever it answers. */
 function trySignIn(account: Pick<Account, "email" | "password">, deviceId: string) {

@@ -5,7 +5,7 @@ import { tinyPng } from "../support/images.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** One file of ten bytes, for all tests that only read. */
 let reader: Account;

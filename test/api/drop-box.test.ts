@@ -5,7 +5,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** A drop box over a folder; its id, token and the folder's. */
 async function dropBox(client: Client, settings: object = {}) {

@@ -9,7 +9,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function phone() {
   const account = await server().signUp();

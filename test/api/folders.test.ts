@@ -3,7 +3,7 @@ import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../su
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 describe("POST /api/files/folders", () => {
   test("answers 201 with the folder record and its description", async () => {

@@ -17,7 +17,7 @@ import {
 import { sharedServer } from "../support/server.ts";
 import { planUpload } from "../support/uploads.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** What an id is the id of. */
 type Kind =

@@ -6,7 +6,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 // Malice by a device goes on far beyond its brake here.
-const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
 
 /** An instant by the server's clock after all that is acknowledged, and before all that follows. */
 async function now({ client }: Pick<Account, "client">): Promise<string> {

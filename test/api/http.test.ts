@@ -6,7 +6,7 @@ import { form, formType, file } from "../support/multipart.ts";
 import { RawConnection, httpChunk, rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** The server still answers, and answers rightly. */
 async function expectAlive(): Promise<void> {

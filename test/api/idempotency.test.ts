@@ -5,7 +5,7 @@ import { expectClientError, expectRefusal, expectStatus, statusesOf } from "../s
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const key = () => ({ "idempotency-key": randomUUID() });
 
 describe("an Idempotency-Key", () => {

@@ -4,7 +4,7 @@ import { expectRefusal, expectStatus, timestampPattern } from "../support/expect
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 describe("GET /api/files/{id}", () => {
   test("tells the whole record", async () => {

@@ -9,7 +9,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 import { complete, planUpload, sendChunks, tryInit } from "../support/uploads.ts";
 
-const server = sharedServer({ env: { LARDER_SCRUB_WITHIN: "0s" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_SCRUB_WITHIN: "0s" } });
 
 let admin: Account;
 

@@ -5,7 +5,7 @@ import { tinyPng } from "../support/images.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** Uploads small files by path: the folder and the content follow from it. */
 async function fill(client: Client, paths: string[]): Promise<void> {

@@ -7,7 +7,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { boundary, field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const disposition = 'Content-Disposition: form-data; name="file"; filename="a.txt"';
 const whole = `--${boundary}\r\n${disposition}\r\n\r\ncontent\r\n--${boundary}--\r\n`;
 

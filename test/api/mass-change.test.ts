@@ -6,7 +6,10 @@ import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
 /** Five files and a quarter of all may go; the sixth is held. */
-const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" } });
+const server = sharedServer({
+  hasAccounts: true,
+  env: { LARDER_MASS_CHANGE_FILES: "5", LARDER_MASS_CHANGE_PERCENT: "25" },
+});
 
 interface Result {
   status: string;

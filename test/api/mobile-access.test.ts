@@ -5,7 +5,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const init = { files: [{ localId: "1", name: "a.bin", size: 1, mimeType: "image/jpeg", folder: "/" }] };
 const operation = {

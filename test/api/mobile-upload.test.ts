@@ -8,7 +8,7 @@ import { field, file, form, formType, type Part } from "../support/multipart.ts"
 import { sharedServer, withServer } from "../support/server.ts";
 import { complete, planUpload, sendChunks } from "../support/uploads.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function newPhone(target = server()): Promise<{ account: Account; client: Client }> {
   const account = await target.signUp();

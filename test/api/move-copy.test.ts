@@ -6,7 +6,7 @@ import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 describe("POST /api/files/move", () => {
   test("moves files and folders, and reports each", async () => {

@@ -5,7 +5,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { file, form, formType } from "../support/multipart.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const goodNames = [
   "plain.txt",

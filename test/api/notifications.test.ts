@@ -16,7 +16,7 @@ const ntfy = Bun.serve({
     return Response.json({ id: "x" });
   },
 });
-const server = sharedServer({ env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } });
 const defaults = {
   uploads: true,
   shares: true,

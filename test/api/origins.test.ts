@@ -3,8 +3,8 @@ import { freshEmail } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
-const trustingServer = sharedServer({ env: { LARDER_TRUSTED_PROXIES: "127.0.0.1/32" } });
+const server = sharedServer({ hasAccounts: true });
+const trustingServer = sharedServer({ hasAccounts: true, env: { LARDER_TRUSTED_PROXIES: "127.0.0.1/32" } });
 const password = "correct horse battery";
 
 describe("CORS", () => {

@@ -3,7 +3,7 @@ import { expectStatus } from "../support/expect.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 describe("/health", () => {
   test("live and ready answer 200 to anybody (D41)", async () => {

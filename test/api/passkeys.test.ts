@@ -9,7 +9,7 @@ import { RawConnection, rawRequest } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const here = (): Ceremony => ({ origin: server().url });
 

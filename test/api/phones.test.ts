@@ -18,7 +18,7 @@ import { WebClient } from "../phone/web-client.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const testMsMax = 120_000;
 const directories: string[] = [];
 

@@ -6,7 +6,7 @@ import { tinyPng } from "../support/images.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 let colours = 0;
 

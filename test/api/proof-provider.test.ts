@@ -18,7 +18,7 @@ afterEach(() => {
   provider.forge = undefined;
 });
 afterAll(() => provider.stop());
-const server = sharedServer({ env });
+const server = sharedServer({ hasAccounts: true, env });
 
 const isBack = (address: string) => address.startsWith(`${publicUrl}/api/auth/oidc/callback`);
 

@@ -9,7 +9,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const newPassword = "another long password";
 

@@ -7,7 +7,7 @@ import { describeImage, jpegPhoto, pixelAt, tinyPng } from "../support/images.ts
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** Uploads a public file; its id and the token of its link. */
 async function shared(client: Client, content: string | Uint8Array, name = "shared.txt", type = "text/plain") {

@@ -6,7 +6,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 // The brake has tests of its own; here it would hold what the tests delete.
-const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
 
 const past = "2026-01-02T03:04:05.678Z";
 

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { ApiDocument } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const routesByCategory: Record<string, string[]> = {
   signup: ["POST /api/auth/signup"],

@@ -7,7 +7,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 interface Scene {
   owner: Account;

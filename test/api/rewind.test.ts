@@ -6,7 +6,7 @@ import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
 // Malice by a device goes on far beyond its brake here.
-const server = sharedServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } });
 
 interface Undone {
   fileId: string;

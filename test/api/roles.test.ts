@@ -6,7 +6,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { ApiDocument } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** A viewer who was a user before, so that there is something to view. */
 let viewer: Account;

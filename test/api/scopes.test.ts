@@ -5,7 +5,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { ApiDocument, objectOf } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const scopes = ["files:read", "files:write", "shares", "profile", "admin"];
 

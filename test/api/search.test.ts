@@ -4,7 +4,7 @@ import { awayFromMidnight, expectRefusal, expectStatus } from "../support/expect
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function search(client: Client, q: string, more = ""): Promise<Answer> {
   return client.get(`/api/files/search?q=${encodeURIComponent(q)}${more}`);

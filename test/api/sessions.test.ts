@@ -7,7 +7,7 @@ import { deviceIn, registerDevice, type TestDevice, tryRefresh } from "../suppor
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const password = "correct horse battery";
 
 /** Another sign-in of the same account. */

@@ -6,7 +6,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function share(client: Client, path: string, settings: object = {}): Promise<string> {
   const made = await client.post(`/api/files/${path}/shares`, settings);

@@ -6,7 +6,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** `viewer` has a write share, and a role that may not write. `sibling` may write to /dir-secret, beside /dir. */
 const CALLERS = ["owner", "writer", "reader", "expired", "revoked", "stranger", "sibling", "viewer"] as const;

@@ -4,7 +4,7 @@ import { eventually, expectRefusal, expectStatus, timestampPattern } from "../su
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const tokenOf = (url: string) => url.split("/").at(-1) ?? "";
 

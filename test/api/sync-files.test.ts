@@ -8,7 +8,7 @@ import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { randomOf, seedsToRun } from "../support/random.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 interface Result {
   localId: string;

@@ -8,7 +8,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRegister } from "../support/mobile.ts";
 import { sharedServer, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 interface Household {
   account: Account;

@@ -4,7 +4,7 @@ import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function change(client: Client, fileIds: string[], body: Record<string, unknown>): Promise<Answer> {
   return client.post("/api/files/tags", { fileIds, ...body });

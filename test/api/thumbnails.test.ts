@@ -8,7 +8,7 @@ import { describeImage, jpegPhoto, pixelAt, pngBomb, tinyPng } from "../support/
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** Asks for a thumbnail until it is no longer in the making; a client would do the same. */
 async function thumbnail(

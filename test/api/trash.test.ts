@@ -5,7 +5,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { runLarder, sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function put(client: Client, ...fileIds: string[]): Promise<Answer> {
   return client.post("/api/files/trash", { fileIds });

@@ -6,7 +6,7 @@ import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { appendTus, beginTus, headTus, newTus, sendByClient, tusVersion } from "../support/tus.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** A drop box over a folder of this name. @returns where its uploads lie, and its share's id */
 async function dropBox(client: Client, settings: object = {}) {

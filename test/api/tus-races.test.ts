@@ -8,7 +8,7 @@ import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
 import { appendTus, beginTus, headTus, newTus, offsetOf, tusMetadata } from "../support/tus.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 async function expectContent(client: Client, fileId: string | null | undefined, content: Uint8Array) {
   const got = await client.get(`/api/files/${fileId}/download`);

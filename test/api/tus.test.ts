@@ -19,7 +19,7 @@ import {
   tusVersion,
 } from "../support/tus.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const mebibyte = 1024 * 1024;
 
 /** The content of a file has these bytes. */

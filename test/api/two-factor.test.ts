@@ -8,7 +8,7 @@ import { sharedServer, type TestServer, withServer } from "../support/server.ts"
 import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
 
 /** Each address has tries of its own, and a test that needs more of them comes from several. */
-const server = sharedServer({ env: { LARDER_TRUSTED_PROXIES: "127.0.0.1" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_TRUSTED_PROXIES: "127.0.0.1" } });
 const from = (at: number) => ({ "x-forwarded-for": `203.0.113.${at}` });
 
 async function signIn(

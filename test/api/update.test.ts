@@ -4,7 +4,7 @@ import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../su
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 describe("PUT /api/files/{id}", () => {
   test("changes all fields at once and answers the update record", async () => {

@@ -8,7 +8,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { type Part, field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 /** Uploads a form that is written part by part. */
 async function send(client: Client, parts: Part[], headers: Record<string, string> = {}) {

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
-import type { Account, Answer } from "../support/client.ts";
+import { type Account, type Answer, signUp } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
@@ -30,7 +30,7 @@ const target = Bun.serve({
 });
 afterAll(() => target.stop(true));
 
-const server = sharedServer({ env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } });
+const server = sharedServer({ hasAccounts: true, env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } });
 let account: Account;
 beforeEach(async () => {
   account = await server().signUp();
@@ -421,7 +421,7 @@ describe("whose events", () => {
     expectRefusal(await account.client.post("/api/webhooks", { url, events: ["user.created"] }), 403, "role");
     const { client } = await server().addUser(["--admin"]);
     expectStatus(await client.post("/api/webhooks", { url, events: ["user.created"] }), 201);
-    const somebody = await server().signUp();
+    const somebody = await signUp(server());
     const [one] = await arrived(path, 1);
     expect(one?.event).toMatchObject({ type: "user.created", data: { id: somebody.id, email: somebody.email } });
     expect(one?.body).not.toContain(somebody.password);

@@ -52,12 +52,14 @@ function removeFormer(): void {
   }
 }
 
-/** What changes whenever the program does. */
+/** What changes whenever the program does, or what here makes things of it. */
 function fingerprintOf(command: string[]): string {
   const hash = createHash("sha256").update(command.join(" "));
   const isSource = command.some((word) => word.endsWith(".ts"));
-  const sources = isSource ? [...new Bun.Glob("{src,migrations}/**/*").scanSync(repositoryRoot)].sort() : [];
-  for (const path of [...command, ...sources].map((word) => resolve(repositoryRoot, word)).filter(existsSync)) {
+  const sources = new Bun.Glob(isSource ? "{src,migrations,test/support}/**/*" : "test/support/*.ts");
+  for (const word of [...command, ...[...sources.scanSync(repositoryRoot)].sort()]) {
+    const path = resolve(repositoryRoot, word);
+    if (!existsSync(path)) continue;
     const { size, mtimeMs } = statSync(path);
     hash.update(`${path} ${size} ${mtimeMs}\n`);
   }

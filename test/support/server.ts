@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Account, Client, type RecordedAnswer, freshEmail, signUp } from "./client.ts";
+import { copyReadyAccounts, type ReadyAccount, type ReadyAccounts } from "./ready-accounts.ts";
 
 /** Root of the checkout: the program is started there. */
 export const repositoryRoot = resolve(import.meta.dir, "../..");
@@ -26,6 +27,11 @@ export interface ServerOptions {
   dataDir?: string;
   /** Content of larder.toml in the data directory. */
   toml?: string;
+  /**
+   * Whether it begins with accounts that `signUp` and `addUser` hand out, which spares the making of each. Not for tests of
+   * signing up, of passwords, or of all accounts of a server. With the default plan of {@link defaultEnv} alone.
+   */
+  hasAccounts?: boolean;
   /** Words before the command, for instance another user's: `["setpriv", "--reuid=65534"]`. */
   prefix?: string[];
 }
@@ -105,10 +111,13 @@ export class TestServer {
   private collected = Promise.resolve();
   private origin = "";
   private waiters: (() => void)[] = [];
+  private administrator: Promise<Account> | undefined;
 
+  /** @param ready accounts that are there already */
   constructor(
     readonly dataDir: string,
     private options: ServerOptions,
+    private readonly ready?: ReadyAccounts,
   ) {}
 
   /** Base address, `http://127.0.0.1:PORT`. Changes with a restart. */
@@ -213,21 +222,41 @@ export class TestServer {
     });
   }
 
-  /** A new account over HTTP, with a client that carries its token. */
+  /** An account that nobody has used, made over HTTP where none is ready, with a client that carries its token. */
   async signUp(options: { name?: string; email?: string; password?: string } = {}): Promise<Account> {
-    return signUp(this, options);
+    const ready = Object.keys(options).length === 0 ? this.ready?.accounts.shift() : undefined;
+    return ready === undefined ? signUp(this, options) : this.signIn(ready);
   }
 
   /**
-   * A new account by `larder user add`, signed in over HTTP.
+   * A new account with a role, plan or quota, signed in over HTTP: by `larder user add`, or one that is ready.
    *
    * @param flags for instance `["--role", "viewer"]` or `["--admin"]`
    */
   async addUser(flags: string[]): Promise<Account> {
+    const changes = changesOf(flags);
+    const ready = changes === undefined ? undefined : this.ready?.accounts.shift();
+    if (ready !== undefined) {
+      if (flags.length > 0) await this.change(ready.id, { ...changes });
+      return this.signIn(ready);
+    }
     const email = freshEmail();
     const password = "correct horse battery";
     const added = await this.larder(["user", "add", email, ...flags, "--password-stdin"], { stdin: `${password}\n` });
     if (added.code !== 0) throw new Error(`user add failed:\n${added.stdout}${added.stderr}`);
+    return this.signIn({ email, password });
+  }
+
+  /** Has an administrator change an account: the body of PATCH /api/admin/users/{id}. For a server that has accounts. */
+  async change(id: string, changes: Record<string, unknown>): Promise<void> {
+    if (this.ready === undefined) throw new Error("this server began without accounts, and has no administrator");
+    this.administrator ??= this.signIn(this.ready.administrator);
+    const { client, password } = await this.administrator;
+    const answer = await client.patch(`/api/admin/users/${id}`, { ...changes, currentPassword: password });
+    if (answer.status !== 200) throw new Error(`an account was not changed: ${answer.status} ${answer.text}`);
+  }
+
+  private async signIn({ email, password }: Pick<Account, "email" | "password">): Promise<Account> {
     const answer = await this.visitor.post("/api/auth/signin", { email, password });
     if (answer.status !== 200) throw new Error(`sign-in of a new account failed: ${answer.status} ${answer.text}`);
     const token = answer.string("token");
@@ -274,11 +303,47 @@ export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), "larder-test-"));
 }
 
+/** What `flags` of `larder user add` are as a change of an account; undefined where one of them can't be said so. */
+function changesOf(flags: string[]): Record<string, unknown> | undefined {
+  const changes: Record<string, unknown> = {};
+  for (let at = 0; at < flags.length; at += 1) {
+    const [flag = "", value = ""] = [flags[at], flags[at + 1]];
+    if (flag === "--admin") {
+      changes["role"] = "admin";
+      continue;
+    }
+    if (!["--role", "--plan", "--name", "--quota"].includes(flag)) return undefined;
+    if (flag === "--quota" && !/^\d+$/.test(value)) return undefined;
+    changes[flag.slice(2)] = flag === "--quota" ? Number(value) : value;
+    at += 1;
+  }
+  return changes;
+}
+
+/** How many accounts a server may begin with: as many as the test files take that take most. */
+const readyCount = 48;
+
+/** Makes the accounts of {@link ServerOptions.hasAccounts}. */
+async function makeAccounts(dataDir: string): Promise<ReadyAccounts> {
+  const server = new TestServer(dataDir, {});
+  await server.start();
+  try {
+    const administrator = await server.addUser(["--admin", "--name", "Administrator"]);
+    const accounts = await Promise.all(Array.from({ length: readyCount }, () => signUp(server)));
+    const plain = ({ id, email, password }: Account): ReadyAccount => ({ id, email, password });
+    return { administrator: plain(administrator), accounts: accounts.map(plain) };
+  } finally {
+    await server.stop();
+  }
+}
+
 /** A started server; end it with `dispose`. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   if (options.toml !== undefined) await writeFile(join(dataDir, "larder.toml"), options.toml);
-  const server = new TestServer(dataDir, options);
+  const ready =
+    options.hasAccounts === true ? await copyReadyAccounts(dataDir, testCommand(), makeAccounts) : undefined;
+  const server = new TestServer(dataDir, options, ready);
   await server.start();
   return server;
 }
@@ -300,7 +365,8 @@ export function sharedServer(options: ServerOptions = {}): () => TestServer {
   setDefaultTimeout(testMsMax);
   beforeAll(async () => {
     server = await startServer(options);
-  }, startMsMax + 10_000);
+    // Making accounts takes as long as a start again.
+  }, 2 * startMsMax);
   afterAll(async () => {
     if (server !== undefined) await dispose(server);
   });
