@@ -1,12 +1,18 @@
-import { describe, expect, test } from "bun:test";
-import { type Client, randomContent } from "../support/client.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { type Account, type Client, randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const id = "file_00000000000000000000";
+
+let account: Account;
+
+beforeAll(async () => {
+  account = await server().signUp();
+});
 
 /** Endpoints that take a JSON body. */
 const jsonEndpoints: [string, string][] = [
@@ -56,7 +62,7 @@ describe("an unknown path", () => {
     "/nothing",
     "/",
   ])("%s is no 5xx, and 404 below /api", async (path) => {
-    const { client } = await server().signUp();
+    const { client } = account;
     const answer = await client.get(path);
     expect(answer.status).toBeLessThan(500);
     if (/^\/api\/(nothing|files\/x)/.test(path)) expectRefusal(answer, 404);
@@ -64,13 +70,13 @@ describe("an unknown path", () => {
 
   test("with an empty segment is no other path, whatever the method", async () => {
     // Empty segments were dropped in the search for other methods: 405 for what is not there at all.
-    const { client } = await server().signUp();
+    const { client } = account;
     for (const path of ["/api//files", "/api/files//upload", "/api/auth//session"])
       for (const method of ["GET", "POST", "DELETE"]) expectRefusal(await client.request(method, path), 404);
   });
 
   test("is 404 for every method", async () => {
-    const { client } = await server().signUp();
+    const { client } = account;
     for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"])
       expectRefusal(await client.request(method, "/api/nothing/here"), 404);
     expectStatus(await client.head("/api/nothing/here"), 404);
@@ -79,7 +85,7 @@ describe("an unknown path", () => {
 
 describe("a wrong method", () => {
   test.each(Object.entries(methodsOf))("on %s is 405 with Allow", async (path, allowed) => {
-    const { client } = await server().signUp();
+    const { client } = account;
     for (const method of ["GET", "POST", "PUT", "DELETE", "PATCH"]) {
       if (allowed.includes(method)) continue;
       const answer = await client.request(method, path, method === "GET" ? {} : { json: {} });
@@ -101,7 +107,7 @@ describe("a wrong method", () => {
   });
 
   test.each(["PROPFIND", "FOO", "TRACE", "get"])("%s is refused as unknown", async (method) => {
-    const { token } = await server().signUp();
+    const { token } = account;
     const lines = [`${method} /api/files HTTP/1.1`, "Host: larder.test", `Authorization: Bearer ${token}`];
     const answer = await sendRaw(server().port, rawRequest(lines));
     if (answer !== undefined) expect([400, 404, 405, 501]).toContain(answer.status);
@@ -110,52 +116,46 @@ describe("a wrong method", () => {
 });
 
 describe.each(jsonEndpoints)("%s %s", (method, template) => {
+  let client: Client;
   let path = template;
 
   /** A user, and `path` with the ids of a file and a folder that are really theirs. */
-  const ready = async () => {
-    const account = await server().signUp();
-    path = template
-      .replace("{file}", await account.client.storedId("x"))
-      .replace("{folder}", await account.client.folderId("folder"));
-    return account;
-  };
+  beforeAll(async () => {
+    ({ client } = await server().signUp());
+    path = template.replace("{file}", await client.storedId("x")).replace("{folder}", await client.folderId("folder"));
+  });
 
-  const send = async (client: Client, body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
+  const send = async (body: string | Uint8Array<ArrayBuffer>, type = "application/json") =>
     client.request(method, path, { body, headers: type === "" ? {} : { "content-type": type } });
 
   test("takes application/json alone", async () => {
-    const { client } = await ready();
     for (const type of [
       "text/plain",
       "application/xml",
       "application/x-www-form-urlencoded",
       "multipart/form-data; boundary=x",
     ])
-      expectRefusal(await send(client, "{}", type), 415, "unsupported_media_type");
-    const withCharset = await send(client, '{"unknown":1}', "application/json; charset=utf-8");
+      expectRefusal(await send("{}", type), 415, "unsupported_media_type");
+    const withCharset = await send('{"unknown":1}', "application/json; charset=utf-8");
     expect(withCharset.status).not.toBe(415);
   });
 
   test("refuses what is no JSON", async () => {
-    const { client } = await ready();
     for (const body of ["{", "{'a':1}", "[1,", "nonsense", '{"a":}', "\u0000", '{"a":1}}', "NaN", '{"a":01}'])
-      expectRefusal(await send(client, body), 400, "invalid_json");
+      expectRefusal(await send(body), 400, "invalid_json");
     const notUtf8 = new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d]);
-    expectClientError(await send(client, notUtf8));
+    expectClientError(await send(notUtf8));
   });
 
   test("refuses JSON that is no object, and an absent body", async () => {
-    const { client } = await ready();
-    for (const body of ["[]", "7", '"text"', "null", "true"]) expectRefusal(await send(client, body), 400);
-    expectRefusal(await send(client, ""), 400);
+    for (const body of ["[]", "7", '"text"', "null", "true"]) expectRefusal(await send(body), 400);
+    expectRefusal(await send(""), 400);
     expectRefusal(await client.request(method, path), 400);
   });
 
   test("refuses more than 1 MiB with body_too_large, told or not (D61)", async () => {
-    const { client } = await ready();
     const huge = `{"name":"${"x".repeat(1_048_576)}"}`;
-    expectRefusal(await send(client, huge), 413, "body_too_large");
+    expectRefusal(await send(huge), 413, "body_too_large");
     const pieces = Array.from({ length: 40 }, () => randomContent(65_536).fill(0x20));
     const stream = new ReadableStream<Uint8Array>({
       pull: (controller) => {
@@ -172,20 +172,18 @@ describe.each(jsonEndpoints)("%s %s", (method, template) => {
   });
 
   test("survives JSON a hundred thousand levels deep (D65)", async () => {
-    const { client } = await ready();
     const deep = `{"name":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     // A field that an endpoint does not know is ignored, however deep it is.
-    expect((await send(client, deep)).status).toBeLessThan(500);
+    expect((await send(deep)).status).toBeLessThan(500);
     const objects = `${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`;
-    expect((await send(client, objects)).status).toBeLessThan(500);
-    expectClientError(await send(client, "[".repeat(500_000)));
+    expect((await send(objects)).status).toBeLessThan(500);
+    expectClientError(await send("[".repeat(500_000)));
     expectStatus(await client.get("/api/auth/session"), 200);
   });
 
   test("takes bodies near 1 MiB with many keys without trouble (D65)", async () => {
-    const { client } = await ready();
     const keys = Array.from({ length: 60_000 }, (_, index) => `"k${index}":1`).join(",");
-    const answer = await send(client, `{${keys}}`);
+    const answer = await send(`{${keys}}`);
     expect(answer.status).toBeLessThan(500);
   });
 });
@@ -206,7 +204,7 @@ describe("a request id", () => {
 
 describe("messages", () => {
   test("tell no path, no SQL, no stack (D23)", async () => {
-    const { client } = await server().signUp();
+    const { client } = account;
     const answers = [
       await client.get("/api/files/%00"),
       await client.get("/api/files?sort='"),
@@ -221,7 +219,7 @@ describe("messages", () => {
   });
 
   test("name the limit and what was sent (D23)", async () => {
-    const { client } = await server().signUp();
+    const { client } = account;
     const answer = await client.get("/api/files?limit=101");
     expectRefusal(answer, 400, "invalid_field", "limit");
     expect(answer.string("error.message")).toContain("100");
@@ -232,7 +230,7 @@ describe("percent-encoding that is broken", () => {
   test.each(["%", "%zz", "%E0%A4", "%ff%fe", "%c0%af", "%00", "%u0041", "%E2%82"])(
     "%s in a path is 4xx (D65)",
     async (part) => {
-      const { client } = await server().signUp();
+      const { client } = account;
       for (const path of [
         `/api/files/${part}`,
         `/api/files/${part}/download`,
@@ -245,7 +243,7 @@ describe("percent-encoding that is broken", () => {
   );
 
   test.each(["%", "%zz", "%E0%A4", "%ff"])("%s in a query never breaks the server (D65)", async (part) => {
-    const { client } = await server().signUp();
+    const { client } = account;
     for (const name of ["folder", "search", "tags", "sort", "page", "type", "mimeType"])
       expect((await client.get(`/api/files?${name}=${part}`)).status).toBeLessThan(500);
   });

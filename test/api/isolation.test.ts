@@ -1,10 +1,10 @@
-import { expect, test } from "bun:test";
-import type { Client } from "../support/client.ts";
+import { beforeAll, expect, test } from "bun:test";
+import type { Account, Client } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 interface Owned {
   file: string;
@@ -20,6 +20,17 @@ async function owner() {
   const session = (await account.client.get("/api/auth/session")).string("session.id");
   return { account, owned: { file, folder, session } };
 }
+
+/** What nobody else gets at, and those who try: all attempts are of the same three, since none may change anything. */
+let mine: Awaited<ReturnType<typeof owner>>;
+let stranger: Account;
+let administrator: Account;
+
+beforeAll(async () => {
+  mine = await owner();
+  stranger = await server().signUp();
+  administrator = await server().addUser(["--admin"]);
+});
 
 const attempts: [string, (client: Client, owned: Owned) => ReturnType<Client["get"]>][] = [
   ["GET file", (client, { file }) => client.get(`/api/files/${file}`)],
@@ -61,7 +72,7 @@ const attempts: [string, (client: Client, owned: Owned) => ReturnType<Client["ge
 ];
 
 test.each(attempts)("another user's things are not there: %s is 404", async (_, attempt) => {
-  const [{ account, owned }, stranger] = [await owner(), await server().signUp()];
+  const { account, owned } = mine;
   const before = (await account.client.get(`/api/files/${owned.file}`)).json;
   const answer = await attempt(stranger.client, owned);
   expectStatus(answer, 404);
@@ -74,14 +85,14 @@ test.each(attempts)("another user's things are not there: %s is 404", async (_, 
 });
 
 test.each(attempts)("an administrator sees no contents of others: %s is 404", async (_, attempt) => {
-  const { account, owned } = await owner();
-  const answer = await attempt(await administrator(), owned);
+  const { account, owned } = mine;
+  const answer = await attempt(administrator.client, owned);
   expectStatus(answer, 404);
   expect(await account.client.names("/private")).toEqual(["secret.txt"]);
 });
 
 test("an unknown id and another user's id get the same answer", async () => {
-  const [{ owned }, stranger] = [await owner(), await server().signUp()];
+  const { owned } = mine;
   const foreign = await stranger.client.get(`/api/files/${owned.file}`);
   const unknown = await stranger.client.get("/api/files/file_00000000000000000000");
   const masked = (text: string) => text.replaceAll(owned.file, "ID").replaceAll("file_00000000000000000000", "ID");
@@ -98,7 +109,7 @@ test("one name in two accounts is two files", async () => {
 });
 
 test("a mixed bulk call moves one's own and fails the other's", async () => {
-  const [{ owned }, stranger] = [await owner(), await server().signUp()];
+  const { owned } = mine;
   const own = await stranger.client.storedId("x", { name: "own" });
   const body = { fileIds: [owned.file, own], destinationFolder: "/box" };
   const answer = await stranger.client.post("/api/files/move", body);
@@ -113,15 +124,5 @@ test("tokens open one's own account only, also side by side", async () => {
   const wanted = accounts.flatMap(({ id }) => [[`${id}.txt`], [`${id}.txt`], [`${id}.txt`]]);
   expect(seen).toEqual(wanted);
 });
-
-let admin: Promise<Client> | undefined;
-
-/** One administrator for the whole file: starting a command for each test would be slow. */
-async function administrator(): Promise<Client> {
-  admin ??= server()
-    .addUser(["--admin"])
-    .then(({ client }) => client);
-  return admin;
-}
 
 testAllAnswers(server);

@@ -10,7 +10,7 @@ import { sharedServer } from "../support/server.ts";
 import { appendTus, newTus, offsetOf } from "../support/tus.ts";
 import { complete, planUpload, putBytes, stateOf } from "../support/uploads.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const content = "0123456789";
 
 /** A request that was begun: its head and half of its body are with the server. */
@@ -119,20 +119,21 @@ const ends: Record<string, { status: number; end: (account: Account) => Promise<
     status: 401,
     end: async ({ client }) => expectStatus(await client.post("/api/auth/signout", { everywhere: true }), 200),
   },
-  disabled: { status: 401, end: ({ email }) => setUser(email, "--disable") },
-  "made a viewer": { status: 403, end: ({ email }) => setUser(email, "--role", "viewer") },
+  disabled: { status: 401, end: ({ id }) => server().change(id, { disabled: true }) },
+  "made a viewer": { status: 403, end: ({ id }) => server().change(id, { role: "viewer" }) },
 };
 
+/** As an administrator changes an account beside the server: by a process of its own. */
 async function setUser(email: string, ...changes: string[]): Promise<void> {
   const { code, stderr } = await server().larder(["user", "set", email, ...changes]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 }
 
 /** Signs in again, after a disabled account was enabled. */
-async function signInAgain({ email, password }: Account): Promise<Client> {
+async function signInAgain({ id, email, password }: Account): Promise<Client> {
   let answer = await server().visitor.post("/api/auth/signin", { email, password });
   if (answer.status === 403) {
-    await setUser(email, "--enable");
+    await server().change(id, { disabled: false });
     answer = await server().visitor.post("/api/auth/signin", { email, password });
   }
   return new Client(server(), answer.string("token"));
