@@ -472,6 +472,13 @@ describe("--drill", () => {
 });
 
 describe("a backup is refused", () => {
+  test("of a database that its server has only just begun to make", async () => {
+    const dataDir = await folder();
+    await writeFile(join(dataDir, "larder.db"), "");
+    const { code, stderr } = await runLarder(["backup", join(await folder(), "b"), "--data", dataDir]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining("is still empty. Start the server")]);
+  });
+
   test("into a directory that holds something else, which stays as it is", async () => {
     await withServer({}, async (server) => {
       const dir = await folder();

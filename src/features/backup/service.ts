@@ -9,6 +9,8 @@ import { join } from "node:path";
 import type { Digest } from "../../blobs/digest.ts";
 import { Layout } from "../../blobs/layout.ts";
 import { StartupError } from "../../config/startup-error.ts";
+import { pendingMigrations } from "../../db/migrate.ts";
+import { MIGRATIONS } from "../../db/migrations.ts";
 import { type Db, openReadOnly } from "../../db/open.ts";
 import { digestOf, isWhole, listSnapshots, removeSnapshot, type Snapshot } from "../../db/snapshot.ts";
 import { chooseSuperfluous } from "../snapshots/thinning.ts";
@@ -155,6 +157,7 @@ async function gather(
     const snapshot = await options.takeSnapshot(incoming);
     const db = openReadOnly(snapshot.path);
     try {
+      requireSchema(db.sqlite, source);
       const store = claim(db.sqlite, source, target);
       const layouts = { source: new Layout(source.root), target: new Layout(target.root) };
       if (before === undefined) {
@@ -187,6 +190,14 @@ function addUp(before: Tally, last: Tally): Tally {
     unshared: before.unshared + last.unshared,
     newBytes: before.newBytes + last.newBytes,
   };
+}
+
+/** Refuses the database of a server that has only just begun to make it. */
+function requireSchema(sqlite: Database, source: Place): void {
+  if (pendingMigrations(sqlite).length < MIGRATIONS.length) return;
+  throw new StartupError(
+    `The database in ${source.root} is still empty. Start the server, wait until it is ready, then run this again.`,
+  );
 }
 
 /** Makes sure that database, source and target are of one store, and gives a new target its marker. @returns the store */
