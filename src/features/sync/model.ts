@@ -66,5 +66,12 @@ export const SyncAnswerBody = {
 export const SYNC_QUERY = {
   syncToken: { type: "string", description: "The last nextSyncToken; wins over lastSync" },
   lastSync: { type: "string", format: "date-time", description: "Server time, inclusive; a token is exact" },
-  limit: { type: "integer", minimum: 1, maximum: 1000, default: 500 },
+  limit: {
+    type: "integer",
+    minimum: 1,
+    maximum: 1000,
+    default: 500,
+    description:
+      "A page may have fewer entries, where their paths or metadata are long; only hasMore tells whether more follow",
+  },
 };

@@ -77,10 +77,26 @@ interface FolderLink {
 /** The largest number of a rename or move of a folder or of any above it, for the folders that were asked about. */
 type LatestMoves = Map<number, number>;
 
-/** What was met and where; without an entry only how far the walk has come. */
+/** What was met and where. */
 interface Met {
-  readonly entry?: ChangeEntry;
+  readonly entry: ChangeEntry;
   readonly at: ChangePosition;
+}
+
+/** Where a step of the walk ends. */
+interface StepEnd {
+  readonly entry?: undefined;
+  readonly at: ChangePosition;
+}
+
+/** Which page is read. */
+interface PageRequest {
+  readonly accountId: number;
+  readonly from: ChangePosition;
+  readonly limit: number;
+  readonly wantsFolders: boolean;
+  /** Whether the folders below a moved one are listed in place, where they are not known. */
+  readonly isInPlace: boolean;
 }
 
 /** A node that was made since the run began, and where it is met now. */
@@ -89,11 +105,18 @@ interface Moved {
   readonly placeSeq: number;
 }
 
-const ROWS_AT_ONCE = 500;
+/** Rows read together; their nodes may have 64 KiB of metadata each. */
+const ROWS_AT_ONCE = 100;
+/** Characters of paths and metadata in one page: the answer is made of them in one piece, while the event loop waits. */
+const CHARACTERS_A_PAGE_MAX = 1_000_000;
 /** So far back from the journal's head it is looked up whether a node had moved on when the reader passed it. */
 const OWN_ROWS_LOOKED_AT = 50_000;
-/** So many rows of the journal are looked at for one page: where most have moved on, a page is short rather than late. */
-const ROWS_A_PAGE_MAX = 4_000;
+/** Rows of the journal of what has moved on that are passed over in one step; the event loop waits for it. */
+const ROWS_PASSED_A_STEP = 500;
+/** The same for groups of folders. */
+const GROUPS_PASSED_A_STEP = 8;
+/** Steps for one page: where most have moved on, a page is short rather than late. */
+const STEPS_A_PAGE_MAX = 8;
 /** From here on a way up is read many levels at a time. */
 const SHORT_WAY = 16;
 const LEVELS_AT_ONCE = 1_000;
@@ -101,8 +124,6 @@ const LEVELS_AT_ONCE = 1_000;
 const KNOWN_MAX = 100_000;
 /** Accounts with so many folders have those below a moved one listed in the reading thread. */
 const LISTED_ELSEWHERE_MIN = 5_000;
-/** Groups of folders that are passed over in one page; a page of little is given rather than a late one. */
-const PASSED_A_PAGE_MAX = 64;
 /** A stretch ends where others write between two pages; beyond this number the first ones are put together. */
 const STRETCHES_MAX = 12;
 
@@ -133,7 +154,6 @@ export class ChangeReader {
   /** What was found for the last page, for as long as the account stays as it was. */
   #known: { readonly accountId: number; readonly headSeq: number; readonly latest: LatestMoves } | undefined;
   readonly #moved;
-  #readsInPlace = true;
   readonly #firstFrom;
   readonly #floor;
   readonly #ownSeqs;
@@ -223,65 +243,94 @@ export class ChangeReader {
     isValid: () => boolean,
   ): Promise<ChangePage | undefined> {
     const { accounts, reader } = this.#store;
+    const { folders, nodes } = accounts.usage(accountId);
+    const isInPlace = Math.max(folders, nodes) < LISTED_ELSEWHERE_MIN;
     while (isValid()) {
       try {
-        const { folders, nodes } = accounts.usage(accountId);
-        this.#readsInPlace = Math.max(folders, nodes) < LISTED_ELSEWHERE_MIN;
-        return this.read(accountId, from, limit, wantsFolders);
+        return await this.#readInSteps({ accountId, from, limit, wantsFolders, isInPlace }, isValid);
       } catch (error) {
         if (!(error instanceof ListMissing)) throw error;
         // Each round adds a list, and a page meets a few moved folders at most.
         await this.#moved.fetch(reader, error.list);
-      } finally {
-        this.#readsInPlace = true;
       }
     }
     return undefined;
   }
 
-  /** The next changes after a place, at most `limit` of the wanted kinds. */
+  async #readInSteps(request: PageRequest, isValid: () => boolean): Promise<ChangePage | undefined> {
+    const { accounts } = this.#store;
+    const head = accounts.headOf(request.accountId);
+    const steps = this.#steps(request);
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done === true) return step.value;
+      await new Promise(setImmediate);
+      if (!isValid()) return undefined;
+      // What has changed since is for the next page: a page shows one state.
+      if (accounts.headOf(request.accountId) !== head) return step.value;
+    }
+  }
+
+  /** The next changes after a place, at most `limit` of the wanted kinds; fewer where their paths or metadata are long. */
   read(accountId: number, from: ChangePosition, limit: number, wantsFolders: boolean): ChangePage {
+    const steps = this.#steps({ accountId, from, limit, wantsFolders, isInPlace: true });
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** Reads a page. Yields it as far as it has come, after each step but the last. */
+  *#steps(request: PageRequest): Generator<ChangePage, ChangePage> {
+    const { accountId, from, limit } = request;
     const head = this.#store.accounts.headOf(accountId);
     if (from.seq === head && from.stretches.length === 0) return { entries: [], next: knownUpTo(head), hasMore: false };
     const run = { ...from, stretches: withHead(from, head) };
     const met: Met[] = [];
-    for (const one of this.#walk(accountId, run, limit, wantsFolders)) {
-      met.push(one);
-      if (met.length > limit || one.entry === undefined) break;
+    const pageUpTo = (next: ChangePosition, hasMore = true) => ({
+      entries: this.#settle(accountId, run, met),
+      next,
+      hasMore,
+    });
+    let [characters, steps] = [0, 0];
+    for (const one of this.#walk(request, run)) {
+      if (one.entry === undefined) {
+        const page = pageUpTo(one.at);
+        if (++steps >= STEPS_A_PAGE_MAX) return page;
+        yield page;
+      } else if (met.length >= limit || characters > CHARACTERS_A_PAGE_MAX) return pageUpTo(met.at(-1)?.at ?? run);
+      else {
+        met.push(one);
+        characters += charactersOf(one.entry);
+      }
     }
-    const last = met.at(-1);
-    const isPaused = last !== undefined && last.entry === undefined;
-    const hasMore = isPaused || met.length > limit;
-    const page = hasMore ? met.slice(0, -1) : met;
-    const next = isPaused ? last.at : hasMore ? (page.at(-1)?.at ?? run) : knownUpTo(head);
-    return { entries: this.#settle(accountId, run, page), next, hasMore };
+    return pageUpTo(knownUpTo(head), false);
   }
 
-  *#walk(accountId: number, run: ChangePosition, limit: number, wantsFolders: boolean): Generator<Met> {
+  *#walk(request: PageRequest, run: ChangePosition): Generator<Met | StepEnd> {
+    const { accountId, limit, wantsFolders } = request;
     let { within } = run;
     const latest = this.#latestOf(accountId);
     // A position within a row means that this row comes again.
     let after = within === null ? run.seq : within.rowSeq - 1;
     const rowsAtOnce = Math.min(ROWS_AT_ONCE, limit + 1);
-    for (let looked = 0; looked < ROWS_A_PAGE_MAX; looked += rowsAtOnce) {
+    for (let passed = 0; ; ) {
       const rows = this.#rows.all(accountId, after, rowsAtOnce);
       const nodes = this.#nodesOf(rows, wantsFolders, latest);
       for (const row of rows) {
-        yield* this.#meet(
-          row,
-          run,
-          within?.rowSeq === row.seq ? within : null,
-          wantsFolders,
-          latest,
-          nodes,
-          rowsAtOnce,
-        );
+        let isPassed = true;
+        for (const one of this.#meet(row, run, within?.rowSeq === row.seq ? within : null, request, latest, nodes)) {
+          isPassed = false;
+          yield one;
+        }
+        if (isPassed) passed++;
         within = null;
         after = row.seq;
       }
       if (rows.length < rowsAtOnce) return;
+      if (passed < ROWS_PASSED_A_STEP) continue;
+      yield { at: { ...run, seq: after, within: null } };
+      passed = 0;
     }
-    yield { at: { ...run, seq: after, within: null } };
   }
 
   /** The nodes that have their place at one of these rows, read together. */
@@ -298,11 +347,11 @@ export class ChangeReader {
     row: JournalRow,
     run: ChangePosition,
     within: ExpansionPosition | null,
-    wantsFolders: boolean,
+    { wantsFolders, isInPlace, limit }: PageRequest,
     latest: LatestMoves,
     placed: ReadonlyMap<number, TreeNode>,
-    count: number,
-  ): Generator<Met> {
+  ): Generator<Met | StepEnd> {
+    const count = Math.min(ROWS_AT_ONCE, limit + 1);
     const at = (position: ExpansionPosition | null): ChangePosition => ({
       ...run,
       seq: position === null ? row.seq : row.seq - 1,
@@ -315,7 +364,7 @@ export class ChangeReader {
       // A folder that lies in the trash went with all below it, of which nothing else tells.
       if (parentId !== null && parentId < 0 && row.kind === 0 && row.nodeSeq === row.seq) {
         const list = { folderId: row.nodeId, rowSeq: row.seq, wantsFolders };
-        for (const piece of this.#moved.below(list, within, count, this.#readsInPlace, () => true)) {
+        for (const piece of this.#moved.below(list, within, count, isInPlace, () => true)) {
           yield* this.#goneBelow(piece, wantsFolders, entry.deletedAtMs, at);
         }
       } else if (wantsFolders || entry.kind === "file") yield { entry, at: at(null) };
@@ -334,10 +383,10 @@ export class ChangeReader {
     const isPlaced = (folderId: number) => this.#latestMoveAbove(folderId, latest) === row.seq;
     const list = { folderId: row.nodeId, rowSeq: row.seq, wantsFolders };
     let passed = 0;
-    for (const piece of this.#moved.below(list, within, count, this.#readsInPlace, isPlaced)) {
+    for (const piece of this.#moved.below(list, within, count, isInPlace, isPlaced)) {
       const [first] = piece;
       if (first?.isPassed === true) {
-        if (++passed >= PASSED_A_PAGE_MAX) yield { at: at(first.at) };
+        if (++passed % GROUPS_PASSED_A_STEP === 0) yield { at: at(first.at) };
         continue;
       }
       const wanted = piece.filter(({ fileId }) => wantsFolders || fileId !== null);
@@ -429,7 +478,7 @@ export class ChangeReader {
     const newSince = this.#newSince(accountId, knownSeq, page);
     const moved = new Map<number, Moved>();
     for (const { entry, at } of page) {
-      if (entry === undefined || entry.change === "deleted") continue;
+      if (entry.change === "deleted") continue;
       const placeSeq = at.within?.rowSeq ?? at.seq;
       const createdSeq = newSince.get(entry.node.id);
       if (createdSeq !== undefined && createdSeq <= passedSeqOf(run) && placeSeq > runHeadOf(run)) {
@@ -437,11 +486,10 @@ export class ChangeReader {
       }
     }
     const wereMet = this.#metBefore(accountId, run, moved);
-    return page.flatMap(({ entry }): ChangeEntry[] => {
-      if (entry === undefined) return [];
-      if (entry.change === "deleted") return [entry];
+    return page.map(({ entry }): ChangeEntry => {
+      if (entry.change === "deleted") return entry;
       const isKnown = !newSince.has(entry.node.id) || wereMet.has(entry.node.id);
-      return [{ ...entry, change: isKnown ? "updated" : "created" }];
+      return { ...entry, change: isKnown ? "updated" : "created" };
     });
   }
 
@@ -509,7 +557,7 @@ export class ChangeReader {
   }
 
   #createdSeqs(page: readonly Met[]): Map<number, number> {
-    const ids = page.flatMap(({ entry }) => (entry === undefined || entry.change === "deleted" ? [] : [entry.node.id]));
+    const ids = page.flatMap(({ entry }) => (entry.change === "deleted" ? [] : [entry.node.id]));
     const rows = this.#store.sqlite
       .query<{ id: number; createdSeq: number }, [string]>(
         `SELECT n.id, CASE WHEN n.created_seq >= 0 THEN n.created_seq
@@ -519,6 +567,15 @@ export class ChangeReader {
       .all(JSON.stringify(ids));
     return new Map(rows.map(({ id, createdSeq }) => [id, createdSeq]));
   }
+}
+
+/** How much of an answer an entry makes; what is bounded to some hundred characters is not counted. */
+function charactersOf(entry: ChangeEntry): number {
+  if (entry.change === "deleted") return 0;
+  const { node } = entry;
+  let characters = node.folder.length + (node.kind === "folder" ? node.path.length : 0);
+  for (const key in node.metadata) characters += key.length + (node.metadata[key]?.length ?? 0);
+  return characters;
 }
 
 /** How far a reader may have met things; of a moved folder's row the folder itself. */

@@ -5,9 +5,10 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../../src/db/migrations.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import type { EventName } from "../../../src/events/catalogue.ts";
-import { knownUpTo } from "../../../src/features/tree/changes.ts";
+import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/features/tree/changes.ts";
 import type { FileNode, FolderNode } from "../../../src/features/tree/types.ts";
 import { silentLog } from "../../../src/lib/log.ts";
+import { deepenTree } from "../../support/deep-tree.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 let tree: TestTree;
@@ -309,6 +310,49 @@ describe("events", () => {
     expect(grown()).toEqual(from(108, 112));
     removeFolder("/src");
     expect(grown()).toEqual([]);
+  });
+});
+
+describe("pages of changes", () => {
+  const pageAfter = async (from: ChangePosition) => {
+    const page = await tree.read.nextChanges(accountId, from, 1_000, true, () => true);
+    if (page === undefined) throw new Error("the account is not there");
+    const names = page.entries.map((entry) => (entry.change === "deleted" ? "" : entry.node.name));
+    return { names, next: page.next, hasMore: page.hasMore };
+  };
+  const pagesAfter = async (from: ChangePosition): Promise<string[][]> => {
+    const found: string[][] = [];
+    for (let [at, hasMore] = [from, true]; hasMore; ) {
+      const page = await pageAfter(at);
+      found.push(page.names);
+      [at, hasMore] = [page.next, page.hasMore];
+    }
+    return found;
+  };
+
+  test("end early where metadata or paths are long, and nothing is left out", async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `f${at}`);
+    const metadata = Object.fromEntries(names.map((name) => [name, "x".repeat(1_000)]));
+    for (const name of names) tree.addFile(accountId, "/", name, { metadata });
+    const described = await pagesAfter(NOTHING_KNOWN);
+    expect(described.flat()).toEqual(names);
+    expect(described.map(({ length }) => length)).toEqual([25, 15]);
+    deepenTree(tree.db.sqlite, accountId, 2_000, { name: "d".repeat(100) });
+    tree.store.dropCaches();
+    const deep = (await pagesAfter(NOTHING_KNOWN)).slice(1);
+    expect(deep.flat()).toEqual([...names.slice(25), ...Array(2_000).fill("d".repeat(100))]);
+    expect(Math.max(...deep.map(({ length }) => length))).toBeLessThan(300);
+  });
+
+  test("let others write while much that has moved on is passed over, and show one state", async () => {
+    tree.addFolder(accountId, "/", "a");
+    fill("/top", 600);
+    tree.run((tx) => tree.write.move(tx, folderAt("/top"), "/a"));
+    setImmediate(() => tree.addFile(accountId, "/", "late"));
+    const first = await pageAfter(NOTHING_KNOWN);
+    expect(first).toMatchObject({ names: ["a"], hasMore: true });
+    const rest = (await pagesAfter(first.next)).flat();
+    expect(rest.toSorted()).toEqual(["top", "late", ...Array.from({ length: 600 }, (_, i) => `f ${i}`)].toSorted());
   });
 });
 
