@@ -31,6 +31,10 @@ export interface Account {
 
 /** A whole answer: status, headers, and the body as bytes, text or JSON. */
 export class Answer {
+  private decoded: string | undefined;
+  /** A list of one, since a body may be `null`. */
+  private parsed: [unknown] | undefined;
+
   constructor(
     readonly status: number,
     readonly headers: Headers,
@@ -38,11 +42,14 @@ export class Answer {
   ) {}
 
   get text(): string {
-    return new TextDecoder().decode(this.bytes);
+    this.decoded ??= new TextDecoder().decode(this.bytes);
+    return this.decoded;
   }
 
+  /** @throws SyntaxError where the body is no JSON */
   get json(): unknown {
-    return JSON.parse(this.text);
+    this.parsed ??= [JSON.parse(this.text)];
+    return this.parsed[0];
   }
 
   /** The value at a dotted path of the JSON body, `data.files.0.id`; undefined where there is none. */
@@ -145,7 +152,7 @@ export class Client {
       path: pathname + search,
       status: answer.status,
       headers: answer.headers,
-      json: isJson && answer.bytes.length > 0 && isParseable(answer.text) ? answer.json : undefined,
+      json: isJson && answer.bytes.length > 0 ? jsonOrNone(answer) : undefined,
     });
     return answer;
   }
@@ -231,12 +238,11 @@ export class Client {
   }
 }
 
-function isParseable(text: string): boolean {
+function jsonOrNone(answer: Answer): unknown {
   try {
-    JSON.parse(text);
-    return true;
+    return answer.json;
   } catch {
-    return false;
+    return undefined;
   }
 }
 
