@@ -80,6 +80,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
           description: "Everything as when the file itself is downloaded; the present version has a number, too.",
           access: "reader",
           ...DOWNLOAD_DOCUMENTATION,
+          errors: [...DOWNLOAD_DOCUMENTATION.errors, "share_permission"],
         }),
       },
     )
