@@ -1,6 +1,6 @@
 // Requests that carry bytes, whose sender loses the right to send while the bytes arrive: nothing may come of them.
 import { describe, expect, test } from "bun:test";
-import { type Account, type Answer, Client } from "../support/client.ts";
+import { type Account, type Answer, Client, recordOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
@@ -31,7 +31,10 @@ async function begin(method: string, path: string, headers: Record<string, strin
   const finish = async () => {
     try {
       await connection.write(halves[1]);
-      return await connection.answer(method);
+      const answer = await connection.answer(method);
+      // The connection notes nothing: by this the rules for all answers hold for these, too.
+      server().answers.push(recordOf(server().url, method, path, answer));
+      return answer;
     } finally {
       connection.cut();
     }

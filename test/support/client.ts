@@ -142,18 +142,7 @@ export class Client {
       ...(body === undefined ? {} : { body }),
     });
     const answer = new Answer(response.status, response.headers, new Uint8Array(await response.arrayBuffer()));
-    // A file that happens to be JSON is content, not an answer's body.
-    const isContent = response.ok && response.headers.has("content-disposition");
-    const isJson = !isContent && (response.headers.get("content-type") ?? "").includes("json");
-    // As it went out: a URL loses its dot segments.
-    const { pathname, search } = new URL(this.target.url + path);
-    this.target.answers.push({
-      method,
-      path: pathname + search,
-      status: answer.status,
-      headers: answer.headers,
-      json: isJson && answer.bytes.length > 0 ? jsonOrNone(answer) : undefined,
-    });
+    this.target.answers.push(recordOf(this.target.url, method, path, answer));
     return answer;
   }
 
@@ -236,6 +225,18 @@ export class Client {
     if (answer.status !== 200) throw new Error(`listing refused: ${answer.status} ${answer.text}`);
     return answer.strings("data.files", "name");
   }
+}
+
+/** An answer as the rules for all answers read it. */
+export function recordOf(serverUrl: string, method: string, path: string, answer: Answer): RecordedAnswer {
+  const { status, headers } = answer;
+  // A file that happens to be JSON is content, not an answer's body.
+  const isContent = status < 300 && headers.has("content-disposition");
+  const isJson = !isContent && (headers.get("content-type") ?? "").includes("json");
+  // As it went out: a URL loses its dot segments.
+  const { pathname, search } = new URL(serverUrl + path);
+  const json = isJson && answer.bytes.length > 0 ? jsonOrNone(answer) : undefined;
+  return { method, path: pathname + search, status, headers, json };
 }
 
 function jsonOrNone(answer: Answer): unknown {

@@ -16,6 +16,10 @@ export function objectOf(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
 }
 
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
 interface Operation {
   /** Matches a request path without its query. */
   pattern: RegExp;
@@ -25,6 +29,8 @@ interface Operation {
   /** Whether the document describes a request body. */
   takesBody: boolean;
   responses: JsonObject;
+  /** Names the reasons that the operation itself has for its refusals. */
+  description: string;
 }
 
 /** Under which the validator knows the document, so that references into it are found. */
@@ -99,6 +105,10 @@ export class ApiDocument {
     const response = objectOf(operation.responses[String(answer.status)] ?? fallback);
     if (response === undefined) return `${where} is not in the document (${reasonOf(answer)})`;
     if (answer.json === undefined) return undefined;
+    const reason = reasonOf(answer);
+    if (NAMED.has(answer.status) && !GENERAL.has(reason) && !operation.description.includes(reason)) {
+      return `${where} is not described with its reason: ${reason}`;
+    }
     const content = objectOf(response["content"]) ?? {};
     const schema = objectOf(objectOf(content["application/json"])?.["schema"]);
     if (schema === undefined) return `${where} has a JSON body, the document has no schema for it`;
@@ -128,9 +138,14 @@ function resolved(document: JsonObject, response: unknown): unknown {
     .reduce<unknown>((at, key) => objectOf(at)?.[key], document);
 }
 
+/** Statuses whose reasons a client may have to tell apart: each operation names its own. */
+const NAMED = new Set([403, 409, 410, 413]);
+/** Reasons with these statuses that any operation may have. */
+const GENERAL = new Set(["role", "scope", "csrf", "body_too_large"]);
+
 function reasonOf(answer: RecordedAnswer): string {
   const details = objectOf(objectOf(objectOf(answer.json)?.["error"])?.["details"]);
-  return JSON.stringify(details?.["reason"] ?? "no reason");
+  return textOf(details?.["reason"]) ?? "no reason";
 }
 
 const methods = new Set(["get", "put", "post", "delete", "patch", "head", "options"]);
@@ -150,6 +165,7 @@ function operationsOf(document: JsonObject): Operation[] {
         template,
         method: method.toUpperCase(),
         takesBody: objectOf(operation)?.["requestBody"] !== undefined,
+        description: textOf(objectOf(operation)?.["description"]) ?? "",
         responses: Object.fromEntries(
           Object.entries(objectOf(objectOf(operation)?.["responses"]) ?? {}).map(([status, response]) => [
             status,
