@@ -32,8 +32,6 @@ export interface Account {
 /** A whole answer: status, headers, and the body as bytes, text or JSON. */
 export class Answer {
   private decoded: string | undefined;
-  /** A list of one, since a body may be `null`. */
-  private parsed: [unknown] | undefined;
 
   constructor(
     readonly status: number,
@@ -46,10 +44,13 @@ export class Answer {
     return this.decoded;
   }
 
-  /** @throws SyntaxError where the body is no JSON */
+  /**
+   * Parsed anew at each look: Bun's `toMatchObject` writes its matchers into what it compares.
+   *
+   * @throws SyntaxError where the body is no JSON
+   */
   get json(): unknown {
-    this.parsed ??= [JSON.parse(this.text)];
-    return this.parsed[0];
+    return JSON.parse(this.text);
   }
 
   /** The value at a dotted path of the JSON body, `data.files.0.id`; undefined where there is none. */
