@@ -1,6 +1,4 @@
-import { describeSize } from "../config/quantities.ts";
 import type { Config } from "../config/settings.ts";
-import { toChecksum } from "../blobs/digest.ts";
 import { Layout } from "../blobs/layout.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
 import { bringNewer, type NewerAccount, type NewerReport, newerWorkingFile } from "../features/store-journal/newer.ts";
@@ -12,6 +10,7 @@ import { openForCommand } from "../server/for-commands.ts";
 import { acquireServerLock } from "../server/lock.ts";
 import { readEpoch, readPutBackAt } from "../server/open-copy.ts";
 import { EXIT, type ExitCode } from "./command.ts";
+import { describeMissing, describeUnread, presentMissing } from "./lost-contents.ts";
 import { type Terminal, toJson, toTable } from "./output.ts";
 
 /** How `larder rebuild --newer` is to run. */
@@ -22,9 +21,9 @@ export interface NewerRun {
 }
 
 const PROGRESS_MS = 1_000;
-const TOLD_MAX = 20;
+const NAMED_MAX = 20;
 
-/** Brings what came after the state that a database was put back to, and tells what it was. */
+/** Applies the changes recorded after the state that a database was restored to, and prints them. */
 export async function rebuildNewer(config: Config, run: NewerRun, terminal: Terminal): Promise<ExitCode> {
   const paths = openDataDirectory(config.data);
   const lock = acquireServerLock(paths.lock);
@@ -51,7 +50,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
           nextWordMs = performance.now() + PROGRESS_MS;
         },
       });
-      // What was brought is noted beside the contents as well, like everything else.
+      // The applied changes go into the store journal, like all others.
       if (!run.isDryRun && report.accounts.length > 0) await services.storeJournal.flush();
       const overQuota = report.accounts.filter(({ email }) => {
         const user = services.users.findByEmail(email);
@@ -82,11 +81,7 @@ function tell(
         ...report,
         dryRun: isDryRun,
         accounts: accounts.map((account) => ({ ...account, overQuota: overQuota.has(account) })),
-        missing: missing.map(({ digest, sizeBytes, names }) => ({
-          checksum: toChecksum(digest),
-          size: sizeBytes,
-          names,
-        })),
+        missing: presentMissing(missing),
       }),
     );
     return isWrong ? EXIT.wrong : EXIT.fine;
@@ -100,7 +95,9 @@ function tell(
       ...[files, folders, versions, labels].map(String),
     ]);
     terminal.out(toTable([heading, ...rows]));
-    terminal.out(isDryRun ? "\nThat would be brought. Nothing was changed.\n" : "\nThat was brought.\n");
+    terminal.out(
+      isDryRun ? "\nThese changes would be applied. Nothing was changed.\n" : "\nThese changes were applied.\n",
+    );
   }
   for (const account of accounts) terminal.out(remarks(account, overQuota.has(account)).map(toLine).join(""));
   terminal.error(complaints(report).map(toLine).join(""));
@@ -110,39 +107,37 @@ function tell(
 function remarks(account: NewerAccount, isOverQuota: boolean): string[] {
   const { email, names, isNew, beside, deletions, moves, moved, shares, revoked } = account;
   return [
-    ...names.slice(0, TOLD_MAX).map((name) => `  ${email}: ${name}`),
-    ...(names.length > TOLD_MAX ? [`  ${email}: more: see --json`] : []),
+    ...names.slice(0, NAMED_MAX).map((name) => `  ${email}: ${name}`),
+    ...(names.length > NAMED_MAX ? [`  ${email}: and more, listed by --json`] : []),
     ...(isNew
-      ? [`${email} was not there any more, and has no password: larder user set ${email} --password-stdin`]
+      ? [`${email} was missing. The account has no password; set one: larder user set ${email} --password-stdin`]
       : []),
-    ...(beside > 0 ? [`${email}: ${beside} files had been changed since; their other contents lie beside them.`] : []),
-    ...(moved > 0 ? [`${email}: ${moved} files and folders are where they were moved to.`] : []),
-    ...(deletions + moves > 0
+    ...(beside > 0
       ? [
-          `${email}: not carried out again: ${deletions} deletions, ${moves} moves whose place is taken or that changed since.`,
+          `${email}: ${beside} files had been changed since the restore; their recorded contents are new files next to them.`,
         ]
       : []),
-    ...(shares + revoked > 0
-      ? [`${email}: ${shares} links and shares are there again, ${revoked} revoked ones ended.`]
+    ...(moved > 0 ? [`${email}: ${moved} moves and renames.`] : []),
+    ...(deletions + moves > 0
+      ? [
+          `${email}: not applied: ${deletions} deletions, and ${moves} moves of what was changed since or whose place is taken.`,
+        ]
       : []),
-    ...(isOverQuota ? [`${email} holds more than its quota now. Nothing of it is removed for that.`] : []),
+    ...(shares + revoked > 0 ? [`${email}: ${shares} links and shares restored, ${revoked} revoked.`] : []),
+    ...(isOverQuota ? [`${email} is over its quota now. Nothing is removed for that.`] : []),
   ];
 }
 
 function complaints({ damaged, missing }: NewerReport): string[] {
   return [
-    ...damaged.slice(0, TOLD_MAX).map(({ path, fault }) => `Not everything could be read of ${path}: ${fault}.`),
+    ...describeUnread(damaged),
     ...(missing.length > 0
       ? [
-          `Contents are missing in the store: ${missing.length}. Where a copy has them, put them into blobs/sha256 as there, ` +
-            "then do this again.",
+          `${missing.length} contents are missing in the store. If a copy has them, copy them to the same path in blobs/sha256, ` +
+            "then run this again.",
         ]
       : []),
-    ...missing
-      .slice(0, TOLD_MAX)
-      .map(
-        ({ digest, sizeBytes, names }) => `  ${toChecksum(digest)}, ${describeSize(sizeBytes)}: ${names.join(", ")}`,
-      ),
+    ...describeMissing(missing),
   ];
 }
 

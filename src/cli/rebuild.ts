@@ -8,7 +8,6 @@ import { PasswordHasher } from "../features/auth/passwords.ts";
 import { journalRoot } from "../features/store-journal/open.ts";
 import { rebuildDatabase, type RebuildReport } from "../features/store-journal/rebuild.ts";
 import { newSecretToken } from "../lib/id.ts";
-import { toChecksum } from "../blobs/digest.ts";
 import { type DataPaths, openDataDirectory } from "../server/data-directory.ts";
 import { acquireServerLock } from "../server/lock.ts";
 import { installSnapshot } from "../server/open-copy.ts";
@@ -28,12 +27,12 @@ import {
   tellWarnings,
   UsageError,
 } from "./command.ts";
+import { describeMissing, describeUnread, presentMissing } from "./lost-contents.ts";
 import { type Terminal, toJson, toTable } from "./output.ts";
 import { findInBucket } from "./rebuild-bucket.ts";
 import { rebuildNewer } from "./rebuild-newer.ts";
 
 const PROGRESS_MS = 1_000;
-const TOLD_MAX = 20;
 const NEWER_OPTIONS = [
   ["user", "--user"],
   ["dryRun", "--dry-run"],
@@ -43,7 +42,7 @@ const NEWER_OPTIONS = [
 export function define(command: Command, context: CommandContext): void {
   command
     .description(
-      "Make the database again from what lies beside the contents (blobs/journal): accounts, folders, names, labels, " +
+      "Rebuild the database from the store journal (blobs/journal): accounts, folders, names, labels, " +
         "earlier versions, the trash, links and shares with their passwords and limits, and earlier locations. Use it if " +
         "larder.db and all its snapshots are lost; if a whole snapshot is left, larder restore recovers more. The server must be stopped.\n\n" +
         "These are not restored: passwords of accounts, sessions, API keys, second factors, devices, messages, " +
@@ -53,25 +52,28 @@ export function define(command: Command, context: CommandContext): void {
         "state: files, folders, versions, labels, moves, renames, links and shares. Only revoked links and shares are " +
         "removed; deletions are only counted. Changes made since the restore stay. Quotas are not checked. Safe to run twice.",
     )
-    .option("--over", "also where there is a database or a whole snapshot; the database is kept in set-aside/")
-    .option("--recover-unnamed <email>", "give this account what no file names, deleted files too, in /recovered")
-    .option("--newer", "bring what came after the state that the present database was put back to")
-    .option("--user <email>", "with --newer: only what belongs to this account")
-    .option("--dry-run", "with --newer: only say what would be brought")
+    .option("--over", "also if there is a database or a complete snapshot; the old database is moved to set-aside/")
+    .option(
+      "--recover-unnamed <email>",
+      "add contents that belong to no file, deleted files too, to this account in /recovered",
+    )
+    .option("--newer", "apply the changes recorded after the state that the database was restored to")
+    .option("--user <email>", "with --newer: only changes of this account")
+    .option("--dry-run", "with --newer: only list what would be applied")
     .option("--json", "print the result as JSON");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
     "larder rebuild --data /srv/larder\nlarder rebuild --newer --data /srv/larder",
-    "the database was made, but contents are missing or something could not be read",
+    "the database was rebuilt, but contents are missing or something could not be read",
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
     if (!fs.existsSync(loaded.config.data)) throw new StartupError(`There is no directory ${loaded.config.data}.`);
-    if (hasOption(command, "newer")) return bringNewer(command, loaded.config, context);
+    if (hasOption(command, "newer")) return applyNewer(command, loaded.config, context);
     for (const [name, option] of NEWER_OPTIONS) {
-      if (command.getOptionValue(name) !== undefined) throw new UsageError(`${option} goes with --newer.`);
+      if (command.getOptionValue(name) !== undefined) throw new UsageError(`${option} needs --newer.`);
     }
     const paths = openDataDirectory(loaded.config.data);
     const lock = acquireServerLock(paths.lock);
@@ -88,9 +90,9 @@ export function define(command: Command, context: CommandContext): void {
   });
 }
 
-function bringNewer(command: Command, config: Config, { terminal }: CommandContext): Promise<ExitCode> {
+function applyNewer(command: Command, config: Config, { terminal }: CommandContext): Promise<ExitCode> {
   if (hasOption(command, "over") || optionText(command, "recoverUnnamed") !== undefined) {
-    throw new UsageError("--newer goes without --over and --recover-unnamed.");
+    throw new UsageError("--newer can't be combined with --over or --recover-unnamed.");
   }
   requireDatabase(config);
   const run = {
@@ -123,7 +125,7 @@ async function rebuild(
       },
     });
     const aside = installSnapshot(paths, target);
-    // Whatever was noted of the database before is not true of this one.
+    // It describes the previous database.
     fs.rmSync(paths.state, { force: true });
     markClosed(paths);
     return { report, aside };
@@ -141,8 +143,8 @@ function readStoreId({ root, blobs, storeMarker }: DataPaths): string {
   }
   if (!fs.existsSync(journalRoot(blobs))) {
     throw new StartupError(
-      `There is nothing in ${journalRoot(blobs)} to make a database from: this store is of an earlier version, or was never ` +
-        "served. Restore a snapshot or a backup: larder restore --help",
+      `There is no store journal in ${journalRoot(blobs)}: the store is of an earlier version, or no server has used it. ` +
+        "Restore a snapshot or a backup: larder restore --help",
     );
   }
   return id;
@@ -151,16 +153,16 @@ function readStoreId({ root, blobs, storeMarker }: DataPaths): string {
 function refuseOver(paths: DataPaths): void {
   if (fs.existsSync(paths.database)) {
     throw new StartupError(
-      `There is a database already: ${paths.database}. Nothing was changed. To make another one in its place (it is kept ` +
-        "in set-aside/), give --over.",
+      `There is a database already: ${paths.database}. Nothing was changed. To replace it, add --over. ` +
+        "The old one is then moved to set-aside/.",
     );
   }
   const snapshot = listSnapshots(paths.snapshots).find(({ path }) => isWhole(path));
   if (snapshot === undefined) return;
   throw new StartupError(
-    `There is a whole snapshot of the database: ${snapshot.name}. It knows more than can be made again, passwords for ` +
-      `instance. Nothing was changed.\n  take it:             larder restore --snapshot ${snapshot.name} --data ${paths.root}\n` +
-      `  make one all the same: larder rebuild --over --data ${paths.root}`,
+    `There is a complete snapshot of the database: ${snapshot.name}. It has more than can be rebuilt, passwords for ` +
+      `instance. Nothing was changed.\n  restore it:     larder restore --snapshot ${snapshot.name} --data ${paths.root}\n` +
+      `  rebuild anyway: larder rebuild --over --data ${paths.root}`,
   );
 }
 
@@ -175,11 +177,7 @@ function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: T
   const recovered = report.accounts.reduce((sum, account) => sum + account.recovered, 0);
   const isWrong = report.missing > 0 || report.damaged.length > 0 || lost > 0;
   if (isJson) {
-    const missingSome = report.missingSome.map(({ digest, sizeBytes, names }) => ({
-      checksum: toChecksum(digest),
-      size: sizeBytes,
-      names,
-    }));
+    const missingSome = presentMissing(report.missingSome);
     terminal.out(toJson({ data: paths.root, setAside: aside ?? null, ...report, missingSome }));
     return isWrong ? EXIT.wrong : EXIT.fine;
   }
@@ -190,9 +188,9 @@ function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: T
     ...[files, folders, versions, trashed, shares].map(String),
   ]);
   terminal.out(toTable([heading, ...rows]));
-  terminal.out(`\nThe database was made: ${paths.database}\n`);
-  if (recovered > 0) terminal.out(`Contents that no file named: ${recovered}, now in /recovered.\n`);
-  if (aside !== undefined) terminal.out(`The former one is kept: ${aside}\n`);
+  terminal.out(`\nThe database was rebuilt: ${paths.database}\n`);
+  if (recovered > 0) terminal.out(`Contents that belonged to no file: ${recovered}, now in /recovered.\n`);
+  if (aside !== undefined) terminal.out(`The previous database was moved to ${aside}.\n`);
   terminal.out(
     "Not restored: passwords, sessions, API keys, second factors, devices, messages, webhooks and the audit log.\n" +
       "Links keep their addresses if secrets/ is the original one.\n" +
@@ -206,24 +204,18 @@ function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: T
 function complaints(report: RebuildReport, lost: number): string[] {
   const { damaged, missing, missingSome, unnamed } = report;
   return [
-    ...damaged.slice(0, TOLD_MAX).map(({ path, fault }) => `Not everything could be read of ${path}: ${fault}.`),
-    ...(lost > 0
-      ? [`${lost} files or folders were in folders that nothing is known of; they are in /lost+found.`]
-      : []),
+    ...describeUnread(damaged),
+    ...(lost > 0 ? [`The folders of ${lost} files or folders are not recorded; they are in /lost+found.`] : []),
     ...(missing > 0
       ? [
-          `Contents are missing in the store: ${missing} of ${report.contents}. Where a copy has them: larder heal --from COPY`,
+          `${missing} of ${report.contents} contents are missing in the store. If a copy has them: larder heal --from COPY`,
         ]
       : []),
-    ...missingSome
-      .slice(0, TOLD_MAX)
-      .map(
-        ({ digest, sizeBytes, names }) => `  ${toChecksum(digest)}, ${describeSize(sizeBytes)}: ${names.join(", ")}`,
-      ),
+    ...describeMissing(missingSome),
     ...(unnamed.count > 0
       ? [
-          `${unnamed.count} contents (${describeSize(unnamed.bytes)}) belong to no file: what was deleted lately, as a rule. ` +
-            "They are set aside in the coming nights. To have them as files instead, do this again with --over and\n" +
+          `${unnamed.count} contents (${describeSize(unnamed.bytes)}) belong to no file. Most of them were deleted lately. The ` +
+            "server sets them aside for removal in the next nights.\nTo recover them as files, run this again with --over " +
             "--recover-unnamed EMAIL.",
         ]
       : []),

@@ -13,7 +13,7 @@ import { type Terminal, toJson } from "./output.ts";
 export interface Outcome {
   readonly restored: Restored;
   readonly paths: DataPaths;
-  /** Of the bringing, where there was a source. */
+  /** Of the copying, where there was a source. */
   readonly summary?: BackupSummary;
   readonly reduced?: Reduced | undefined;
   /** Where the server's keys came from, and which are new; where the directory was made from a bucket. */
@@ -29,7 +29,7 @@ export function reportRestored(outcome: Outcome, isJson: boolean, terminal: Term
   terminal.out(isJson ? toJson(present(outcome)) : describe(outcome));
   const { count, some } = restored.missing;
   if (count === 0) return EXIT.fine;
-  // Why each could not be had is known where it was to be copied.
+  // Where contents were copied, the reason of each loss is known.
   const lost = summary?.tally.lost ?? [];
   if (!isJson) terminal.error(describeLost(lost.length > 0 ? lost : some, count));
   return EXIT.wrong;
@@ -94,7 +94,7 @@ function describe({ restored, paths, reduced, secrets, bucket }: Outcome): strin
   if (secrets !== undefined) lines.push(...describeSecrets(secrets));
   if (bucket !== undefined) lines.push(...describeBucket(bucket, paths));
   lines.push(`Now: larder serve --data ${paths.root}`);
-  if (process.getuid?.() === 0) lines.push(`(as another user than root, first: chown -R USER: ${paths.root})`);
+  if (process.getuid?.() === 0) lines.push(`(To run it as another user, first: chown -R USER: ${paths.root})`);
   return `${lines.join("\n")}\n`;
 }
 

@@ -28,6 +28,11 @@ test("rebuild refuses a running server, a database that is there, and a snapshot
     const [aside = ""] = await readdir(join(server.dataDir, "set-aside"));
     expect(digestOf(await readFile(join(server.dataDir, "set-aside", aside, "larder.db")))).toBe(before);
 
+    const text = await server.larder(["rebuild", "--over"]);
+    expect([text.code, text.stderr]).toEqual([0, ""]);
+    expect(text.stdout).toContain(`The database was rebuilt: ${database}\n`);
+    expect(text.stdout).toContain(`The previous database was moved to ${join(server.dataDir, "set-aside")}`);
+
     await rm(database);
     const snapshot = await server.larder(["rebuild"]);
     expect([snapshot.code, snapshot.stderr]).toEqual([2, expect.stringContaining("larder restore --snapshot ")]);

@@ -6,7 +6,6 @@
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { BlobStore } from "../../blobs/blob-store.ts";
-import type { Digest } from "../../blobs/digest.ts";
 import type { Layout } from "../../blobs/layout.ts";
 import type { Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
@@ -22,7 +21,7 @@ import { NewerShares } from "./newer-shares.ts";
 import { chooseObjects, listObjects, type ObjectFile, readObjects } from "./object-file.ts";
 import type { CopyStart } from "./opened-copy.ts";
 import { parseAccountRecord } from "./parse-record.ts";
-import { insertAccount } from "./rebuild.ts";
+import { insertAccount, type MissingContent } from "./rebuild.ts";
 import type { AccountRecord } from "./records.ts";
 import { accountPath, type StoreJournal } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
@@ -69,19 +68,12 @@ export interface NewerAccount extends Brought {
   readonly untilMs?: number | undefined;
 }
 
-/** A content that is named by newer objects and is not in the store. */
-export interface NewerMissing {
-  readonly digest: Digest;
-  readonly sizeBytes: number;
-  readonly names: readonly string[];
-}
-
 /** What {@link bringNewer} did, or would do. */
 export interface NewerReport {
   readonly accounts: readonly NewerAccount[];
   /** Objects of which not everything could be read, with the reason. They stay to be brought. */
   readonly damaged: readonly { readonly path: string; readonly fault: string }[];
-  readonly missing: readonly NewerMissing[];
+  readonly missing: readonly MissingContent[];
   /** Contents that were set aside for removal and are back in their places. */
   readonly returned: number;
 }
