@@ -50,7 +50,7 @@ export interface BlobStore {
    * @throws AppError disk_full | storage_error | store_missing
    */
   adopt(path: string, content: BlobRef): Promise<HeldBlob>;
-  /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there: see {@link bring}. */
+  /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there: see {@link fetchLocal}. */
   pathOf(digest: Digest): string;
   /**
    * Size of the content as it is kept, on this disk or in another place; undefined where it is in neither. Links are not
@@ -58,17 +58,17 @@ export interface BlobStore {
    */
   stat(digest: Digest): { sizeBytes: number } | undefined;
   /**
-   * Makes a content lie on this disk that lies elsewhere; {@link pathOf}, {@link readSmall} and {@link readRange} find it
-   * then, for ten minutes at least. Undefined, and nothing done, where it is here already or is not kept elsewhere either.
+   * Fetches a content to this disk from another place. {@link pathOf}, {@link readSmall} and {@link readRange} find it then,
+   * for ten minutes at least. Undefined, and nothing done, where it is on this disk already or is in no other place.
    * @throws (rejects) AppError content_missing | content_damaged | provider_unavailable | disk_full
    */
-  bring(digest: Digest): Promise<void> | undefined;
+  fetchLocal(digest: Digest): Promise<void> | undefined;
   /**
-   * As {@link bring}, for who can do with a stream: of contents that would take long it is only made sure that they can be
-   * had (`away`), by {@link open}.
+   * As {@link fetchLocal}, for callers that can use a stream: a content that would take long is not fetched. Its place is
+   * only asked whether it is there (`away`); {@link open} then streams it.
    */
   reach(digest: Digest): Promise<"here" | "away"> | undefined;
-  /** A part of a content as it comes, wherever it lies. @throws as {@link bring}, before the first piece or between two */
+  /** A part of a content as it comes, wherever it lies. @throws as {@link fetchLocal}, before the first piece or between two */
   open(digest: Digest, offset: number, lengthBytes: number): Promise<AsyncIterable<Uint8Array>>;
   /** As {@link readRange}, wherever the content lies: at once where that is here. @throws as both */
   read(digest: Digest, offset: number, lengthBytes: number): Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>>;

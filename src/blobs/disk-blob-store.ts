@@ -99,10 +99,10 @@ export class DiskBlobStore implements BlobStore {
     return this.statHere(digest) ?? this.#remote?.place.find(digest);
   }
 
-  bring(digest: Digest): Promise<void> | undefined {
+  fetchLocal(digest: Digest): Promise<void> | undefined {
     const refusal = this.#refusalOf(digest);
     if (refusal !== undefined) return Promise.reject(refusal);
-    return this.#findAway(digest)?.bring(digest);
+    return this.#findAway(digest)?.fetchLocal(digest);
   }
 
   reach(digest: Digest): Promise<"here" | "away"> | undefined {
@@ -387,7 +387,7 @@ export class DiskBlobStore implements BlobStore {
     return true;
   }
 
-  /** What brings a content that is not on this disk, where there is such a thing; a copy here is noted as used. */
+  /** What fetches a content that is not on this disk, where there is another place; a copy here is noted as used. */
   #findAway(digest: Digest): RemoteReader | undefined {
     if (this.#remote === undefined) return undefined;
     if (this.statHere(digest) === undefined) return this.#remote;

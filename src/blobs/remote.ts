@@ -59,31 +59,31 @@ export class RemoteReader {
   }
 
   /**
-   * Makes a content that is not on this disk lie here; who asks at the same time waits for the same transfer.
+   * Fetches a content to this disk. Callers at the same time wait for the same transfer.
    * @throws AppError content_missing | content_damaged | provider_unavailable | disk_full | storage_error
    */
-  bring(digest: Digest): Promise<void> {
+  fetchLocal(digest: Digest): Promise<void> {
     let coming = this.#coming.get(digest);
     if (coming === undefined) {
-      coming = this.#bring(digest).finally(() => this.#coming.delete(digest));
+      coming = this.#download(digest).finally(() => this.#coming.delete(digest));
       this.#coming.set(digest, coming);
     }
     return coming;
   }
 
-  /** Brings a content whatever lies here; the caller's row says that what lies here is damaged. @throws as {@link bring} */
+  /** Fetches a content even if this disk has it: the caller's row says that the copy here is damaged. @throws as {@link fetchLocal} */
   replace(digest: Digest): Promise<void> {
-    return this.#bring(digest);
+    return this.#download(digest);
   }
 
   /**
-   * Makes a content readable without a long wait: small ones are brought; of large ones, and on a full disk, it is only
-   * made sure that they are there. @throws as {@link bring}, disk_full excepted
+   * Makes a content readable without a long wait: small ones are fetched; of large ones, and on a full disk, the place is
+   * only asked whether it is there. @throws as {@link fetchLocal}, disk_full excepted
    */
   async reach(digest: Digest): Promise<"here" | "away"> {
     if (this.#sizeOf(digest) <= WAIT_FOR_BYTES_MAX) {
       try {
-        await this.bring(digest);
+        await this.fetchLocal(digest);
         return "here";
       } catch (error) {
         if (!(error instanceof AppError) || error.reason !== "disk_full") throw error;
@@ -107,7 +107,7 @@ export class RemoteReader {
     return offset === 0 && lengthBytes === sizeBytes ? this.#checked(digest, sizeBytes, pieces) : pieces;
   }
 
-  /** A part of a content at once in memory; small contents are brought for it. */
+  /** A part of a content at once in memory; small contents are fetched for it. */
   async read(digest: Digest, offset: number, lengthBytes: number): Promise<Buffer<ArrayBuffer>> {
     const bytes = Buffer.allocUnsafeSlow(lengthBytes);
     let at = 0;
@@ -129,7 +129,7 @@ export class RemoteReader {
     return actual;
   }
 
-  async #bring(digest: Digest): Promise<void> {
+  async #download(digest: Digest): Promise<void> {
     const sizeBytes = this.#sizeOf(digest);
     const release = this.#options.reserve(sizeBytes);
     try {

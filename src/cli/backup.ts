@@ -224,7 +224,7 @@ async function withRemote<T>(
   try {
     return await work(async (digest) => {
       try {
-        await services.blobs.bring(digest);
+        await services.blobs.fetchLocal(digest);
         return true;
       } catch (error) {
         if (error instanceof AppError && error.reason === "content_missing") return false;

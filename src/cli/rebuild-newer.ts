@@ -1,7 +1,7 @@
 import type { Config } from "../config/settings.ts";
 import { Layout } from "../blobs/layout.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
-import { bringNewer, type NewerAccount, type NewerReport, newerWorkingFile } from "../features/store-journal/newer.ts";
+import { mergeNewer, type NewerAccount, type NewerReport, newerWorkingFile } from "../features/store-journal/newer.ts";
 import { journalRoot } from "../features/store-journal/open.ts";
 import { newSecretToken } from "../lib/id.ts";
 import { createLog } from "../lib/log.ts";
@@ -32,7 +32,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
     const services = await openForCommand(config, log, true);
     let nextWordMs = performance.now() + PROGRESS_MS;
     try {
-      const report = await bringNewer({
+      const report = await mergeNewer({
         ...services,
         sqlite: services.db.sqlite,
         layout: new Layout(paths.root),

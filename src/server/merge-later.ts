@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Layout } from "../blobs/layout.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
-import { bringNewer, type NewerReport, newerWorkingFile } from "../features/store-journal/newer.ts";
+import { mergeNewer, type NewerReport, newerWorkingFile } from "../features/store-journal/newer.ts";
 import { journalRoot } from "../features/store-journal/open.ts";
 import { type CopyStart, findCopyStart, forgetCopyStart } from "../features/store-journal/opened-copy.ts";
 import { toTimestamp } from "../lib/clock.ts";
@@ -40,7 +40,7 @@ export async function mergeLater(services: Services): Promise<void> {
 
 async function merge(services: Services, root: string, copyStart: CopyStart): Promise<NewerReport> {
   const { sqlite, paths, clock } = services;
-  return bringNewer({
+  return mergeNewer({
     ...services,
     layout: new Layout(paths.root),
     root,

@@ -305,7 +305,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
 /** The path of a content that is on this disk, or can be brought; what can't be had now tells nothing of itself. */
 async function findReadable(blobs: BlobStore, digest: Digest, log: Log): Promise<string | undefined> {
   try {
-    await blobs.bring(digest);
+    await blobs.fetchLocal(digest);
   } catch (error) {
     log.warn("A content could not be brought to be read.", { digest, error });
     return undefined;

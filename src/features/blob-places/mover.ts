@@ -82,7 +82,7 @@ const SMALL_BYTES_MAX = 1024 * 1024;
 /** How often all contents are looked through for some that were passed over; in between only new ones are. */
 const LOOK_AGAIN_MS = 60 * 60 * 1000;
 
-/** See the head of this file. Runs one thing at a time: its caller sees to that. */
+/** Moves contents. The caller runs one method at a time. */
 export class BlobMover {
   readonly #options: BlobMoverOptions;
   #afterId = 0;
@@ -160,14 +160,14 @@ export class BlobMover {
     return found[0]?.contents ?? 0;
   }
 
-  /** Brings contents to this disk that are in the bucket alone. @throws AppError provider_unavailable | disk_full */
+  /** Fetches contents that are in the bucket alone to this disk. @throws AppError provider_unavailable | disk_full */
   async moveToDisk(signal: AbortSignal): Promise<Moved> {
     const { blobs, log, remote } = this.#options;
     let lost: { checksum: string; error: unknown } | undefined;
     const tally = new Tally();
     for await (const { digest, sizeBytes } of this.#walk(AWAY, signal)) {
       try {
-        await blobs.bring(digest);
+        await blobs.fetchLocal(digest);
         tally.add(sizeBytes);
       } catch (error) {
         if (!(error instanceof AppError) || !["content_missing", "content_damaged"].includes(error.reason)) throw error;
@@ -212,7 +212,7 @@ export class BlobMover {
     if (this.#ownership !== "ours" && (await this.checkBucket()) !== "ours") return 0;
     const { rows, writer, clock } = this.#options;
     for await (const { digest } of this.#walk(UNNAMED, signal)) {
-      // An upload may have brought it again since it was listed.
+      // An upload may have stored it again since it was listed.
       await writer.run(() => (rows.isNamed(digest) ? undefined : rows.leave(digest, clock.nowMs())), { isQuiet: true });
       // A new content may have the id of the removed one, which was gone through.
       this.lookAtAll();

@@ -175,6 +175,6 @@ function refuseWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows)
   if (away === 0) return;
   throw new StartupError(
     `${away} contents of this store lie in a bucket alone, and the settings name none. Set s3.* as before; ` +
-      "to bring them all back to this disk, then run: larder blobs move --to disk",
+      "to fetch them all to this disk, then run: larder blobs move --to disk",
   );
 }

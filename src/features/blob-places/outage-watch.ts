@@ -1,4 +1,3 @@
-/** Looks often enough whether the bucket can be used, and notifies administrators once of each outage. */
 import { S3Error } from "../../blobs/s3/client.ts";
 import type { Log } from "../../lib/log.ts";
 
@@ -27,7 +26,7 @@ const EVERY_MS = 30_000;
 /** One failure may be a hiccup. */
 const FAILURES_MIN = 2;
 
-/** See the head of this file. */
+/** Checks regularly whether the bucket can be used, and notifies administrators once of each outage. */
 export class OutageWatch {
   readonly #options: OutageWatchOptions;
   #timer: ReturnType<typeof setInterval> | undefined;

@@ -1,4 +1,3 @@
-/** Reads again what lies in the bucket alone, at a bounded rate, and records what is wrong. */
 import { digestFromBytes } from "../../blobs/digest.ts";
 import { type Reader, rows as rowsOf } from "../../db/reader.ts";
 import type { Reading } from "../integrity/types.ts";
@@ -34,7 +33,7 @@ const BATCH = 100;
 /** Small objects cost the round trip more than their bytes. */
 const LANES = 4;
 
-/** See the head of this file. */
+/** Reads again what lies in the bucket alone, at a bounded rate, and records what is wrong. */
 export class ObjectReading {
   readonly #checker: ObjectChecker;
   readonly #reader: Reader;

@@ -43,7 +43,7 @@ export function contentsFolder(prefix: string): string {
   return `${prefix}sha256/`;
 }
 
-/** See the head of this file. */
+/** Reads contents of the bucket, and remembers which copies on this disk were used. */
 export class RemoteContents implements RemotePlace {
   readonly #options: RemoteContentsOptions;
   readonly #behind: WriteBehind<Pending>;

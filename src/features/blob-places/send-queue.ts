@@ -33,7 +33,7 @@ const WAITING_MAX = 20_000;
 /** How long the close waits for what is being sent. */
 const CLOSE_MS = 2_000;
 
-/** See the head of this file. */
+/** The contents that are still to be sent. */
 export class SendQueue {
   readonly #options: SendQueueOptions;
   readonly #stop = new AbortController();

@@ -1,4 +1,3 @@
-/** Sends contents of this disk to the bucket, and notes what the bucket has. Work on one content never overlaps. */
 import type { BlobStore } from "../../blobs/blob-store.ts";
 import type { Digest } from "../../blobs/digest.ts";
 import { errorCode } from "../../blobs/disk.ts";
@@ -31,7 +30,7 @@ export type SendResult = "sent" | "there" | Reading;
 
 const BUSY_REST_MS = 20;
 
-/** See the head of this file. */
+/** Sends contents of this disk to the bucket, and notes what the bucket has. Work on one content never overlaps. */
 export class BlobSender {
   readonly #options: BlobSenderOptions;
   readonly #locks = new KeyedMutex<Digest>();

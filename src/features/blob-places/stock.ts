@@ -57,7 +57,7 @@ const BATCH = 1_000;
 /** Before the first and after the last of all digests. */
 const [FIRST, LAST] = ["", "f".repeat(64)];
 
-/** See the head of this file. */
+/** Compares the bucket with the database. */
 export class BucketStock {
   readonly #options: BucketStockOptions;
 

@@ -9,7 +9,7 @@ import { canStrip, stripMetadata } from "./strip-metadata.ts";
 
 /** What {@link BarePictures} works with. */
 export interface BarePicturesOptions {
-  readonly blobs: Pick<BlobStore, "readRange" | "bring">;
+  readonly blobs: Pick<BlobStore, "readRange" | "fetchLocal">;
   readonly derived: Pick<DerivedStore, "findOther" | "putOther" | "sweepOther">;
   readonly clock: Clock;
   readonly log: Log;
@@ -69,7 +69,7 @@ export class BarePictures {
   }
 
   async #read(file: FileNode): Promise<Uint8Array> {
-    await this.#options.blobs.bring(file.digest);
+    await this.#options.blobs.fetchLocal(file.digest);
     const bytes = new Uint8Array(file.sizeBytes);
     for (let offset = 0; offset < file.sizeBytes; offset += PIECE_BYTES) {
       const length = Math.min(PIECE_BYTES, file.sizeBytes - offset);

@@ -10,7 +10,7 @@ import type { ContentRecord } from "./records.ts";
 /** Names told of one missing content. */
 const NAMES_MAX = 5;
 
-/** Says which contents the store has, brings those back that wait for their removal, and notes what is missing. */
+/** Checks which contents the store has, returns those from quarantine that are named again, and notes what is missing. */
 export class ContentFinder {
   readonly #blobs: Pick<BlobStore, "stat">;
   readonly #layout: Layout;
@@ -29,15 +29,15 @@ export class ContentFinder {
   async isThere({ sha256, size }: ContentRecord, name: string): Promise<boolean> {
     const digest = toDigest(sha256);
     if (this.#blobs.stat(digest)?.sizeBytes === size) return true;
-    if (await this.#bringBack(digest, size)) return true;
+    if (await this.#returnFromQuarantine(digest, size)) return true;
     const known = this.missing.get(digest);
     if (known === undefined) this.missing.set(digest, { sizeBytes: size, names: [name] });
     else if (known.names.length < NAMES_MAX && !known.names.includes(name)) known.names.push(name);
     return false;
   }
 
-  /** Out of quarantine, after it was read. */
-  async #bringBack(digest: Digest, sizeBytes: number): Promise<boolean> {
+  /** Checks its digest first. */
+  async #returnFromQuarantine(digest: Digest, sizeBytes: number): Promise<boolean> {
     const from = this.#layout.quarantined(digest);
     const found = statSync(from, { throwIfNoEntry: false });
     if (found?.isFile() !== true || found.size !== sizeBytes || digestOf(from) !== digest) return false;

@@ -36,7 +36,7 @@ type Live = FileRecord | FolderRecord;
 
 const DEPTH_MAX = 10_000;
 
-/** Brings the tree of one account into its later state: {@link prepare}, then new nodes are made, then {@link finish}. */
+/** The later state of one account: {@link prepare}, then new nodes are made, then {@link finish}. */
 export class LaterTree {
   readonly counts: LaterCounts = { moved: 0, removed: 0, restored: 0, refused: 0 };
   readonly #options: LaterTreeOptions;

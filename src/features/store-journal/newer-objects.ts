@@ -27,7 +27,7 @@ export interface NewerObjects {
 /** Digits of a digest that tell contents apart here: taking one for another keeps it a month too long. */
 const MARK_DIGITS = 12;
 
-/** All of them, oldest first; what was brought into the database is left out. @param epoch of the database */
+/** All of them, oldest first; what was merged into the database is left out. @param epoch of the database */
 export async function findNewer(sqlite: Database, root: string, epoch: string): Promise<NewerObjects[]> {
   const found: NewerObjects[] = [];
   for (const stamp of (await namesIn(join(root, NEWER_FOLDER))).sort()) {
@@ -80,8 +80,8 @@ export function asideFolderOf({ path, asideAtMs }: NewerObjects): string {
   return asideAtMs === undefined ? "" : basename(dirname(path));
 }
 
-/** Takes objects out of what is newer, once all that they tell is in the database for good. */
-export async function markBrought(objects: NewerObjects): Promise<void> {
+/** Takes objects out of what is newer, once all their records are committed. */
+export async function markMerged(objects: NewerObjects): Promise<void> {
   const from = dirname(objects.path);
   const to = from + DONE;
   await mkdir(to, { recursive: true, mode: 0o700 });
@@ -91,7 +91,7 @@ export async function markBrought(objects: NewerObjects): Promise<void> {
   for (const folder of [to, dirname(to)]) await syncFolder(folder);
 }
 
-/** Forgets what was set aside before the time, brought or not. @returns how many sets of objects */
+/** Forgets what was set aside before the time, merged or not. @returns how many sets of objects */
 export async function forgetNewer(root: string, olderThanMs: number): Promise<number> {
   let forgotten = 0;
   for (const stamp of await namesIn(join(root, NEWER_FOLDER))) {
@@ -136,7 +136,7 @@ export class NewerContents {
       const { fault } = await readObjects(path, (line) => addMarks(line, marks));
       if (fault === undefined) continue;
       isWhole = false;
-      log.error("Notes beside the contents can't be read. No content is removed until they are gone. Move them away.", {
+      log.error("Can't read the store journal. No content is removed until the unreadable files are moved away.", {
         path,
         fault,
       });

@@ -1,6 +1,6 @@
 /**
- * Links and shares that newer objects name: those made since the state that a database was put back to are made, those
- * revoked since then end, and changed ones get their later settings. What the present has made or changed stays.
+ * Links and shares that newer objects name. Those created after the state that the database was restored to are created,
+ * those revoked after it end, and changed ones get their later settings. What was made or changed since the restore stays.
  */
 import type { Database } from "bun:sqlite";
 import type { Transaction, Writer } from "../../db/transaction.ts";
@@ -44,7 +44,7 @@ interface PresentShare {
   readonly epoch: number;
 }
 
-/** See the head of this file. */
+/** The links and shares of one account. */
 export class NewerShares {
   readonly #options: NewerSharesOptions;
   readonly #rows: ShareRecords;
@@ -71,8 +71,8 @@ export class NewerShares {
     this.#delete = sqlite.prepare<undefined, [string]>("DELETE FROM shares WHERE public_id = ?1");
   }
 
-  /** For after all nodes are made. */
-  async bring(): Promise<NewerShareCounts> {
+  /** Applies the records. To be called when all nodes are there. */
+  async apply(): Promise<NewerShareCounts> {
     const { staged } = this.#options;
     for (const { record } of staged.all()) {
       this.#compare("file" in record ? record.file : record.folder, record);
@@ -119,14 +119,14 @@ export class NewerShares {
       return;
     }
     const present = new Map(this.#present.all(nodeId).map((share) => [share.id, share]));
-    for (const share of recorded) this.#bringShare(publicId, nodeId, share, present.get(share.id));
+    for (const share of recorded) this.#applyShare(publicId, nodeId, share, present.get(share.id));
     // Records of earlier versions name no shares with a password or a limit.
     if (record !== undefined && record.born === undefined) return;
     const named = new Set(record?.shares?.map(({ id }) => id));
     for (const share of present.values()) if (!named.has(share.id)) this.#end(publicId, share);
   }
 
-  #bringShare(publicId: string, nodeId: number, share: ShareRecord, present: PresentShare | undefined): void {
+  #applyShare(publicId: string, nodeId: number, share: ShareRecord, present: PresentShare | undefined): void {
     const { accountId } = this.#options;
     if (present !== undefined) {
       if (share.epoch > present.epoch) this.#batches.add(() => this.#rows.update(share));

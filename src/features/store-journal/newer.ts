@@ -1,7 +1,7 @@
 /**
- * Brings into the present database what newer objects tell and it has not: a database was put back to an earlier time, and
- * what came after it was noted beside the contents: files, folders, versions, labels, moves, renames, links and shares. Nothing of
- * the present is taken away but links that were revoked; deletions are only counted. Done again, it brings nothing.
+ * Merges changes into a database that was restored to an earlier state, from the objects of the store journal that are newer
+ * than that state: files, folders, versions, labels, moves, renames, links and shares. It removes nothing but revoked links
+ * and shares; deletions are only counted. A second run finds nothing to do.
  */
 import type { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -12,10 +12,10 @@ import { AppError } from "../../errors.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { TreeWriter } from "../tree/writer.ts";
 import { emailKey } from "../users/email.ts";
-import { type Brought, BroughtAccount } from "./brought-account.ts";
+import { type MergeResult, AccountMerge } from "./account-merge.ts";
 import { ContentFinder } from "./content-finder.ts";
 import { readEndedShares } from "./ended-shares.ts";
-import { asideFolderOf, findNewer, markBrought, type NewerObjects } from "./newer-objects.ts";
+import { asideFolderOf, findNewer, markMerged, type NewerObjects } from "./newer-objects.ts";
 import { type LaterObjects, readLater } from "./later-objects.ts";
 import { NewerShares } from "./newer-shares.ts";
 import { chooseObjects, listObjects, type ObjectFile, readObjects } from "./object-file.ts";
@@ -26,7 +26,7 @@ import type { AccountRecord } from "./records.ts";
 import { accountPath, type StoreJournal } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
 
-/** What {@link bringNewer} works with. */
+/** What {@link mergeNewer} works with. */
 export interface NewerOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
@@ -58,8 +58,8 @@ export interface NewerOptions {
   readonly onProgress?: (records: number) => void;
 }
 
-/** What was brought to one account. */
-export interface NewerAccount extends Brought {
+/** What was merged into one account. */
+export interface NewerAccount extends MergeResult {
   readonly id: string;
   readonly email: string;
   /** Whether it was not in the database: it has no password. */
@@ -68,10 +68,10 @@ export interface NewerAccount extends Brought {
   readonly untilMs?: number | undefined;
 }
 
-/** What {@link bringNewer} did, or would do. */
+/** What {@link mergeNewer} did, or would do. */
 export interface NewerReport {
   readonly accounts: readonly NewerAccount[];
-  /** Objects of which not everything could be read, with the reason. They stay to be brought. */
+  /** Objects of which not everything could be read, with the reason. The next run tries them again. */
   readonly damaged: readonly { readonly path: string; readonly fault: string }[];
   readonly missing: readonly MissingContent[];
   /** Contents that were set aside for removal and are back in their places. */
@@ -83,10 +83,10 @@ const NOTICED_MS = 10_000;
 const PROGRESS_RECORDS = 10_000;
 
 /**
- * See the head of this file. No server may run. Every step may be ended at any point and done again.
+ * Merges what newer objects name. No server may run. It may be interrupted at any point and run again.
  * @throws AppError not_found where newer objects tell of no account with the e-mail; errors of the system and of SQLite
  */
-export async function bringNewer(options: NewerOptions): Promise<NewerReport> {
+export async function mergeNewer(options: NewerOptions): Promise<NewerReport> {
   const { sqlite, root, epoch, isDryRun } = options;
   if (!isDryRun) await options.storeJournal.settle(options.copyStart !== undefined);
   const before = new Set(options.copyStart?.setAsideBefore);
@@ -107,12 +107,12 @@ export async function bringNewer(options: NewerOptions): Promise<NewerReport> {
         const files = later?.files ?? chooseObjects(await listObjects(objects.path));
         await stage(files, staged, damaged, options);
         const isFull = files[0]?.isFull === true && damaged.length === faultsBefore;
-        const brought = await bringAccount(objects, person, { ...options, staged, finder, later, isEnded, isFull });
-        accounts.set(person.account, addUp(accounts.get(person.account), brought));
+        const merged = await mergeAccount(objects, person, { ...options, staged, finder, later, isEnded, isFull });
+        accounts.set(person.account, addUp(accounts.get(person.account), merged));
         staged.clear();
       }
       const isAll = damaged.length === faultsBefore && finder.missing.size === missingBefore;
-      if (!isDryRun && isAll) await markBrought(objects);
+      if (!isDryRun && isAll) await markMerged(objects);
     }
     if (options.copyStart !== undefined) await endNotedShares({ ...options, staged, isEnded });
   } finally {
@@ -205,7 +205,7 @@ async function stage(
   }
 }
 
-async function bringAccount(
+async function mergeAccount(
   objects: NewerObjects,
   person: AccountRecord,
   options: NewerOptions & {
@@ -224,13 +224,13 @@ async function bringAccount(
   const accountId = known ?? (isDryRun ? 0 : await makeAccount(person, options));
   const latest = objects.asideAtMs ?? options.nowMs;
   const unchangedSinceMs = putBackAtMs === undefined ? latest - NOTICED_MS : Math.min(latest, putBackAtMs);
-  const brought = await new BroughtAccount({ ...options, accountId, unchangedSinceMs }).bring();
+  const merged = await new AccountMerge({ ...options, accountId, unchangedSinceMs }).run();
   return {
     id: person.account,
     email: person.email,
     isNew: known === undefined,
     untilMs: later?.writtenAtMs,
-    ...brought,
+    ...merged,
   };
 }
 
@@ -247,7 +247,7 @@ function makeAccount(
 
 function addUp(before: NewerAccount | undefined, after: NewerAccount): NewerAccount {
   if (before === undefined) return after;
-  const sum = (field: Exclude<keyof Brought, "names">) => before[field] + after[field];
+  const sum = (field: Exclude<keyof MergeResult, "names">) => before[field] + after[field];
   return {
     ...after,
     isNew: before.isNew,
@@ -267,7 +267,7 @@ function addUp(before: NewerAccount | undefined, after: NewerAccount): NewerAcco
   };
 }
 
-/** A file for the work of {@link bringNewer}. @param dataDirectory the data directory */
+/** A file for the work of {@link mergeNewer}. @param dataDirectory the data directory */
 export function newerWorkingFile(dataDirectory: string): string {
   return join(dataDirectory, "larder.newer-records");
 }

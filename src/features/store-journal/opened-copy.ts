@@ -17,7 +17,7 @@ export interface AccountStart {
   readonly number: number;
 }
 
-/** See the head of this file. */
+/** How far the snapshot of a copy went. */
 export interface CopyStart {
   /** By the account's public id; accounts that came later are not in it. */
   readonly accounts: Readonly<Record<string, AccountStart>>;

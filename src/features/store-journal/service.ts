@@ -50,7 +50,7 @@ export interface StoreJournalOptions {
 export const ACCOUNTS_FOLDER = "accounts";
 export const NEWER_FOLDER = "newer";
 
-/** Ends the name of what was brought into the database since (`larder rebuild --newer`). */
+/** Suffix of a folder in `newer/` whose objects `larder rebuild --newer` has applied. */
 export const DONE = ".done";
 
 const TICK_MS = 2_000;
@@ -70,7 +70,7 @@ const GROWN_TIMES = 2;
 /** but not for less than this, in bytes. */
 const GROWN_BYTES_MIN = 256 * 1024;
 
-/** See the head of this file. One for each database, in the server alone. */
+/** Writes the store journal. Only the server has one, for its database. */
 export class StoreJournal {
   readonly #options: StoreJournalOptions;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -381,8 +381,8 @@ export class StoreJournal {
     for (const folder of [aside, dirname(aside), root]) await syncFolder(folder);
     if (this.#mergesLater) return;
     log.warn(
-      "The database is older than what was noted beside the contents: it was put back to an earlier time. " +
-        "The newer notes are kept for a month. Stop the server to bring back what they tell: larder rebuild --newer",
+      "The database is older than the store journal: it was restored to an earlier state. Newer entries are stored for 30 days. " +
+        "To apply them, stop the server and run: larder rebuild --newer",
       { account: publicId, changes: records, path: join(aside, publicId) },
     );
   }

@@ -1,10 +1,9 @@
-/** Rows of shares, written as the objects beside the contents tell of them. */
 import type { Database } from "bun:sqlite";
 import type { ShareRecord } from "./records.ts";
 
 type Value = string | number | null | Uint8Array;
 
-/** See the head of this file. All is called inside a transaction. */
+/** Writes rows of shares from records of the store journal. Every method is called inside a transaction. */
 export class ShareRecords {
   readonly #insert;
   readonly #update;

@@ -1,4 +1,3 @@
-/** The newest line about each node of one account, in a database of its own: a large account doesn't fit into memory. */
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { idOf, parseNodeRecord } from "./parse-record.ts";
@@ -10,7 +9,7 @@ export interface StagedRecord {
   readonly record: FileRecord | FolderRecord;
 }
 
-/** See the head of this file. */
+/** The newest line about each node of one account, in a database of its own: a large account doesn't fit into memory. */
 export class StagedRecords {
   readonly #path: string;
   readonly #sqlite: Database;

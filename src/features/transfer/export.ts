@@ -23,7 +23,7 @@ import type { ExportReport, ExportRequest, TransferProblem, TransferReason, Writ
 /** What {@link Exporter} works with. */
 export interface ExporterOptions {
   readonly tree: TreeReader;
-  readonly blobs: Pick<BlobStore, "pathOf" | "bring">;
+  readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
   readonly history: Pick<HistoryService, "list">;
   /** The data directory. */
   readonly dataDir: string;
@@ -289,7 +289,7 @@ class Run {
     const { blobs } = this.#options;
     try {
       // It may lie elsewhere than on this disk.
-      await blobs.bring(digest);
+      await blobs.fetchLocal(digest);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       this.#tell(path, "content_damaged", error.message);

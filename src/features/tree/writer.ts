@@ -1,12 +1,12 @@
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import {
-  bringContent,
-  bringFile,
-  bringFolder,
-  type BroughtFile,
-  type BroughtFolder,
-  type FollowingContent,
-} from "./bring-back.ts";
+  mergeContent,
+  mergeFile,
+  mergeFolder,
+  type MergedFile,
+  type MergedFolder,
+  type NextContent,
+} from "./merge-newer.ts";
 import { sweepJournal } from "./changes.ts";
 import { copy, copyLarge } from "./copy.ts";
 import { createFile, createFolder } from "./create.ts";
@@ -121,22 +121,22 @@ export class TreeWriter {
   }
 
   /**
-   * Makes a file that another state of this tree tells of, with its id, its times and its versions; a taken name is
-   * numbered. However full the account is.
+   * Makes a file of another state of this tree, with its id, times and versions. A taken name is numbered; quotas are not
+   * checked.
    * @throws AppError not_found where the folder is gone
    */
-  bringFile(tx: Transaction, brought: BroughtFile): FileNode {
-    return bringFile(this.#store, tx, brought);
+  mergeFile(tx: Transaction, merged: MergedFile): FileNode {
+    return mergeFile(this.#store, tx, merged);
   }
 
   /** The same for a folder. @throws AppError not_found where the folder that it goes into is gone */
-  bringFolder(tx: Transaction, brought: BroughtFolder): FolderNode {
-    return bringFolder(this.#store, tx, brought);
+  mergeFolder(tx: Transaction, merged: MergedFolder): FolderNode {
+    return mergeFolder(this.#store, tx, merged);
   }
 
-  /** Gives a file its next content, of the time of that, however full the account is. @throws AppError not_found */
-  bringContent(tx: Transaction, file: NodeRef, content: FollowingContent): FileNode {
-    return bringContent(this.#store, tx, file, content);
+  /** Gives a file its next content, with the time of that; quotas are not checked. @throws AppError not_found */
+  mergeContent(tx: Transaction, file: NodeRef, content: NextContent): FileNode {
+    return mergeContent(this.#store, tx, file, content);
   }
 
   /** Forgets what devices did before the time: up to `limit` rows of each device of an account. @returns how many */

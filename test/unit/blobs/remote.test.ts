@@ -94,9 +94,9 @@ describe("bringing a content", () => {
   test("puts it on this disk, whole, by one transfer for all who ask", async () => {
     const content = randomContent(500_000);
     const digest = putThere(content);
-    await Promise.all([store.bring(digest), store.bring(digest), store.reach(digest)]);
+    await Promise.all([store.fetchLocal(digest), store.fetchLocal(digest), store.reach(digest)]);
     expect(reads).toBe(1);
-    expect(store.bring(digest)).toBeUndefined();
+    expect(store.fetchLocal(digest)).toBeUndefined();
     expect(store.readRange(digest, 1_000, 10)).toEqual(Buffer.from(content.subarray(1_000, 1_010)));
     expect(whole).toEqual([digest]);
     expect(leftovers()).toEqual([]);
@@ -104,15 +104,15 @@ describe("bringing a content", () => {
 
   test("keeps nothing that is not what its digest says", async () => {
     const digest = putThere(randomContent(300_000), toDigest(digestOf("something else")));
-    expect(store.bring(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_damaged" });
-    await store.bring(digest)?.catch(() => {});
+    expect(store.fetchLocal(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_damaged" });
+    await store.fetchLocal(digest)?.catch(() => {});
     expect(store.statHere(digest)).toBeUndefined();
     expect(leftovers()).toEqual([]);
   });
 
   test("refuses what no row names", async () => {
     const digest = toDigest(digestOf("unknown"));
-    expect(store.bring(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_missing" });
+    expect(store.fetchLocal(digest) ?? Promise.resolve()).rejects.toMatchObject({ reason: "content_missing" });
     expect(reads).toBe(0);
   });
 });

@@ -17,7 +17,7 @@ import { openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { findBrokenRules, findStructuralProblems } from "../../../src/features/integrity/check-rows.ts";
-import { bringNewer, type NewerReport } from "../../../src/features/store-journal/newer.ts";
+import { mergeNewer, type NewerReport } from "../../../src/features/store-journal/newer.ts";
 import { findNewer, forgetNewer, NewerContents } from "../../../src/features/store-journal/newer-objects.ts";
 import { TreeReader } from "../../../src/features/tree/reader.ts";
 import { TreeStore } from "../../../src/features/tree/store.ts";
@@ -59,7 +59,7 @@ let putBackAtMs = 0;
 function bring(isDryRun = false, missing: readonly string[] = []): Promise<NewerReport> {
   const sizes = new Map(known);
   for (const digest of missing) sizes.delete(digest);
-  return bringNewer({
+  return mergeNewer({
     sqlite: tree.db.sqlite,
     writer: tree.writer,
     tree: tree.read,

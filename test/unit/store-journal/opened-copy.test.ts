@@ -8,7 +8,7 @@ import { Reader } from "../../../src/db/reader.ts";
 import { type Deed, Writer } from "../../../src/db/transaction.ts";
 import { findBrokenRules, findStructuralProblems } from "../../../src/features/integrity/check-rows.ts";
 import { summarizeLater } from "../../../src/features/store-journal/later-objects.ts";
-import { bringNewer, type NewerReport } from "../../../src/features/store-journal/newer.ts";
+import { mergeNewer, type NewerReport } from "../../../src/features/store-journal/newer.ts";
 import { type CopyStart, readCopyStart } from "../../../src/features/store-journal/opened-copy.ts";
 import { TreeReader } from "../../../src/features/tree/reader.ts";
 import { TreeStore } from "../../../src/features/tree/store.ts";
@@ -65,7 +65,7 @@ function stateOf(accountId: number): readonly unknown[] {
 }
 
 function merge(copyStart: CopyStart, writer: Pick<Writer, "run"> = tree.writer): Promise<NewerReport> {
-  return bringNewer({
+  return mergeNewer({
     sqlite: tree.db.sqlite,
     writer,
     tree: tree.read,

@@ -1,10 +1,9 @@
-/** One account: what its newer objects tell, held against what it has. */
 import type { Database } from "bun:sqlite";
 import { toDigest } from "../../blobs/digest.ts";
 import type { Transaction, Writer } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { joinPath, parentPath, ROOT_PATH } from "../../lib/path.ts";
-import type { BroughtContent } from "../tree/bring-back.ts";
+import type { MergedContent } from "../tree/merge-newer.ts";
 import type { TreeReader } from "../tree/reader.ts";
 import type { FileNode, FolderNode, NodeRef, TreeNode } from "../tree/types.ts";
 import type { TreeWriter } from "../tree/writer.ts";
@@ -17,8 +16,8 @@ import { NewerMoves } from "./newer-moves.ts";
 import { NewerShares } from "./newer-shares.ts";
 import type { StagedRecords } from "./staged-records.ts";
 
-/** What {@link BroughtAccount} works with. */
-export interface BroughtAccountOptions {
+/** What {@link AccountMerge} works with. */
+export interface AccountMergeOptions {
   readonly sqlite: Database;
   readonly writer: Pick<Writer, "run">;
   readonly tree: TreeReader;
@@ -39,8 +38,8 @@ export interface BroughtAccountOptions {
   readonly later?: { readonly isFull: boolean } | undefined;
 }
 
-/** What was brought. */
-export interface Brought {
+/** Counts of what was merged. */
+export interface MergeResult {
   /** Made. */
   readonly files: number;
   readonly folders: number;
@@ -68,16 +67,16 @@ export interface Brought {
   readonly names: readonly string[];
 }
 
-type Counts = { -readonly [Field in Exclude<keyof Brought, "names">]: number };
+type Counts = { -readonly [Field in Exclude<keyof MergeResult, "names">]: number };
 
 const NAMES_MAX = 1_000;
 const DEPTH_MAX = 10_000;
 /** Why a folder can't be made: a file has its name, it is too deep, or the account has as many as it may have. */
 const FOLDER_REFUSALS: ReadonlySet<string> = new Set(["not_a_folder", "path_too_long", "quota_exceeded"]);
 
-/** See the head of this file. */
-export class BroughtAccount {
-  readonly #options: BroughtAccountOptions;
+/** Compares the newer objects of one account with what it has, and applies what it lacks. */
+export class AccountMerge {
+  readonly #options: AccountMergeOptions;
   readonly #counts: Counts = {
     files: 0,
     folders: 0,
@@ -108,7 +107,7 @@ export class BroughtAccount {
   readonly #madeShared = new Set<string>();
   readonly #batches: ChangeBatches;
 
-  constructor(options: BroughtAccountOptions) {
+  constructor(options: AccountMergeOptions) {
     this.#options = options;
     this.#batches = new ChangeBatches(options.isDryRun ? undefined : options.writer);
     const { sqlite } = options;
@@ -127,8 +126,8 @@ export class BroughtAccount {
     this.#moves = new NewerMoves({ ...options, isLater: (node, record) => this.#isOlder(node, record) });
   }
 
-  /** Goes through everything that is told; last through what belongs into the trash, which takes no name from the rest. */
-  async bring(): Promise<Brought> {
+  /** Merges all records. Those of the trash come last, so that they take no name from the others. */
+  async run(): Promise<MergeResult> {
     const { staged, tree, treeWriter, accountId, isDryRun, later: asLater } = this.#options;
     const later = asLater && !isDryRun ? new LaterTree({ ...this.#options, ...asLater }) : undefined;
     await later?.prepare();
@@ -163,7 +162,7 @@ export class BroughtAccount {
       Object.assign(this.#counts, { removed, moved: moved + restored, moves: refused, deletions: 0 });
     }
     const shares = new NewerShares({ ...this.#options, isMade: (id) => this.#madeShared.has(id) });
-    Object.assign(this.#counts, await shares.bring());
+    Object.assign(this.#counts, await shares.apply());
     return { ...this.#counts, names: this.#names };
   }
 
@@ -243,8 +242,8 @@ export class BroughtAccount {
     if (later.length > 0) this.#tellName(record);
     for (const content of later) {
       this.#counts.versions++;
-      const brought = { ...this.#toBrought(content), fileModifiedAt, capturedAt };
-      this.#batches.add((tx) => void treeWriter.bringContent(tx, there, brought));
+      const next = { ...this.#toMerged(content), fileModifiedAt, capturedAt };
+      this.#batches.add((tx) => void treeWriter.mergeContent(tx, there, next));
     }
     if (!this.#isOlder(there, record)) return;
     const tags = [...new Set([...there.tags, ...(record.tags ?? [])])];
@@ -277,14 +276,14 @@ export class BroughtAccount {
   /** Decides on a new file. @returns whether there is anything to make it of */
   async #make(record: FileRecord, wanted: readonly ContentRecord[], publicId: string | undefined): Promise<boolean> {
     const { treeWriter, accountId } = this.#options;
-    const contents = (await this.#available(wanted, record)).map((content) => this.#toBrought(content));
+    const contents = (await this.#available(wanted, record)).map((content) => this.#toMerged(content));
     if (contents.length === 0) return false;
     this.#countMade(record, "files");
     if (publicId !== undefined && record.shares !== undefined) this.#madeShared.add(publicId);
     this.#batches.add((tx) => {
       const folder = this.#folderOf(tx, record, 0);
       const { name, originalName, fileModifiedAt, capturedAt, tags = [], metadata = {} } = record;
-      const made = treeWriter.bringFile(tx, {
+      const made = treeWriter.mergeFile(tx, {
         folder,
         publicId,
         name,
@@ -325,7 +324,7 @@ export class BroughtAccount {
     return contents.filter(({ sha256 }) => this.#isHeld.get(sha256, this.#options.accountId) === null);
   }
 
-  #toBrought({ version, sha256, size, crc32, type, at, by }: ContentRecord): BroughtContent {
+  #toMerged({ version, sha256, size, crc32, type, at, by }: ContentRecord): MergedContent {
     return {
       version,
       blob: { digest: toDigest(sha256), sizeBytes: size, crc32 },
@@ -385,7 +384,7 @@ export class BroughtAccount {
     const named = record.trash === undefined ? this.#findNamed(folder, record.name) : undefined;
     if (named !== undefined) return named;
     const isFree = this.#row.get(id) === null && this.#wasDeleted.get(id) === null;
-    const made = treeWriter.bringFolder(tx, {
+    const made = treeWriter.mergeFolder(tx, {
       folder,
       publicId: isFree ? id : undefined,
       name: record.name,

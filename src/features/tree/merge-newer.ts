@@ -1,7 +1,7 @@
 /**
- * Brings into a tree what another state of it tells: a database that was put back to an earlier time, and what was noted
- * since. Ids, times and numbers of versions are those of before; a taken name is numbered. Quotas don't refuse it: what was
- * accepted once is kept.
+ * Merges nodes and contents of another state of a tree into it: those recorded after the state that a database was restored
+ * to. Ids, times and version numbers stay; a taken name is numbered. Quotas are not checked, because all of it was accepted
+ * before.
  */
 import type { BlobRef } from "../../blobs/blob-store.ts";
 import type { Transaction } from "../../db/transaction.ts";
@@ -16,7 +16,7 @@ import type { FileNode, FolderNode, NodeRef } from "./types.ts";
 import { addVersion } from "./versions.ts";
 
 /** A content that lies in the store. */
-export interface BroughtContent {
+export interface MergedContent {
   readonly version: number;
   readonly blob: BlobRef;
   readonly mediaType: string;
@@ -25,8 +25,8 @@ export interface BroughtContent {
   readonly createdBy: number | null;
 }
 
-/** What a brought node has, whatever its kind. */
-interface BroughtNode {
+/** What a merged node has, whatever its kind. */
+interface MergedNode {
   /** Where it goes. */
   readonly folder: NodeRef;
   /** Free, in every account; undefined for a new one. */
@@ -38,9 +38,9 @@ interface BroughtNode {
 }
 
 /** A file to be made. */
-export interface BroughtFile extends BroughtNode {
+export interface MergedFile extends MergedNode {
   /** Oldest first; the last one is its content. */
-  readonly contents: readonly BroughtContent[];
+  readonly contents: readonly MergedContent[];
   /** Where it differs from the name. */
   readonly originalName: string | undefined;
   readonly fileModifiedAt: string | undefined;
@@ -49,22 +49,22 @@ export interface BroughtFile extends BroughtNode {
 }
 
 /** A folder to be made. */
-export type BroughtFolder = BroughtNode;
+export type MergedFolder = MergedNode;
 
 /** A content that follows the present one of a file. */
-export interface FollowingContent extends BroughtContent {
+export interface NextContent extends MergedContent {
   readonly fileModifiedAt: string | undefined;
   readonly capturedAt: string | undefined;
 }
 
-/** @see TreeWriter.bringFile */
-export function bringFile(store: TreeStore, tx: Transaction, brought: BroughtFile): FileNode {
-  const { accountId } = brought.folder;
-  const parentId = folderIdOf(store, brought.folder);
-  const present = brought.contents.at(-1);
+/** @see TreeWriter.mergeFile */
+export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile): FileNode {
+  const { accountId } = merged.folder;
+  const parentId = folderIdOf(store, merged.folder);
+  const present = merged.contents.at(-1);
   invariant(present !== undefined, "a file has a content");
-  const earlier = brought.contents.slice(0, -1);
-  const name = freeName(store, tx, parentId, brought.name);
+  const earlier = merged.contents.slice(0, -1);
+  const name = freeName(store, tx, parentId, merged.name);
   const nowMs = store.clock.nowMs();
   const { sizeBytes } = present.blob;
   const versionBytes = earlier.reduce((sum, { blob }) => sum + blob.sizeBytes, 0);
@@ -75,15 +75,15 @@ export function bringFile(store: TreeStore, tx: Transaction, brought: BroughtFil
     tx,
   );
   const blobId = store.blobs.acquire(present.blob, nowMs);
-  const originalName = brought.originalName ?? brought.name;
+  const originalName = merged.originalName ?? merged.name;
   const id = store.nodes.insert(tx, {
-    publicId: brought.publicId ?? newId("file", nowMs),
+    publicId: merged.publicId ?? newId("file", nowMs),
     accountId,
     parentId,
     kind: FILE,
     name,
-    createdAtMs: brought.createdAtMs,
-    modifiedAtMs: brought.modifiedAtMs,
+    createdAtMs: merged.createdAtMs,
+    modifiedAtMs: merged.modifiedAtMs,
     seq,
     sizeBytes,
     mediaType: present.mediaType,
@@ -91,40 +91,40 @@ export function bringFile(store: TreeStore, tx: Transaction, brought: BroughtFil
     contentBy: present.createdBy,
     contentDeviceId: null,
     originalName: originalName === name ? null : originalName,
-    fileModifiedAt: brought.fileModifiedAt ?? null,
-    capturedAt: brought.capturedAt ?? null,
+    fileModifiedAt: merged.fileModifiedAt ?? null,
+    capturedAt: merged.capturedAt ?? null,
     isPublic: false,
-    tags: tagsToJson(brought.tags),
-    metadata: metadataToJson(brought.metadata),
+    tags: tagsToJson(merged.tags),
+    metadata: metadataToJson(merged.metadata),
   });
   store.sqlite
     .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
     .run(id, present.version, present.createdAtMs);
   earlier.forEach((content, index) => {
-    addEarlier(store, id, content, brought.contents[index + 1]?.createdAtMs ?? nowMs);
+    addEarlier(store, id, content, merged.contents[index + 1]?.createdAtMs ?? nowMs);
   });
   store.accounts.record(accountId, seq, id);
   store.accounts.countType(accountId, present.mediaType, 1, sizeBytes);
-  store.tags.add(accountId, id, brought.tags);
+  store.tags.add(accountId, id, merged.tags);
   store.deletions.forget(accountId, blobId);
   const file = store.getFile(id);
   store.tell(tx, "file.created", file);
   return file;
 }
 
-/** @see TreeWriter.bringFolder */
-export function bringFolder(store: TreeStore, tx: Transaction, brought: BroughtFolder): FolderNode {
-  const { accountId } = brought.folder;
-  const parentId = folderIdOf(store, brought.folder);
-  const name = freeName(store, tx, parentId, brought.name);
+/** @see TreeWriter.mergeFolder */
+export function mergeFolder(store: TreeStore, tx: Transaction, merged: MergedFolder): FolderNode {
+  const { accountId } = merged.folder;
+  const parentId = folderIdOf(store, merged.folder);
+  const name = freeName(store, tx, parentId, merged.name);
   const seq = store.accounts.take(accountId, { folders: 1, isUnlimited: true });
   const row = folderRow(accountId, parentId, name, store.clock.nowMs(), seq);
   const id = store.nodes.insert(tx, {
     ...row,
-    publicId: brought.publicId ?? row.publicId,
-    createdAtMs: brought.createdAtMs,
-    modifiedAtMs: brought.modifiedAtMs,
-    metadata: metadataToJson(brought.metadata),
+    publicId: merged.publicId ?? row.publicId,
+    createdAtMs: merged.createdAtMs,
+    modifiedAtMs: merged.modifiedAtMs,
+    metadata: metadataToJson(merged.metadata),
   });
   store.accounts.record(accountId, seq, id);
   store.paths.freeze();
@@ -133,8 +133,8 @@ export function bringFolder(store: TreeStore, tx: Transaction, brought: BroughtF
   return folder;
 }
 
-/** @see TreeWriter.bringContent */
-export function bringContent(store: TreeStore, tx: Transaction, ref: NodeRef, content: FollowingContent): FileNode {
+/** @see TreeWriter.mergeContent */
+export function mergeContent(store: TreeStore, tx: Transaction, ref: NodeRef, content: NextContent): FileNode {
   const file = store.findFile(ref);
   if (file === undefined) throw notFound("The file");
   const { blob, createdAtMs, createdBy, ...rest } = content;
@@ -164,7 +164,7 @@ function freeName(store: TreeStore, tx: Transaction, parentId: number, wanted: s
   return name;
 }
 
-function addEarlier(store: TreeStore, nodeId: number, content: BroughtContent, replacedAtMs: number): void {
+function addEarlier(store: TreeStore, nodeId: number, content: MergedContent, replacedAtMs: number): void {
   const { version, blob, mediaType, createdAtMs, createdBy } = content;
   store.sqlite
     .query<undefined, (number | string | null)[]>(
