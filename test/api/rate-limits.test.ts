@@ -1,17 +1,58 @@
-import { describe, expect, test } from "bun:test";
-import type { Answer } from "../support/client.ts";
-import { freshEmail, randomContent } from "../support/client.ts";
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Account, type Answer, Client, freshEmail, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { testAllAnswers } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { sharedServer, withServer } from "../support/server.ts";
+import { dispose, sharedServer, startServer, type TestServer, withServer } from "../support/server.ts";
 
-/** The API's own numbers, but for sign-up: every test needs a user. */
 const unlimited = 9_007_199_254_740_991;
-const env = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free" };
-const server = sharedServer({ env: { ...env, LARDER_PLANS_FREE_LIMIT_SIGNUP: "10000" } });
+/** Requests from any address: the server believes the forwarding header of this machine. */
+const anywhere = { LARDER_TRUSTED_PROXIES: "127.0.0.1" };
+/** The API's own numbers. */
+const env = { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "free", ...anywhere };
+const server = sharedServer({ env });
 const password = "correct horse battery";
+const from = (address: string) => ({ "x-forwarded-for": address });
+let addresses = 0;
+
+/** Headers of an address that no other test has: its windows are empty. */
+function fromFreshAddress(): Record<string, string> {
+  addresses += 1;
+  return from(`203.0.${addresses >> 8}.${addresses % 256}`);
+}
+
+/** A new account, by an address of its own: it may make three an hour. */
+async function signUp(of: TestServer = server()): Promise<Account> {
+  const email = freshEmail();
+  const answer = await of.visitor.post("/api/auth/signup", { email, password, name: "Test User" }, fromFreshAddress());
+  expectStatus(answer, 201);
+  const token = answer.string("token");
+  return { id: answer.string("user.id"), email, password, name: "Test User", token, client: new Client(of, token) };
+}
+
+/** Gives all accounts or links the hash of a password that costs nothing to check: tries are counted here. */
+async function makeTriesCheap({ dataDir }: TestServer, table: "users" | "shares", given: string): Promise<void> {
+  const hash = await Bun.password.hash(given, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
+  const db = new Database(join(dataDir, "larder.db"));
+  db.run("PRAGMA busy_timeout = 10000");
+  db.run(`UPDATE ${table} SET password_hash = ? WHERE password_hash IS NOT NULL`, [hash]);
+  db.close();
+}
+
+let admin: Account;
+beforeAll(async () => {
+  admin = await server().addUser(["--admin"]);
+});
+
+/** A new account on another plan than free. */
+async function signUpOn(plan: string): Promise<Account> {
+  const account = await signUp();
+  expectStatus(await admin.client.patch(`/api/admin/users/${account.id}`, { plan }), 200);
+  return account;
+}
 
 interface Seen {
   resource: string;
@@ -31,7 +72,7 @@ function seen(answer: Answer): Seen {
 
 describe("headers", () => {
   test("are on every answer, each in its category", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     const id = await client.storedId("x");
     const folder = await client.folderId("docs");
     const download = `/api/files/${id}/download`;
@@ -67,16 +108,17 @@ describe("headers", () => {
       expect(reset).toBeLessThanOrEqual(now + window + 2);
       expect(answer.headers.get("retry-after")).toBeNull();
     }
-    const signin = await server().visitor.post("/api/auth/signin", { email: freshEmail(), password });
+    const credentials = { email: freshEmail(), password };
+    const signin = await server().visitor.post("/api/auth/signin", credentials, fromFreshAddress());
     expect(seen(signin)).toMatchObject({ resource: "signin", limit: 5, window: 60 });
-    const signup = await server().visitor.post("/api/auth/signup", {});
-    expect(seen(signup)).toMatchObject({ resource: "signup", limit: 10_000, window: 3600 });
+    const signup = await server().visitor.post("/api/auth/signup", {}, fromFreshAddress());
+    expect(seen(signup)).toMatchObject({ resource: "signup", limit: 3, window: 3600 });
     const nobody = await server().visitor.get("/api/files");
     expect(seen(nobody)).toMatchObject({ limit: expect.any(Number) });
   });
 
   test("count down by one", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     const remaining: number[] = [];
     for (let index = 0; index < 4; index++) remaining.push(seen(await client.get("/api/users/profile")).remaining);
     expect(remaining).toEqual([99, 98, 97, 96]);
@@ -107,7 +149,7 @@ describe("headers", () => {
       },
     ],
   ])("show the numbers of %s", async (plan, limits) => {
-    const { client } = await server().addUser(["--plan", plan]);
+    const { client } = await signUpOn(plan);
     const stored = await client.stored("x");
     const id = stored.string("data.id");
     const answers = [
@@ -127,7 +169,7 @@ describe("headers", () => {
 
 describe("the limit", () => {
   test("is exact, and beyond it is 429 with Retry-After and details", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     for (let index = 0; index < 10; index++) {
       const answer = await client.upload("x");
       expectStatus(answer, 201);
@@ -151,7 +193,7 @@ describe("the limit", () => {
   });
 
   test("lets exactly so many of many at once through", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     const answers = await Promise.all(
       Array.from({ length: 25 }, (_, index) => client.upload("x", { name: `${index}` })),
     );
@@ -161,19 +203,19 @@ describe("the limit", () => {
   });
 
   test("is the user's, whatever token is used", async () => {
-    const { client, email } = await server().signUp();
+    const { client, email } = await signUp();
     for (let index = 0; index < 9; index++) await client.stored("x");
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     const headers = { authorization: `Bearer ${other.string("token")}` };
     expectStatus(await server().visitor.upload("x", { headers }), 201);
     expectRefusal(await server().visitor.upload("x", { headers }), 429);
     expectRefusal(await client.upload("x"), 429);
-    const stranger = await server().signUp();
+    const stranger = await signUp();
     expectStatus(await stranger.client.upload("x"), 201);
   });
 
   test("refuses an upload before its body is read", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     const id = await client.storedId("x");
     for (let index = 0; index < 9; index++) expectStatus(await client.putContent(id, `${index}`), 200);
     expectRefusal(await client.putContent(id, randomContent(1_000_000)), 429);
@@ -181,7 +223,7 @@ describe("the limit", () => {
   });
 
   test("of downloads counts further ranges and thumbnails as general", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     const id = await client.storedId("0123456789");
     const path = `/api/files/${id}/download`;
     const first = await client.get(path, { range: "bytes=0-1" });
@@ -205,7 +247,7 @@ describe("the limit", () => {
         ["", { range: `bytes=${Array.from({ length: 17 }, () => "0-0").join()}` }],
       ];
       for (const [query, headers] of ways) {
-        const { client } = await own.addUser([]);
+        const { client } = await signUp(own);
         const id = await client.storedId(content);
         const answers: Answer[] = [];
         for (let index = 0; index < 4; index++)
@@ -216,7 +258,7 @@ describe("the limit", () => {
         expect(answers[3]?.at("error.details.resource")).toBe("downloads");
       }
       // Nobody's downloads by link are one window, of the address.
-      const { client } = await own.addUser([]);
+      const { client } = await signUp(own);
       const id = await client.storedId(content, { fields: { isPublic: "true" } });
       const page = new URL((await client.get(`/api/files/${id}`)).string("data.shareLink")).pathname;
       const paths = [`${page}/download`, page.replace("/s/", "/api/public/") + "/download"];
@@ -228,14 +270,13 @@ describe("the limit", () => {
 
   test("of a new account begins with nothing used, whoever was erased before (D20)", async () => {
     // A row id given again brought the windows of the erased account along.
-    const admin = await server().addUser(["--admin"]);
-    const { client, password: word } = await server().signUp();
+    const { client, password: word } = await signUp();
     for (let index = 0; index < 4; index++) await client.stored("x");
     await client.get("/api/files");
     await client.get("/api/users/profile");
     expectStatus(await client.delete("/api/users/profile", { password: word }), 200);
     await runJob(admin.client, "reap-deleted");
-    const newcomer = await server().signUp();
+    const newcomer = await signUp();
     const answer = await newcomer.client.get("/api/users/usage/rate-limits");
     const used = Object.fromEntries(
       answer.list("data.endpoints").map((record) => [Object(record).resource, Object(record).used]),
@@ -253,28 +294,31 @@ describe("the limit", () => {
   });
 
   test("survives a restart", async () => {
-    await withServer({ env }, async (own) => {
-      const { client } = await own.signUp();
-      for (let index = 0; index < 10; index++) await client.stored("x");
-      expectRefusal(await client.upload("x"), 429);
-      await own.restart();
-      const answer = await client.upload("x");
-      expectRefusal(answer, 429);
-      expect(Number(answer.header("retry-after"))).toBeGreaterThan(3000);
-    });
+    const { client } = await signUp();
+    for (let index = 0; index < 10; index++) await client.stored("x");
+    expectRefusal(await client.upload("x"), 429);
+    await server().restart();
+    const answer = await client.upload("x");
+    expectRefusal(answer, 429);
+    expect(Number(answer.header("retry-after"))).toBeGreaterThan(3000);
   });
 });
 
+/** A try to sign in. */
+const signIn = (email: string, given: string, headers: Record<string, string>) =>
+  server().visitor.post("/api/auth/signin", { email, password: given }, headers);
+
 describe("sign-in", () => {
   test("lets five tries a minute through per address and account, and tells an unknown account alike (D58)", async () => {
-    const known = await server().signUp();
+    const known = await signUp();
+    const address = fromFreshAddress();
     const shown: Record<string, unknown[]> = { known: [], unknown: [] };
     for (const [kind, email] of [
       ["known", known.email],
       ["unknown", freshEmail()],
     ] as const)
       for (let index = 0; index < 7; index++) {
-        const answer = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
+        const answer = await signIn(email, "wrong password", address);
         const { resource, limit, remaining, window } = seen(answer);
         shown[kind]?.push([answer.status, resource, limit, remaining, window]);
       }
@@ -291,101 +335,90 @@ describe("sign-in", () => {
   });
 
   test("refuses the right password too, once the wrong ones are used up", async () => {
-    await withServer({ env }, async (own) => {
-      const { email } = await own.signUp();
-      for (let index = 0; index < 5; index++)
-        await own.visitor.post("/api/auth/signin", { email, password: "wrong password" });
-      const answer = await own.visitor.post("/api/auth/signin", { email, password });
-      expectRefusal(answer, 429);
-      expect(Number(answer.header("retry-after"))).toBeLessThanOrEqual(60);
-    });
+    const { email } = await signUp();
+    const address = fromFreshAddress();
+    for (let index = 0; index < 5; index++) await signIn(email, "wrong password", address);
+    const answer = await signIn(email, password, address);
+    expectRefusal(answer, 429);
+    expect(Number(answer.header("retry-after"))).toBeLessThanOrEqual(60);
   });
 
   test("of a better plan shows no more than free's numbers to wrong passwords (D58)", async () => {
-    await withServer({ env }, async (own) => {
-      const { email } = await own.addUser(["--plan", "pro"]);
-      const statuses: [number, number][] = [];
-      for (let index = 0; index < 6; index++) {
-        const answer = await own.visitor.post("/api/auth/signin", { email, password: "wrong password" });
-        statuses.push([answer.status, seen(answer).limit]);
-      }
-      // One try was the sign-in that made the client: it counts for the plan, not among the wrong ones.
-      expect(statuses).toEqual([
-        [401, 5],
-        [401, 5],
-        [401, 5],
-        [401, 5],
-        [401, 5],
-        [429, 5],
-      ]);
-    });
+    const { email } = await signUpOn("pro");
+    const address = fromFreshAddress();
+    // A sign-in counts for the plan, not among the wrong ones.
+    expectStatus(await signIn(email, password, address), 200);
+    const statuses: [number, number][] = [];
+    for (let index = 0; index < 6; index++) {
+      const answer = await signIn(email, "wrong password", address);
+      statuses.push([answer.status, seen(answer).limit]);
+    }
+    expect(statuses).toEqual([
+      [401, 5],
+      [401, 5],
+      [401, 5],
+      [401, 5],
+      [401, 5],
+      [429, 5],
+    ]);
   });
 
   test("with the right password goes by the account's plan", async () => {
-    await withServer({ env }, async (own) => {
-      const { email } = await own.addUser(["--plan", "pro"]);
-      const answers: Answer[] = [];
-      for (let index = 0; index < 10; index++)
-        answers.push(await own.visitor.post("/api/auth/signin", { email, password }));
-      // The tenth: addUser has signed in once already.
-      expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 9 }, () => 200), 429]);
-      expect(answers.slice(0, 9).map((answer) => seen(answer).limit)).toEqual(Array.from({ length: 9 }, () => 10));
-    });
+    const { email } = await signUpOn("pro");
+    await makeTriesCheap(server(), "users", password);
+    const address = fromFreshAddress();
+    const answers: Answer[] = [];
+    for (let index = 0; index < 11; index++) answers.push(await signIn(email, password, address));
+    expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    expect(answers.slice(0, 10).map((answer) => seen(answer).limit)).toEqual(Array.from({ length: 10 }, () => 10));
   });
 
   test("has a ceiling of 20 a minute per address over all accounts (D58)", async () => {
-    await withServer({ env }, async (own) => {
-      const statuses: number[] = [];
-      for (let index = 0; index < 22; index++)
-        statuses.push(
-          (await own.visitor.post("/api/auth/signin", { email: freshEmail(), password: "wrong password" })).status,
-        );
-      expect(statuses).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
-    });
+    const address = fromFreshAddress();
+    const statuses: number[] = [];
+    for (let index = 0; index < 22; index++)
+      statuses.push((await signIn(freshEmail(), "wrong password", address)).status);
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 401), 429, 429]);
   });
 
   test("counts wrong passwords at the profile in its window", async () => {
-    await withServer({ env }, async (own) => {
-      const { client, email } = await own.signUp();
-      for (let index = 0; index < 5; index++) {
-        const body = { newPassword: "another password", currentPassword: "wrong password" };
-        expectRefusal(await client.put("/api/users/profile", body), 401, "bad_credentials");
-      }
-      expectRefusal(await own.visitor.post("/api/auth/signin", { email, password }), 429);
-    });
+    const { client, email } = await signUp();
+    const address = fromFreshAddress();
+    for (let index = 0; index < 5; index++) {
+      const body = { newPassword: "another password", currentPassword: "wrong password" };
+      expectRefusal(await client.put("/api/users/profile", body, address), 401, "bad_credentials");
+    }
+    expectRefusal(await signIn(email, password, address), 429);
   });
 
   test.if(process.env["LARDER_TEST_SLOW"] === "1")(
     "succeeds after Retry-After",
     async () => {
-      await withServer({ env }, async (own) => {
-        const { email } = await own.signUp();
-        for (let index = 0; index < 5; index++)
-          await own.visitor.post("/api/auth/signin", { email, password: "wrong password" });
-        const refused = await own.visitor.post("/api/auth/signin", { email, password });
-        await Bun.sleep(Number(refused.header("retry-after")) * 1000);
-        expectStatus(await own.visitor.post("/api/auth/signin", { email, password }), 200);
-      });
+      const { email } = await signUp();
+      const address = fromFreshAddress();
+      for (let index = 0; index < 5; index++) await signIn(email, "wrong password", address);
+      const refused = await signIn(email, password, address);
+      await Bun.sleep(Number(refused.header("retry-after")) * 1000);
+      expectStatus(await signIn(email, password, address), 200);
     },
     120_000,
   );
 });
 
 describe("wrong passwords", () => {
-  /** Requests from any address: the server believes the forwarding header of this machine. */
-  const anywhere = { LARDER_TRUSTED_PROXIES: "127.0.0.1" };
-  const from = (address: string) => ({ "x-forwarded-for": address });
-
   test.each([
     ["the household preset", { LARDER_RATE_LIMITS: "", LARDER_DEFAULT_PLAN: "", LARDER_PRESET: "household" }],
     ["a scale", { LARDER_RATE_LIMITS: "", LARDER_RATE_LIMIT_SCALE: "1000" }],
     ["no rate limits", { LARDER_RATE_LIMITS: "off" }],
-  ])("stay limited with %s", async (_name, changed) => {
+  ])("stay limited with %s", async (name, changed) => {
     // The household preset let 500 of them a minute through, also for a link with a password of four digits.
     await withServer({ env: { ...changed, ...anywhere } }, async (own) => {
-      const { client, email } = await own.addUser([]);
+      // The household preset lets nobody sign up.
+      const { client, email } = name === "the household preset" ? await own.addUser([]) : await signUp(own);
       const id = await client.storedId("x");
       const share = await client.post(`/api/files/${id}/shares`, { password: "4321" });
+      await makeTriesCheap(own, "users", password);
+      await makeTriesCheap(own, "shares", "4321");
       const path = `/api/public/${share.string("data.token")}/unlock`;
       const guesses: Record<string, () => Promise<Answer>> = {
         account: () =>
@@ -411,75 +444,79 @@ describe("wrong passwords", () => {
       expectStatus(await own.visitor.post(path, { password: "4321" }, from("203.0.113.9")), 200);
     });
   });
-
-  test("are at most 50 an hour for an address and an account", async () => {
-    await withServer({ env: { ...env, ...anywhere, LARDER_PLANS_FREE_LIMIT_SIGNIN: "1000" } }, async (own) => {
-      const { email } = await own.addUser([]);
-      const guess = () =>
-        own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1"));
-      for (let index = 0; index < 50; index++) expectRefusal(await guess(), 401, "bad_credentials");
-      const refused = await guess();
-      expectRefusal(refused, 429);
-      expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
-      const retryAfter = Number(refused.header("retry-after"));
-      expect(retryAfter).toBeGreaterThan(3500);
-      expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter });
-      await own.restart();
-      expectRefusal(await guess(), 429);
-      expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, from("198.51.100.2")), 200);
-    });
-  });
 });
 
-describe("wrong passwords of a link", () => {
-  test("from many addresses make new ones wait, not those that opened it, and the owner is notified once", async () => {
-    await withServer({ env: { LARDER_RATE_LIMITS: "off", LARDER_TRUSTED_PROXIES: "127.0.0.1" } }, async (own) => {
-      const account = await own.addUser([]);
-      const id = await account.client.storedId("x");
-      const share = await account.client.post(`/api/files/${id}/shares`, { password: "4321" });
-      const path = `/api/public/${share.string("data.token")}/unlock`;
-      const unlock = (address: string, given: string) =>
-        own.visitor.post(path, { password: given }, { "x-forwarded-for": address });
-      expectStatus(await unlock("203.0.113.1", "4321"), 200);
-      const guesses = await Promise.all(Array.from({ length: 60 }, (_, at) => unlock(`198.51.100.${at}`, "1234")));
-      expect(guesses.filter(({ status }) => status === 401)).toHaveLength(50);
-      const refused = guesses.find(({ status }) => status === 429) ?? expect.unreachable();
-      expectRefusal(refused, 429, "rate_limited");
-      expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
-      expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter: 1 });
-      expect(refused.header("retry-after")).toBe("1");
-      expectRefusal(await unlock("203.0.113.1", "1234"), 401, "bad_credentials");
-      expectStatus(await unlock("203.0.113.1", "4321"), 200);
-      // It is known after a restart, and so is how many were wrong.
-      await own.restart();
-      expectRefusal(await unlock("198.51.100.99", "4321"), 429);
-      expectStatus(await unlock("203.0.113.1", "4321"), 200);
-      const phone = await registerDevice(own, account);
-      const inbox = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
-      const notices = inbox.filter((message) => Object(message).data?.event === "share.guessed");
-      expect(notices).toHaveLength(1);
-      expect(notices[0]).toMatchObject({ category: "security", title: "Wrong passwords for a link" });
-    });
+describe("wrong passwords by the hour", () => {
+  let own: TestServer;
+  beforeAll(async () => {
+    own = await startServer({ env: { ...env, LARDER_PLANS_FREE_LIMIT_SIGNIN: "1000" } });
+  });
+  afterAll(() => dispose(own));
+
+  test("are at most 50 for an address and an account", async () => {
+    const { email } = await signUp(own);
+    await makeTriesCheap(own, "users", password);
+    const guess = () =>
+      own.visitor.post("/api/auth/signin", { email, password: "wrong password" }, from("198.51.100.1"));
+    for (let index = 0; index < 50; index++) expectRefusal(await guess(), 401, "bad_credentials");
+    const refused = await guess();
+    expectRefusal(refused, 429);
+    expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
+    const retryAfter = Number(refused.header("retry-after"));
+    expect(retryAfter).toBeGreaterThan(3500);
+    expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter });
+    await own.restart();
+    expectRefusal(await guess(), 429);
+    expectStatus(await own.visitor.post("/api/auth/signin", { email, password }, from("198.51.100.2")), 200);
+  });
+
+  test("of a link, from many addresses make new ones wait, not those that opened it, and the owner is notified once", async () => {
+    await own.restart({ env: { LARDER_RATE_LIMITS: "off" } });
+    const account = await signUp(own);
+    const id = await account.client.storedId("x");
+    const share = await account.client.post(`/api/files/${id}/shares`, { password: "4321" });
+    const path = `/api/public/${share.string("data.token")}/unlock`;
+    await makeTriesCheap(own, "shares", "4321");
+    const unlock = (address: string, given: string) => own.visitor.post(path, { password: given }, from(address));
+    expectStatus(await unlock("203.0.113.1", "4321"), 200);
+    const guesses = await Promise.all(Array.from({ length: 60 }, (_, at) => unlock(`198.51.100.${at}`, "1234")));
+    expect(guesses.filter(({ status }) => status === 401)).toHaveLength(50);
+    const refused = guesses.find(({ status }) => status === 429) ?? expect.unreachable();
+    expectRefusal(refused, 429, "rate_limited");
+    expect(seen(refused)).toEqual({ resource: "signin", limit: 50, remaining: 0, window: 3600 });
+    expect(refused.at("error.details")).toMatchObject({ resource: "signin", limit: 50, retryAfter: 1 });
+    expect(refused.header("retry-after")).toBe("1");
+    expectRefusal(await unlock("203.0.113.1", "1234"), 401, "bad_credentials");
+    expectStatus(await unlock("203.0.113.1", "4321"), 200);
+    // It is known after a restart, and so is how many were wrong.
+    await own.restart();
+    expectRefusal(await unlock("198.51.100.99", "4321"), 429);
+    expectStatus(await unlock("203.0.113.1", "4321"), 200);
+    const phone = await registerDevice(own, account);
+    const inbox = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
+    const notices = inbox.filter((message) => Object(message).data?.event === "share.guessed");
+    expect(notices).toHaveLength(1);
+    expect(notices[0]).toMatchObject({ category: "security", title: "Wrong passwords for a link" });
   });
 });
 
 describe("sign-up and refresh", () => {
   test("sign-up is three an hour per address", async () => {
-    await withServer({ env }, async (own) => {
-      const signUp = async () => own.visitor.post("/api/auth/signup", { email: freshEmail(), password });
-      const answers = [await signUp(), await signUp(), await signUp(), await signUp()];
-      expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 429]);
-      expect(answers.map((answer) => seen(answer))).toMatchObject([
-        { resource: "signup", limit: 3, remaining: 2, window: 3600 },
-        { remaining: 1 },
-        { remaining: 0 },
-        { remaining: 0 },
-      ]);
-    });
+    const address = fromFreshAddress();
+    const answers: Answer[] = [];
+    for (let index = 0; index < 4; index++)
+      answers.push(await server().visitor.post("/api/auth/signup", { email: freshEmail(), password }, address));
+    expect(answers.map((answer) => answer.status)).toEqual([201, 201, 201, 429]);
+    expect(answers.map((answer) => seen(answer))).toMatchObject([
+      { resource: "signup", limit: 3, remaining: 2, window: 3600 },
+      { remaining: 1 },
+      { remaining: 0 },
+      { remaining: 0 },
+    ]);
   });
 
   test("refresh is ten an hour for a user", async () => {
-    const account = await server().signUp();
+    const account = await signUp();
     let token = account.token;
     for (let index = 0; index < 10; index++) {
       const answer = await server().visitor.post("/api/auth/refresh", undefined, { authorization: `Bearer ${token}` });
@@ -493,11 +530,11 @@ describe("sign-up and refresh", () => {
   });
 
   test("refresh without a valid token is counted per address", async () => {
-    await withServer({ env }, async (own) => {
-      const answers: Answer[] = [];
-      for (let index = 0; index < 11; index++) answers.push(await own.visitor.post("/api/auth/refresh"));
-      expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
-    });
+    const address = fromFreshAddress();
+    const answers: Answer[] = [];
+    for (let index = 0; index < 11; index++)
+      answers.push(await server().visitor.post("/api/auth/refresh", undefined, address));
+    expect(answers.map((answer) => answer.status)).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
   });
 });
 
@@ -538,7 +575,7 @@ describe("configuration", () => {
 
 describe("GET /api/users/usage/rate-limits", () => {
   test("has one record per category, used or not", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     await client.stored("x");
     await client.get("/api/files");
     await client.get("/api/files");
@@ -578,7 +615,7 @@ describe("GET /api/users/usage/rate-limits", () => {
   });
 
   test("counts refused requests apart", async () => {
-    const { client } = await server().signUp();
+    const { client } = await signUp();
     for (let index = 0; index < 12; index++) await client.upload("x");
     const answer = await client.get("/api/users/usage/rate-limits");
     expect(answer.at("data.overallUsage.rateLimitedRequests")).toBe(2);
