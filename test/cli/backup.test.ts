@@ -5,7 +5,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
 import { TestS3 } from "../support/s3-server.ts";
-import { repositoryRoot, runLarder, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
+import {
+  repositoryRoot,
+  runLarder,
+  sharedServer,
+  temporaryDirectory,
+  testCommand,
+  withServer,
+} from "../support/server.ts";
 
 // Each starts several processes.
 setDefaultTimeout(60_000);
@@ -48,6 +55,12 @@ async function backUp(data: string, dir: string, flags: string[] = []): Promise<
 function blobPath(data: string, content: string | Uint8Array): string {
   const digest = digestOf(content);
   return join(data, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
+}
+
+/** How many contents lie in a directory. */
+async function countContents(data: string): Promise<number> {
+  const names = await readdir(join(data, "blobs", "sha256"), { recursive: true });
+  return names.filter((name) => /[0-9a-f]{64}$/.test(name)).length;
 }
 
 async function expectDownloads(client: Client, files: Map<string, Uint8Array>): Promise<void> {
@@ -220,15 +233,16 @@ describe("a backup", () => {
       await client.storedId("first", { name: "first" });
       const first = await backUp(server.dataDir, dir, ["--copy"]);
       for (let index = 0; index < 40; index++) await client.storedId(randomContent(200_000), { name: `f${index}` });
-      for (let round = 0; round < 6; round++) {
+      // As soon as more contents are there: at once, at the first one, amid them, and around the new state.
+      for (const contents of [0, 1, 15, 40]) {
         const child = Bun.spawn([...testCommand(), "backup", dir, "--copy", "--data", server.dataDir], {
           cwd: repositoryRoot,
           stdout: "ignore",
           stderr: "ignore",
         });
-        const timer = setTimeout(() => child.kill("SIGKILL"), 60 + round * 40);
+        while (child.exitCode === null && (await countContents(dir)) <= contents) await Bun.sleep(1);
+        child.kill("SIGKILL");
         await child.exited;
-        clearTimeout(timer);
         const copy = join(await folder(), "copy");
         await cp(dir, copy, { recursive: true });
         await withServer({ dataDir: copy }, async (opened) => {
@@ -265,7 +279,8 @@ describe("a backup", () => {
   test("is made beside uploads, deletions and collections, and opens whole each time", async () => {
     await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const { client } = await server.signUp();
-      const dir = join(await folder(), "backup");
+      const base = await folder();
+      const dir = join(base, "backup");
       const over = new AbortController();
       const worker = async (number: number) => {
         for (let round = 0; !over.signal.aborted; round++) {
@@ -273,22 +288,26 @@ describe("a backup", () => {
           if (round % 2 === 0) await client.delete(`/api/files/${id}`);
         }
       };
-      const collector = async () => {
-        while (!over.signal.aborted) await server.larder(["gc", "--now"]);
-      };
-      const load = [worker(1), worker(2), worker(3), collector()];
+      const load = [worker(1), worker(2), worker(3)];
+      const copies: { dataDir: string; snapshot: string }[] = [];
       for (let round = 0; round < 4; round++) {
-        const { code, summary } = await backUp(server.dataDir, dir, ["--copy"]);
+        let isMade = false;
+        const made = backUp(server.dataDir, dir, ["--copy"]).finally(() => (isMade = true));
+        while (!isMade) await server.larder(["gc", "--now"]);
+        const { code, summary } = await made;
         expect([code, summary.lost]).toEqual([0, []]);
-        const copy = join(await folder(), "copy");
-        await cp(dir, copy, { recursive: true });
-        await withServer({ dataDir: copy }, async (opened) => {
-          expect(opened.log).not.toContain("missing");
-          expect(opened.log).toContain(summary.snapshot);
-        });
+        const dataDir = join(base, `copy-${round}`);
+        await cp(dir, dataDir, { recursive: true });
+        copies.push({ dataDir, snapshot: summary.snapshot });
       }
       over.abort();
       await Promise.all(load);
+      for (const { dataDir, snapshot } of copies) {
+        await withServer({ dataDir }, async (opened) => {
+          expect(opened.log).not.toContain("missing");
+          expect(opened.log).toContain(snapshot);
+        });
+      }
     });
   }, 120_000);
 
@@ -472,6 +491,8 @@ describe("--drill", () => {
 });
 
 describe("a backup is refused", () => {
+  const server = sharedServer();
+
   test("of a database that its server has only just begun to make", async () => {
     const dataDir = await folder();
     await writeFile(join(dataDir, "larder.db"), "");
@@ -480,51 +501,46 @@ describe("a backup is refused", () => {
   });
 
   test("into a directory that holds something else, which stays as it is", async () => {
-    await withServer({}, async (server) => {
-      const dir = await folder();
-      await writeFile(join(dir, "thesis.txt"), "mine");
-      const { code, stderr } = await runLarder(["backup", dir, "--data", server.dataDir]);
-      expect(code).toBe(2);
-      expect(stderr).toContain("not empty");
-      expect(await readdir(dir)).toEqual(["thesis.txt"]);
-    });
+    const { dataDir } = server();
+    const dir = await folder();
+    await writeFile(join(dir, "thesis.txt"), "mine");
+    const { code, stderr } = await runLarder(["backup", dir, "--data", dataDir]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("not empty");
+    expect(await readdir(dir)).toEqual(["thesis.txt"]);
   });
 
   test("into the backup of another server (D5)", async () => {
-    await withServer({}, async (one) => {
-      await withServer({}, async (other) => {
-        const dir = join(await folder(), "backup");
-        await backUp(one.dataDir, dir);
-        const { code, stderr } = await runLarder(["backup", dir, "--data", other.dataDir]);
-        expect(code).toBe(2);
-        expect(stderr).toContain("another");
-      });
+    await withServer({}, async (other) => {
+      const dir = join(await folder(), "backup");
+      await backUp(server().dataDir, dir);
+      const { code, stderr } = await runLarder(["backup", dir, "--data", other.dataDir]);
+      expect(code).toBe(2);
+      expect(stderr).toContain("another");
     });
   });
 
   test("into a data directory, one that lies in the other, and without a directory", async () => {
-    await withServer({}, async (server) => {
-      const inside = await runLarder(["backup", join(server.dataDir, "b"), "--data", server.dataDir]);
-      const same = await runLarder(["backup", server.dataDir, "--data", server.dataDir]);
-      const none = await runLarder(["backup", "--data", server.dataDir]);
-      const link = join(await folder(), "link");
-      await symlink(server.dataDir, link);
-      const linked = await runLarder(["backup", join(link, "b"), "--data", server.dataDir]);
-      expect([inside.code, same.code, none.code, linked.code]).toEqual([2, 2, 2, 2]);
-      expect(existsSync(join(server.dataDir, "b"))).toBe(false);
-    });
+    const { dataDir } = server();
+    const inside = await runLarder(["backup", join(dataDir, "b"), "--data", dataDir]);
+    const same = await runLarder(["backup", dataDir, "--data", dataDir]);
+    const none = await runLarder(["backup", "--data", dataDir]);
+    const link = join(await folder(), "link");
+    await symlink(dataDir, link);
+    const linked = await runLarder(["backup", join(link, "b"), "--data", dataDir]);
+    expect([inside.code, same.code, none.code, linked.code]).toEqual([2, 2, 2, 2]);
+    expect(existsSync(join(dataDir, "b"))).toBe(false);
   });
 
   test("while another backup writes there", async () => {
-    await withServer({}, async (server) => {
-      const dir = join(await folder(), "backup");
-      await backUp(server.dataDir, dir);
-      const lock = new Database(join(dir, "larder.lock"));
-      lock.run("BEGIN EXCLUSIVE");
-      const { code, stderr } = await runLarder(["backup", dir, "--data", server.dataDir]);
-      lock.close();
-      expect([code, stderr.includes("at work")]).toEqual([2, true]);
-    });
+    const { dataDir } = server();
+    const dir = join(await folder(), "backup");
+    await backUp(dataDir, dir);
+    const lock = new Database(join(dir, "larder.lock"));
+    lock.run("BEGIN EXCLUSIVE");
+    const { code, stderr } = await runLarder(["backup", dir, "--data", dataDir]);
+    lock.close();
+    expect([code, stderr.includes("at work")]).toEqual([2, true]);
   });
 
   test("of a damaged database; the former backup stays as it is, and the way back is told", async () => {
