@@ -291,9 +291,8 @@ describe("a backup", () => {
       const load = [worker(1), worker(2), worker(3)];
       const copies: { dataDir: string; snapshot: string }[] = [];
       for (let round = 0; round < 4; round++) {
-        let isMade = false;
-        const made = backUp(server.dataDir, dir, ["--copy"]).finally(() => (isMade = true));
-        while (!isMade) await server.larder(["gc", "--now"]);
+        const made = backUp(server.dataDir, dir, ["--copy"]);
+        while (Bun.peek.status(made) === "pending") await server.larder(["gc", "--now"]);
         const { code, summary } = await made;
         expect([code, summary.lost]).toEqual([0, []]);
         const dataDir = join(base, `copy-${round}`);

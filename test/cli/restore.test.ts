@@ -1,15 +1,15 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chown, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
-import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { type Account, checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
 import { registerDevice } from "../support/mobile.ts";
 import {
   repositoryRoot,
   runLarder,
   temporaryDirectory,
-  type TestServer,
+  TestServer,
   testCommand,
   withServer,
 } from "../support/server.ts";
@@ -62,22 +62,40 @@ async function pipe(args: string[], input: string, output: string): Promise<numb
   return child.exited;
 }
 
-/** A stopped server with two states: a snapshot with `first`, and its present database with `second` too. */
-async function twoStates(
-  use: (server: TestServer, account: Awaited<ReturnType<TestServer["signUp"]>>) => Promise<void>,
-) {
-  await withServer({}, async (server) => {
+let firstStates: Promise<{ dataDir: string; account: Account }> | undefined;
+const firstFolder = await temporaryDirectory();
+afterAll(() => rm(firstFolder, { recursive: true, force: true }));
+
+/** A directory with two states: a snapshot with `first`, and its present database with `second` too. */
+async function makeTwoStates(): Promise<{ dataDir: string; account: Account }> {
+  const dataDir = join(firstFolder, "data");
+  await mkdir(dataDir);
+  return withServer({ dataDir }, async (server) => {
     const account = await server.signUp();
     await account.client.storedId("first", { name: "first.txt" });
-    const dir = join(await folder(), "backup");
-    expect((await runLarder(["backup", dir, "--data", server.dataDir])).code).toBe(0);
+    const dir = join(firstFolder, "backup");
+    expect((await runLarder(["backup", dir, "--data", dataDir])).code).toBe(0);
     await account.client.storedId("second", { name: "second.txt" });
     await server.stop();
     const [name = ""] = await snapshotNames(dir);
     for (const suffix of ["", ".sha256"])
-      await cp(join(dir, "snapshots", name + suffix), join(server.dataDir, "snapshots", name + suffix));
-    await use(server, account);
+      await cp(join(dir, "snapshots", name + suffix), join(dataDir, "snapshots", name + suffix));
+    return { dataDir, account };
   });
+}
+
+/** A stopped server on a copy of {@link makeTwoStates}: what a server leaves at a clean stop opens elsewhere as it is. */
+async function twoStates(use: (server: TestServer, account: Account) => Promise<void>): Promise<void> {
+  firstStates ??= makeTwoStates();
+  const { dataDir, account } = await firstStates;
+  const copy = join(await folder(), "data");
+  await cp(dataDir, copy, { recursive: true, preserveTimestamps: true });
+  const server = new TestServer(copy, {});
+  try {
+    await use(server, { ...account, client: new Client(server, account.token) });
+  } finally {
+    await server.kill9();
+  }
 }
 
 describe("without a source", () => {
