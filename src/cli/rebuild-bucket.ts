@@ -9,9 +9,9 @@ import { openForCommand } from "../server/for-commands.ts";
 import type { Terminal } from "./output.ts";
 
 /**
- * Tells a database that was made again what lies in the bucket of the settings, where one is set: nothing beside the
- * contents on this disk says so. The server's lock is held by the caller.
- * @returns the report without what is there; as it was where the bucket can't be asked, which is told
+ * Records in a rebuilt database what the bucket of the settings has, if one is set: the store journal does not say which
+ * contents are in a bucket. The caller holds the server's lock.
+ * @returns the report without the contents that are there; unchanged if the bucket can't be read, which is printed
  */
 export async function findInBucket(report: RebuildReport, config: Config, terminal: Terminal): Promise<RebuildReport> {
   if (config.s3.bucket === null) return report;
@@ -29,7 +29,7 @@ export async function findInBucket(report: RebuildReport, config: Config, termin
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     terminal.error(
-      `${why}\nWhat lies in the bucket alone is counted as missing here; the server looks for it there.\n`,
+      `${why}\nContents that are only in the bucket are counted as missing here. The server will find them there.\n`,
     );
     return report;
   } finally {

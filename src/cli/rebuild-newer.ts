@@ -30,7 +30,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
   try {
     const log = createLog("pretty", "error", (line) => terminal.error(line));
     const services = await openForCommand(config, log, true);
-    let nextWordMs = performance.now() + PROGRESS_MS;
+    let nextProgressMs = performance.now() + PROGRESS_MS;
     try {
       const report = await mergeNewer({
         ...services,
@@ -45,9 +45,9 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
         passwordHash: await new PasswordHasher().hash(newSecretToken()),
         nowMs: Date.now(),
         onProgress: (records) => {
-          if (!process.stderr.isTTY || performance.now() < nextWordMs) return;
+          if (!process.stderr.isTTY || performance.now() < nextProgressMs) return;
           terminal.error(`${records} entries read …\n`);
-          nextWordMs = performance.now() + PROGRESS_MS;
+          nextProgressMs = performance.now() + PROGRESS_MS;
         },
       });
       // The applied changes go into the store journal, like all others.
@@ -58,7 +58,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
         const { quotaBytes } = services.limitsOf(user);
         return quotaBytes !== null && services.tree.usage(user.id).usedBytes > quotaBytes;
       });
-      return tell(report, run, new Set(overQuota), terminal);
+      return printReport(report, run, new Set(overQuota), terminal);
     } finally {
       await services.close();
     }
@@ -67,7 +67,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
   }
 }
 
-function tell(
+function printReport(
   report: NewerReport,
   { isDryRun, isJson }: NewerRun,
   overQuota: ReadonlySet<NewerAccount>,
@@ -99,12 +99,12 @@ function tell(
       isDryRun ? "\nThese changes would be applied. Nothing was changed.\n" : "\nThese changes were applied.\n",
     );
   }
-  for (const account of accounts) terminal.out(remarks(account, overQuota.has(account)).map(toLine).join(""));
-  terminal.error(complaints(report).map(toLine).join(""));
+  for (const account of accounts) terminal.out(notesOn(account, overQuota.has(account)).map(toLine).join(""));
+  terminal.error(problemsOf(report).map(toLine).join(""));
   return isWrong ? EXIT.wrong : EXIT.fine;
 }
 
-function remarks(account: NewerAccount, isOverQuota: boolean): string[] {
+function notesOn(account: NewerAccount, isOverQuota: boolean): string[] {
   const { email, names, isNew, beside, deletions, moves, moved, shares, revoked } = account;
   return [
     ...names.slice(0, NAMED_MAX).map((name) => `  ${email}: ${name}`),
@@ -128,7 +128,7 @@ function remarks(account: NewerAccount, isOverQuota: boolean): string[] {
   ];
 }
 
-function complaints({ damaged, missing }: NewerReport): string[] {
+function problemsOf({ damaged, missing }: NewerReport): string[] {
   return [
     ...describeUnread(damaged),
     ...(missing.length > 0

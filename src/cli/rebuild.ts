@@ -83,7 +83,7 @@ export function define(command: Command, context: CommandContext): void {
       const recoverFor = optionText(command, "recoverUnnamed");
       const { report, aside } = await rebuild(paths, { storeId, recoverFor }, context.terminal);
       const found = await findInBucket(report, loaded.config, context.terminal);
-      return tell(found, { paths, aside, isJson: hasOption(command, "json") }, context.terminal);
+      return printReport(found, { paths, aside, isJson: hasOption(command, "json") }, context.terminal);
     } finally {
       lock.release();
     }
@@ -109,7 +109,7 @@ async function rebuild(
   terminal: Terminal,
 ): Promise<{ report: RebuildReport; aside: string | undefined }> {
   const target = `${paths.database}.rebuilding`;
-  let nextWordMs = performance.now() + PROGRESS_MS;
+  let nextProgressMs = performance.now() + PROGRESS_MS;
   try {
     const report = await rebuildDatabase({
       dataDirectory: paths.root,
@@ -119,9 +119,9 @@ async function rebuild(
       passwordHash: await new PasswordHasher().hash(newSecretToken()),
       nowMs: Date.now(),
       onProgress: (records) => {
-        if (!process.stderr.isTTY || performance.now() < nextWordMs) return;
+        if (!process.stderr.isTTY || performance.now() < nextProgressMs) return;
         terminal.error(`${records} entries read …\n`);
-        nextWordMs += PROGRESS_MS;
+        nextProgressMs += PROGRESS_MS;
       },
     });
     const aside = installSnapshot(paths, target);
@@ -166,13 +166,13 @@ function refuseOver(paths: DataPaths): void {
   );
 }
 
-interface Told {
+interface ReportOptions {
   readonly paths: DataPaths;
   readonly aside: string | undefined;
   readonly isJson: boolean;
 }
 
-function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: Terminal): ExitCode {
+function printReport(report: RebuildReport, { paths, aside, isJson }: ReportOptions, terminal: Terminal): ExitCode {
   const lost = report.accounts.reduce((sum, account) => sum + account.lost, 0);
   const recovered = report.accounts.reduce((sum, account) => sum + account.recovered, 0);
   const isWrong = report.missing > 0 || report.damaged.length > 0 || lost > 0;
@@ -197,11 +197,11 @@ function tell(report: RebuildReport, { paths, aside, isJson }: Told, terminal: T
       "Give each account a new password, the administrators first:\n" +
       `  larder user set EMAIL --password-stdin --data ${paths.root}\n`,
   );
-  for (const line of complaints(report, lost)) terminal.error(`${line}\n`);
+  for (const line of problemsOf(report, lost)) terminal.error(`${line}\n`);
   return isWrong ? EXIT.wrong : EXIT.fine;
 }
 
-function complaints(report: RebuildReport, lost: number): string[] {
+function problemsOf(report: RebuildReport, lost: number): string[] {
   const { damaged, missing, missingSome, unnamed } = report;
   return [
     ...describeUnread(damaged),
