@@ -7,7 +7,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const password = "correct horse battery";
 
 let admin: Account;
@@ -393,7 +393,7 @@ describe("jobs and plans", () => {
 
 describe("GET /api/admin/health", () => {
   test("tells that all is well, and of what the server is made", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const root = await own.addUser(["--admin"]);
       const health = await root.client.get("/api/admin/health");
       expectStatus(health, 200);
@@ -417,7 +417,7 @@ describe("GET /api/admin/health", () => {
   });
 
   test("tells of the last copy of the database", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const root = await own.addUser(["--admin"]);
       expectStatus(await root.client.post("/api/admin/jobs/snapshot/run"), 200);
       let lastAt: unknown = null;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { type Account, Client, freshEmail } from "../support/client.ts";
+import { type Account, Client, freshEmail, signUp } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { testAllAnswers } from "../support/laws.ts";
@@ -10,7 +10,7 @@ import { objectOf } from "../support/openapi.ts";
 import { shareWith } from "../support/received.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const password = "correct horse battery";
 
 let admin: Account;
@@ -189,7 +189,7 @@ describe("the log tells", () => {
 
   test("deletions by somebody it is shared with, as done to the account of its owner, who sees them", async () => {
     const owner = await server().signUp();
-    const guest = await server().signUp();
+    const guest = await signUp(server());
     const folder = await owner.client.folderId("shared");
     const inner = await owner.client.folderId("inner", "/shared");
     const file = await owner.client.storedId("x", { fields: { folder: "/shared" } });
@@ -268,7 +268,7 @@ describe("GET /api/admin/audit", () => {
 
 describe("GET /api/admin/audit/export", () => {
   test("gives all of it as lines of JSON, the export itself being written down too", async () => {
-    const { id, client } = await server().signUp();
+    const { id, client } = await signUp(server());
     // More than one piece of the export.
     for (let i = 0; i < 520; i++) await client.put("/api/users/profile", { name: `Name ${i}` });
     const answer = await admin.client.get(`/api/admin/audit/export?format=jsonl&user=${id}`);
@@ -302,7 +302,7 @@ describe("GET /api/admin/audit/export", () => {
 
 describe("GET /api/users/activity", () => {
   test("shows one's own entries, of an administrator no more than that it was one", async () => {
-    const { id, client, email } = await server().signUp();
+    const { id, client, email } = await signUp(server());
     await signIn(email, "wrong password");
     await admin.client.request("PATCH", `/api/admin/users/${id}`, { json: { plan: "pro" } });
     await server().signUp();
@@ -328,7 +328,7 @@ describe("GET /api/users/activity", () => {
 
 describe("the log's table", () => {
   test("takes no change, and no deletion before its time", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       await own.signUp();
       const database = new Database(join(own.dataDir, "larder.db"));
       expect(() => database.run("UPDATE audit SET email = 'nobody@example.com'")).toThrow("append-only");
@@ -343,7 +343,7 @@ describe("the log's table", () => {
   });
 
   test("outlives a crash right after the answer, and a stop writes what was gathered", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const root = await own.addUser(["--admin"]);
       await root.client.post("/api/admin/invites", {});
       await own.kill9();
@@ -366,7 +366,7 @@ describe("the log's table", () => {
       ["all", ["file.delete", "file.download", "file.upload"]],
       ["off", []],
     ] as const) {
-      await withServer({ env: { LARDER_AUDIT_FILES: files } }, async (own) => {
+      await withServer({ hasAccounts: true, env: { LARDER_AUDIT_FILES: files } }, async (own) => {
         const { client } = await own.addUser(["--admin"]);
         // A content that looks like an answer is none.
         const content = '{"user":{"id":"usr_nobody"}, this is no JSON';

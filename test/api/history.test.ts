@@ -348,22 +348,20 @@ describe("bringing back", () => {
   });
 
   test("that exceeds the quota changes nothing", async () => {
-    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "1MB" } }, async (small) => {
-      const { client } = await small.signUp();
-      const big = await client.storedId(randomContent(600_000), { name: "big.bin" });
-      const other = await client.storedId("x", { name: "a.txt" });
-      await nextMillisecond();
-      const then = (await client.post("/api/files/folders", { name: "now" })).string("data.createdAt");
-      await nextMillisecond();
-      expectStatus(await client.putContent(big, "small"), 200);
-      expectStatus(await client.put(`/api/files/${other}`, { name: "b.txt" }), 200);
-      for (const dryRun of [true, false]) {
-        const refused = await client.post("/api/files/restore", { folder: "/", at: then, dryRun });
-        expectRefusal(refused, 413, "quota_exceeded");
-        expect(refused.at("error.details.plan")).toBe("enterprise");
-      }
-      expect(await client.names()).toEqual(["now", "b.txt", "big.bin"]);
-    });
+    const { client } = await server().addUser(["--quota", "1000000"]);
+    const big = await client.storedId(randomContent(600_000), { name: "big.bin" });
+    const other = await client.storedId("x", { name: "a.txt" });
+    await nextMillisecond();
+    const then = (await client.post("/api/files/folders", { name: "now" })).string("data.createdAt");
+    await nextMillisecond();
+    expectStatus(await client.putContent(big, "small"), 200);
+    expectStatus(await client.put(`/api/files/${other}`, { name: "b.txt" }), 200);
+    for (const dryRun of [true, false]) {
+      const refused = await client.post("/api/files/restore", { folder: "/", at: then, dryRun });
+      expectRefusal(refused, 413, "quota_exceeded");
+      expect(refused.at("error.details.plan")).toBe("enterprise");
+    }
+    expect(await client.names()).toEqual(["now", "b.txt", "big.bin"]);
   });
 
   test("is not for viewers", async () => {

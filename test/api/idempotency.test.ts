@@ -97,27 +97,25 @@ describe("an Idempotency-Key", () => {
 
   test("is answered again where the first call has used up the quota", async () => {
     // The room was looked for before the key: the same upload again was 413.
-    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "2000" } }, async (own) => {
-      const { client } = await own.signUp();
-      const [content, replacement] = [randomContent(1000), randomContent(1000)];
-      const [forUpload, forContent] = [key(), key()];
-      const uploaded = await client.upload(content, { name: "a.bin", headers: forUpload });
-      expectStatus(uploaded, 201);
-      const replaced = await client.putContent(uploaded.string("data.id"), replacement, forContent);
-      expectStatus(replaced, 200);
-      expect((await client.get("/api/users/usage")).number("data.storage.remaining")).toBe(0);
-      expectRefusal(await client.upload(content, { name: "a.bin", headers: key() }), 413, "quota_exceeded");
-      const uploadedAgain = await client.upload(content, { name: "a.bin", headers: forUpload });
-      expectStatus(uploadedAgain, 201);
-      expect(uploadedAgain.at("data.id")).toBe(uploaded.at("data.id"));
-      const replacedAgain = await client.putContent(uploaded.string("data.id"), replacement, forContent);
-      expectStatus(replacedAgain, 200);
-      expect(replacedAgain.json).toEqual(replaced.json);
-      // A known key is no way around the quota for anything else.
-      const other = await client.upload(randomContent(1000), { name: "a.bin", headers: forUpload });
-      expectRefusal(other, 409, "idempotency_key");
-      expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(2000);
-    });
+    const { client } = await server().addUser(["--quota", "2000"]);
+    const [content, replacement] = [randomContent(1000), randomContent(1000)];
+    const [forUpload, forContent] = [key(), key()];
+    const uploaded = await client.upload(content, { name: "a.bin", headers: forUpload });
+    expectStatus(uploaded, 201);
+    const replaced = await client.putContent(uploaded.string("data.id"), replacement, forContent);
+    expectStatus(replaced, 200);
+    expect((await client.get("/api/users/usage")).number("data.storage.remaining")).toBe(0);
+    expectRefusal(await client.upload(content, { name: "a.bin", headers: key() }), 413, "quota_exceeded");
+    const uploadedAgain = await client.upload(content, { name: "a.bin", headers: forUpload });
+    expectStatus(uploadedAgain, 201);
+    expect(uploadedAgain.at("data.id")).toBe(uploaded.at("data.id"));
+    const replacedAgain = await client.putContent(uploaded.string("data.id"), replacement, forContent);
+    expectStatus(replacedAgain, 200);
+    expect(replacedAgain.json).toEqual(replaced.json);
+    // A known key is no way around the quota for anything else.
+    const other = await client.upload(randomContent(1000), { name: "a.bin", headers: forUpload });
+    expectRefusal(other, 409, "idempotency_key");
+    expect((await client.get("/api/users/usage")).number("data.storage.used")).toBe(2000);
   });
 
   test("under another request is 409 idempotency_key", async () => {
@@ -160,7 +158,7 @@ describe("an Idempotency-Key", () => {
   });
 
   test("outlives a restart and a crash", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const { client } = await own.signUp();
       const headers = key();
       const first = await client.upload("content", { name: "a.txt", headers });

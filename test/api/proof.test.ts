@@ -134,7 +134,7 @@ describe("POST /api/auth/confirm", () => {
   });
 
   test("lasts over a restart", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const account = await confirmed(await own.signUp());
       await own.restart();
       expectStatus(await tryKey(account.client), 201);

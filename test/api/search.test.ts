@@ -198,7 +198,7 @@ describe("GET /api/files/search: what changes", () => {
   });
 
   test("after a crash and after a restart the index goes on where it was", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const { client } = await own.signUp();
       for (let index = 0; index < 5; index++) await store(client, `epsilon ${index}.txt`);
       await own.kill9();

@@ -344,7 +344,7 @@ describe("what is refused", () => {
 
 describe("resetRequired", () => {
   test("for a token older than the deletions that are remembered, and for one of a future that was undone", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const { account, phone } = await household(own);
       await account.client.stored("a", { name: "a" });
       const old = await upToDate(phone);

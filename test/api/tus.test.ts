@@ -111,7 +111,7 @@ describe("tus-js-client (D14, D15)", () => {
   });
 
   test("goes on after a restart and after kill -9, with a new token", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const account = await own.signUp();
       const content = randomContent(3 * mebibyte);
       const path = await newTus(account.client, content.length, { filename: "a.bin" });
@@ -161,12 +161,10 @@ describe("OPTIONS /api/tus", () => {
   });
 
   test("tells whoever is signed in how large a file may be, and an upload answers likewise", async () => {
-    await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
-      const { token } = await own.signUp();
-      const headers = { authorization: `Bearer ${token}` };
-      const answer = await fetch(`${own.url}/api/tus/tus_x`, { method: "OPTIONS", headers });
-      expect(Number(answer.headers.get("tus-max-size"))).toBeGreaterThan(0);
-    });
+    const { token } = await server().addUser(["--plan", "free"]);
+    const headers = { authorization: `Bearer ${token}` };
+    const answer = await fetch(`${server().url}/api/tus/tus_x`, { method: "OPTIONS", headers });
+    expect(Number(answer.headers.get("tus-max-size"))).toBeGreaterThan(0);
   });
 });
 
@@ -320,39 +318,35 @@ describe("POST /api/tus", () => {
   });
 
   test("refuses more than plan and quota allow, and holds the quota of what it begins (D16)", async () => {
-    await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
-      const { client } = await own.signUp();
-      const quota = (await client.get("/api/users/usage")).number("data.storage.quota");
-      const tooLarge = await beginTus(client, { "upload-length": "999999999999999" });
-      expectRefusal(tooLarge, 413, "file_too_large");
-      const each = tooLarge.number("error.details.limit");
-      let refused: Answer | undefined;
-      for (let held = 0; refused === undefined && held <= quota + each; held += each) {
-        const answer = await beginTus(client, { "upload-length": String(each) });
-        if (answer.status !== 201) refused = answer;
-      }
-      if (refused === undefined) throw new Error("more than the quota was promised");
-      expectRefusal(refused, 413, "quota_exceeded");
-      expect(refused.at("error.details.plan")).toBe("free");
-    });
+    const { client } = await server().addUser(["--plan", "free"]);
+    const quota = (await client.get("/api/users/usage")).number("data.storage.quota");
+    const tooLarge = await beginTus(client, { "upload-length": "999999999999999" });
+    expectRefusal(tooLarge, 413, "file_too_large");
+    const each = tooLarge.number("error.details.limit");
+    let refused: Answer | undefined;
+    for (let held = 0; refused === undefined && held <= quota + each; held += each) {
+      const answer = await beginTus(client, { "upload-length": String(each) });
+      if (answer.status !== 201) refused = answer;
+    }
+    if (refused === undefined) throw new Error("more than the quota was promised");
+    expectRefusal(refused, 413, "quota_exceeded");
+    expect(refused.at("error.details.plan")).toBe("free");
   });
 
   test("takes no bytes of a deferred length that the quota has no room for", async () => {
-    await withServer({ env: { LARDER_DEFAULT_PLAN: "free" } }, async (own) => {
-      const { client } = await own.signUp();
-      const begun = await beginTus(client, { "upload-defer-length": "1" });
-      expectStatus(begun, 201);
-      expect(begun.header("upload-defer-length")).toBe("1");
-      const path = begun.header("location");
-      expectStatus(await appendTus(client, path, 0, randomContent(1_000)), 204);
-      // A step ahead is held, and given back with the upload.
-      expect(await usedBytes(client)).toBeGreaterThanOrEqual(1_000);
-      const told = await appendTus(client, path, 1_000, "", { "upload-length": "999999999999999" });
-      expectRefusal(told, 413, "file_too_large");
-      expectRefusal(await appendTus(client, path, 1_000, "", { "upload-length": "999" }), 400, "invalid_field");
-      expectStatus(await appendTus(client, path, 1_000, "", { "upload-length": "1000" }), 204);
-      expect(await usedBytes(client)).toBe(1_000);
-    });
+    const { client } = await server().addUser(["--plan", "free"]);
+    const begun = await beginTus(client, { "upload-defer-length": "1" });
+    expectStatus(begun, 201);
+    expect(begun.header("upload-defer-length")).toBe("1");
+    const path = begun.header("location");
+    expectStatus(await appendTus(client, path, 0, randomContent(1_000)), 204);
+    // A step ahead is held, and given back with the upload.
+    expect(await usedBytes(client)).toBeGreaterThanOrEqual(1_000);
+    const told = await appendTus(client, path, 1_000, "", { "upload-length": "999999999999999" });
+    expectRefusal(told, 413, "file_too_large");
+    expectRefusal(await appendTus(client, path, 1_000, "", { "upload-length": "999" }), 400, "invalid_field");
+    expectStatus(await appendTus(client, path, 1_000, "", { "upload-length": "1000" }), 204);
+    expect(await usedBytes(client)).toBe(1_000);
   });
 });
 
@@ -672,7 +666,7 @@ describe("shared folders", () => {
 });
 
 test("the audit log tells of a file once, when it is there", async () => {
-  await withServer({ env: { LARDER_AUDIT_FILES: "all" } }, async (own) => {
+  await withServer({ hasAccounts: true, env: { LARDER_AUDIT_FILES: "all" } }, async (own) => {
     const admin = await own.addUser(["--admin"]);
     const { fileId } = await sendByClient(admin.client, randomContent(5_000), { chunkSize: 2_000 });
     const look = async () => (await admin.client.get("/api/admin/audit?action=file.upload")).list("data.entries");
@@ -682,7 +676,7 @@ test("the audit log tells of a file once, when it is there", async () => {
 });
 
 test("uploads that nobody goes on with expire, and are gone with what they held (D16)", async () => {
-  await withServer({}, async (own) => {
+  await withServer({ hasAccounts: true }, async (own) => {
     const { client } = await own.signUp();
     const path = await newTus(client, 1_000);
     expectStatus(await appendTus(client, path, 0, randomContent(10)), 204);

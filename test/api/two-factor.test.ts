@@ -272,7 +272,7 @@ describe("with two-factor sign-in on", () => {
   });
 
   test("everything survives a restart, and a copy of the database alone makes no codes", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const { account, secret, codes } = await signUpWithTwoFactor(own);
       await own.restart();
       const code = codeOf(secret);

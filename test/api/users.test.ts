@@ -7,7 +7,7 @@ import { objectOf } from "../support/openapi.ts";
 import { halfAnUpload } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 describe("profile", () => {
   test("shows id, email, name, role, plan and createdAt, and nothing secret", async () => {

@@ -196,15 +196,13 @@ describe("restoring a version", () => {
   });
 
   test("needs room in the quota", async () => {
-    await withServer({ env: { LARDER_PLANS_ENTERPRISE_QUOTA: "1MB" } }, async (small) => {
-      const { client } = await small.signUp();
-      const id = await client.storedId(randomContent(600_000), { name: "a.bin" });
-      expectStatus(await client.putContent(id, "small"), 200);
-      const refused = await client.post(`/api/files/${id}/versions/1/restore`);
-      expectRefusal(refused, 413, "quota_exceeded");
-      expect(refused.at("error.details.plan")).toBe("enterprise");
-      expect((await client.get(`/api/files/${id}`)).at("data.version")).toBe(2);
-    });
+    const { client } = await server().addUser(["--quota", "1000000"]);
+    const id = await client.storedId(randomContent(600_000), { name: "a.bin" });
+    expectStatus(await client.putContent(id, "small"), 200);
+    const refused = await client.post(`/api/files/${id}/versions/1/restore`);
+    expectRefusal(refused, 413, "quota_exceeded");
+    expect(refused.at("error.details.plan")).toBe("enterprise");
+    expect((await client.get(`/api/files/${id}`)).at("data.version")).toBe(2);
   });
 });
 
