@@ -10,7 +10,7 @@ import { run } from "../support/mounts.ts";
 import { type TestServer, testCommand, withServer } from "../support/server.ts";
 
 /** How often a content is deleted and brought again; scripts/rounds/collection sets it. */
-const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 480);
+const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 240);
 const roundMsMax = 200;
 const contentCount = 4;
 const workersPerContent = 2;

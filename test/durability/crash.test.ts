@@ -11,9 +11,9 @@ import { RawConnection } from "../support/raw-http.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
 /** How often the server is killed; scripts/rounds/crash sets it. */
-const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 10);
+const rounds = Number(process.env["LARDER_TEST_ROUNDS"] ?? 6);
 const roundMsMax = 30_000;
-const uploadRounds = 10;
+const uploadRounds = 5;
 
 /** All files of the account by name, with the digest that their bytes really have. */
 async function visibleFiles(client: Client): Promise<Map<string, string>> {
@@ -57,7 +57,7 @@ test("kill -9 during uploads loses nothing that was acknowledged and shows nothi
       );
       await hanging.write(randomContent(1_000_000));
 
-      const crashAfter = 8 + round * 3;
+      const crashAfter = 8 + round * 6;
       let acknowledgedNow = 0;
       const crash = Promise.withResolvers<void>();
       const uploader = async (worker: number) => {
@@ -129,7 +129,7 @@ test(
         await server.start();
         const moment = { fromMs: killedMs, untilMs: killedMs };
         const { files, states } = await checkCopy(server, load.accounts, moment);
-        if (rounds > 10) console.warn(`${round + 1}: ${load.done} changes, ${files} files`);
+        if (rounds > 6) console.warn(`${round + 1}: ${load.done} changes, ${files} files`);
         for (const [account, seen] of states) account.settle(seen);
         load = MixedLoad.resume(load.accounts, 0);
       }

@@ -16,7 +16,7 @@ function holdDatabase(server: TestServer): () => void {
   };
 }
 
-test("while another program holds the database for a moment, writing waits and reading goes on (D46)", async () => {
+test.concurrent("while another program holds the database for a moment, writing waits and reading goes on (D46)", async () => {
   await withServer({}, async (server) => {
     const { client } = await server.signUp();
     const first = await client.storedId("before", { name: "before" });
@@ -31,7 +31,7 @@ test("while another program holds the database for a moment, writing waits and r
   });
 });
 
-test("while another program holds the database for long, writing is refused and nothing half is left; then all goes on by itself (D46)", async () => {
+test.concurrent("while another program holds the database for long, writing is refused and nothing half is left; then all goes on by itself (D46)", async () => {
   await withServer({}, async (server) => {
     const account = await server.signUp();
     const { client } = account;
@@ -57,7 +57,7 @@ test("while another program holds the database for long, writing is refused and 
   });
 });
 
-test("a server that starts while another program holds the database says so, and starts when it is let go (D46)", async () => {
+test.concurrent("a server that starts while another program holds the database says so, and starts when it is let go (D46)", async () => {
   await withServer({}, async (server) => {
     const { client } = await server.signUp();
     const id = await client.storedId("kept");

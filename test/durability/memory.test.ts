@@ -52,7 +52,7 @@ test.skipIf(process.platform !== "linux").each(["larder.test", "x"])(
       await uploadLarge(server, token, 16, host);
       const idle = await memory(server, "VmRSS");
       await writeFile(`/proc/${server.pid}/clear_refs`, "5");
-      const { id, digest } = await uploadLarge(server, token, 400, host);
+      const { id, digest } = await uploadLarge(server, token, 200, host);
       expect((await memory(server, "VmHWM")) - idle).toBeLessThan(64 * mebibyte);
 
       await writeFile(`/proc/${server.pid}/clear_refs`, "5");

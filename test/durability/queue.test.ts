@@ -5,7 +5,7 @@ import { registerDevice } from "../support/mobile.ts";
 import { type TestServer, withServer } from "../support/server.ts";
 
 const files = 300;
-const rounds = 4;
+const rounds = 3;
 
 interface Listed {
   readonly id: string;

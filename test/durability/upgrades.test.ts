@@ -6,7 +6,14 @@ import { join } from "node:path";
 import { Client, digestOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { portraitOf } from "../support/portrait.ts";
-import { repositoryRoot, runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
+import {
+  repositoryRoot,
+  runLarder,
+  temporaryDirectory,
+  type TestServer,
+  withServer,
+  testCommand,
+} from "../support/server.ts";
 
 const RELEASES = join(repositoryRoot, "test/fixtures/releases");
 const NAMES = (await readdir(RELEASES))
@@ -172,14 +179,14 @@ describe.each(NAMES)("data of %s", (name) => {
     await withLeft(name, async (dataDir, left) => {
       const before = await expectSteps(dataDir);
       for (let round = 0; round < 6; round++) {
-        const child = Bun.spawn([process.execPath, "src/main.ts", "serve", "--data", dataDir, "--port", "0"], {
+        const child = Bun.spawn([...testCommand(), "serve", "--data", dataDir, "--port", "0"], {
           cwd: repositoryRoot,
           env: { PATH: process.env["PATH"] ?? "" },
           stdout: "ignore",
           stderr: "ignore",
         });
         // From before the database is opened to after it is changed.
-        await Bun.sleep(round * 120);
+        await Bun.sleep(round * 80);
         child.kill("SIGKILL");
         await child.exited;
         const steps = stepsOf(dataDir);
