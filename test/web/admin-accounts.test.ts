@@ -17,210 +17,214 @@ async function rowSays(page: Page, name: string, words: string): Promise<void> {
   await page.getByRole("row", { name }).getByText(words, { exact: true }).first().waitFor();
 }
 
-describeWeb("the administration of accounts", (web) => {
-  let admin: Account;
-  beforeAll(async () => {
-    admin = await web.server().addUser(["--admin", "--name", "Root"]);
-  });
+describeWeb(
+  "the administration of accounts",
+  (web) => {
+    let admin: Account;
+    beforeAll(async () => {
+      admin = await web.server().addUser(["--admin", "--name", "Root"]);
+    });
 
-  test("is for administrators alone", async () => {
-    const page = await web.open({ as: await web.account(), path: "/admin/users" });
-    await page.getByText("For administrators only").waitFor();
-    expect(await page.getByRole("link", { name: "Administration" }).count()).toBe(0);
-    await web.lookAt(page, "admin-refused");
-  });
+    test("is for administrators alone", async () => {
+      const page = await web.open({ as: await web.account(), path: "/admin/users" });
+      await page.getByText("For administrators only").waitFor();
+      expect(await page.getByRole("link", { name: "Administration" }).count()).toBe(0);
+      await web.lookAt(page, "admin-refused");
+    });
 
-  test("finds, sorts and filters users, by an address that can be kept", async () => {
-    const [ada, grace] = [await web.account("Ada Finder"), await web.account("Grace Finder")];
-    await admin.client.request("PATCH", `/api/admin/users/${grace.id}`, { json: { disabled: true } });
-    const page = await web.open({ as: admin });
-    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Administration" }).click();
-    await page.getByRole("link", { name: "Users", exact: true }).click();
-    await page.getByRole("searchbox", { name: "Search by name or e-mail" }).pressSequentially("finder");
-    await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor();
-    await page.getByRole("rowheader", { name: "Root" }).waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Name", exact: true }).click();
-    // The second press turns round what the first one has sorted.
-    await page.locator('th[aria-sort="ascending"]', { hasText: "Name" }).waitFor();
-    await page.getByRole("button", { name: "Name", exact: true }).click();
-    await page.waitForURL("**sort=name&order=desc**");
-    await page.locator('th[aria-sort="descending"]').waitFor();
-    await page.waitForFunction(() => document.querySelector("tbody th")?.textContent?.includes("Grace"));
-    await web.lookAt(page, "admin-users");
-    await page.getByLabel("State").selectOption("Disabled");
-    await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor({ state: "detached" });
-    await page.reload();
-    await page.getByRole("rowheader", { name: grace.email }).waitFor();
-    expect(await page.getByRole("rowheader", { name: ada.email }).count()).toBe(0);
-  });
+    test("finds, sorts and filters users, by an address that can be kept", async () => {
+      const [ada, grace] = [await web.account("Ada Finder"), await web.account("Grace Finder")];
+      await admin.client.request("PATCH", `/api/admin/users/${grace.id}`, { json: { disabled: true } });
+      const page = await web.open({ as: admin });
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Administration" }).click();
+      await page.getByRole("link", { name: "Users", exact: true }).click();
+      await page.getByRole("searchbox", { name: "Search by name or e-mail" }).pressSequentially("finder");
+      await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor();
+      await page.getByRole("rowheader", { name: "Root" }).waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Name", exact: true }).click();
+      // The second press turns round what the first one has sorted.
+      await page.locator('th[aria-sort="ascending"]', { hasText: "Name" }).waitFor();
+      await page.getByRole("button", { name: "Name", exact: true }).click();
+      await page.waitForURL("**sort=name&order=desc**");
+      await page.locator('th[aria-sort="descending"]').waitFor();
+      await page.waitForFunction(() => document.querySelector("tbody th")?.textContent?.includes("Grace"));
+      await web.lookAt(page, "admin-users");
+      await page.getByLabel("State").selectOption("Disabled");
+      await page.getByRole("rowheader", { name: "Ada Finder" }).waitFor({ state: "detached" });
+      await page.reload();
+      await page.getByRole("rowheader", { name: grace.email }).waitFor();
+      expect(await page.getByRole("rowheader", { name: ada.email }).count()).toBe(0);
+    });
 
-  test("makes an account with a password, or with a link for its owner", async () => {
-    const page = await web.open({ as: admin, path: "/admin/users" });
-    const [first, second] = [freshEmail(), freshEmail()];
-    await page.getByRole("button", { name: "New user" }).click();
-    const dialog = page.getByRole("dialog", { name: "New user" });
-    await dialog.getByLabel("E-mail").fill(admin.email);
-    await web.lookAt(page, "admin-new-user");
-    await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.getByRole("alert").getByText("e-mail", { exact: false }).waitFor();
-    await dialog.getByLabel("E-mail").fill(first);
-    await dialog.getByLabel("Password (may be empty)").fill("correct horse battery");
-    await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.waitFor({ state: "detached" });
-    const signedIn = await admin.client.post("/api/auth/signin", { email: first, password: "correct horse battery" });
-    expect(signedIn.status).toBe(200);
+    test("makes an account with a password, or with a link for its owner", async () => {
+      const page = await web.open({ as: admin, path: "/admin/users" });
+      const [first, second] = [freshEmail(), freshEmail()];
+      await page.getByRole("button", { name: "New user" }).click();
+      const dialog = page.getByRole("dialog", { name: "New user" });
+      await dialog.getByLabel("E-mail").fill(admin.email);
+      await web.lookAt(page, "admin-new-user");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      await dialog.getByRole("alert").getByText("e-mail", { exact: false }).waitFor();
+      await dialog.getByLabel("E-mail").fill(first);
+      await dialog.getByLabel("Password (may be empty)").fill("correct horse battery");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      await dialog.waitFor({ state: "detached" });
+      const signedIn = await admin.client.post("/api/auth/signin", { email: first, password: "correct horse battery" });
+      expect(signedIn.status).toBe(200);
 
-    await page.getByRole("button", { name: "New user" }).click();
-    await dialog.getByLabel("E-mail").fill(second);
-    await dialog.getByLabel("Role").selectOption("Viewer");
-    await dialog.getByRole("button", { name: "Create" }).click();
-    const link = page.getByRole("dialog", { name: `A link for ${second}` });
-    expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
-    await web.lookAt(page, "admin-password-link");
-    await link.getByRole("button", { name: "Done" }).click();
-    await link.waitFor({ state: "detached" });
-    const found = await admin.client.get(`/api/admin/users?search=${encodeURIComponent(second)}`);
-    expect(found.strings("data.users", "role")).toEqual(["viewer"]);
-  });
+      await page.getByRole("button", { name: "New user" }).click();
+      await dialog.getByLabel("E-mail").fill(second);
+      await dialog.getByLabel("Role").selectOption("Viewer");
+      await dialog.getByRole("button", { name: "Create" }).click();
+      const link = page.getByRole("dialog", { name: `A link for ${second}` });
+      expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
+      await web.lookAt(page, "admin-password-link");
+      await link.getByRole("button", { name: "Done" }).click();
+      await link.waitFor({ state: "detached" });
+      const found = await admin.client.get(`/api/admin/users?search=${encodeURIComponent(second)}`);
+      expect(found.strings("data.users", "role")).toEqual(["viewer"]);
+    });
 
-  test("changes role, plan and quota, by keyboard", async () => {
-    const account = await web.account("Edith Edited");
-    const page = await web.open({ as: admin, path: "/admin/users?find=Edith" });
-    await page.getByRole("button", { name: "Actions for Edith Edited" }).press("Enter");
-    // The menu takes the focus a frame after it is drawn.
-    await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
-    await page.getByRole("menuitem", { name: "Edit" }).press("Enter");
-    const dialog = page.getByRole("dialog", { name: "Edit Edith Edited" });
-    await dialog.getByLabel("Role").selectOption("Administrator");
-    await dialog.getByLabel("Plan", { exact: true }).selectOption("Pro");
-    await dialog.getByRole("radio", { name: "Its own" }).check();
-    await dialog.getByLabel("Gigabytes").fill("2.5");
-    await web.lookAt(page, "admin-edit-user");
-    await dialog.getByLabel("Gigabytes").press("Enter");
-    await prove(page, admin.password);
-    await dialog.waitFor({ state: "detached" });
-    const now = await admin.client.get(`/api/admin/users/${account.id}`);
-    expect(now.at("data.role")).toBe("admin");
-    expect(now.at("data.plan")).toBe("pro");
-    expect(now.at("data.quota")).toBe(2.5 * 1024 ** 3);
-    await rowSays(page, "Edith Edited", "Administrator");
-  });
+    test("changes role, plan and quota, by keyboard", async () => {
+      const account = await web.account("Edith Edited");
+      const page = await web.open({ as: admin, path: "/admin/users?find=Edith" });
+      await page.getByRole("button", { name: "Actions for Edith Edited" }).press("Enter");
+      // The menu takes the focus a frame after it is drawn.
+      await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
+      await page.getByRole("menuitem", { name: "Edit" }).press("Enter");
+      const dialog = page.getByRole("dialog", { name: "Edit Edith Edited" });
+      await dialog.getByLabel("Role").selectOption("Administrator");
+      await dialog.getByLabel("Plan", { exact: true }).selectOption("Pro");
+      await dialog.getByRole("radio", { name: "Its own" }).check();
+      await dialog.getByLabel("Gigabytes").fill("2.5");
+      await web.lookAt(page, "admin-edit-user");
+      await dialog.getByLabel("Gigabytes").press("Enter");
+      await prove(page, admin.password);
+      await dialog.waitFor({ state: "detached" });
+      const now = await admin.client.get(`/api/admin/users/${account.id}`);
+      expect(now.at("data.role")).toBe("admin");
+      expect(now.at("data.plan")).toBe("pro");
+      expect(now.at("data.quota")).toBe(2.5 * 1024 ** 3);
+      await rowSays(page, "Edith Edited", "Administrator");
+    });
 
-  test("gives an account another e-mail, and what was shared with it before where it is the user's own", async () => {
-    const account = await web.account("Ellen Elsewhere");
-    const email = freshEmail();
-    const file = await admin.client.storedId("waits");
-    expect((await admin.client.post(`/api/files/${file}/shares`, { user: email })).status).toBe(201);
-    const page = await web.open({ as: admin, path: "/admin/users?find=Elsewhere" });
-    await choose(page, "Ellen Elsewhere", "Edit");
-    const dialog = page.getByRole("dialog", { name: "Edit Ellen Elsewhere" });
-    const ownsEmail = dialog.getByLabel("The new e-mail is this user's own", { exact: false });
-    expect(await ownsEmail.count()).toBe(0);
-    await dialog.getByLabel("E-mail", { exact: true }).fill(email);
-    await ownsEmail.check();
-    await web.lookAt(page, "admin-edit-email");
-    await dialog.getByRole("button", { name: "Save" }).click();
-    await prove(page, admin.password);
-    await dialog.waitFor({ state: "detached" });
-    expect((await account.client.get("/api/shares/received")).list("data.shares")).toHaveLength(1);
-  });
+    test("gives an account another e-mail, and what was shared with it before where it is the user's own", async () => {
+      const account = await web.account("Ellen Elsewhere");
+      const email = freshEmail();
+      const file = await admin.client.storedId("waits");
+      expect((await admin.client.post(`/api/files/${file}/shares`, { user: email })).status).toBe(201);
+      const page = await web.open({ as: admin, path: "/admin/users?find=Elsewhere" });
+      await choose(page, "Ellen Elsewhere", "Edit");
+      const dialog = page.getByRole("dialog", { name: "Edit Ellen Elsewhere" });
+      const ownsEmail = dialog.getByLabel("The new e-mail is this user's own", { exact: false });
+      expect(await ownsEmail.count()).toBe(0);
+      await dialog.getByLabel("E-mail", { exact: true }).fill(email);
+      await ownsEmail.check();
+      await web.lookAt(page, "admin-edit-email");
+      await dialog.getByRole("button", { name: "Save" }).click();
+      await prove(page, admin.password);
+      await dialog.waitFor({ state: "detached" });
+      expect((await account.client.get("/api/shares/received")).list("data.shares")).toHaveLength(1);
+    });
 
-  test("sets passwords, ends sessions, disables and enables", async () => {
-    const account = await web.account("Sam Stopped");
-    const page = await web.open({ as: admin, path: "/admin/users?find=Stopped" });
-    await choose(page, "Sam Stopped", "Set a password");
-    const password = page.getByRole("dialog", { name: "Set a password for Sam Stopped" });
-    await password.getByLabel("Password", { exact: true }).fill("another long password");
-    await password.getByRole("button", { name: "Save" }).click();
-    // Asked this once; the rest follows within ten minutes.
-    await prove(page, admin.password);
-    await password.waitFor({ state: "detached" });
-    expect((await account.client.get("/api/files")).status).toBe(401);
-    const signIn = () =>
-      admin.client.post("/api/auth/signin", { email: account.email, password: "another long password" });
-    expect((await signIn()).status).toBe(200);
+    test("sets passwords, ends sessions, disables and enables", async () => {
+      const account = await web.account("Sam Stopped");
+      const page = await web.open({ as: admin, path: "/admin/users?find=Stopped" });
+      await choose(page, "Sam Stopped", "Set a password");
+      const password = page.getByRole("dialog", { name: "Set a password for Sam Stopped" });
+      await password.getByLabel("Password", { exact: true }).fill("another long password");
+      await password.getByRole("button", { name: "Save" }).click();
+      // Asked this once; the rest follows within ten minutes.
+      await prove(page, admin.password);
+      await password.waitFor({ state: "detached" });
+      expect((await account.client.get("/api/files")).status).toBe(401);
+      const signIn = () =>
+        admin.client.post("/api/auth/signin", { email: account.email, password: "another long password" });
+      expect((await signIn()).status).toBe(200);
 
-    await choose(page, "Sam Stopped", "Sessions and devices");
-    const sessions = page.getByRole("dialog", { name: "Where Sam Stopped is signed in" });
-    await sessions.getByRole("button", { name: /^End the session/ }).waitFor();
-    await web.lookAt(page, "admin-sessions");
-    await sessions.getByRole("button", { name: "End all sessions" }).click();
-    await sessions.getByText("Nowhere.").waitFor();
-    await page.keyboard.press("Escape");
+      await choose(page, "Sam Stopped", "Sessions and devices");
+      const sessions = page.getByRole("dialog", { name: "Where Sam Stopped is signed in" });
+      await sessions.getByRole("button", { name: /^End the session/ }).waitFor();
+      await web.lookAt(page, "admin-sessions");
+      await sessions.getByRole("button", { name: "End all sessions" }).click();
+      await sessions.getByText("Nowhere.").waitFor();
+      await page.keyboard.press("Escape");
 
-    await choose(page, "Sam Stopped", "Disable");
-    await page.getByRole("alertdialog").getByRole("button", { name: "Disable" }).click();
-    await rowSays(page, "Sam Stopped", "Disabled");
-    expect((await signIn()).status).toBe(403);
-    await choose(page, "Sam Stopped", "Enable");
-    await rowSays(page, "Sam Stopped", "Enabled");
-    expect((await signIn()).status).toBe(200);
+      await choose(page, "Sam Stopped", "Disable");
+      await page.getByRole("alertdialog").getByRole("button", { name: "Disable" }).click();
+      await rowSays(page, "Sam Stopped", "Disabled");
+      expect((await signIn()).status).toBe(403);
+      await choose(page, "Sam Stopped", "Enable");
+      await rowSays(page, "Sam Stopped", "Enabled");
+      expect((await signIn()).status).toBe(200);
 
-    await choose(page, "Sam Stopped", "Link to set a password");
-    const link = page.getByRole("dialog", { name: "A link for Sam Stopped" });
-    expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
-  });
+      await choose(page, "Sam Stopped", "Link to set a password");
+      const link = page.getByRole("dialog", { name: "A link for Sam Stopped" });
+      expect(await link.getByLabel("Link").inputValue()).toContain("/reset-password?token=");
+    });
 
-  test("removes a device of somebody else once it is clear who asks", async () => {
-    const account = await web.account("Paula Phone");
-    const phone = await registerDevice(web.server(), account, freshDeviceId(), { model: "Pixel of Paula" });
-    const page = await web.open({ as: admin, path: "/admin/users?find=Paula" });
-    await choose(page, "Paula Phone", "Sessions and devices");
-    const dialog = page.getByRole("dialog", { name: "Where Paula Phone is signed in" });
-    await dialog.getByRole("button", { name: "Remove the device Pixel of Paula" }).click();
-    await prove(page, admin.password);
-    await dialog.getByText("No devices.").waitFor();
-    expect((await phone.client.get("/api/files")).status).toBe(401);
-  });
+    test("removes a device of somebody else once it is clear who asks", async () => {
+      const account = await web.account("Paula Phone");
+      const phone = await registerDevice(web.server(), account, freshDeviceId(), { model: "Pixel of Paula" });
+      const page = await web.open({ as: admin, path: "/admin/users?find=Paula" });
+      await choose(page, "Paula Phone", "Sessions and devices");
+      const dialog = page.getByRole("dialog", { name: "Where Paula Phone is signed in" });
+      await dialog.getByRole("button", { name: "Remove the device Pixel of Paula" }).click();
+      await prove(page, admin.password);
+      await dialog.getByText("No devices.").waitFor();
+      expect((await phone.client.get("/api/files")).status).toBe(401);
+    });
 
-  test("leaves one's own sign-in to the settings", async () => {
-    const page = await web.open({ as: admin, path: "/admin/users?find=Root" });
-    await page.getByRole("button", { name: "Actions for Root" }).click();
-    for (const name of ["Set a password", "Link to set a password", "Sessions and devices", "Disable", "Delete"]) {
-      const item = page.getByRole("menuitem", { name, exact: true });
-      expect([name, await item.getAttribute("aria-disabled")]).toEqual([name, "true"]);
-    }
-    await page.getByRole("menuitem", { name: "Edit", exact: true }).click();
-    const dialog = page.getByRole("dialog", { name: "Edit Root" });
-    await dialog.getByText("are in your settings").waitFor();
-    expect(await dialog.getByLabel("E-mail").count()).toBe(0);
-    expect(await dialog.getByLabel("Role").count()).toBe(0);
-  });
+    test("leaves one's own sign-in to the settings", async () => {
+      const page = await web.open({ as: admin, path: "/admin/users?find=Root" });
+      await page.getByRole("button", { name: "Actions for Root" }).click();
+      for (const name of ["Set a password", "Link to set a password", "Sessions and devices", "Disable", "Delete"]) {
+        const item = page.getByRole("menuitem", { name, exact: true });
+        expect([name, await item.getAttribute("aria-disabled")]).toEqual([name, "true"]);
+      }
+      await page.getByRole("menuitem", { name: "Edit", exact: true }).click();
+      const dialog = page.getByRole("dialog", { name: "Edit Root" });
+      await dialog.getByText("are in your settings").waitFor();
+      expect(await dialog.getByLabel("E-mail").count()).toBe(0);
+      expect(await dialog.getByLabel("Role").count()).toBe(0);
+    });
 
-  test("deletes an account only when its e-mail was typed", async () => {
-    const account = await web.account("Dora Deleted");
-    const page = await web.open({ as: admin, path: "/admin/users?find=Dora" });
-    await choose(page, "Dora Deleted", "Delete");
-    const dialog = page.getByRole("dialog", { name: "Delete Dora Deleted?" });
-    const button = dialog.getByRole("button", { name: "Delete", exact: true });
-    await dialog.getByLabel(`To confirm, type ${account.email}`).fill("somebody else");
-    expect(await button.isDisabled()).toBe(true);
-    await web.lookAt(page, "admin-delete-user");
-    await dialog.getByLabel(`To confirm, type ${account.email}`).fill(account.email);
-    await button.click();
-    await prove(page, admin.password);
-    await dialog.waitFor({ state: "detached" });
-    await page.getByText("No users are like that").waitFor();
-    expect((await admin.client.get(`/api/admin/users/${account.id}`)).status).toBe(404);
-  });
+    test("deletes an account only when its e-mail was typed", async () => {
+      const account = await web.account("Dora Deleted");
+      const page = await web.open({ as: admin, path: "/admin/users?find=Dora" });
+      await choose(page, "Dora Deleted", "Delete");
+      const dialog = page.getByRole("dialog", { name: "Delete Dora Deleted?" });
+      const button = dialog.getByRole("button", { name: "Delete", exact: true });
+      await dialog.getByLabel(`To confirm, type ${account.email}`).fill("somebody else");
+      expect(await button.isDisabled()).toBe(true);
+      await web.lookAt(page, "admin-delete-user");
+      await dialog.getByLabel(`To confirm, type ${account.email}`).fill(account.email);
+      await button.click();
+      await prove(page, admin.password);
+      await dialog.waitFor({ state: "detached" });
+      await page.getByText("No users are like that").waitFor();
+      expect((await admin.client.get(`/api/admin/users/${account.id}`)).status).toBe(404);
+    });
 
-  test("invites, and takes an invitation back", async () => {
-    const page = await web.open({ as: admin, path: "/admin/invites" });
-    await page.getByText("Nobody has been invited yet").waitFor();
-    await web.lookAt(page, "admin-invites-empty");
-    await page.getByRole("button", { name: "Invite somebody" }).click();
-    const dialog = page.getByRole("dialog", { name: "Invite somebody" });
-    await dialog.getByLabel("E-mail (may be empty)").fill("guest@example.org");
-    await dialog.getByLabel("Good for").selectOption("30 days");
-    await web.lookAt(page, "admin-invite");
-    await dialog.getByRole("button", { name: "Invite" }).click();
-    const ready = page.getByRole("dialog", { name: "The invitation is ready" });
-    expect(await ready.getByLabel("Link").inputValue()).toContain("/invite?token=");
-    await ready.getByRole("button", { name: "Done" }).click();
-    await rowSays(page, "guest@example.org", "Open");
-    await web.lookAt(page, "admin-invites");
-    await page.getByRole("button", { name: "Take back" }).click();
-    await page.getByRole("alertdialog").getByRole("button", { name: "Take back" }).click();
-    await page.getByText("Nobody has been invited yet").waitFor();
-  });
-});
+    test("invites, and takes an invitation back", async () => {
+      const page = await web.open({ as: admin, path: "/admin/invites" });
+      await page.getByText("Nobody has been invited yet").waitFor();
+      await web.lookAt(page, "admin-invites-empty");
+      await page.getByRole("button", { name: "Invite somebody" }).click();
+      const dialog = page.getByRole("dialog", { name: "Invite somebody" });
+      await dialog.getByLabel("E-mail (may be empty)").fill("guest@example.org");
+      await dialog.getByLabel("Good for").selectOption("30 days");
+      await web.lookAt(page, "admin-invite");
+      await dialog.getByRole("button", { name: "Invite" }).click();
+      const ready = page.getByRole("dialog", { name: "The invitation is ready" });
+      expect(await ready.getByLabel("Link").inputValue()).toContain("/invite?token=");
+      await ready.getByRole("button", { name: "Done" }).click();
+      await rowSays(page, "guest@example.org", "Open");
+      await web.lookAt(page, "admin-invites");
+      await page.getByRole("button", { name: "Take back" }).click();
+      await page.getByRole("alertdialog").getByRole("button", { name: "Take back" }).click();
+      await page.getByText("Nobody has been invited yet").waitFor();
+    });
+  },
+  { hasAccounts: false },
+);

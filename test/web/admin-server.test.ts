@@ -3,111 +3,115 @@ import { beforeAll, expect, test } from "bun:test";
 import type { Account } from "../support/client.ts";
 import { describeWeb } from "./support/browser.ts";
 
-describeWeb("the administration of the server", (web) => {
-  let admin: Account;
-  beforeAll(async () => {
-    admin = await web.server().addUser(["--admin", "--name", "Root"]);
-  });
+describeWeb(
+  "the administration of the server",
+  (web) => {
+    let admin: Account;
+    beforeAll(async () => {
+      admin = await web.server().addUser(["--admin", "--name", "Root"]);
+    });
 
-  test("tells how the server stands", async () => {
-    const page = await web.open({ as: admin, path: "/admin" });
-    await page.waitForURL("**/admin/health");
-    await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
-    await page.getByText("Running since").waitFor();
-    await page.getByText(/^Larder \d/).waitFor();
-    await web.lookAt(page, "admin-health");
-  });
+    test("tells how the server stands", async () => {
+      const page = await web.open({ as: admin, path: "/admin" });
+      await page.waitForURL("**/admin/health");
+      await page.getByRole("heading", { level: 1, name: "Health" }).waitFor();
+      await page.getByText("Running since").waitFor();
+      await page.getByText(/^Larder \d/).waitFor();
+      await web.lookAt(page, "admin-health");
+    });
 
-  test("shows plans and where they are changed", async () => {
-    const page = await web.open({ as: admin, path: "/admin/plans" });
-    await page.getByRole("heading", { name: "Enterprise" }).waitFor();
-    await page.getByText("Default", { exact: true }).waitFor();
-    await page.getByText("larder.toml").waitFor();
-    await web.lookAt(page, "admin-plans");
-  });
+    test("shows plans and where they are changed", async () => {
+      const page = await web.open({ as: admin, path: "/admin/plans" });
+      await page.getByRole("heading", { name: "Enterprise" }).waitFor();
+      await page.getByText("Default", { exact: true }).waitFor();
+      await page.getByText("larder.toml").waitFor();
+      await web.lookAt(page, "admin-plans");
+    });
 
-  test("draws what is stored over time, and tells it as a table", async () => {
-    await admin.client.upload("a first file", { name: "first.txt" });
-    const page = await web.open({ as: admin, path: "/admin/storage" });
-    await page.locator(".u-wrap canvas").nth(3).waitFor();
-    expect(await page.getByRole("img", { name: /Counted: from/ }).count()).toBe(1);
-    await web.lookAt(page, "admin-storage");
-    await page.getByText("As a table").click();
-    await page.getByRole("table", { name: "Over time" }).getByRole("rowheader").first().waitFor();
-    await page.getByLabel("Period").selectOption("Last year");
-    await page.locator(".u-wrap canvas").nth(3).waitFor();
-  });
+    test("draws what is stored over time, and tells it as a table", async () => {
+      await admin.client.upload("a first file", { name: "first.txt" });
+      const page = await web.open({ as: admin, path: "/admin/storage" });
+      await page.locator(".u-wrap canvas").nth(3).waitFor();
+      expect(await page.getByRole("img", { name: /Counted: from/ }).count()).toBe(1);
+      await web.lookAt(page, "admin-storage");
+      await page.getByText("As a table").click();
+      await page.getByRole("table", { name: "Over time" }).getByRole("rowheader").first().waitFor();
+      await page.getByLabel("Period").selectOption("Last year");
+      await page.locator(".u-wrap canvas").nth(3).waitFor();
+    });
 
-  test("tells what would be drawn where the drawing can't be loaded, and draws when it can be", async () => {
-    const page = await web.open({ as: admin, path: "/admin/health" });
-    await page.getByText("Running since").waitFor();
-    await page.route("**/assets/**/uPlot*.js", (route) => route.abort());
-    await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: false, configurable: true }));
-    await page.getByRole("link", { name: "Storage" }).first().click();
-    await page.getByText("The drawing could not be loaded.").nth(3).waitFor();
-    await page.getByText(/Counted: from/).waitFor();
-    await web.lookAt(page, "admin-storage-offline");
-    await page.unroute("**/assets/**/uPlot*.js");
-    await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: true }));
-    await page.getByLabel("Period").selectOption("Last year");
-    await page.locator(".u-wrap canvas").nth(3).waitFor();
-    expect(await page.getByText("The drawing could not be loaded.").count()).toBe(0);
-  });
+    test("tells what would be drawn where the drawing can't be loaded, and draws when it can be", async () => {
+      const page = await web.open({ as: admin, path: "/admin/health" });
+      await page.getByText("Running since").waitFor();
+      await page.route("**/assets/**/uPlot*.js", (route) => route.abort());
+      await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: false, configurable: true }));
+      await page.getByRole("link", { name: "Storage" }).first().click();
+      await page.getByText("The drawing could not be loaded.").nth(3).waitFor();
+      await page.getByText(/Counted: from/).waitFor();
+      await web.lookAt(page, "admin-storage-offline");
+      await page.unroute("**/assets/**/uPlot*.js");
+      await page.evaluate(() => Object.defineProperty(navigator, "onLine", { value: true }));
+      await page.getByLabel("Period").selectOption("Last year");
+      await page.locator(".u-wrap canvas").nth(3).waitFor();
+      expect(await page.getByText("The drawing could not be loaded.").count()).toBe(0);
+    });
 
-  test("runs a job now, and tells what came of it", async () => {
-    const page = await web.open({ as: admin, path: "/admin/jobs" });
-    const row = page.getByRole("row", { name: /^trash/ });
-    await row.getByRole("button", { name: "Run now: trash" }).waitFor();
-    await web.lookAt(page, "admin-jobs");
-    await row.getByRole("button", { name: "Run now: trash" }).press("Enter");
-    await page.getByText("trash is done.").waitFor();
-    await row.getByText("Not yet").waitFor({ state: "detached" });
-  });
+    test("runs a job now, and tells what came of it", async () => {
+      const page = await web.open({ as: admin, path: "/admin/jobs" });
+      const row = page.getByRole("row", { name: /^trash/ });
+      await row.getByRole("button", { name: "Run now: trash" }).waitFor();
+      await web.lookAt(page, "admin-jobs");
+      await row.getByRole("button", { name: "Run now: trash" }).press("Enter");
+      await page.getByText("trash is done.").waitFor();
+      await row.getByText("Not yet").waitFor({ state: "detached" });
+    });
 
-  test("filters and exports the audit log", async () => {
-    const account = await web.account();
-    await admin.client.request("PATCH", `/api/admin/users/${account.id}`, { json: { name: "Renamed" } });
-    const page = await web.open({ as: admin, path: "/admin/audit" });
-    await page.getByRole("rowheader", { name: "user.change" }).first().waitFor();
-    await web.lookAt(page, "admin-audit");
-    await page.getByLabel("User (e-mail or id)").fill(account.email);
-    await page.getByLabel("Action").fill("user");
-    await page.getByLabel("Action").press("Enter");
-    await page.waitForURL("**action=user**");
-    await page.getByRole("rowheader", { name: "sign_up" }).waitFor({ state: "detached" });
-    expect(await page.getByRole("rowheader").allTextContents()).toEqual(["user.change"]);
-    await page.getByRole("button", { name: "Export" }).click();
-    const download = page.waitForEvent("download");
-    await page.getByRole("menuitem", { name: "Export as CSV" }).click();
-    expect((await download).suggestedFilename()).toMatch(/^larder-audit-.*\.csv$/);
-    await page.getByRole("button", { name: "Clear" }).click();
-    await page.getByRole("rowheader", { name: "sign_up" }).first().waitFor();
-    await page.getByLabel("Outcome").selectOption("Failed");
-    await page.getByRole("button", { name: "Apply" }).click();
-    await page.getByText("Nothing in the log is like that").waitFor();
-  });
+    test("filters and exports the audit log", async () => {
+      const account = await web.account();
+      await admin.client.request("PATCH", `/api/admin/users/${account.id}`, { json: { name: "Renamed" } });
+      const page = await web.open({ as: admin, path: "/admin/audit" });
+      await page.getByRole("rowheader", { name: "user.change" }).first().waitFor();
+      await web.lookAt(page, "admin-audit");
+      await page.getByLabel("User (e-mail or id)").fill(account.email);
+      await page.getByLabel("Action").fill("user");
+      await page.getByLabel("Action").press("Enter");
+      await page.waitForURL("**action=user**");
+      await page.getByRole("rowheader", { name: "sign_up" }).waitFor({ state: "detached" });
+      expect(await page.getByRole("rowheader").allTextContents()).toEqual(["user.change"]);
+      await page.getByRole("button", { name: "Export" }).click();
+      const download = page.waitForEvent("download");
+      await page.getByRole("menuitem", { name: "Export as CSV" }).click();
+      expect((await download).suggestedFilename()).toMatch(/^larder-audit-.*\.csv$/);
+      await page.getByRole("button", { name: "Clear" }).click();
+      await page.getByRole("rowheader", { name: "sign_up" }).first().waitFor();
+      await page.getByLabel("Outcome").selectOption("Failed");
+      await page.getByRole("button", { name: "Apply" }).click();
+      await page.getByText("Nothing in the log is like that").waitFor();
+    });
 
-  test("tells what readings of the store found", async () => {
-    const page = await web.open({ as: admin, path: "/admin/integrity" });
-    await page.getByText("Nothing was found wrong").waitFor();
-    await web.lookAt(page, "admin-integrity");
-    const ran = page.waitForResponse((answer) => answer.url().endsWith("/api/admin/jobs/scrub/run"));
-    await page.getByRole("button", { name: "Read now" }).click();
-    expect((await ran).status()).toBe(200);
-  });
+    test("tells what readings of the store found", async () => {
+      const page = await web.open({ as: admin, path: "/admin/integrity" });
+      await page.getByText("Nothing was found wrong").waitFor();
+      await web.lookAt(page, "admin-integrity");
+      const ran = page.waitForResponse((answer) => answer.url().endsWith("/api/admin/jobs/scrub/run"));
+      await page.getByRole("button", { name: "Read now" }).click();
+      expect((await ran).status()).toBe(200);
+    });
 
-  test("finds settings, and tells where each came from", async () => {
-    const page = await web.open({ as: admin, path: "/admin/config" });
-    await page.getByRole("checkbox", { name: "Only those that differ from the default" }).check();
-    await page
-      .getByRole("row", { name: /defaultPlan/ })
-      .getByText("LARDER_DEFAULT_PLAN", { exact: true })
-      .waitFor();
-    await web.lookAt(page, "admin-config");
-    await page.getByRole("searchbox", { name: "Search settings" }).fill("no such setting");
-    await page.getByText("No setting is like that").waitFor();
-  });
-});
+    test("finds settings, and tells where each came from", async () => {
+      const page = await web.open({ as: admin, path: "/admin/config" });
+      await page.getByRole("checkbox", { name: "Only those that differ from the default" }).check();
+      await page
+        .getByRole("row", { name: /defaultPlan/ })
+        .getByText("LARDER_DEFAULT_PLAN", { exact: true })
+        .waitFor();
+      await web.lookAt(page, "admin-config");
+      await page.getByRole("searchbox", { name: "Search settings" }).fill("no such setting");
+      await page.getByText("No setting is like that").waitFor();
+    });
+  },
+  { hasAccounts: false },
+);
 
 describeWeb(
   "the administration of a server whose bucket is away",

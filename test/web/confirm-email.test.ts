@@ -90,5 +90,5 @@ describeWeb(
       expect((await account.client.get("/api/users/profile")).at("data.emailVerified")).toBe(true);
     });
   },
-  { env },
+  { env, hasAccounts: false },
 );

@@ -49,7 +49,7 @@ describeWeb(
       await web.lookAt(page, "setup-gone");
     });
   },
-  { env: asItComes },
+  { env: asItComes, hasAccounts: false },
 );
 
 describeWeb(
@@ -69,5 +69,5 @@ describeWeb(
       await page.getByText("You are signed in").waitFor();
     });
   },
-  { env: asItComes },
+  { env: asItComes, hasAccounts: false },
 );

@@ -97,7 +97,7 @@ describeWeb(
       await page.waitForURL(/\/files$/);
     });
   },
-  { env: { LARDER_SIGNUP: "invite" } },
+  { env: { LARDER_SIGNUP: "invite" }, hasAccounts: false },
 );
 
 describeWeb(
@@ -113,7 +113,7 @@ describeWeb(
       expect(await page.getByRole("link", { name: "Make one" }).count()).toBe(0);
     });
   },
-  { env: { LARDER_SIGNUP: "closed" } },
+  { env: { LARDER_SIGNUP: "closed" }, hasAccounts: false },
 );
 
 /** Where nobody may sign up, the command line makes the first account. */

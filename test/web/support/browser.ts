@@ -44,7 +44,7 @@ export interface Web {
   open(options?: OpenOptions): Promise<Page>;
   /** Another page in the same profile: a second tab. */
   openTab(page: Page, path: string): Promise<Page>;
-  /** A fresh account with a client. */
+  /** An account that nobody has used, with a client. */
   account(name?: string): Promise<Account>;
   /** Screenshots in all sizes and schemes, and no fault that axe finds. */
   lookAt(page: Page, name: string): Promise<void>;
@@ -54,7 +54,7 @@ export interface Web {
 
 /**
  * Tests of pages. Where there is no Chromium they are skipped, and a line says so.
- * @param options how the server differs; its base path is part of every address
+ * @param options how the server differs; its base path is part of every address. It begins with accounts unless this says no
  */
 export function describeWeb(title: string, body: (web: Web) => void, options: ServerOptions = {}): void {
   const isPossible = findChromium() !== undefined;
@@ -85,7 +85,7 @@ class Harness implements Web {
   constructor(private readonly options: ServerOptions) {}
 
   async begin(): Promise<void> {
-    const server = await startServer(this.options);
+    const server = await startServer({ hasAccounts: true, ...this.options });
     try {
       this.running = { server, browser: await launchChromium() };
     } catch (error) {
@@ -104,8 +104,8 @@ class Harness implements Web {
     return this.running.server;
   }
 
-  async account(name = "Test User"): Promise<Account> {
-    return this.server().signUp({ name });
+  async account(name?: string): Promise<Account> {
+    return this.server().signUp(name === undefined ? {} : { name });
   }
 
   async open(options: OpenOptions = {}): Promise<Page> {
