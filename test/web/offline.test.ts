@@ -8,7 +8,7 @@ import { checksumOf, chooseFiles, stored, tray, untilTraySays, withFiles } from 
 describeWeb("a page on a bad line", (web) => {
   test("says that the server can't be reached, and goes on when it is back", async () => {
     const account = await web.account();
-    const page = await web.open({ as: account });
+    const page = await web.open({ as: account, isFirstVisit: true });
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.context().setOffline(true);
     await page
@@ -25,7 +25,7 @@ describeWeb("a page on a bad line", (web) => {
   });
 
   test("opens on a slow one, with its frame first", async () => {
-    const page = await web.open({ as: await web.account(), path: "/docs" });
+    const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
     const session = await page.context().newCDPSession(page);
     await session.send("Network.enable");
     await session.send("Network.emulateNetworkConditions", {
@@ -43,7 +43,7 @@ describeWeb("a page on a bad line", (web) => {
 
 describeWeb("a page of a version that the server doesn't have any more", (web) => {
   test("loads itself anew where a part of it is gone", async () => {
-    const page = await web.open({ as: await web.account() });
+    const page = await web.open({ as: await web.account(), isFirstVisit: true });
     await page.getByRole("heading", { level: 1 }).waitFor();
     const part = await losePart(page, "trash-page");
     page.on("request", (request) => {
@@ -56,7 +56,7 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
   });
 
   test("goes where the person went while it was being loaded", async () => {
-    const page = await web.open({ as: await web.account(), path: "/docs" });
+    const page = await web.open({ as: await web.account(), path: "/docs", isFirstVisit: true });
     const part = await losePart(page, "upload-tray");
     web.expectProblems(page, /dynamically imported module|preload/i);
     // By the page itself, as soon as it begins to load: from outside, a click would wait for that.
@@ -87,7 +87,7 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
 
   test("stays, and says what is missing, for whoever lets an upload end first", async () => {
     const account = await web.account();
-    const page = await web.open({ as: account });
+    const page = await web.open({ as: account, isFirstVisit: true });
     await page.getByRole("heading", { level: 1 }).waitFor();
     const isUploaded = Promise.withResolvers<void>();
     await page.route("**/api/tus**", async (route) => {
@@ -114,7 +114,7 @@ describeWeb("a page of a version that the server doesn't have any more", (web) =
 
 describeWeb("a part beside the page that can't be loaded", (web) => {
   test("is left out, which is told, and is there the next time", async () => {
-    const page = await web.open({ as: await web.account() });
+    const page = await web.open({ as: await web.account(), isFirstVisit: true });
     await page.getByRole("heading", { level: 1, name: "Files" }).waitFor();
     await page.route("**/assets/**/help-*.js", async (route) => {
       await page.context().setOffline(true);
@@ -135,7 +135,7 @@ describeWeb("a part beside the page that can't be loaded", (web) => {
 
   test("comes by itself when the line is back, where nobody asked for it", async () => {
     const account = await web.account();
-    const page = await web.open({ as: account, path: "/docs" });
+    const page = await web.open({ as: account, path: "/docs", isFirstVisit: true });
     const asked = Promise.withResolvers<void>();
     await page.route("**/assets/**/upload-tray-*.js", async (route) => {
       await page.context().setOffline(true);

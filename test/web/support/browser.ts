@@ -1,11 +1,20 @@
-// Pages in a real browser: one server and one Chromium for a test file, a fresh profile for each page. Whatever goes wrong
+// Pages in a real browser: one server and one Chromium for a test file, an empty profile for each page. Whatever goes wrong
 // unseen (an error in the console, a breach of the content policy, an answer 5xx) fails the test in which it happened.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import type {
+  Browser,
+  BrowserContext,
+  BrowserContextOptions,
+  ConsoleMessage,
+  Page,
+  Response,
+  WebError,
+} from "playwright-core";
 import type { Account } from "../../support/client.ts";
 import { dispose, type ServerOptions, startServer, type TestServer } from "../../support/server.ts";
 import { findChromium, launchChromium } from "./chromium.ts";
 import { lookAt } from "./look.ts";
+import { openProfile, type Profile } from "./profiles.ts";
 import { awaitRoutes } from "./route.ts";
 
 /** How long the browser is waited for, in milliseconds: generous, for a machine that does much else. */
@@ -17,6 +26,15 @@ export const SIZES = {
   phone: { width: 390, height: 844 },
   desktop: { width: 1280, height: 800 },
 } as const;
+
+/**
+ * Documents without scripts, by which a profile's process outlives the pages that use it: one with the opener policy of the
+ * application, one without a policy. Browsers give a page another process where its policy differs.
+ */
+const REST_PATHS = { application: "/manifest.webmanifest", other: "/health/live" } as const;
+
+/** Addresses that the application does not draw. */
+const OTHER_PAGES = /^\/(s|docs|invite|setup|confirm-email|reset-password)\b/;
 
 /** How a page is opened. */
 export interface OpenOptions {
@@ -34,13 +52,18 @@ export interface OpenOptions {
   readonly hasOwnClock?: boolean;
   /** Whatever else the browser's profile should be like. */
   readonly context?: BrowserContextOptions;
+  /**
+   * Gives the page a new profile: its browser has never loaded a file of the server. Otherwise it may be one that former
+   * tests used; of those, only the cache of responses is left.
+   */
+  readonly isFirstVisit?: boolean;
 }
 
 /** What the tests of a file have in common. */
 export interface Web {
   /** The server of this file. */
   server(): TestServer;
-  /** A page in a fresh profile, loaded. */
+  /** A page in an empty profile, loaded. */
   open(options?: OpenOptions): Promise<Page>;
   /** Another page in the same profile: a second tab. */
   openTab(page: Page, path: string): Promise<Page>;
@@ -71,16 +94,22 @@ export function describeWeb(title: string, body: (web: Web) => void, options: Se
   });
 }
 
-/** A profile, and what went wrong in it. */
-interface Profile {
+/** A profile that a test uses, and what went wrong in it. */
+interface UsedProfile {
   readonly context: BrowserContext;
   readonly problems: string[];
   readonly expected: RegExp[];
+  /** Ends the noting of problems. */
+  readonly unwatch: () => void;
+  /** Where it can be used again: by which options, and how it is emptied. */
+  readonly reusable?: { readonly key: string; readonly profile: Profile };
 }
 
 class Harness implements Web {
   private running: { readonly server: TestServer; readonly browser: Browser } | undefined;
-  private profiles: Profile[] = [];
+  private used: UsedProfile[] = [];
+  /** Empty profiles by their options. */
+  private readonly unused = new Map<string, Profile[]>();
 
   constructor(private readonly options: ServerOptions) {}
 
@@ -109,30 +138,10 @@ class Harness implements Web {
   }
 
   async open(options: OpenOptions = {}): Promise<Page> {
-    if (this.running === undefined) throw new Error("the browser did not start");
-    const { browser } = this.running;
-    const size = options.size ?? "desktop";
-    const context = await browser.newContext({
-      baseURL: this.baseUrl(options.host),
-      viewport: SIZES[size],
-      ...(size === "phone" && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
-      colorScheme: options.scheme ?? "light",
-      reducedMotion: "reduce",
-      locale: "en-GB",
-      timezoneId: "Europe/Berlin",
-      serviceWorkers: options.hasWorker === true ? "allow" : "block",
-      ...options.context,
-    });
-    // The newer chooser of Chromium can't be answered from outside: pages take the older one, as in other browsers.
-    await context.addInitScript(() =>
-      Object.defineProperty(window, "showOpenFilePicker", { value: undefined, writable: true }),
-    );
-    context.setDefaultTimeout(WAIT_MS_MAX);
-    context.setDefaultNavigationTimeout(WAIT_MS_MAX);
-    this.watch(context);
+    const { context, newPage } = await this.takeProfile(options);
     if (options.as !== undefined) await this.signIn(context, options.as, options.host);
     if (options.hasOwnClock === true) await context.clock.install();
-    const page = awaitRoutes(await context.newPage());
+    const page = awaitRoutes(await newPage());
     await page.goto(this.address(options.path ?? "/files", options.host));
     return page;
   }
@@ -148,17 +157,66 @@ class Harness implements Web {
   }
 
   expectProblems(page: Page, pattern: RegExp): void {
-    this.profiles.find(({ context }) => context === page.context())?.expected.push(pattern);
+    this.used.find(({ context }) => context === page.context())?.expected.push(pattern);
   }
 
   /** Ends the pages of a test. @throws where something went wrong in one of them */
   async closePages(): Promise<void> {
-    const profiles = this.profiles.splice(0);
-    await Promise.all(profiles.map(({ context }) => context.close()));
-    const problems = profiles.flatMap((profile) =>
+    const used = this.used.splice(0);
+    await Promise.all(used.map(async (profile) => this.giveBack(profile)));
+    const problems = used.flatMap((profile) =>
       profile.problems.filter((problem) => !profile.expected.some((pattern) => pattern.test(problem))),
     );
     expect(problems).toEqual([]);
+  }
+
+  /** An empty profile, noted as used by this test. */
+  private async takeProfile(options: OpenOptions): Promise<{ context: BrowserContext; newPage: () => Promise<Page> }> {
+    if (this.running === undefined) throw new Error("the browser did not start");
+    const { browser } = this.running;
+    const contextOptions = this.contextOptions(options);
+    // What a worker and a clock leave behind is not undone between tests.
+    if (
+      options.isFirstVisit === true ||
+      options.hasWorker === true ||
+      options.hasOwnClock === true ||
+      options.context
+    ) {
+      const context = await prepare(await browser.newContext(contextOptions));
+      this.watch(context);
+      return { context, newPage: () => context.newPage() };
+    }
+    const restPath = REST_PATHS[OTHER_PAGES.test(options.path ?? "") ? "other" : "application"];
+    const key = JSON.stringify([restPath, contextOptions]);
+    let profile = this.unused.get(key)?.pop();
+    if (profile === undefined) {
+      const context = await prepare(await browser.newContext(contextOptions));
+      profile = await openProfile(context, this.address(restPath, options.host));
+    }
+    this.watch(profile.context, { key, profile });
+    return { context: profile.context, newPage: () => profile.newPage() };
+  }
+
+  private async giveBack({ context, reusable, unwatch }: UsedProfile): Promise<void> {
+    if (reusable === undefined || !(await reusable.profile.clear())) return context.close();
+    unwatch();
+    const { key, profile } = reusable;
+    this.unused.set(key, [...(this.unused.get(key) ?? []), profile]);
+  }
+
+  private contextOptions(options: OpenOptions): BrowserContextOptions {
+    const size = options.size ?? "desktop";
+    return {
+      baseURL: this.baseUrl(options.host),
+      viewport: SIZES[size],
+      ...(size === "phone" && { hasTouch: true, isMobile: true, deviceScaleFactor: 2 }),
+      colorScheme: options.scheme ?? "light",
+      reducedMotion: "reduce",
+      locale: "en-GB",
+      timezoneId: "Europe/Berlin",
+      serviceWorkers: options.hasWorker === true ? "allow" : "block",
+      ...options.context,
+    };
   }
 
   private async signIn(context: BrowserContext, account: Account, host?: string): Promise<void> {
@@ -178,18 +236,31 @@ class Harness implements Web {
     return this.baseUrl(host) + path;
   }
 
-  private watch(context: BrowserContext): void {
-    const profile: Profile = { context, problems: [], expected: [] };
-    this.profiles.push(profile);
-    context.on("console", (message) => {
+  private watch(context: BrowserContext, reusable?: UsedProfile["reusable"]): void {
+    const problems: string[] = [];
+    const onConsole = (message: ConsoleMessage): void => {
       // Refused and failed requests are told by the answers themselves, below.
-      if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) {
-        profile.problems.push(`console: ${message.text()} (${message.location().url})`);
-      }
-    });
-    context.on("weberror", (error) => void profile.problems.push(`error: ${error.error().stack ?? error.error()}`));
-    context.on("response", (answer) => {
-      if (answer.status() >= 500) profile.problems.push(`answer: ${answer.status()} ${answer.url()}`);
-    });
+      if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+        problems.push(`console: ${message.text()} (${message.location().url})`);
+    };
+    const onError = (error: WebError): void => void problems.push(`error: ${error.error().stack ?? error.error()}`);
+    const onResponse = (answer: Response): void => {
+      if (answer.status() >= 500) problems.push(`answer: ${answer.status()} ${answer.url()}`);
+    };
+    context.on("console", onConsole).on("weberror", onError).on("response", onResponse);
+    const unwatch = (): void =>
+      void context.off("console", onConsole).off("weberror", onError).off("response", onResponse);
+    this.used.push({ context, problems, expected: [], unwatch, ...(reusable && { reusable }) });
   }
+}
+
+/** Gives a new profile what all have. */
+async function prepare(context: BrowserContext): Promise<BrowserContext> {
+  // The newer chooser of Chromium can't be answered from outside: pages take the older one, as in other browsers.
+  await context.addInitScript(() =>
+    Object.defineProperty(window, "showOpenFilePicker", { value: undefined, writable: true }),
+  );
+  context.setDefaultTimeout(WAIT_MS_MAX);
+  context.setDefaultNavigationTimeout(WAIT_MS_MAX);
+  return context;
 }
