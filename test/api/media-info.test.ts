@@ -6,7 +6,7 @@ import { testAllAnswers } from "../support/laws.ts";
 import { randomOf } from "../support/random.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 
 const EXIF = {
   IFD0: { Make: "Larder", Model: "Larder Cam 5" },

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => s3.stop());
 beforeEach(async () => {
   await s3.clear();
-  server = await startServer({ env: onDisk() });
+  server = await startServer({ env: onDisk(), hasAccounts: true });
   admin = await server.addUser(["--admin"]);
 }, 120_000);
 afterEach(() => dispose(server));

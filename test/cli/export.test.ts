@@ -6,7 +6,7 @@ import { mountingFails, mountTmpfs } from "../support/mounts.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 import { makeTree, readTree } from "../support/trees.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 let folder = "";
 let made = 0;
 

@@ -16,7 +16,7 @@ import {
 } from "../support/server.ts";
 import { makeTree, readTree } from "../support/trees.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 let folder = "";
 let made = 0;
 
