@@ -69,7 +69,7 @@ async function toldOf(client: Client, id: string): Promise<Answer> {
 }
 
 describe("media of GET /api/files/{id}", () => {
-  test("a photo tells time, place, camera, and its size as it is to be seen", async () => {
+  test.concurrent("a photo tells time, place, camera, and its size as it is to be seen", async () => {
     const { client } = await server().signUp();
     const stored = await client.stored(await photo(40, 20), { name: "photo.jpg", fields: { folder: "/m" } });
     const answer = await toldOf(client, stored.string("data.id"));
@@ -90,7 +90,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(answer.at("data.capturedAt")).toBe(stored.at("data.capturedAt"));
   });
 
-  test("a sound tells its length, title and artist", async () => {
+  test.concurrent("a sound tells its length, title and artist", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(wave("Lagoon song"), { name: "s.wav" });
     const answer = await toldOf(client, id);
@@ -99,7 +99,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(answer.at("data.media.artist")).toBe("Ann");
   });
 
-  test("searches find it: by camera, by the day, by title", async () => {
+  test.concurrent("searches find it: by camera, by the day, by title", async () => {
     const { client } = await server().signUp();
     const picture = await client.storedId(await photo(30, 10), { name: "p.jpg" });
     const sound = await client.storedId(wave(`Lagoon ${crypto.randomUUID()}`), { name: "s.wav" });
@@ -118,7 +118,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(await found("lagoon ann")).toEqual([sound]);
   });
 
-  test("a day that the device told wins over the picture's", async () => {
+  test.concurrent("a day that the device told wins over the picture's", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await photo(31, 11), {
       name: "p.jpg",
@@ -131,7 +131,7 @@ describe("media of GET /api/files/{id}", () => {
     expect(found.strings("data.files", "id")).toEqual([id]);
   });
 
-  test("the next content tells anew, the same content of another file the same", async () => {
+  test.concurrent("the next content tells anew, the same content of another file the same", async () => {
     const { client } = await server().signUp();
     const first = await photo(32, 12);
     const id = await client.storedId(first, { name: "a.jpg" });
@@ -142,7 +142,7 @@ describe("media of GET /api/files/{id}", () => {
     expect((await toldOf(client, id)).at("data.media.width")).toBe(48);
   });
 
-  test("broken and hostile contents tell nothing and harm nothing", async () => {
+  test.concurrent("broken and hostile contents tell nothing and harm nothing", async () => {
     const { client } = await server().signUp();
     const { bytes } = randomOf(1);
     const random = () => bytes(3000);
@@ -176,13 +176,13 @@ describe("media of GET /api/files/{id}", () => {
     for (const id of ids) expectStatus(await client.get(`/api/files/${id}`), 200);
   });
 
-  test("plain files tell nothing", async () => {
+  test.concurrent("plain files tell nothing", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId("text");
     expect((await client.get(`/api/files/${id}`)).at("data.media")).toBeNull();
   });
 
-  test("what waits survives a crash", async () => {
+  test.concurrent("what waits survives a crash", async () => {
     await withServer({}, async (own) => {
       const { client } = await own.signUp();
       const ids = [];
@@ -197,7 +197,7 @@ describe("media of GET /api/files/{id}", () => {
     });
   });
 
-  test("a public link says nothing of the place", async () => {
+  test.concurrent("a public link says nothing of the place", async () => {
     const { client } = await server().signUp();
     const id = await client.storedId(await photo(34, 14), { name: "p.jpg", fields: { isPublic: "true" } });
     const token = (await toldOf(client, id)).string("data.shareLink").split("/s/")[1] ?? "";
