@@ -138,7 +138,7 @@ describe("notices", () => {
 });
 
 describe("the way to the mail server", () => {
-  test("may be TLS from the begin", async () => {
+  test.concurrent("may be TLS from the begin", async () => {
     await withMail(
       async (own, taken) => {
         const { email } = await own.signUp();
@@ -149,7 +149,7 @@ describe("the way to the mail server", () => {
     );
   });
 
-  test("is refused where nobody vouches for the certificate: nothing is sent, and the password is kept", async () => {
+  test.concurrent("is refused where nobody vouches for the certificate: nothing is sent, and the password is kept", async () => {
     await withMail(
       async (own, taken) => {
         const { email } = await own.signUp();
@@ -162,7 +162,7 @@ describe("the way to the mail server", () => {
     );
   });
 
-  test("is refused where it can't be encrypted", async () => {
+  test.concurrent("is refused where it can't be encrypted", async () => {
     let hasSignedIn = false;
     await withMail(
       async (own, taken) => {
@@ -185,7 +185,7 @@ describe("the way to the mail server", () => {
     );
   });
 
-  test("stops the start where the password would go in the clear, or the settings are not whole", async () => {
+  test.concurrent("stops the start where the password would go in the clear, or the settings are not whole", async () => {
     const own = { ...settings(mails), LARDER_MAIL_SECURE: "none", LARDER_MAIL_HOST: "mail.example.test" };
     const start = (env: Record<string, string>) => withServer({ env }, async () => {});
     await expect(start(own)).rejects.toThrow(/in the clear/);
@@ -211,7 +211,7 @@ test("larder doctor says whether the mail server lets us in", async () => {
 });
 
 describe("what the mail server says", () => {
-  test("5xx: that mail is given up, the others come", async () => {
+  test.concurrent("5xx: that mail is given up, the others come", async () => {
     await withMail(async (own, taken) => {
       const [lost, found] = [await own.signUp(), await own.signUp()];
       taken.behaviourOf.set(lost.email, { status: 550, at: "recipient" });
@@ -224,7 +224,7 @@ describe("what the mail server says", () => {
     });
   });
 
-  test("the connection breaks within a mail: it comes again, as the same one", async () => {
+  test.concurrent("the connection breaks within a mail: it comes again, as the same one", async () => {
     await withMail(async (own, taken) => {
       const account = await own.signUp();
       taken.behaviours = ["cut"];
@@ -236,7 +236,7 @@ describe("what the mail server says", () => {
     });
   });
 
-  test("the password is wrong: mails wait until it is right", async () => {
+  test.concurrent("the password is wrong: mails wait until it is right", async () => {
     await withMail(async (own, taken) => {
       const right = taken.password;
       taken.password = "another one";
@@ -249,7 +249,7 @@ describe("what the mail server says", () => {
     });
   });
 
-  test("nothing, for a while and over a restart of ours: no mail is lost, none comes twice", async () => {
+  test.concurrent("nothing, for a while and over a restart of ours: no mail is lost, none comes twice", async () => {
     await withMail(async (own, taken) => {
       const account = await own.signUp();
       await taken.stop();
