@@ -1,5 +1,6 @@
 import { type Digest, toDigest } from "./digest.ts";
 import type { PrefixReply, PrefixRequest } from "./prefix-hash.worker.ts";
+import { canStartThread, requireDescriptors } from "../lib/descriptors.ts";
 
 /** What the first bytes of a file add up to. */
 export interface PrefixSums {
@@ -27,6 +28,7 @@ export class PrefixHasher {
    * What goes wrong shows when the whole is asked for.
    */
   ahead(key: string, path: string, toBytes: number): void {
+    if (this.#worker === undefined && !canStartThread()) return;
     this.#thread().postMessage({ kind: "ahead", key, path, toBytes } satisfies PrefixRequest);
   }
 
@@ -37,8 +39,9 @@ export class PrefixHasher {
   whole(key: string, path: string, toBytes: number): Promise<PrefixSums> {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
+      const thread = this.#thread();
       this.#pending.set(id, { resolve, reject });
-      this.#thread().postMessage({ id, kind: "whole", key, path, toBytes } satisfies PrefixRequest);
+      thread.postMessage({ id, kind: "whole", key, path, toBytes } satisfies PrefixRequest);
     });
   }
 
@@ -56,6 +59,7 @@ export class PrefixHasher {
 
   #thread(): Worker {
     if (this.#worker !== undefined) return this.#worker;
+    requireDescriptors();
     const worker = new Worker(new URL("./prefix-hash.worker.ts", import.meta.url).href, { smol: true });
     worker.onmessage = (event: MessageEvent<PrefixReply>) => this.#settle(event.data);
     worker.onerror = (event) => {

@@ -1,6 +1,7 @@
 import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import type { Bindable, ReadReply, ReadRequest, ReadStatement } from "./reader.worker.ts";
+import { requireDescriptors } from "../lib/descriptors.ts";
 
 /** A statement and, for the compiler alone, what it gives. */
 export interface Read<Result> extends ReadStatement {
@@ -60,9 +61,9 @@ export class Reader {
     }
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
+      this.#worker ??= this.#start();
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread answers with what the statements say
       this.#waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });
-      this.#worker ??= this.#start();
       this.#worker.postMessage({ id, path: this.#path, statements } satisfies ReadRequest);
     });
   }
@@ -76,6 +77,7 @@ export class Reader {
   }
 
   #start(): Worker {
+    requireDescriptors();
     const worker = new Worker(new URL("./reader.worker.ts", import.meta.url).href);
     worker.onmessage = (event: MessageEvent<ReadReply>) => this.#settle(event.data);
     const died = (why: string) => {

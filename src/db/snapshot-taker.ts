@@ -1,11 +1,13 @@
 import type { Snapshot } from "./snapshot.ts";
 import type { SnapshotReply, SnapshotRequest } from "./snapshot.worker.ts";
+import { requireDescriptors } from "../lib/descriptors.ts";
 
 /**
  * Copies the database off the event loop, in a thread of its own that ends with the copy.
  * @throws Error in the words of SQLite or the system, with its code: a full disk, say. The database is as it was.
  */
-export function takeSnapshotAside(request: SnapshotRequest): Promise<Snapshot> {
+export async function takeSnapshotAside(request: SnapshotRequest): Promise<Snapshot> {
+  requireDescriptors();
   const worker = new Worker(new URL("./snapshot.worker.ts", import.meta.url).href);
   return new Promise<Snapshot>((resolve, reject) => {
     worker.onmessage = (event: MessageEvent<SnapshotReply>) => {

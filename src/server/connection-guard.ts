@@ -8,13 +8,8 @@
  * way, and a reader that reads, however slowly, are never touched.
  */
 import type { Log } from "../lib/log.ts";
-import {
-  countOpenDescriptors,
-  endConnection,
-  listConnections,
-  readDescriptorLimit,
-  type TcpConnection,
-} from "./tcp-connections.ts";
+import { countOpenDescriptors, readDescriptorLimit } from "../lib/descriptors.ts";
+import { endConnection, listConnections, type TcpConnection } from "./tcp-connections.ts";
 
 /** What the guard watches over. */
 export interface GuardedListener {

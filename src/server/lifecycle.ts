@@ -200,7 +200,12 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   const scheduling = setTimeout(() => scheduler.start(), SCHEDULE_AFTER_MS);
   scheduling.unref();
   const copyWhenDue = () => {
-    if (services.snapshots.isDue()) void scheduler.runNow(SNAPSHOT_JOB);
+    try {
+      if (services.snapshots.isDue()) void scheduler.runNow(SNAPSHOT_JOB);
+    } catch (error) {
+      // Without a descriptor left the folder can't be read; the guard of connections has logged that, and makes room.
+      if (!isExhausted(error)) log.warn("The snapshots can't be read; will retry.", { error });
+    }
   };
   const copying = setInterval(copyWhenDue, SNAPSHOT_LOOK_MS);
   if (services.snapshots.list().length === 0) copyWhenDue();

@@ -3,7 +3,7 @@
  * no request has come yet, nobody else knows. Linux only; where the C library can't be asked, there are none to be seen.
  */
 import { dlopen, ptr } from "bun:ffi";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { listDescriptors } from "../lib/descriptors.ts";
 
 /** A connection that somebody made to a port of ours. */
 export interface TcpConnection {
@@ -14,8 +14,6 @@ export interface TcpConnection {
   /** Bytes that the other end has taken so far. */
   readonly takenBytes: bigint;
 }
-
-const FD_FOLDER = "/proc/self/fd";
 
 // The numbers of Linux, on x86-64 and arm64 alike.
 const SOL_SOCKET = 1;
@@ -36,28 +34,6 @@ const INFO_BYTES = 256;
 const ADDRESS_BYTES = 28;
 
 const libc = loadLibc();
-/** Remembered: Bun raises it as far as it may before anything of ours runs, and there may be no descriptor left to read it. */
-let descriptorLimit: number | undefined;
-
-/** How many files and sockets this process has open; undefined where that can't be told. Some microseconds. */
-export function countOpenDescriptors(): number | undefined {
-  const folder = statSync(FD_FOLDER, { throwIfNoEntry: false });
-  if (folder === undefined) return undefined;
-  // Since Linux 6.2 the size of the folder is their number.
-  return folder.size > 0 ? folder.size : listDescriptors().length;
-}
-
-/** How many it may have open; undefined where that can't be told. */
-export function readDescriptorLimit(): number | undefined {
-  if (descriptorLimit !== undefined) return descriptorLimit;
-  try {
-    const [, limit] = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
-    descriptorLimit = limit === undefined ? undefined : Number(limit);
-  } catch {
-    return undefined; // no /proc: another system than Linux
-  }
-  return descriptorLimit;
-}
 
 /** Open connections that were made to these ports. About a microsecond for each descriptor of this process. */
 export function listConnections(ports: ReadonlySet<number>): TcpConnection[] {
@@ -115,15 +91,6 @@ export function steerConnections(port: number, index: number): boolean {
     return libc.setsockopt(fd, SOL_SOCKET, ATTACH_REUSEPORT_CBPF, ptr(description), description.byteLength) === 0;
   }
   return false;
-}
-
-function listDescriptors(): number[] {
-  try {
-    return readdirSync(FD_FOLDER).map(Number);
-  } catch {
-    // Listing takes a descriptor, and there is none left: then all numbers are in use.
-    return Array.from({ length: readDescriptorLimit() ?? 0 }, (_, fd) => fd);
-  }
 }
 
 function loadLibc() {

@@ -1,6 +1,7 @@
 import { CONTROL, type WantedContent } from "./hash-file.ts";
 import type { FoundFault, HashReply, HashRequest } from "./hash.worker.ts";
 import type { Unlisted } from "./unlisted.ts";
+import { requireDescriptors } from "../../lib/descriptors.ts";
 
 /** How {@link HashReader} reads. */
 export interface HashReaderOptions {
@@ -99,6 +100,7 @@ export class HashReader {
   }
 
   #start(): Worker {
+    requireDescriptors();
     const worker = new Worker(new URL("./hash.worker.ts", import.meta.url).href, { smol: true });
     if (this.#options.isModest === true) worker.postMessage({ kind: "modest" } satisfies HashRequest);
     worker.onmessage = (event: MessageEvent<HashReply>) => this.#waiting.shift()?.resolve(event.data);
