@@ -8,7 +8,7 @@ const THREAD_DESCRIPTORS = 16;
 /** Remembered: Bun raises it as far as it may before anything of ours runs, and there may be no descriptor left to read it. */
 let descriptorLimit: number | undefined;
 
-/** How many files and sockets this process has open; undefined where that can't be told. Some microseconds. */
+/** How many files and sockets this process has open; undefined where that is unknown. Some microseconds. */
 export function countOpenDescriptors(): number | undefined {
   const folder = statSync(FD_FOLDER, { throwIfNoEntry: false });
   if (folder === undefined) return undefined;
@@ -16,7 +16,7 @@ export function countOpenDescriptors(): number | undefined {
   return folder.size > 0 ? folder.size : listDescriptors().length;
 }
 
-/** How many it may have open; undefined where that can't be told. */
+/** How many it may have open; undefined where that is unknown. */
 export function readDescriptorLimit(): number | undefined {
   if (descriptorLimit !== undefined) return descriptorLimit;
   try {

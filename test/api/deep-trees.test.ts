@@ -46,7 +46,7 @@ interface SyncData {
 
 /** All that synchronisation tells from nothing on. */
 async function syncAll(): Promise<number> {
-  let told = 0;
+  let count = 0;
   let token = "";
   for (;;) {
     const query = `limit=1000${token === "" ? "" : `&syncToken=${encodeURIComponent(token)}`}`;
@@ -55,9 +55,9 @@ async function syncAll(): Promise<number> {
     expect(answer.text.length).toBeLessThan(10_000_000);
     // Parsed once: a page has some megabytes.
     const { syncData } = answer.json as { syncData: SyncData };
-    told += syncData.changes.created.length + syncData.changes.updated.length;
+    count += syncData.changes.created.length + syncData.changes.updated.length;
     token = syncData.nextSyncToken;
-    if (!syncData.hasMore) return told;
+    if (!syncData.hasMore) return count;
   }
 }
 

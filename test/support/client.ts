@@ -45,7 +45,7 @@ export class Answer {
   }
 
   /**
-   * Parsed anew at each look: Bun's `toMatchObject` writes its matchers into what it compares.
+   * Parsed again at each look: Bun's `toMatchObject` writes its matchers into what it compares.
    *
    * @throws SyntaxError where the body is no JSON
    */

@@ -122,7 +122,7 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
           tag: "Shares",
           summary: "Change a share",
           description:
-            "null clears a field. Whoever has given its password must give it again. The link of a public file has no settings but its label. Without a confirmed e-mail a share can be tightened alone: what lets anybody do more is 403 email_unconfirmed.",
+            "null clears a field. Visitors who entered its password must enter it again. The link of a public file has no settings but its label. Without a confirmed e-mail a share can only be tightened: what lets anybody do more is 403 email_unconfirmed.",
           access: "writer",
           takesJson: true,
           data: ref("Share"),

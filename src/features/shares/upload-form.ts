@@ -164,8 +164,8 @@ export class DropBox {
     const { plan } = this.#options.limitsOf(owner);
     const message =
       of === "nodes"
-        ? "There is no room for more files where this one would go. Ask whoever sent you the link for room."
-        : "There is no room for this file where it would go. Send a smaller one, or ask whoever sent you the link for room.";
+        ? "There is no room for more files where this one would go. Ask the person who sent you the link for room."
+        : "There is no room for this file where it would go. Send a smaller one, or ask the person who sent you the link for room.";
     return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
   }
 
@@ -190,7 +190,7 @@ function full(leftBytesOfBox: number): AppError {
   return new AppError(
     "file_too_large",
     leftBytesOfBox === 0
-      ? "This drop box is full. Ask whoever sent you the link for more room."
+      ? "This drop box is full. Ask the person who sent you the link for more room."
       : `This drop box takes at most ${leftBytesOfBox} more bytes. Send a smaller file.`,
     { limit: leftBytesOfBox },
   );

@@ -144,15 +144,15 @@ export function apiAddress(path: `/api/${string}`, query: RequestOptions["query"
 /** Reads a failed response as the error it tells, whatever stands between page and server answered. */
 export async function readError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined);
-  const told = isRecord(body) ? body["error"] : undefined;
-  const inBody = isRecord(told) && isRecord(told["details"]) ? told["details"]["retryAfter"] : undefined;
+  const refusal = isRecord(body) ? body["error"] : undefined;
+  const inBody = isRecord(refusal) && isRecord(refusal["details"]) ? refusal["details"]["retryAfter"] : undefined;
   const retryAfter = Number(response.headers.get("retry-after") ?? inBody ?? Number.NaN);
   const answer = {
     status: response.status,
     retryAfterSeconds: Number.isFinite(retryAfter) && retryAfter >= 0 ? retryAfter : undefined,
   };
-  if (!isRecord(told)) return new ApiError(wordsForStatus(response.status), { ...answer, code: "UNKNOWN" });
-  const { message, code, details } = told;
+  if (!isRecord(refusal)) return new ApiError(wordsForStatus(response.status), { ...answer, code: "UNKNOWN" });
+  const { message, code, details } = refusal;
   return new ApiError(typeof message === "string" ? message : wordsForStatus(response.status), {
     ...answer,
     code: typeof code === "string" ? code : "UNKNOWN",

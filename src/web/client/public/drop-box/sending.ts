@@ -218,5 +218,5 @@ function wordsFor(error: Error | DetailedError): string {
   const status = statusOf(error);
   if (status === undefined) return "The server can't be reached. Check your connection, and try again.";
   const told = messageIn(responseTo(error)?.getBody() ?? "");
-  return told ?? `The server refused it with status ${status}. Try again, or ask whoever sent you the link.`;
+  return told ?? `The server refused it with status ${status}. Try again, or ask the person who sent you the link.`;
 }
