@@ -4,6 +4,7 @@ import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import {
   repositoryRoot,
@@ -13,6 +14,7 @@ import {
   testCommand,
   withServer,
 } from "../support/server.ts";
+import { stoppedServer } from "../support/stopped-server.ts";
 
 // Each starts several processes.
 setDefaultTimeout(60_000);
@@ -45,8 +47,13 @@ interface Summary {
   lost: { checksum: string; size: number; why: string; names: string[] }[];
 }
 
-async function backUp(data: string, dir: string, flags: string[] = []): Promise<{ code: number; summary: Summary }> {
-  const { code, stdout, stderr } = await runLarder(["backup", dir, "--json", ...flags, "--data", data]);
+async function backUp(
+  data: string,
+  dir: string,
+  flags: string[] = [],
+  run: typeof runLarder = runInProcess,
+): Promise<{ code: number; summary: Summary }> {
+  const { code, stdout, stderr } = await run(["backup", dir, "--json", ...flags, "--data", data]);
   if (stdout === "") throw new Error(`backup ended with ${code}: ${stderr}`);
   const summary: Summary = JSON.parse(stdout);
   return { code, summary };
@@ -70,6 +77,16 @@ async function expectDownloads(client: Client, files: Map<string, Uint8Array>): 
   }
 }
 
+/** A stopped server with eight files: good.txt, gone.txt, flipped.bin, whose content is given, and five more. */
+const withEightFiles = stoppedServer(async ({ client }) => {
+  const flipped = randomContent(100_000);
+  await client.storedId(flipped, { name: "flipped.bin" });
+  await client.storedId("gone", { name: "gone.txt" });
+  await client.storedId("good", { name: "good.txt" });
+  for (let index = 0; index < 5; index++) await client.storedId(randomContent(5_000), { name: `f${index}` });
+  return flipped;
+});
+
 describe("a backup", () => {
   test("put in place and started, is the server of its moment, in another place (D42)", async () => {
     await withServer({}, async (server) => {
@@ -81,7 +98,7 @@ describe("a backup", () => {
         files.set(await client.storedId(content, { name: `f${index}`, fields: { folder: "/Photos" } }), content);
       }
       const dir = join(await folder(), "backup");
-      const { code, summary } = await backUp(server.dataDir, dir);
+      const { code, summary } = await backUp(server.dataDir, dir, [], runLarder);
       expect({ code, ok: summary.ok, contents: summary.contents, new: summary.new }).toEqual({
         code: 0,
         ok: true,
@@ -103,7 +120,7 @@ describe("a backup", () => {
   });
 
   test("of the same state again writes no content", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       for (let index = 0; index < 5; index++) await client.storedId(randomContent(2_000), { name: `f${index}` });
       const dir = join(await folder(), "backup");
@@ -117,10 +134,7 @@ describe("a backup", () => {
   });
 
   test("of a stopped server whose database is as before adds no state", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("one", { name: "one" });
-      await server.stop();
+    await withEightFiles(async (server) => {
       const dir = join(await folder(), "backup");
       const first = await backUp(server.dataDir, dir);
       const second = await backUp(server.dataDir, dir);
@@ -129,7 +143,7 @@ describe("a backup", () => {
   });
 
   test("is made of a server that was killed", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("one", { name: "one" });
       await server.kill9();
@@ -139,7 +153,7 @@ describe("a backup", () => {
   });
 
   test("shares no file with the data directory, also where an earlier one was made with --link", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("linked", { name: "one" });
       // Beside the data, so on its file system.
@@ -169,7 +183,7 @@ describe("a backup", () => {
   });
 
   test("on the same file system repairs a content that was damaged in place", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const content = randomContent(40_000);
       const id = await client.storedId(content, { name: "one" });
@@ -190,7 +204,7 @@ describe("a backup", () => {
   });
 
   test("reports a damaged content by name and puts nothing over the good one that it has (D9)", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("good bytes", { name: "good.txt" });
       const dir = join(await folder(), "backup");
@@ -210,10 +224,7 @@ describe("a backup", () => {
   });
 
   test("says which content is missing, and is openable for the rest (D42)", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("there", { name: "there.txt" });
-      await client.storedId("gone", { name: "gone.txt" });
+    await withEightFiles(async (server) => {
       await rm(blobPath(server.dataDir, "gone"));
       const dir = join(await folder(), "backup");
       const { code, stderr } = await runLarder(["backup", dir, "--data", server.dataDir]);
@@ -221,13 +232,13 @@ describe("a backup", () => {
       expect(stderr).toContain("gone.txt");
       await withServer({ dataDir: dir }, async (copy) => {
         expect(copy.log).toContain("gone.txt");
-        expect(copy.log).not.toContain("there.txt");
+        expect(copy.log).not.toContain("good.txt");
       });
     });
   });
 
   test("goes on where it was broken off, and the former one opens meanwhile", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const dir = join(await folder(), "backup");
       await client.storedId("first", { name: "first" });
@@ -258,7 +269,7 @@ describe("a backup", () => {
   });
 
   test("keeps a number of states, and --prune removes what none of them needs", async () => {
-    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+    await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const { client } = await server.signUp();
       const dir = join(await folder(), "backup");
       const id = await client.storedId("short-lived", { name: "short" });
@@ -277,7 +288,7 @@ describe("a backup", () => {
   });
 
   test("is made beside uploads, deletions and collections, and opens whole each time", async () => {
-    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+    await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const { client } = await server.signUp();
       const base = await folder();
       const dir = join(base, "backup");
@@ -291,7 +302,7 @@ describe("a backup", () => {
       const load = [worker(1), worker(2), worker(3)];
       const copies: { dataDir: string; snapshot: string }[] = [];
       for (let round = 0; round < 4; round++) {
-        const made = backUp(server.dataDir, dir, ["--copy"]);
+        const made = backUp(server.dataDir, dir, ["--copy"], runLarder);
         while (Bun.peek.status(made) === "pending") await server.larder(["gc", "--now"]);
         const { code, summary } = await made;
         expect([code, summary.lost]).toEqual([0, []]);
@@ -311,9 +322,9 @@ describe("a backup", () => {
   }, 120_000);
 
   test("carries the keys for its user alone, and the configuration", async () => {
-    await withServer({ toml: 'signup = "open"\n' }, async (server) => {
+    await withServer({ hasAccounts: true, toml: 'signup = "open"\n' }, async (server) => {
       const dir = join(await folder(), "backup");
-      await backUp(server.dataDir, dir);
+      await backUp(server.dataDir, dir, [], runLarder);
       const modes = await Promise.all(
         ["secrets", "secrets/jwt.json", "larder.toml"].map(async (name) => (await stat(join(dir, name))).mode & 0o777),
       );
@@ -328,7 +339,7 @@ describe("a backup", () => {
 test("what lies in a bucket alone is brought along, so that the backup opens without the bucket", async () => {
   const s3 = await TestS3.start();
   try {
-    await withServer({ env: s3.settings }, async (server) => {
+    await withServer({ hasAccounts: true, env: s3.settings }, async (server) => {
       const admin = await server.addUser(["--admin"]);
       const content = randomContent(50_000);
       const id = await admin.client.storedId(content, { name: "far.bin" });
@@ -344,7 +355,7 @@ test("what lies in a bucket alone is brought along, so that the backup opens wit
       expect([code, stderr]).toEqual([0, ""]);
       expect(JSON.parse(stdout)).toMatchObject({ contents: 1, new: 1, lost: [] });
       const target = join(base, "restored");
-      expect((await runLarder(["restore", dir, "--data", target])).code).toBe(0);
+      expect((await runInProcess(["restore", dir, "--data", target])).code).toBe(0);
       await withServer({ dataDir: target }, async (restored) => {
         const { email, password } = admin;
         const answer = await restored.visitor.post("/api/auth/signin", { email, password });
@@ -359,10 +370,7 @@ test("what lies in a bucket alone is brought along, so that the backup opens wit
 
 describe("a backup whose own disk lost something", () => {
   test("gets contents again that are there by name, and cut short", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      const content = randomContent(50_000);
-      await client.storedId(content, { name: "cut.bin" });
+    await withEightFiles(async (server, _, content) => {
       const dir = join(await folder(), "backup");
       for (const flags of [["--copy"], []]) {
         await backUp(server.dataDir, dir, flags);
@@ -370,7 +378,7 @@ describe("a backup whose own disk lost something", () => {
         await rm(blobPath(dir, content));
         await writeFile(blobPath(dir, content), content.subarray(0, 10_000));
         const { code, summary } = await backUp(server.dataDir, dir, flags);
-        expect([code, summary.already, summary.new, summary.lost]).toEqual([0, 0, 1, []]);
+        expect([code, summary.already, summary.new, summary.lost]).toEqual([0, 7, 1, []]);
         expect(checksumOf(await readFile(blobPath(dir, content)))).toBe(checksumOf(content));
       }
       await rm(blobPath(dir, content));
@@ -382,24 +390,21 @@ describe("a backup whose own disk lost something", () => {
   });
 
   test("gets the state again whose digest is gone or another, though the database is as before", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("one", { name: "one" });
-      await server.stop();
+    await withEightFiles(async (server) => {
       const dir = join(await folder(), "backup");
       for (const spoil of [rm, async (path: string) => writeFile(path, "")]) {
         const { summary } = await backUp(server.dataDir, dir);
         await spoil(join(dir, "snapshots", `${summary.snapshot}.sha256`));
         const again = await backUp(server.dataDir, dir);
         expect(existsSync(join(dir, "snapshots", `${again.summary.snapshot}.sha256`))).toBe(true);
-        const { stdout } = await runLarder(["restore", "--json", "--data", dir]);
+        const { stdout } = await runInProcess(["restore", "--json", "--data", dir]);
         expect(JSON.parse(stdout).snapshots[0]).toMatchObject({ name: again.summary.snapshot, whole: true });
       }
     });
   });
 
   test("is told which state is damaged where contents are to be removed, and keeps them", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.storedId("one", { name: "one" });
       const dir = join(await folder(), "backup");
@@ -422,9 +427,7 @@ describe("a backup whose own disk lost something", () => {
 
 describe("--drill", () => {
   test("restores a backup aside, fetches files by the API, and leaves everything as it was", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      for (let index = 0; index < 8; index++) await client.storedId(randomContent(5_000), { name: `f${index}` });
+    await withEightFiles(async (server) => {
       const base = await folder();
       const dir = join(base, "backup");
       await backUp(server.dataDir, dir, ["--copy"]);
@@ -441,12 +444,7 @@ describe("--drill", () => {
   });
 
   test("finds a flipped bit and a missing content, and says which files they are", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      const content = randomContent(100_000);
-      await client.storedId(content, { name: "flipped.bin" });
-      await client.storedId("gone", { name: "gone.txt" });
-      await client.storedId("good", { name: "good.txt" });
+    await withEightFiles(async (server, _, content) => {
       const dir = join(await folder(), "backup");
       await backUp(server.dataDir, dir, ["--copy"]);
       const path = blobPath(dir, content);
@@ -463,9 +461,7 @@ describe("--drill", () => {
   });
 
   test("told to end, leaves neither keys and contents nor a server behind", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("one", { name: "one" });
+    await withEightFiles(async (server) => {
       const base = await folder();
       const dir = join(base, "backup");
       await backUp(server.dataDir, dir, ["--copy"]);
@@ -510,7 +506,7 @@ describe("a backup is refused", () => {
   });
 
   test("into the backup of another server (D5)", async () => {
-    await withServer({}, async (other) => {
+    await withServer({ hasAccounts: true }, async (other) => {
       const dir = join(await folder(), "backup");
       await backUp(server().dataDir, dir);
       const { code, stderr } = await runLarder(["backup", dir, "--data", other.dataDir]);
@@ -522,11 +518,11 @@ describe("a backup is refused", () => {
   test("into a data directory, one that lies in the other, and without a directory", async () => {
     const { dataDir } = server();
     const inside = await runLarder(["backup", join(dataDir, "b"), "--data", dataDir]);
-    const same = await runLarder(["backup", dataDir, "--data", dataDir]);
-    const none = await runLarder(["backup", "--data", dataDir]);
+    const same = await runInProcess(["backup", dataDir, "--data", dataDir]);
+    const none = await runInProcess(["backup", "--data", dataDir]);
     const link = join(await folder(), "link");
     await symlink(dataDir, link);
-    const linked = await runLarder(["backup", join(link, "b"), "--data", dataDir]);
+    const linked = await runInProcess(["backup", join(link, "b"), "--data", dataDir]);
     expect([inside.code, same.code, none.code, linked.code]).toEqual([2, 2, 2, 2]);
     expect(existsSync(join(dataDir, "b"))).toBe(false);
   });
@@ -543,8 +539,7 @@ describe("a backup is refused", () => {
   });
 
   test("of a damaged database; the former backup stays as it is, and the way back is told", async () => {
-    await withServer({}, async (server) => {
-      await server.signUp();
+    await withServer({ hasAccounts: true }, async (server) => {
       const dir = join(await folder(), "backup");
       await backUp(server.dataDir, dir);
       await server.stop();
@@ -562,7 +557,7 @@ describe("a backup is refused", () => {
   });
 
   test("where there is no data directory", async () => {
-    const { code, stderr } = await runLarder(["backup", await folder(), "--data", "/nonexistent/larder"]);
+    const { code, stderr } = await runInProcess(["backup", await folder(), "--data", "/nonexistent/larder"]);
     expect(code).toBe(2);
     expect(stderr).toContain("/nonexistent/larder");
   });

@@ -1,6 +1,6 @@
 // Commands run within the process of a test, from the source. Nearly all of what a command costs is the start of a process,
-// some 150 ms of processor time: here it costs some 20 ms. For mistakes and settings, of which there are many; that the
-// executable takes its words and gives its exit code, tests in test/cli show.
+// some 150 ms of processor time: here it costs 10 to 50 ms. For mistakes and settings, of which there are many, and for what
+// a test needs before that which it tries. Of every command, tests in test/cli ask the executable.
 import { tmpdir } from "node:os";
 import { runCli } from "../../src/cli/cli.ts";
 import type { CommandResult } from "./server.ts";
@@ -22,6 +22,12 @@ export async function runInProcess(
     ask: () => Promise.resolve(false),
     isInteractive: false,
   };
-  const code = await runCli(args, { terminal, environment: env, directory: tmpdir() });
-  return { code, stdout, stderr };
+  // As the executable sets it: what is made is for this user alone.
+  const mask = process.umask(0o077);
+  try {
+    const code = await runCli(args, { terminal, environment: env, directory: tmpdir() });
+    return { code, stdout, stderr };
+  } finally {
+    process.umask(mask);
+  }
 }

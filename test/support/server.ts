@@ -141,6 +141,11 @@ export class TestServer {
     return this.written;
   }
 
+  /** The environment of a command on this server's data directory. */
+  get commandEnv(): Record<string, string> {
+    return { ...defaultEnv, ...this.options.env, LARDER_DATA: this.dataDir };
+  }
+
   /** A client without credentials. */
   get visitor(): Client {
     return new Client(this);
@@ -216,10 +221,7 @@ export class TestServer {
 
   /** Runs a command of the same program on this server's data directory. */
   async larder(args: string[], options: { stdin?: string; env?: Record<string, string> } = {}): Promise<CommandResult> {
-    return runLarder(args, {
-      ...options,
-      env: { ...defaultEnv, ...this.options.env, LARDER_DATA: this.dataDir, ...options.env },
-    });
+    return runLarder(args, { ...options, env: { ...this.commandEnv, ...options.env } });
   }
 
   /** An account that nobody has used, made over HTTP where none is ready, with a client that carries its token. */
