@@ -2,11 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, link, mkdir, readdir, rm, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Account } from "../support/client.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { mountingFails, mountTmpfs, run } from "../support/mounts.ts";
 import {
   cleanEnv,
   dispose,
   repositoryRoot,
+  runLarder,
   sharedServer,
   startServer,
   temporaryDirectory,
@@ -44,8 +46,8 @@ describe("folders that lie too deep", () => {
   });
 
   test("and more files than the plan allows stop it, with exit 1", async () => {
-    await withServer({ env: { LARDER_PLANS_ENTERPRISE_MAX_NODES: "3" } }, async (own) => {
-      const account = await own.addUser([]);
+    await withServer({ hasAccounts: true, env: { LARDER_PLANS_ENTERPRISE_MAX_NODES: "3" } }, async (own) => {
+      const account = await own.signUp();
       const path = await source({ "a/1": "1", "a/2": "2", "a/3": "3", "a/4": "4" });
       for (const flags of [["--dry-run"], []]) {
         const { code, reasons } = await importing(account, path, flags, own);
@@ -70,14 +72,16 @@ interface Told {
   stderr: string;
 }
 
-/** An import that tells what it did as JSON; `reasons` by the name of the file. */
+/** An import that tells what it did as JSON; `reasons` by the name of the file. Within this process, beside the server. */
 async function importing(
   account: Pick<Account, "email">,
   path: string,
   flags: string[] = [],
   on: TestServer = server(),
+  run: typeof runLarder = runInProcess,
 ): Promise<Told> {
-  const { code, stdout, stderr } = await on.larder(["import", path, "--user", account.email, "--json", ...flags]);
+  const args = ["import", path, "--user", account.email, "--json", ...flags];
+  const { code, stdout, stderr } = await run(args, { env: on.commandEnv });
   if (stdout === "") throw new Error(`import ${path}: ${code} ${stderr}`);
   const report: Record<string, unknown> = JSON.parse(stdout);
   const list = report["list"] as { path: string; reason: string }[];
@@ -100,7 +104,7 @@ describe("import", () => {
   test("beside the running server: files, folders and times are there at once, and can be downloaded", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "photos/b.txt": "two", "photos/2026/c.txt": "three", "empty/": "" });
-    const { code, report } = await importing(account, path, ["--folder", "/from disk"]);
+    const { code, report } = await importing(account, path, ["--folder", "/from disk"], server(), runLarder);
     expect(code).toBe(0);
     expect(report).toMatchObject({ ok: true, imported: 3, importedBytes: 11, folders: 4, problems: 0 });
     const listed = await account.client.get(`/api/files?folder=${encodeURIComponent("/from disk")}&limit=100`);
@@ -118,11 +122,11 @@ describe("import", () => {
   });
 
   test("without a server, and the next start has everything", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const account = await own.signUp();
       await own.stop();
       const path = await source({ "a.txt": "one", "b/c.txt": "two" });
-      expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, imported: 2 });
+      expect((await importing(account, path, [], own, runLarder)).report).toMatchObject({ ok: true, imported: 2 });
       await own.start();
       const { client } = account;
       expect(await client.names("/b")).toEqual(["c.txt"]);
@@ -176,7 +180,7 @@ describe("import", () => {
     });
     expect(await account.client.names()).toEqual(["a.txt", "a (1).txt", "b.txt"].sort());
 
-    expect((await importing(account, path, ["--on-conflict", "version"])).report).toMatchObject({
+    expect((await importing(account, path, ["--on-conflict", "version"], server(), runLarder)).report).toMatchObject({
       imported: 1,
       versions: 1,
     });
@@ -262,19 +266,19 @@ describe("import", () => {
 
   test("holds the account to its quota: what fits is kept, the rest is told, and more room lets it go on", async () => {
     const { email } = await server().signUp();
-    await server().larder(["user", "set", email, "--quota", "25"]);
+    await runInProcess(["user", "set", email, "--quota", "25"], { env: server().commandEnv });
     const path = await source({ "a.txt": "0123456789", "b.txt": "123456789-", "c.txt": "23456789--" });
     const { code, report } = await importing({ email }, path);
     expect(code).toBe(1);
     expect(report).toMatchObject({ stopped: "quota_exceeded", imported: 2 });
-    await server().larder(["user", "set", email, "--quota", "none"]);
+    await runInProcess(["user", "set", email, "--quota", "none"], { env: server().commandEnv });
     expect((await importing({ email }, path)).report).toMatchObject({ ok: true, imported: 1, unchanged: 2 });
   });
 
   test("as a dry run does nothing, and tells what it would do", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "b/c.txt": "two" });
-    expect((await importing(account, path, ["--dry-run"])).report).toMatchObject({
+    expect((await importing(account, path, ["--dry-run"], server(), runLarder)).report).toMatchObject({
       dryRun: true,
       imported: 2,
       importedBytes: 6,
@@ -287,7 +291,10 @@ describe("import", () => {
     const path = join(server().dataDir, "..", `linked-${process.pid}`);
     await makeTree(path, { "a.txt": "linked content" });
     try {
-      expect((await importing(account, path, ["--link"])).report).toMatchObject({ ok: true, linked: 1 });
+      expect((await importing(account, path, ["--link"], server(), runLarder)).report).toMatchObject({
+        ok: true,
+        linked: 1,
+      });
       expect((await stat(join(path, "a.txt"))).nlink).toBe(2);
     } finally {
       await rm(path, { recursive: true });
@@ -301,7 +308,9 @@ describe("import", () => {
     const path = await source({ "a.txt": "the very same bytes" });
     for (let copy = 1; copy <= 30; copy++) await link(join(path, "a.txt"), join(path, `copy-${copy}.txt`));
     expect((await importing(account, path)).report).toMatchObject({ ok: true, imported: 31 });
-    expect((await importing(account, path, ["--checksum"])).report).toMatchObject({ unchanged: 31 });
+    expect((await importing(account, path, ["--checksum"], server(), runLarder)).report).toMatchObject({
+      unchanged: 31,
+    });
   });
 
   test("refuses what makes no sense, with a word about it", async () => {
@@ -317,8 +326,9 @@ describe("import", () => {
       [["import", path, "--user", email, "--on-conflict", "guess"], 2],
       [["import", path, "--user", email, "--folder", "relative"], 1],
     ];
+    expect((await server().larder(["import", path, "--user", email, "--on-conflict", "guess"])).code).toBe(2);
     for (const [args, wanted] of rows) {
-      const { code, stderr } = await server().larder(args);
+      const { code, stderr } = await runInProcess(args, { env: server().commandEnv });
       expect({ args, code, told: stderr.trim() !== "" }).toEqual({ args, code: wanted, told: true });
     }
   });
@@ -342,7 +352,7 @@ describe("an import that is killed", () => {
   const fileCount = 600;
 
   test("leaves whole files alone; the next one brings the rest, and the copy is exact", async () => {
-    await withServer({}, async (own) => {
+    await withServer({ hasAccounts: true }, async (own) => {
       const account = await own.signUp();
       const files: Record<string, string> = {};
       // Ten batches of rows.
@@ -417,7 +427,7 @@ describe("an import into a full disk", () => {
       try {
         const dataDir = join(small.path, "data");
         await mkdir(dataDir);
-        await withServer({ dataDir, env: { LARDER_MIN_FREE_SPACE: "1MB" } }, async (own) => {
+        await withServer({ dataDir, hasAccounts: true, env: { LARDER_MIN_FREE_SPACE: "1MB" } }, async (own) => {
           const account = await own.signUp();
           const path = await source({});
           for (let number = 0; number < 30; number++) {

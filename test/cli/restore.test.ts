@@ -1,9 +1,10 @@
-import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { chown, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Database } from "bun:sqlite";
-import { type Account, checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { checksumOf, Client, digestOf, randomContent } from "../support/client.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { registerDevice } from "../support/mobile.ts";
 import {
   repositoryRoot,
@@ -13,6 +14,7 @@ import {
   testCommand,
   withServer,
 } from "../support/server.ts";
+import { stoppedServer } from "../support/stopped-server.ts";
 
 // Each starts several processes.
 setDefaultTimeout(60_000);
@@ -35,8 +37,11 @@ function blobPath(data: string, content: string | Uint8Array): string {
   return join(data, "blobs", "sha256", digest.slice(0, 2), digest.slice(2, 4), digest);
 }
 
-async function restore(args: string[]): Promise<{ code: number; result: Record<string, unknown>; stderr: string }> {
-  const { code, stdout, stderr } = await runLarder(["restore", "--json", ...args]);
+async function restore(
+  args: string[],
+  run: typeof runLarder = runInProcess,
+): Promise<{ code: number; result: Record<string, unknown>; stderr: string }> {
+  const { code, stdout, stderr } = await run(["restore", "--json", ...args]);
   if (stdout === "") throw new Error(`restore ended with ${code}: ${stderr}`);
   return { code, result: JSON.parse(stdout), stderr };
 }
@@ -62,40 +67,31 @@ async function pipe(args: string[], input: string, output: string): Promise<numb
   return child.exited;
 }
 
-let firstStates: Promise<{ dataDir: string; account: Account }> | undefined;
-const firstFolder = await temporaryDirectory();
-afterAll(() => rm(firstFolder, { recursive: true, force: true }));
+/** A stopped server with two states: a snapshot with `first`, and its present database with `second` too. */
+const twoStates = stoppedServer(async ({ client }, server) => {
+  await client.storedId("first", { name: "first.txt" });
+  const dir = join(await temporaryDirectory(), "backup");
+  expect((await runInProcess(["backup", dir, "--data", server.dataDir])).code).toBe(0);
+  await client.storedId("second", { name: "second.txt" });
+  const [name = ""] = await snapshotNames(dir);
+  for (const suffix of ["", ".sha256"])
+    await cp(join(dir, "snapshots", name + suffix), join(server.dataDir, "snapshots", name + suffix));
+  await rm(join(dir, ".."), { recursive: true });
+});
 
-/** A directory with two states: a snapshot with `first`, and its present database with `second` too. */
-async function makeTwoStates(): Promise<{ dataDir: string; account: Account }> {
-  const dataDir = join(firstFolder, "data");
-  await mkdir(dataDir);
-  return withServer({ dataDir }, async (server) => {
-    const account = await server.signUp();
-    await account.client.storedId("first", { name: "first.txt" });
-    const dir = join(firstFolder, "backup");
-    expect((await runLarder(["backup", dir, "--data", dataDir])).code).toBe(0);
-    await account.client.storedId("second", { name: "second.txt" });
-    await server.stop();
-    const [name = ""] = await snapshotNames(dir);
-    for (const suffix of ["", ".sha256"])
-      await cp(join(dir, "snapshots", name + suffix), join(dataDir, "snapshots", name + suffix));
-    return { dataDir, account };
-  });
-}
+const goodContent = "what stands nowhere else";
 
-/** A stopped server on a copy of {@link makeTwoStates}: what a server leaves at a clean stop opens elsewhere as it is. */
-async function twoStates(use: (server: TestServer, account: Account) => Promise<void>): Promise<void> {
-  firstStates ??= makeTwoStates();
-  const { dataDir, account } = await firstStates;
-  const copy = join(await folder(), "data");
-  await cp(dataDir, copy, { recursive: true, preserveTimestamps: true });
-  const server = new TestServer(copy, {});
-  try {
-    await use(server, { ...account, client: new Client(server, account.token) });
-  } finally {
-    await server.kill9();
-  }
+/** A stopped server with two files, good.txt and bad.txt. */
+const withTwoFiles = stoppedServer(async ({ client }) => {
+  await client.storedId(goodContent, { name: "good.txt" });
+  await client.storedId("bad!", { name: "bad.txt" });
+});
+
+/** A backup of its data. */
+async function backUp({ dataDir }: TestServer, ...flags: string[]): Promise<string> {
+  const dir = join(await folder(), "backup");
+  expect((await runInProcess(["backup", dir, ...flags, "--data", dataDir])).code).toBe(0);
+  return dir;
 }
 
 describe("without a source", () => {
@@ -124,7 +120,7 @@ describe("without a source", () => {
   test("one goes back to a state, and from there to where one was", async () => {
     await twoStates(async (server, { email, password }) => {
       const name = (await snapshotNames(server.dataDir)).find((one) => one.includes("backup")) ?? "";
-      const { code, result } = await restore(["--snapshot", name, "--data", server.dataDir]);
+      const { code, result } = await restore(["--snapshot", name, "--data", server.dataDir], runLarder);
       expect([code, result["users"], result["files"], result["missing"]]).toEqual([0, 1, 1, 0]);
       await server.start();
       const past = await signIn(server, email, password);
@@ -169,7 +165,7 @@ describe("without a source", () => {
 
   test("a running server keeps it away, and so does a wrong name; nothing changes", async () => {
     await twoStates(async (server) => {
-      const wrong = await runLarder(["restore", "--snapshot", "nonsense", "--data", server.dataDir]);
+      const wrong = await runInProcess(["restore", "--snapshot", "nonsense", "--data", server.dataDir]);
       expect([wrong.code, wrong.stderr.includes("nonsense")]).toEqual([2, true]);
       await server.start();
       const running = await runLarder(["restore", "--snapshot", "newest", "--data", server.dataDir]);
@@ -192,15 +188,9 @@ describe("without a source", () => {
       const refused = await runLarder(["restore", "--database", broken, "--data", server.dataDir]);
       expect(refused.code).toBe(2);
       expect(refused.stderr).toContain("damaged");
-      await withServer({}, async (other) => {
-        await other.stop();
-        const foreign = await runLarder([
-          "restore",
-          "--database",
-          join(other.dataDir, "larder.db"),
-          "--data",
-          server.dataDir,
-        ]);
+      await withTwoFiles(async (other) => {
+        const database = join(other.dataDir, "larder.db");
+        const foreign = await runInProcess(["restore", "--database", database, "--data", server.dataDir]);
         expect(foreign.code).toBe(2);
         expect(foreign.stderr).toContain("store");
       });
@@ -214,13 +204,13 @@ describe("without a source", () => {
   });
 
   test("the very database of a crashed directory is taken in place, its log with it", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client, email, password } = await server.signUp();
       await client.storedId("in the log", { name: "log.txt" });
       await server.kill9();
       const copy = join(await folder(), "copy");
       await cp(server.dataDir, copy, { recursive: true });
-      expect((await runLarder(["restore", "--database", join(copy, "larder.db"), "--data", copy])).code).toBe(0);
+      expect((await runInProcess(["restore", "--database", join(copy, "larder.db"), "--data", copy])).code).toBe(0);
       await withServer({ dataDir: copy }, async (opened) => {
         const same = await signIn(opened, email, password);
         expect(await same.names("/")).toEqual(["log.txt"]);
@@ -258,10 +248,10 @@ describe("from a source", () => {
       const id = await client.storedId(big, { name: "big.bin" });
       await client.putContent(id, "second version");
       const base = await folder();
-      expect((await runLarder(["backup", join(base, "backup"), "--data", server.dataDir])).code).toBe(0);
+      expect((await runInProcess(["backup", join(base, "backup"), "--data", server.dataDir])).code).toBe(0);
       const check = async (source: string) => {
         const target = join(await folder(), "restored");
-        const { code, result } = await restore([source, "--data", target]);
+        const { code, result } = await restore([source, "--data", target], runLarder);
         expect(code).toBe(0);
         expect(result).toMatchObject({ ok: true, users: 1, files: 1, contents: 2 });
         await withServer({ dataDir: target }, async (restored) => {
@@ -280,12 +270,8 @@ describe("from a source", () => {
   });
 
   test("a damaged content is told by name and not brought (D42)", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("good", { name: "good.txt" });
-      await client.storedId("bad!", { name: "bad.txt" });
-      const dir = join(await folder(), "backup");
-      await runLarder(["backup", dir, "--copy", "--data", server.dataDir]);
+    await withTwoFiles(async (server) => {
+      const dir = await backUp(server, "--copy");
       await writeFile(blobPath(dir, "bad!"), "BAD!");
       const target = join(await folder(), "restored");
       const { code, stdout, stderr } = await runLarder(["restore", dir, "--data", target]);
@@ -298,20 +284,17 @@ describe("from a source", () => {
   });
 
   test("a directory that holds something is refused, and one whose restore was ended goes on", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("one", { name: "one.txt" });
-      const dir = join(await folder(), "backup");
-      await runLarder(["backup", dir, "--data", server.dataDir]);
+    await withTwoFiles(async (server) => {
+      const dir = await backUp(server);
       const target = await folder();
       await writeFile(join(target, "mine.txt"), "mine");
       const refused = await runLarder(["restore", dir, "--data", target]);
       expect([refused.code, refused.stderr.includes("not empty")]).toEqual([2, true]);
-      expect((await runLarder(["restore", dir, "--data", server.dataDir])).code).toBe(2);
+      expect((await runInProcess(["restore", dir, "--data", server.dataDir])).code).toBe(2);
       const begun = await folder();
       await mkdir(join(begun, "blobs"));
       await cp(join(dir, "blobs", ".larder-store"), join(begun, "blobs", ".larder-store"));
-      expect((await runLarder(["restore", dir, "--data", begun])).code).toBe(0);
+      expect((await runInProcess(["restore", dir, "--data", begun])).code).toBe(0);
     });
   });
 
@@ -325,9 +308,9 @@ describe("from a source", () => {
       await bert.client.storedId("of both", { name: "both.txt" });
       const dir = join(await folder(), "backup");
       await writeFile(join(server.dataDir, "larder.toml"), `logLevel = "info"\n`, { mode: 0o600 });
-      await runLarder(["backup", dir, "--data", server.dataDir]);
+      await runInProcess(["backup", dir, "--data", server.dataDir]);
       const target = join(await folder(), "restored");
-      const { code, result } = await restore([dir, "--user", anna.email, "--data", target]);
+      const { code, result } = await restore([dir, "--user", anna.email, "--data", target], runLarder);
       expect(code).toBe(0);
       expect(result).toMatchObject({ users: 1, files: 2, missing: 0, contents: 2, onlyUser: { erased: 1 } });
       expect(existsSync(blobPath(target, "bert's secret"))).toBe(false);
@@ -344,13 +327,13 @@ describe("from a source", () => {
         expect((await same.names("/")).toSorted()).toEqual(["anna.txt", "both.txt"]);
         expect((await same.get("/api/admin/stats")).status).toBe(200);
       });
-      const unknown = await runLarder(["restore", dir, "--user", "nobody@example.org", "--data", await folder()]);
+      const unknown = await runInProcess(["restore", dir, "--user", "nobody@example.org", "--data", await folder()]);
       expect(unknown.code).toBe(2);
     });
   });
 
   test("as a tar archive it comes back by restore -, and by tar itself", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client, email, password } = await server.signUp();
       const big = randomContent(3_000_001);
       const id = await client.storedId(big, { name: "big.bin" });
@@ -378,7 +361,7 @@ describe("from a source", () => {
     const base = await folder();
     const archive = join(base, "larder.tar");
     await Bun.write(archive, "any bytes");
-    const { code, stderr } = await runLarder(["restore", archive, "--data", join(base, "restored")]);
+    const { code, stderr } = await runInProcess(["restore", archive, "--data", join(base, "restored")]);
     expect(code).toBe(2);
     expect(stderr).toBe(
       `${archive} is a file. Give the directory of a backup; a tar archive comes on standard input: ` +
@@ -387,9 +370,7 @@ describe("from a source", () => {
   });
 
   test("an archive that was cut, or is none, is refused; one with other bytes is told of", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      await client.storedId("what will be changed in the archive", { name: "changed.txt" });
+    await withTwoFiles(async (server) => {
       const base = await folder();
       const archive = join(base, "larder.tar");
       await pipe(["backup", "-", "--data", server.dataDir], "/dev/null", archive);
@@ -400,7 +381,7 @@ describe("from a source", () => {
         expect(await pipe(["restore", "-", "--data", join(base, `from-${length}`)], cut, "/dev/null")).toBe(2);
       }
       const changed = join(base, "changed.tar");
-      const at = bytes.indexOf("what will be changed");
+      const at = bytes.indexOf(goodContent);
       bytes[at] = 0x57;
       await writeFile(changed, bytes);
       expect(await pipe(["restore", "-", "--data", join(base, "from-changed")], changed, "/dev/null")).toBe(1);
@@ -410,13 +391,10 @@ describe("from a source", () => {
   const isRoot = process.getuid?.() === 0;
 
   test.skipIf(!isRoot)("it opens as another user, under another path and host name (D42)", async () => {
-    await withServer({}, async (server) => {
-      const { client, email, password } = await server.signUp();
-      const id = await client.storedId("portable", { name: "p.txt" });
-      const dir = join(await folder(), "backup");
-      await runLarder(["backup", dir, "--copy", "--data", server.dataDir]);
+    await withTwoFiles(async (server, { email, password }) => {
+      const dir = await backUp(server, "--copy");
       const target = join(await folder(), "elsewhere");
-      await runLarder(["restore", dir, "--data", target]);
+      expect((await runInProcess(["restore", dir, "--data", target])).code).toBe(0);
       await chown(join(target, ".."), 65_534, 65_534);
       for (const name of ["", ...(await readdir(target, { recursive: true }))])
         await chown(join(target, name), 65_534, 65_534);
@@ -430,7 +408,8 @@ describe("from a source", () => {
       ];
       await withServer({ dataDir: target, prefix }, async (restored) => {
         const same = await signIn(restored, email, password);
-        expect((await same.get(`/api/files/${id}/download`)).text).toBe("portable");
+        const id = (await same.get("/api/files?search=good")).string("data.files.0.id");
+        expect((await same.get(`/api/files/${id}/download`)).text).toBe(goodContent);
       });
     });
   });
