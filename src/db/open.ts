@@ -4,13 +4,13 @@
  */
 import { Database, SQLiteError } from "bun:sqlite";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
-import * as schema from "./schema/schema.ts";
+import { LazyDatabase } from "./lazy-database.ts";
 
 /** The oldest SQLite that is trusted with a write-ahead log (D45). */
 export const SQLITE_MINIMUM = "3.51.3";
 
-/** Drizzle over our tables. Build a query once with `.prepare()` and keep it where it is called often. */
-export type Orm = BunSQLiteDatabase<typeof schema>;
+/** Drizzle. Build a query once with `.prepare()` and keep it where it is called often. */
+export type Orm = BunSQLiteDatabase;
 
 /** One open database: `sqlite` for statements where the plan matters, `orm` for the rest. */
 export interface Db {
@@ -40,7 +40,7 @@ const PRAGMAS_OF_CHANGES = ["foreign_keys=ON", "cache_size=-16384", "temp_store=
  * @param busyTimeoutMs how long one statement may block for another process's lock; commands wait long, the server hardly.
  */
 export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db {
-  const sqlite = new Database(path, { create: true, readwrite: true, strict: true });
+  const sqlite = new LazyDatabase(path, { create: true, readwrite: true, strict: true });
   const pragmas = [
     `busy_timeout=${busyTimeoutMs}`,
     "journal_mode=WAL",
@@ -56,14 +56,14 @@ export function openDatabase(path: string, busyTimeoutMs = BUSY_TIMEOUT_MS): Db 
 
 /** Opens an existing database for changes that are never committed. Never waits in place for another connection. */
 export function openForTrial(path: string): Database {
-  const sqlite = new Database(path, { readwrite: true, strict: true });
+  const sqlite = new LazyDatabase(path, { readwrite: true, strict: true });
   for (const pragma of ["busy_timeout=0", ...PRAGMAS_OF_CHANGES]) sqlite.run(`PRAGMA ${pragma}`);
   return sqlite;
 }
 
 /** Opens an existing database for reading only, for workers and for checks beside a running server. */
 export function openReadOnly(path: string): Db {
-  const sqlite = new Database(path, { readonly: true, strict: true });
+  const sqlite = new LazyDatabase(path, { readonly: true, strict: true });
   for (const pragma of ["busy_timeout=5000", "cache_size=-16384", "temp_store=MEMORY"]) sqlite.run(`PRAGMA ${pragma}`);
   return wrap(sqlite, true);
 }
@@ -83,7 +83,7 @@ function wrap(sqlite: Database, isReadOnly: boolean): Db {
   let seen = dataVersion.get()?.data_version;
   return {
     sqlite,
-    orm: drizzle(sqlite, { schema }),
+    orm: drizzle(sqlite),
     changedElsewhere() {
       const now = dataVersion.get()?.data_version;
       const hasChanged = now !== seen;

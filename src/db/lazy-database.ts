@@ -1,0 +1,114 @@
+/** Statements that SQLite compiles when they are first used. A server has five hundred, and most runs use few of them. */
+import { Database, type SQLQueryBindings, type Statement } from "bun:sqlite";
+
+/** A database whose `prepare` takes no time. That its SQL is wrong shows only when the statement is used. */
+export class LazyDatabase extends Database {
+  override prepare<Row, Params extends SQLQueryBindings | SQLQueryBindings[]>(sql: string, params?: Params) {
+    return new LazyStatement(() => super.prepare<Row, Params>(sql, params));
+  }
+}
+
+/** Compiles its SQL once, at the first use. */
+export class LazyStatement<Row, Params extends SQLQueryBindings[]> implements Statement<Row, Params> {
+  readonly #compile: () => Statement<Row, Params>;
+  #statement: Statement<Row, Params> | undefined;
+
+  constructor(compile: () => Statement<Row, Params>) {
+    this.#compile = compile;
+  }
+
+  get columnNames() {
+    return this.compiled().columnNames;
+  }
+
+  get columnTypes() {
+    return this.compiled().columnTypes;
+  }
+
+  get declaredTypes() {
+    return this.compiled().declaredTypes;
+  }
+
+  get isFinalized() {
+    return this.#statement?.isFinalized ?? false;
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- as in the interface, which leaves it untyped on purpose
+  get native(): any {
+    return this.compiled().native;
+  }
+
+  get paramsCount() {
+    return this.compiled().paramsCount;
+  }
+
+  get reader() {
+    return this.compiled().reader;
+  }
+
+  get readonly() {
+    return this.compiled().readonly;
+  }
+
+  /** The statement itself. @throws SQLiteError where its SQL is wrong */
+  compiled(): Statement<Row, Params> {
+    return (this.#statement ??= this.#compile());
+  }
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- as in the interface
+  as<T>(model: new (...args: any[]) => T) {
+    return this.compiled().as<T>(model);
+  }
+
+  all(...params: Params) {
+    return this.compiled().all(...params);
+  }
+
+  get(...params: Params) {
+    return this.compiled().get(...params);
+  }
+
+  iterate(...params: Params) {
+    return this.compiled().iterate(...params);
+  }
+
+  run(...params: Params) {
+    return this.compiled().run(...params);
+  }
+
+  values(...params: Params) {
+    return this.compiled().values(...params);
+  }
+
+  raw(...params: Params) {
+    return this.compiled().raw(...params);
+  }
+
+  safeIntegers(isEnabled: boolean): this;
+  safeIntegers(): boolean;
+  safeIntegers(isEnabled?: boolean): this | boolean {
+    if (isEnabled === undefined) return this.compiled().safeIntegers();
+    this.compiled().safeIntegers(isEnabled);
+    return this;
+  }
+
+  finalize() {
+    this.compiled().finalize();
+  }
+
+  toString() {
+    return this.compiled().toString();
+  }
+
+  toJSON() {
+    return this.compiled().toJSON();
+  }
+
+  [Symbol.iterator]() {
+    return this.compiled()[Symbol.iterator]();
+  }
+
+  [Symbol.dispose]() {
+    this.finalize();
+  }
+}
