@@ -8,6 +8,7 @@ import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { auditGuard } from "../features/audit/guard.ts";
 import { QueueWorker } from "../features/queue/worker.ts";
+import { findCopyStart } from "../features/store-journal/opened-copy.ts";
 import { withRetryAfter } from "../http/base.ts";
 import { BodyPaces } from "../http/body-pace.ts";
 import { LOCAL_PEER } from "../http/client-address.ts";
@@ -25,7 +26,6 @@ import { openNotifier, type Notifier } from "./notify.ts";
 import { observeRequests } from "./observe.ts";
 import { RequestStatistics } from "./request-statistics.ts";
 import { acquireServerLock } from "./lock.ts";
-import { mergeLater } from "./merge-later.ts";
 import { explainOpening } from "./open-storage.ts";
 import { openServices, type Services } from "./services.ts";
 import { QUICK_CHECK_JOB, REAP_JOB, SNAPSHOT_JOB, timetable } from "./timetable.ts";
@@ -105,7 +105,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   await services.tus.recover();
   limiter.load();
   services.reserve.take();
-  await mergeLater(services);
+  await mergeIfCopied(services);
   await services.users.renewEmailForms();
   await openUnconfirmed(services);
   await makeFirstAdministrator(services);
@@ -263,6 +263,14 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   await queueWorker.stop();
   await services.close({ takeSnapshot: true });
   return { how, port };
+}
+
+/** Brings an opened copy up to date. What that takes is loaded then alone: a start should be quick. */
+async function mergeIfCopied(services: Services): Promise<void> {
+  const copyStart = findCopyStart(services.sqlite);
+  if (copyStart === undefined) return;
+  const { mergeLater } = await import("./merge-later.ts");
+  await mergeLater(services, copyStart);
 }
 
 /** Without mail.verify nobody can confirm an address any more: what waits for that would wait for ever. */

@@ -8,7 +8,7 @@ import { Layout } from "../blobs/layout.ts";
 import { PasswordHasher } from "../features/auth/passwords.ts";
 import { mergeNewer, type NewerReport, newerWorkingFile } from "../features/store-journal/newer.ts";
 import { journalRoot } from "../features/store-journal/open.ts";
-import { type CopyStart, findCopyStart, forgetCopyStart } from "../features/store-journal/opened-copy.ts";
+import { type CopyStart, forgetCopyStart } from "../features/store-journal/opened-copy.ts";
 import { toTimestamp } from "../lib/clock.ts";
 import { newSecretToken } from "../lib/id.ts";
 import type { Log } from "../lib/log.ts";
@@ -18,11 +18,9 @@ import type { Services } from "./services.ts";
 /** Files that are missing are named up to here; the log has room for more important things. */
 const NAMED_MAX = 20;
 
-/** Merges the journal of a copy. Does nothing if no copy was opened, or its journal was merged before. */
-export async function mergeLater(services: Services): Promise<void> {
+/** Merges the journal of a copy, once. */
+export async function mergeLater(services: Services, copyStart: CopyStart): Promise<void> {
   const { sqlite, log, paths, writer, storeGuard } = services;
-  const copyStart = findCopyStart(sqlite);
-  if (copyStart === undefined) return;
   storeGuard.check();
   const root = journalRoot(paths.blobs);
   if (existsSync(root)) {

@@ -3,7 +3,6 @@
  * lies. Certificates are verified, and credentials never cross a network in the clear.
  */
 import { readFileSync } from "node:fs";
-import { createTransport } from "nodemailer";
 import ipaddr from "ipaddr.js";
 import { readPasswordFile } from "../../config/secrets.ts";
 import type { Config } from "../../config/settings.ts";
@@ -80,16 +79,17 @@ function smtpOptions(mail: Config["mail"], host: string) {
 
 class SmtpTransport implements MailTransport {
   readonly sender: Sender;
-  readonly #transport;
+  readonly #options: ReturnType<typeof smtpOptions>;
 
   constructor(options: ReturnType<typeof smtpOptions>, sender: Sender) {
     this.sender = sender;
-    this.#transport = createTransport(options);
+    this.#options = options;
   }
 
   async deliver(mail: StoredMail): Promise<MailOutcome> {
     try {
-      await this.#transport.sendMail({
+      const transport = await this.#open();
+      await transport.sendMail({
         from: this.sender.mailbox,
         // Not as text, which would be read as a list.
         to: { name: "", address: mail.recipient },
@@ -109,11 +109,18 @@ class SmtpTransport implements MailTransport {
 
   async probe(): Promise<string | undefined> {
     try {
-      await this.#transport.verify();
+      const transport = await this.#open();
+      await transport.verify();
       return undefined;
     } catch (error) {
       return describe(error);
     }
+  }
+
+  /** The library is loaded for the first mail: most servers send none, and a start should be quick. */
+  async #open() {
+    const { createTransport } = await import("nodemailer");
+    return createTransport(this.#options);
   }
 }
 

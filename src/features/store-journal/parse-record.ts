@@ -1,6 +1,6 @@
 /** Lines of objects, read with care: a file on a disk of years ago may say anything. Pure. */
-import { Type } from "@sinclair/typebox";
-import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import type { AccountRecord, FileRecord, FolderRecord, GoneRecord } from "./records.ts";
 
 const Milliseconds = Type.Integer({ minimum: 0 });
@@ -54,8 +54,8 @@ const Node = {
   bornAt: Type.Optional(Milliseconds),
   places: Type.Optional(Type.Array(Place)),
 };
-const Folder = TypeCompiler.Compile(Type.Object({ folder: Type.String({ minLength: 1 }), ...Node }));
-const File = TypeCompiler.Compile(
+const isFolder = checker(Type.Object({ folder: Type.String({ minLength: 1 }), ...Node }));
+const isFile = checker(
   Type.Object({
     file: Type.String({ minLength: 1 }),
     ...Node,
@@ -68,8 +68,8 @@ const File = TypeCompiler.Compile(
     tags: Type.Optional(Type.Array(Type.String())),
   }),
 );
-const Gone = TypeCompiler.Compile(Type.Object({ gone: Type.String({ minLength: 1 }) }));
-const Account = TypeCompiler.Compile(
+const isGone = checker(Type.Object({ gone: Type.String({ minLength: 1 }) }));
+const isAccount = checker(
   Type.Object({
     account: Type.String({ minLength: 1 }),
     email: Type.String({ minLength: 1 }),
@@ -87,18 +87,24 @@ const Account = TypeCompiler.Compile(
 
 /** A line about a node; undefined for anything else. */
 export function parseNodeRecord(given: unknown): FileRecord | FolderRecord | GoneRecord | undefined {
-  if (File.Check(given)) return given;
-  if (Folder.Check(given)) return given;
-  return Gone.Check(given) ? given : undefined;
+  if (isFile(given)) return given;
+  if (isFolder(given)) return given;
+  return isGone(given) ? given : undefined;
 }
 
 /** A line about an account; undefined for anything else. */
 export function parseAccountRecord(given: unknown): AccountRecord | undefined {
-  return Account.Check(given) ? given : undefined;
+  return isAccount(given) ? given : undefined;
 }
 
 /** The public id that a line is about. */
 export function idOf(record: FileRecord | FolderRecord | GoneRecord): string {
   if ("file" in record) return record.file;
   return "folder" in record ? record.folder : record.gone;
+}
+
+/** A check that is compiled when it is first needed: most starts read no line. */
+function checker<T extends TSchema>(schema: T): (given: unknown) => given is Static<T> {
+  let compiled: TypeCheck<T> | undefined;
+  return (given): given is Static<T> => (compiled ??= TypeCompiler.Compile(schema)).Check(given);
 }
