@@ -49,6 +49,9 @@ export interface Documentation {
   readonly requestBody?: Readonly<Record<string, unknown>>;
 }
 
+/** Where the generator of the document finds nothing, and Elysia merges nothing each time it passes the route on. */
+const DESCRIBE = "describe";
+
 const SIGNED_IN: readonly Reason[] = [
   "missing_token",
   "invalid_token",
@@ -113,8 +116,21 @@ function envelope(data: Schema): Schema {
   return { allOf: [ref("Success"), { required: ["data"], properties: { data } }] };
 }
 
-/** The `detail` of a route. Errors that any route may give are added by themselves. */
+/** The `detail` of a route. {@link describeRoutes} makes its description when the document is asked for. */
 export function documented(doc: Documentation) {
+  return { detail: { [DESCRIBE]: () => operationOf(doc) } as object };
+}
+
+/** Describes routes that say of themselves by {@link documented} what they do. Their `detail` is replaced. */
+export function describeRoutes(routes: readonly { readonly hooks: { detail?: object } }[]): void {
+  for (const { hooks } of routes) {
+    const describe: unknown = Object.entries(hooks.detail ?? {}).find(([key]) => key === DESCRIBE)?.[1];
+    if (typeof describe === "function") hooks.detail = describe();
+  }
+}
+
+/** An operation of the document. Errors that any route may give are added by themselves. */
+function operationOf(doc: Documentation): object {
   const json = doc.body ?? envelope(doc.data ?? { type: "object" });
   const success = {
     description: "Done",
@@ -142,26 +158,23 @@ export function documented(doc: Documentation) {
     })),
   ];
   return {
-    detail: {
-      tags: [doc.tag],
-      summary: doc.summary,
-      description: describe(doc),
-      ...(parameters.length > 0 && { parameters }),
-      ...(doc.requestBody !== undefined && { requestBody: doc.requestBody }),
-      // Elsewhere the document's own holds: any way to sign in.
-      ...(doc.access === "public" && { security: [] }),
-      responses: {
-        [doc.status ?? 200]: success,
-        ...Object.fromEntries(
-          Object.entries(doc.alsoAnswers ?? {}).map(([status, description]) => [
-            status,
-            { ...(Number(status) < 300 && success), description },
-          ]),
-        ),
-        ...failures(doc),
-      },
-      // The generator's own types are narrower than OpenAPI 3; the document as a whole is validated by a test.
-    } as object,
+    tags: [doc.tag],
+    summary: doc.summary,
+    description: describe(doc),
+    ...(parameters.length > 0 && { parameters }),
+    ...(doc.requestBody !== undefined && { requestBody: doc.requestBody }),
+    // Elsewhere the document's own holds: any way to sign in.
+    ...(doc.access === "public" && { security: [] }),
+    responses: {
+      [doc.status ?? 200]: success,
+      ...Object.fromEntries(
+        Object.entries(doc.alsoAnswers ?? {}).map(([status, description]) => [
+          status,
+          { ...(Number(status) < 300 && success), description },
+        ]),
+      ),
+      ...failures(doc),
+    },
   };
 }
 

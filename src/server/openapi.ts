@@ -1,6 +1,6 @@
 /** The OpenAPI document: made by the generator from the routes themselves, then tidied. */
 import { type AnyElysia, Elysia } from "elysia";
-import { sharedComponents, TAGS } from "../http/documented.ts";
+import { describeRoutes, sharedComponents, TAGS } from "../http/documented.ts";
 import { invariant } from "../lib/invariant.ts";
 import { VERSION } from "../version.ts";
 import { NAMED_SCHEMAS, REFERENCED_SCHEMAS } from "./openapi-schemas.ts";
@@ -25,6 +25,7 @@ const SIGN_IN = [{ bearer: [] }, { cookie: [] }, { apiKey: [] }];
 export async function documentOf(app: AnyElysia, server = "/"): Promise<unknown> {
   // Loaded when the document is first asked for: it needs a schema library, and a start should be quick.
   const { swagger } = await import("@elysiajs/swagger");
+  describeRoutes(app.routes);
   const generator = new Elysia()
     .use(
       swagger({
