@@ -6,7 +6,7 @@ import { constants, Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import type { Log } from "../lib/log.ts";
-import { MIGRATIONS, type Migration } from "./migrations.ts";
+import { MIGRATIONS, type Migration, SCHEMA } from "./migrations.ts";
 
 /** The database was written by a newer program, or by none that this one knows. */
 export class ForeignDatabaseError extends Error {
@@ -78,36 +78,57 @@ export function pendingMigrations(database: Database, known: readonly Migration[
 }
 
 /**
- * Runs what is pending and logs the rows of each table before and after.
+ * Makes a new database, or runs what is pending on an older one. Logs the rows of each table before and after.
  * @throws ForeignDatabaseError; MigrationError, its cause the SQLiteError, with the old state intact
  */
 export function migrate(database: Database, log: Log, known: readonly Migration[] = MIGRATIONS): void {
   const pending = pendingMigrations(database, known);
   if (pending.length === 0) return;
   const before = countRows(database);
-  database.transaction(() => runSteps(database, pending)).immediate();
+  const isNew = Object.keys(before).length === 0;
+  database
+    .transaction(() => (isNew && known === MIGRATIONS ? create(database) : runSteps(database, pending)))
+    .immediate();
   // Whoever looks at the file alone sees of which program it is.
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  const isNew = Object.keys(before).length === 0;
   log.info(isNew ? "The database was made." : "The database was brought up to date.", {
     steps: pending.map((migration) => migration.id),
     ...(isNew ? {} : { rowsBefore: before, rowsAfter: countRows(database) }),
   });
 }
 
-function runSteps(database: Database, steps: readonly Migration[]): void {
+/** Makes at once what all steps make one after the other: most of them have SQLite read its whole schema again. */
+function create(database: Database): void {
+  failAs("Making the database", () => {
+    database.run(SCHEMA);
+    for (const { id } of MIGRATIONS) noteStep(database, id);
+  });
+}
+
+/** Runs `steps` one after the other. @throws MigrationError at the first that fails; the caller's transaction undoes the others */
+export function runSteps(database: Database, steps: readonly Migration[]): void {
   database.run(
     "CREATE TABLE IF NOT EXISTS migrations (id TEXT PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT, WITHOUT ROWID",
   );
   for (const { id, sql } of steps) {
-    try {
+    failAs(`The step ${id} of its change`, () => {
       for (const statement of sql.split("--> statement-breakpoint")) database.run(statement);
-      database.run("INSERT INTO migrations (id, applied_at) VALUES (?, ?)", [id, Date.now()]);
-    } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
-      throw new MigrationError(`The step ${id} of its change failed: ${said}`, { cause: error });
-    }
+      noteStep(database, id);
+    });
   }
+}
+
+function failAs(what: string, run: () => void): void {
+  try {
+    run();
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new MigrationError(`${what} failed: ${said}`, { cause: error });
+  }
+}
+
+function noteStep(database: Database, id: string): void {
+  database.run("INSERT INTO migrations (id, applied_at) VALUES (?, ?)", [id, Date.now()]);
 }
 
 function appliedMigrations(database: Database): string[] {

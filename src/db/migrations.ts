@@ -1,6 +1,6 @@
 /**
  * The files of migrations/, in order, as text inside the executable. Released files are frozen: a change of the data
- * model is a new file and a new line here.
+ * model is a new file and a new line here. Then run: bun scripts/schema.ts
  */
 import init from "../../migrations/0000_init.sql" with { type: "text" };
 import devices from "../../migrations/0001_devices.sql" with { type: "text" };
@@ -34,6 +34,7 @@ import sessionOrigins from "../../migrations/0028_session_origins.sql" with { ty
 import bucketFindings from "../../migrations/0029_bucket_findings.sql" with { type: "text" };
 import storeJournalHistory from "../../migrations/0030_store_journal.sql" with { type: "text" };
 import unconfirmedAccounts from "../../migrations/0031_unconfirmed_accounts.sql" with { type: "text" };
+import schema from "../../migrations/schema.sql" with { type: "text" };
 
 /** One step of the data model. `id` is the file's name; the steps run in this order and never again. */
 export interface Migration {
@@ -76,3 +77,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: "0030_store_journal", sql: storeJournalHistory },
   { id: "0031_unconfirmed_accounts", sql: unconfirmedAccounts },
 ];
+
+/** Makes in an empty database what all steps leave there. Written by scripts/schema.ts. */
+export const SCHEMA: string = schema;

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
+import { migrate } from "../../../src/db/migrate.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { DailySamples } from "../../../src/features/admin/daily-samples.ts";
 import type { Counted } from "../../../src/features/admin/types.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -15,7 +15,7 @@ let uploads: number;
 
 beforeEach(() => {
   sqlite = new Database(":memory:", { strict: true });
-  createSchema(sqlite);
+  migrate(sqlite, silentLog);
   writer = new Writer(sqlite, silentLog);
   nowMs = Date.UTC(2026, 0, 30, 12);
   uploads = 10;

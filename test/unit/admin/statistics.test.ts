@@ -2,11 +2,11 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migrate } from "../../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
 import { Statistics } from "../../../src/features/admin/statistics.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 const NOW_MS = Date.UTC(2026, 5, 15);
 const DAY_MS = 86_400_000;
@@ -20,7 +20,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "larder-statistics-"));
   const path = join(folder, "larder.db");
   db = openDatabase(path);
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   reader = new Reader(path, silentLog);
   const queues = { mail: "SELECT count(*) AS waiting FROM mails WHERE finished_at IS NULL" };
   statistics = new Statistics({ reader, clock: { nowMs: () => NOW_MS }, queues });

@@ -1,3 +1,4 @@
+import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import type { EventOf } from "../../../src/events/catalogue.ts";
@@ -10,7 +11,6 @@ import { PasskeyService } from "../../../src/features/passkeys/service.ts";
 import { TwoFactorService } from "../../../src/features/two-factor/service.ts";
 import { UserService } from "../../../src/features/users/service.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 /** An hour in ms. */
 export const HOUR_MS = 60 * 60 * 1000;
@@ -24,7 +24,7 @@ export const PASSWORD = "correct horse battery";
 /** All that signs somebody in, over an empty database with one account, and a clock to be moved. */
 export async function openCredentials() {
   const db = openDatabase(":memory:");
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   const writer = new Writer(db.sqlite, silentLog);
   const clock = { ms: Date.UTC(2026, 0, 1), nowMs: () => clock.ms };
   const events = new Events();

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import type { EventName } from "../../../src/events/catalogue.ts";
@@ -11,7 +12,6 @@ import type { DeviceInfo } from "../../../src/features/devices/types.ts";
 import { buildPlans } from "../../../src/features/plans/plans.ts";
 import { UserService } from "../../../src/features/users/service.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 const START_MS = Date.UTC(2026, 0, 1);
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -21,7 +21,7 @@ const PHONE = { deviceId: "phone", platform: "android", model: "Pixel 9" };
 /** One user of the plan free, and a clock to be moved. */
 async function setUp() {
   const db = openDatabase(":memory:");
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   const writer = new Writer(db.sqlite, silentLog);
   const clock = { ms: START_MS, nowMs: () => clock.ms };
   const passwords = new PasswordHasher({ memoryCost: 8, timeCost: 1 });

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migrate } from "../../../src/db/migrate.ts";
 import { type Digest, digestToBytes, toDigest } from "../../../src/blobs/digest.ts";
 import { Layout } from "../../../src/blobs/layout.ts";
 import { Writer } from "../../../src/db/transaction.ts";
@@ -12,7 +13,6 @@ import { BlobRows } from "../../../src/features/integrity/blob-rows.ts";
 import { Scrub } from "../../../src/features/integrity/scrub.ts";
 import { Integrity } from "../../../src/features/integrity/service.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const NOW_MS = Date.UTC(2030, 0, 1);
@@ -36,7 +36,7 @@ beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), "larder-scrub-"));
   sqlite = new Database(join(folder, "larder.db"), { create: true, strict: true });
   sqlite.run("PRAGMA synchronous=OFF");
-  createSchema(sqlite);
+  migrate(sqlite, silentLog);
   rows = new BlobRows(sqlite);
   const layout = new Layout(folder);
   const events = new Events();

@@ -3,10 +3,11 @@ import { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migrate } from "../../../src/db/migrate.ts";
+import { silentLog } from "../../../src/lib/log.ts";
 import { digestToBytes, toDigest } from "../../../src/blobs/digest.ts";
 import { HashReader } from "../../../src/features/integrity/hash-reader.ts";
 import { countUnlisted } from "../../../src/features/integrity/unlisted.ts";
-import { createSchema } from "../../support/database.ts";
 
 let folder: string;
 let sqlite: Database;
@@ -14,7 +15,7 @@ let sqlite: Database;
 beforeEach(() => {
   folder = fs.mkdtempSync(join(tmpdir(), "larder-unlisted-"));
   sqlite = new Database(join(folder, "larder.db"), { create: true, strict: true });
-  createSchema(sqlite);
+  migrate(sqlite, silentLog);
 });
 afterEach(() => {
   sqlite.close();

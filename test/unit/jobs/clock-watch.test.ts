@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { ClockWatch } from "../../../src/jobs/clock-watch.ts";
 import { type Job, Scheduler } from "../../../src/jobs/scheduler.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 const START_MS = Date.UTC(2026, 0, 2, 10, 30);
 const HOUR = 3_600_000;
@@ -13,7 +13,7 @@ const DAY = 24 * HOUR;
 /** A server's memory, its clock and the time that really passes. */
 function machine() {
   const db = openDatabase(":memory:");
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   const writer = new Writer(db.sqlite, silentLog);
   const time = { wallMs: START_MS, steadyMs: 0 };
   const clock = { nowMs: () => time.wallMs };

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { findJobAnswer, type Job, type JobContext, requestJob, Scheduler } from "../../../src/jobs/scheduler.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 // At half past ten.
 const START_MS = Date.UTC(2026, 0, 2, 10, 30);
@@ -11,7 +11,7 @@ const HOUR = 3_600_000;
 
 function memory() {
   const db = openDatabase(":memory:");
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   return { db, writer: new Writer(db.sqlite, silentLog), clock: { ms: START_MS, nowMs: () => 0 } };
 }
 

@@ -1,12 +1,13 @@
 import { Database } from "bun:sqlite";
 import { beforeEach, describe, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
+import { silentLog } from "../../../src/lib/log.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { Events } from "../../../src/events/events.ts";
 import { ALLOWANCE_MS, MassChangeBrake, WINDOW_MS } from "../../../src/features/mass-change/brake.ts";
 import { HoldService, type ReleasedChange } from "../../../src/features/mass-change/service.ts";
 import type { Hold, LocalChange } from "../../../src/features/mass-change/types.ts";
 import type { Log } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
@@ -29,7 +30,7 @@ beforeEach(() => {
   applied = [];
   const sqlite = new Database(":memory:", { strict: true });
   sqlite.run("PRAGMA foreign_keys = ON");
-  createSchema(sqlite);
+  migrate(sqlite, silentLog);
   sqlite.run(`INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
     VALUES (7, 'usr_7', 'a@b', 'a@b', 'A', 'user', 'free', '', 0)`);
   sqlite.run(`INSERT INTO devices (id, user_id, public_id, name, platform, registered_at, last_active_at)

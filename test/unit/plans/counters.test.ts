@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { AccessCounters } from "../../../src/features/plans/access-counters.ts";
 import { periodOf, TransferCounters } from "../../../src/features/plans/transfers.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 const START_MS = Date.UTC(2026, 0, 31, 23, 59, 59);
 
 /** A database with the accounts and files 1 to 9. */
 function setUp(pendingMax = 50_000) {
   const db = openDatabase(":memory:");
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   db.sqlite.run("PRAGMA foreign_keys=OFF");
   for (let id = 1; id < 10; id++) {
     db.sqlite.run("INSERT INTO accounts (id, root_id) VALUES (?, 0)", [id]);

@@ -1,9 +1,9 @@
+import { migrate } from "../../../src/db/migrate.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { RateLimiter } from "../../../src/features/rate-limits/limiter.ts";
 import type { Clock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 /** 2026-01-02T03:04:05.678Z. */
 export const START_MS = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
@@ -19,7 +19,7 @@ export class TestClock implements Clock {
 /** An empty database of the present data model, in memory. */
 export function memoryDatabase(): { db: Db; writer: Writer } {
   const db = openDatabase(":memory:");
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   return { db, writer: new Writer(db.sqlite, silentLog) };
 }
 

@@ -3,6 +3,7 @@ import type { Database } from "bun:sqlite";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { migrate } from "../../../src/db/migrate.ts";
 import { Layout } from "../../../src/blobs/layout.ts";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { openDatabase } from "../../../src/db/open.ts";
@@ -16,7 +17,6 @@ import {
   readEpoch,
   settleRestored,
 } from "../../../src/server/open-copy.ts";
-import { createSchema } from "../../support/database.ts";
 
 const HOUR_MS = 3_600_000;
 const startMs = Date.UTC(2026, 5, 1);
@@ -26,7 +26,7 @@ let sqlite: Database;
 beforeEach(() => {
   paths = dataPaths(fs.mkdtempSync(join(tmpdir(), "larder-open-copy-")));
   sqlite = openDatabase(paths.database).sqlite;
-  createSchema(sqlite);
+  migrate(sqlite, silentLog);
 });
 
 afterEach(() => fs.rmSync(paths.root, { recursive: true }));

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
 import { AppError } from "../../../src/errors.ts";
@@ -10,7 +11,6 @@ import { ShareRows } from "../../../src/features/shares/queries.ts";
 import type { OpenedShare } from "../../../src/features/shares/types.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { TestClock } from "../rate-limits/support.ts";
-import { createSchema } from "../../support/database.ts";
 
 const DAY = 24 * 3_600_000;
 let t: ReturnType<typeof setUp>;
@@ -20,7 +20,7 @@ beforeEach(() => {
 
 function setUp() {
   const db = openDatabase(":memory:");
-  createSchema(db.sqlite);
+  migrate(db.sqlite, silentLog);
   // Only the share matters here: the accounts and folders around it are left out.
   db.sqlite.run("PRAGMA foreign_keys = OFF");
   const writer = new Writer(db.sqlite, silentLog);

@@ -2,6 +2,7 @@ import { spyOn } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { migrate } from "../../../src/db/migrate.ts";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
@@ -13,7 +14,6 @@ import { type TreeTrial, TreeTrials } from "../../../src/features/tree/trial.ts"
 import type { NewFile, StoredBlob } from "../../../src/features/tree/types.ts";
 import { TreeWriter } from "../../../src/features/tree/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 /** A clock that moves only when it is told to. */
 export class GivenClock {
@@ -46,7 +46,7 @@ export class TestTree {
   constructor() {
     const path = join(this.directory, "larder.db");
     this.db = openDatabase(path);
-    createSchema(this.db.sqlite);
+    migrate(this.db.sqlite, silentLog);
     this.writer = new Writer(this.db.sqlite, silentLog);
     this.thread = new Reader(path, silentLog);
     const options = { reader: this.thread, clock: this.clock, log: silentLog, maxNodesOf: () => this.maxNodes };

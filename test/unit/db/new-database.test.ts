@@ -1,9 +1,9 @@
-// Most unit tests begin with the schema of test/support/database.ts: it has to be the one that users have.
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { migrate } from "../../../src/db/migrate.ts";
+import { writeSchema } from "../../../scripts/schema.ts";
+import { migrate, runSteps } from "../../../src/db/migrate.ts";
+import { MIGRATIONS, SCHEMA } from "../../../src/db/migrations.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { createSchema } from "../../support/database.ts";
 
 function contents(sqlite: Database): Record<string, unknown> {
   const schema = sqlite.query("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name").all();
@@ -15,10 +15,14 @@ function contents(sqlite: Database): Record<string, unknown> {
   return { schema, steps, ...Object.fromEntries(rows) };
 }
 
-test("the schema of unit tests is what the migrations leave", () => {
-  const migrated = new Database(":memory:");
-  migrate(migrated, silentLog);
-  const created = new Database(":memory:");
-  createSchema(created);
-  expect(contents(created)).toEqual(contents(migrated));
+test("migrations/schema.sql is up to date; if not, run: bun scripts/schema.ts", () => {
+  expect(SCHEMA === writeSchema()).toBe(true);
+});
+
+test("a new database is what all steps leave in an empty one", () => {
+  const stepped = new Database(":memory:");
+  runSteps(stepped, MIGRATIONS);
+  const made = new Database(":memory:");
+  migrate(made, silentLog);
+  expect(contents(made)).toEqual(contents(stepped));
 });
