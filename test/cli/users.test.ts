@@ -3,12 +3,16 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
-import { sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
+import { runLarder, sharedServer, temporaryDirectory, withServer } from "../support/server.ts";
 
-const server = sharedServer();
+const server = sharedServer({ hasAccounts: true });
 const password = "correct horse battery";
+
+/** Runs a command beside the server, within this process. */
+const inProcess = (args: string[], stdin = "") => runInProcess(args, { env: server().commandEnv, stdin });
 
 describe("user add", () => {
   test("makes an account beside the running server, at once", async () => {
@@ -61,10 +65,12 @@ describe("user add", () => {
       [["user", "add", freshEmail()], ""],
       [["user", "add"], ""],
     ];
-    const count = async () => (await server().larder(["user", "list", "--json"])).stdout.split("@").length;
+    const count = async () => (await inProcess(["user", "list", "--json"])).stdout.split("@").length;
     const before = await count();
+    const taken = await server().larder(["user", "add", email.toUpperCase(), "--password-stdin"], { stdin: password });
+    expect({ code: taken.code, told: taken.stderr.trim() !== "" }).toEqual({ code: 1, told: true });
     for (const [args, stdin] of rows) {
-      const { code, stderr } = await server().larder(args, { stdin });
+      const { code, stderr } = await inProcess(args, stdin);
       expect({ args, refused: code !== 0, told: stderr.trim() !== "" }).toEqual({ args, refused: true, told: true });
     }
     expect(await count()).toBe(before);
@@ -78,7 +84,7 @@ describe("user set", () => {
     const signedIn = await server().visitor.post("/api/auth/signin", { email, password });
     const fresh = new Client(server(), signedIn.string("token"));
     expect((await fresh.get("/api/users/profile")).at("data.plan")).toBe("pro");
-    expect((await server().larder(["user", "set", email, "--role", "viewer"])).code).toBe(0);
+    expect((await inProcess(["user", "set", email, "--role", "viewer"])).code).toBe(0);
     const upload = await client.upload("x");
     expect([401, 403]).toContain(upload.status);
   });
@@ -103,12 +109,12 @@ describe("user set", () => {
     const wrong = await server().visitor.post("/api/auth/signin", { email, password: "wrong password" });
     expectRefusal(wrong, 401, "bad_credentials");
     expectStatus(await server().visitor.get(`${link}/download`), 404);
-    expect((await server().larder(["user", "set", email, "--enable"])).code).toBe(0);
+    expect((await inProcess(["user", "set", email, "--enable"])).code).toBe(0);
     expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
 
   test("of an unknown account is refused", async () => {
-    expect((await server().larder(["user", "set", freshEmail(), "--plan", "pro"])).code).not.toBe(0);
+    expect((await inProcess(["user", "set", freshEmail(), "--plan", "pro"])).code).not.toBe(0);
   });
 });
 
@@ -116,12 +122,12 @@ describe("user set, as the administrator's PATCH,", () => {
   test("gives the plan's quota back, and tells the owner of a new password", async () => {
     const account = await server().signUp();
     const phone = await registerDevice(server(), account);
-    expect((await server().larder(["user", "set", account.email, "--quota", "10"])).code).toBe(0);
+    expect((await inProcess(["user", "set", account.email, "--quota", "10"])).code).toBe(0);
     expect((await phone.client.get("/api/users/usage")).at("data.storage.quota")).toBe(10);
-    expect((await server().larder(["user", "set", account.email, "--quota", "plan"])).code).toBe(0);
+    expect((await inProcess(["user", "set", account.email, "--quota", "plan"])).code).toBe(0);
     expect((await phone.client.get("/api/users/usage")).at("data.storage.quota")).toBe(null);
     const next = "another password";
-    expect((await server().larder(["user", "set", account.email, "--password-stdin"], { stdin: next })).code).toBe(0);
+    expect((await inProcess(["user", "set", account.email, "--password-stdin"], next)).code).toBe(0);
     expectRefusal(await phone.client.get("/api/users/usage"), 401, "revoked_token");
     const again = await registerDevice(server(), { ...account, password: next });
     const inbox = await again.client.get("/api/mobile/notifications");
@@ -161,7 +167,7 @@ describe("user invite", () => {
       ["--email", "nobody"],
       ["--port", "0"],
     ]) {
-      const refused = await server().larder(["user", "invite", ...flags]);
+      const refused = await inProcess(["user", "invite", ...flags]);
       expect({ flags, refused: refused.code !== 0, stdout: refused.stdout }).toEqual({
         flags,
         refused: true,
@@ -174,21 +180,22 @@ describe("user invite", () => {
 describe("user erase", () => {
   test("asks for --yes, then deletes the account at once", async () => {
     const { client, email } = await server().signUp();
-    expect((await server().larder(["user", "erase", email])).code).not.toBe(0);
+    expect((await inProcess(["user", "erase", email])).code).not.toBe(0);
     expectStatus(await client.get("/api/files"), 200);
     expect((await server().larder(["user", "erase", email, "--yes"])).code).toBe(0);
     expectRefusal(await client.get("/api/files"), 401, "revoked_token");
-    expect((await server().larder(["user", "erase", email, "--yes"])).code).not.toBe(0);
-    expect((await server().larder(["user", "list"])).stdout).not.toContain(email);
+    expect((await inProcess(["user", "erase", email, "--yes"])).code).not.toBe(0);
+    expect((await inProcess(["user", "list"])).stdout).not.toContain(email);
   });
 
   test("keeps the last administrator", async () => {
-    await withServer({}, async (own) => {
-      const { email, client } = await own.addUser(["--admin"]);
-      const { code, stderr } = await own.larder(["user", "erase", email, "--yes"]);
-      expect({ code: code !== 0, told: stderr.includes("last administrator") }).toEqual({ code: true, told: true });
-      expectStatus(await client.get("/api/files"), 200);
-    });
+    const users: { email: string; role: string }[] = JSON.parse((await inProcess(["user", "list", "--json"])).stdout);
+    const [admin, ...others] = users.filter(({ role }) => role === "admin");
+    if (admin === undefined || others.length > 0) throw new Error("there must be one administrator");
+    const { email } = admin;
+    const { code, stderr } = await server().larder(["user", "erase", email, "--yes"]);
+    expect({ code: code !== 0, told: stderr.includes("last administrator") }).toEqual({ code: true, told: true });
+    expectStatus(await server().visitor.post("/api/auth/signin", { email, password }), 200);
   });
 });
 
@@ -228,77 +235,76 @@ describe("user token", () => {
   });
 
   test("of an unknown account is refused and prints no token", async () => {
-    const { code, stdout } = await server().larder(["user", "token", freshEmail()]);
+    const { code, stdout } = await inProcess(["user", "token", freshEmail()]);
     expect({ code: code !== 0, stdout }).toEqual({ code: true, stdout: "" });
   });
 
   test("is ended by sign-out everywhere like any other", async () => {
     const { client, email } = await server().signUp();
-    const token = (await server().larder(["user", "token", email])).stdout.trim();
+    const token = (await inProcess(["user", "token", email])).stdout.trim();
     await client.post("/api/auth/signout", { everywhere: true });
     expectRefusal(await new Client(server(), token).get("/api/auth/session"), 401, "revoked_token");
   });
 });
 
 describe("user setup-link", () => {
-  test("gives a new link beside the running server, which ends the one before (D56)", async () => {
-    await withServer({}, async (own) => {
-      const printed = /\/setup\?token=[\w-]+/.exec(own.log)?.[0] ?? "";
-      expectStatus(await own.visitor.get(printed), 200);
-      const { code, stdout } = await own.larder(["user", "setup-link", "--port", String(own.port)]);
-      expect(code).toBe(0);
-      const link = stdout.trimEnd();
-      expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup\?token=[\w-]{22,}$/);
-      expect(link).toStartWith(`${own.url}/`);
-      expectStatus(await own.visitor.get(printed), 404);
-      const { pathname, search, searchParams } = new URL(link);
-      expectStatus(await own.visitor.get(pathname + search), 200);
-      const form = { token: searchParams.get("token") ?? "", email: "root@example.com", password, use: "accounts" };
-      const made = await own.visitor.request("POST", pathname, { body: new URLSearchParams(form).toString() });
-      expectStatus(made, 201);
-      expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
-      expectStatus(await own.visitor.get(pathname + search), 404);
-    });
+  const empty = sharedServer();
+
+  test("can't tell the address of any port, and leaves the link as it was", async () => {
+    const own = empty();
+    const { code, stdout } = await own.larder(["user", "setup-link", "--port", "0"]);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expectStatus(await own.visitor.get(/\/setup\?token=[\w-]+/.exec(own.log)?.[0] ?? ""), 200);
   });
 
   test("starts with the public address, else with host, port and base path", async () => {
-    await withServer({}, async (own) => {
-      const rows: [Record<string, string>, string][] = [
-        [{ LARDER_PUBLIC_URL: "https://x.example/files" }, "https://x.example/files/setup?token="],
-        [{ LARDER_BASE_PATH: "/files" }, "http://127.0.0.1:8790/files/setup?token="],
-        [{ LARDER_HOST: "::1", LARDER_PORT: "9000" }, "http://[::1]:9000/setup?token="],
-      ];
-      for (const [env, start] of rows) {
-        const { code, stdout } = await own.larder(["user", "setup-link"], { env });
-        expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/token=[\w-]+\n$/) });
-        expect(stdout).toStartWith(start);
-      }
-    });
+    const rows: [Record<string, string>, string][] = [
+      [{ LARDER_PUBLIC_URL: "https://x.example/files" }, "https://x.example/files/setup?token="],
+      [{ LARDER_BASE_PATH: "/files" }, "http://127.0.0.1:8790/files/setup?token="],
+      [{ LARDER_HOST: "::1", LARDER_PORT: "9000" }, "http://[::1]:9000/setup?token="],
+    ];
+    for (const [env, start] of rows) {
+      const { code, stdout } = await runInProcess(["user", "setup-link"], { env: { ...empty().commandEnv, ...env } });
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/token=[\w-]+\n$/) });
+      expect(stdout).toStartWith(start);
+    }
   });
 
   test("is refused where there is an administrator, and prints no link", async () => {
-    await server().addUser(["--admin"]);
-    const { code, stdout, stderr } = await server().larder(["user", "setup-link"]);
+    const { code, stdout, stderr } = await inProcess(["user", "setup-link"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("larder user add");
-  });
-
-  test("can't tell the address of any port, and leaves the link as it was", async () => {
-    await withServer({}, async (own) => {
-      const { code, stdout } = await own.larder(["user", "setup-link", "--port", "0"]);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-      expectStatus(await own.visitor.get(/\/setup\?token=[\w-]+/.exec(own.log)?.[0] ?? ""), 200);
-    });
   });
 
   test("makes no database where there is none", async () => {
     const folder = await temporaryDirectory();
     try {
-      const { code } = await server().larder(["user", "setup-link"], { env: { LARDER_DATA: folder } });
+      const { code } = await runInProcess(["user", "setup-link"], { env: { LARDER_DATA: folder } });
       expect({ code, files: await readdir(folder) }).toEqual({ code: 2, files: [] });
     } finally {
       await rm(folder, { recursive: true });
     }
+  });
+
+  // The last one, because it makes an administrator.
+  test("gives a new link beside the running server, which ends the one before (D56)", async () => {
+    const own = empty();
+    await own.restart();
+    const printed = /.*(\/setup\?token=[\w-]+)/s.exec(own.log)?.[1] ?? "";
+    expectStatus(await own.visitor.get(printed), 200);
+    const { code, stdout } = await own.larder(["user", "setup-link", "--port", String(own.port)]);
+    expect(code).toBe(0);
+    const link = stdout.trimEnd();
+    expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/setup\?token=[\w-]{22,}$/);
+    expect(link).toStartWith(`${own.url}/`);
+    expectStatus(await own.visitor.get(printed), 404);
+    const { pathname, search, searchParams } = new URL(link);
+    expectStatus(await own.visitor.get(pathname + search), 200);
+    const form = { token: searchParams.get("token") ?? "", email: "root@example.com", password, use: "accounts" };
+    const made = await own.visitor.request("POST", pathname, { body: new URLSearchParams(form).toString() });
+    expectStatus(made, 201);
+    expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
+    expectStatus(await own.visitor.get(pathname + search), 404);
   });
 });
 
@@ -361,11 +367,9 @@ describe("the first administrator", () => {
   test("can be made before the first start", async () => {
     const folder = await temporaryDirectory();
     try {
+      const args = ["user", "add", "root@example.com", "--admin", "--password-stdin", "--data", folder];
+      expect((await runLarder(args, { stdin: password })).code).toBe(0);
       await withServer({ dataDir: folder }, async (own) => {
-        await own.stop();
-        const args = ["user", "add", "root@example.com", "--admin", "--password-stdin"];
-        expect((await own.larder(args, { stdin: password })).code).toBe(0);
-        await own.start();
         expectStatus(await own.visitor.post("/api/auth/signin", { email: "root@example.com", password }), 200);
       });
     } finally {
