@@ -375,7 +375,7 @@ describe("jobs and plans", () => {
   });
 
   test("plans have their numbers as configured", async () => {
-    await withServer({ env: { LARDER_PLANS_FREE_DEVICES: "7", LARDER_RATE_LIMITS: "on" } }, async (own) => {
+    await withServer({ hasAccounts: true, env: { LARDER_PLANS_FREE_DEVICES: "7", LARDER_RATE_LIMITS: "on" } }, async (own) => {
       const root = await own.addUser(["--admin"]);
       const plans = (await root.client.get("/api/admin/plans")).list("data.plans");
       expect(plans).toHaveLength(3);

@@ -13,7 +13,7 @@ beforeAll(async () => {
   Object.assign(env, provider.env);
 });
 afterAll(() => provider.stop());
-const server = sharedServer({ env });
+const server = sharedServer({ hasAccounts: true, env });
 const password = "correct horse battery";
 
 /** Addresses that are other ones than this, and look like it. */

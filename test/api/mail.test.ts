@@ -21,7 +21,7 @@ beforeAll(async () => {
   await mails.start();
   Object.assign(env, settings(mails));
 });
-const server = sharedServer({ env });
+const server = sharedServer({ hasAccounts: true, env });
 afterAll(() => mails.stop());
 
 /** A mail server of its own, and a server that sends by it. */
@@ -32,7 +32,7 @@ async function withMail(
   const own = new MailServer(options.smtp);
   await own.start();
   try {
-    await withServer({ env: { ...settings(own), ...options.env } }, (started) => use(started, own));
+    await withServer({ hasAccounts: true, env: { ...settings(own), ...options.env } }, (started) => use(started, own));
   } finally {
     await own.stop();
   }

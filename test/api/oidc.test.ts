@@ -15,7 +15,7 @@ beforeAll(async () => {
   Object.assign(env, provider.env, { LARDER_OIDC_AUTO_CREATE: "on", LARDER_OIDC_NAME: "Our house" });
 });
 afterAll(() => provider.stop());
-const server = sharedServer({ env });
+const server = sharedServer({ hasAccounts: true, env });
 
 /** Somebody new whom the provider knows. */
 function person(claims: Claims = {}): { name: string; email: string } {
@@ -206,7 +206,7 @@ describe("nobody comes in by", () => {
   });
 
   test("an answer that was used up at the provider, also after a restart of this server", async () => {
-    await withServer({ env }, async (other) => {
+    await withServer({ hasAccounts: true, env }, async (other) => {
       const of = () => other;
       const from = browser(of);
       const callback = await from.untilCallback(person().name);
@@ -409,7 +409,7 @@ describe("linking", () => {
   });
 
   test("may be the operator's doing, who knows the subject", async () => {
-    await withServer({ env: { ...env, LARDER_OIDC_AUTO_CREATE: "off" } }, async (own) => {
+    await withServer({ hasAccounts: true, env: { ...env, LARDER_OIDC_AUTO_CREATE: "off" } }, async (own) => {
       const of = () => own;
       const account = await own.signUp();
       const { name } = person();
@@ -460,7 +460,7 @@ describe("linking", () => {
 
 describe("the configuration", () => {
   test("lets nobody unknown in by default, whoever may sign up", async () => {
-    await withServer({ env: { ...env, LARDER_OIDC_AUTO_CREATE: "off" } }, async (own) => {
+    await withServer({ hasAccounts: true, env: { ...env, LARDER_OIDC_AUTO_CREATE: "off" } }, async (own) => {
       const from = browser(() => own);
       expectRefusal(await comeBack(from, await from.untilCallback(person().name), () => own), 403, "signup_closed");
     });
@@ -594,7 +594,7 @@ test("erasing the account ends the way in; the same person begins anew", async (
 test("a provider that is away hurts nobody else, and is found again when it is back", async () => {
   const { name } = person();
   await provider.stop();
-  await withServer({ env }, async (own) => {
+  await withServer({ hasAccounts: true, env }, async (own) => {
     const of = () => own;
     expectRefusal(await own.visitor.get("/api/auth/oidc/start"), 503, "provider_unavailable");
     const page = await browser(of).visit(`${publicUrl}/api/auth/oidc/start`);
