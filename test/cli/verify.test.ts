@@ -6,6 +6,7 @@ import { type Client, checksumOf, digestOf, randomContent } from "../support/cli
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
 import { runLarder, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
+import { stoppedServer } from "../support/stopped-server.ts";
 
 function blobPath(directory: string, content: Uint8Array): string {
   const digest = digestOf(content);
@@ -57,23 +58,26 @@ async function stateOf(folder: string): Promise<string[]> {
   );
 }
 
+type Contents = [present: Uint8Array, former: Uint8Array, trashed: Uint8Array];
+
+/** A stopped server with a file, one of two versions, and one in the trash. */
+const withStopped = stoppedServer<Contents>(async ({ client }) => {
+  const [present, former, trashed] = [randomContent(300_000), randomContent(2_000), randomContent(1_000)];
+  await client.stored(present, { name: "present.bin", fields: { folder: "/deep/er" } });
+  const id = await client.storedId(former, { name: "changed.txt" });
+  expectStatus(await client.putContent(id, "the second content"), 200);
+  const trashId = await client.storedId(trashed, { name: "old.txt", fields: { folder: "/attic" } });
+  expectStatus(await client.post("/api/files/trash", { fileIds: [trashId] }), 200);
+  return [present, former, trashed];
+});
+
+/** The same, running. */
 async function withFiles(
-  use: (
-    server: TestServer,
-    client: Client,
-    contents: [present: Uint8Array, former: Uint8Array, trashed: Uint8Array],
-    email: string,
-  ) => Promise<void>,
+  use: (server: TestServer, client: Client, contents: Contents, email: string) => Promise<void>,
 ): Promise<void> {
-  await withServer({}, async (server) => {
-    const { client, email } = await server.signUp();
-    const [present, former, trashed] = [randomContent(300_000), randomContent(2_000), randomContent(1_000)];
-    await client.stored(present, { name: "present.bin", fields: { folder: "/deep/er" } });
-    const id = await client.storedId(former, { name: "changed.txt" });
-    expectStatus(await client.putContent(id, "the second content"), 200);
-    const trashId = await client.storedId(trashed, { name: "old.txt", fields: { folder: "/attic" } });
-    expectStatus(await client.post("/api/files/trash", { fileIds: [trashId] }), 200);
-    await use(server, client, [present, former, trashed], email);
+  await withStopped(async (server, { client, email }, contents) => {
+    await server.start();
+    await use(server, client, contents, email);
   });
 }
 
@@ -131,7 +135,7 @@ describe("larder verify beside a running server", () => {
   });
 
   test("under uploads, changes and deletions nothing is found that isn't there", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const end = new AbortController();
       const work = (async () => {
@@ -190,8 +194,7 @@ describe("larder verify DIR", () => {
     const { code, stderr } = await runLarder(["verify", empty]);
     expect(code).toBe(2);
     expect(stderr).toContain(empty);
-    await withServer({}, async (server) => {
-      await server.stop();
+    await withStopped(async (server) => {
       for (const name of await readdir(join(server.dataDir, "snapshots"))) {
         await unlink(join(server.dataDir, "snapshots", name));
       }
@@ -228,8 +231,7 @@ describe("rows", () => {
   ];
 
   test("each broken rule is found and told by ids, without names", async () => {
-    await withFiles(async (server) => {
-      await server.stop();
+    await withStopped(async (server) => {
       const copies = await temporaryDirectory();
       for (const [what, sql, says] of breakages) {
         const broken = join(copies, what.replaceAll(/\W/g, "-"));
