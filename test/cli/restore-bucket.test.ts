@@ -14,6 +14,9 @@ import { codeOf, switchOnTwoFactor } from "../support/two-factor.ts";
 const CONTENT = randomContent(50_000);
 
 let s3: TestS3;
+/** What is left of the lost machine; its bucket is beside. */
+let left: string;
+/** A copy of it. */
 let folder: string;
 let server: TestServer;
 let admin: Account;
@@ -23,11 +26,7 @@ let factor: string;
 
 beforeAll(async () => {
   s3 = await TestS3.start();
-});
-afterAll(() => s3.stop());
-beforeEach(async () => {
-  await s3.clear();
-  folder = await temporaryDirectory();
+  left = await temporaryDirectory();
   const former = await startServer({ env: s3.settings });
   admin = await former.addUser(["--admin"]);
   fileId = await admin.client.storedId(CONTENT, { name: "photo.bin" });
@@ -39,12 +38,22 @@ beforeEach(async () => {
   await former.stop();
   // What Litestream gives back, and what a careful operator put somewhere safe. Nothing else is left of the machine.
   const database = new Database(join(former.dataDir, "larder.db"));
-  database.run(`VACUUM INTO '${join(folder, "l.db")}'`);
+  database.run(`VACUUM INTO '${join(left, "l.db")}'`);
   database.close();
-  await cp(join(former.dataDir, "secrets"), join(folder, "secrets"), { recursive: true });
+  await cp(join(former.dataDir, "secrets"), join(left, "secrets"), { recursive: true });
+  await s3.save(join(left, "bucket"));
   await dispose(former);
-  server = new TestServer(join(folder, "new"), { env: s3.settings });
 }, 120_000);
+afterAll(async () => {
+  await s3.stop();
+  await rm(left, { recursive: true });
+});
+beforeEach(async () => {
+  await s3.load(join(left, "bucket"));
+  folder = await temporaryDirectory();
+  for (const name of ["l.db", "secrets"]) await cp(join(left, name), join(folder, name), { recursive: true });
+  server = new TestServer(join(folder, "new"), { env: s3.settings });
+});
 afterEach(async () => {
   await dispose(server);
   await rm(folder, { recursive: true, force: true });

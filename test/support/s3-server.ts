@@ -1,7 +1,7 @@
 // An S3 service as a server of its own (s3rver), and before it a door that tests can close, slow down or make lie.
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -198,6 +198,17 @@ export class TestS3 {
     const listed = await (await fetch(`${url}?list-type=2`)).text();
     for (const [, key = ""] of listed.matchAll(/<Key>([^<]*)<\/Key>/g))
       await fetch(`${url}/${key}`, { method: "DELETE" });
+  }
+
+  /** Copies the whole bucket to a path. */
+  async save(path: string): Promise<void> {
+    await cp(join(this.directory, BUCKET), path, { recursive: true });
+  }
+
+  /** Lets the bucket work well, and makes it what was saved at a path. */
+  async load(path: string): Promise<void> {
+    await this.clear();
+    await cp(path, join(this.directory, BUCKET), { recursive: true });
   }
 
   async stop(): Promise<void> {
