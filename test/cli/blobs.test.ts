@@ -3,8 +3,10 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from "bun:test";
 import { cp, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { takeSnapshotOf } from "../../src/db/snapshot.ts";
 import { type Account, digestOf, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { runJob } from "../support/jobs.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, startServer, temporaryDirectory, type TestServer } from "../support/server.ts";
@@ -33,17 +35,19 @@ async function countHere(): Promise<number> {
   return names.filter((name) => /[0-9a-f]{64}$/.test(name)).length;
 }
 
-/** Lets all copies on this disk go. The server must not run, and begins once for a copy of the database that knows the bucket. */
+/** Runs a command on the stopped server's data, within this process. */
+const inProcess = (args: string[], env: Record<string, string>) =>
+  runInProcess(args, { env: { ...server.commandEnv, ...env } });
+
+/** Lets all copies on this disk go. The server must not run. */
 async function letGo(): Promise<void> {
-  await server.start();
-  await runJob(admin.client, "snapshot");
-  await server.stop();
-  const db = new Database(join(server.dataDir, "larder.db"));
+  const database = join(server.dataDir, "larder.db");
+  // Nothing is let go that no copy of the database knows to be in the bucket.
+  takeSnapshotOf(database, join(server.dataDir, "snapshots"), "manual");
+  const db = new Database(database);
   db.run("UPDATE remote_blobs SET used_at = 1 WHERE used_at IS NOT NULL");
   db.close();
-  const moved = await server.larder(["blobs", "move", "--to", "s3"], {
-    env: { ...s3.settings, LARDER_S3_CACHE: "0" },
-  });
+  const moved = await inProcess(["blobs", "move", "--to", "s3"], { ...s3.settings, LARDER_S3_CACHE: "0" });
   expect(moved.code).toBe(0);
 }
 
@@ -111,14 +115,9 @@ describe("larder blobs move", () => {
     const against = await server.larder(["blobs", "move", "--to", "s3"]);
     expect(against.code).toBe(1);
     expect(against.stderr).toContain("blobs.store");
-    expect((await server.larder(["blobs", "move"])).code).toBe(2);
-    expect(
-      (
-        await server.larder(["blobs", "move", "--to", "disk"], {
-          env: { LARDER_S3_ENDPOINT: "", LARDER_S3_BUCKET: "" },
-        })
-      ).code,
-    ).toBe(2);
+    expect((await inProcess(["blobs", "move"], {})).code).toBe(2);
+    const nowhere = { LARDER_S3_ENDPOINT: "", LARDER_S3_BUCKET: "" };
+    expect((await inProcess(["blobs", "move", "--to", "disk"], nowhere)).code).toBe(2);
   });
 
   test("a content that is damaged here is not sent, and told", async () => {
@@ -173,7 +172,7 @@ test("a backup takes along what lies in the bucket alone, and its drill is good"
   const contents = [randomContent(10_000), randomContent(9 * 1024 * 1024)];
   for (const content of contents) await admin.client.stored(content);
   await server.stop();
-  expect((await server.larder(["blobs", "move", "--to", "s3"], { env: s3.settings })).code).toBe(0);
+  expect((await inProcess(["blobs", "move", "--to", "s3"], s3.settings)).code).toBe(0);
   await letGo();
   expect(await countHere()).toBe(0);
   const directory = join(await temporaryDirectory(), "backup");
@@ -193,7 +192,7 @@ test("a database made again learns what lies in the bucket alone, and a missing 
   const [content, lost] = [randomContent(10_000), randomContent(20_000)];
   for (const one of [content, lost]) await admin.client.stored(one);
   await server.stop();
-  expect((await server.larder(["blobs", "move", "--to", "s3"], { env: s3.settings })).code).toBe(0);
+  expect((await inProcess(["blobs", "move", "--to", "s3"], s3.settings)).code).toBe(0);
   await letGo();
   for (const name of ["larder.db", "larder.db-wal", "larder.db-shm", "snapshots"])
     await rm(join(server.dataDir, name), { recursive: true, force: true });
@@ -201,7 +200,8 @@ test("a database made again learns what lies in the bucket alone, and a missing 
   const rebuilt = await server.larder(["rebuild", "--json"], { env: s3.settings });
   expect(rebuilt.code).toBe(1);
   expect(JSON.parse(rebuilt.stdout)).toMatchObject({ missing: 1, missingSome: [{ size: 20_000 }] });
-  const set = await server.larder(["user", "set", admin.email, "--password-stdin"], { stdin: `${admin.password}\n` });
+  const args = ["user", "set", admin.email, "--password-stdin"];
+  const set = await runInProcess(args, { env: server.commandEnv, stdin: `${admin.password}\n` });
   expect(set.code).toBe(0);
   await server.restart({ env: s3.settings });
   const session = await server.visitor.post("/api/auth/signin", { email: admin.email, password: admin.password });
