@@ -32,7 +32,7 @@ async function expectOpens(dir: string, account: { email: string; password: stri
 }
 
 test("a restore that is killed at any instant leaves a directory that opens to one whole state or the other", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client, email, password } = await server.signUp();
     await client.storedId("first", { name: "first" });
     const base = await temporaryDirectory();
@@ -89,7 +89,7 @@ async function wholeStateOf(client: Client): Promise<unknown> {
 test("three incremental backups with changes in between: each state is restored and is what it was", async () => {
   const base = await temporaryDirectory();
   try {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client, email, password } = await server.signUp();
       const dir = join(base, "backup");
       const states: { snapshot: string; state: unknown; already: number }[] = [];
@@ -149,7 +149,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
     async (kind) => {
       const disk = kind === "ext4" ? await mountExt4(48) : await mountTmpfs(24);
       try {
-        await withServer({}, async (server) => {
+        await withServer({ hasAccounts: true }, async (server) => {
           const account = await server.signUp();
           const { client } = account;
           await client.storedId("small", { name: "small" });
@@ -184,7 +184,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
   test("that is mounted for reading only is told, and a restore from it works", async () => {
     const disk = await mountExt4(32);
     try {
-      await withServer({}, async (server) => {
+      await withServer({ hasAccounts: true }, async (server) => {
         const account = await server.signUp();
         const content = randomContent(100_000);
         const id = await account.client.storedId(content, { name: "one" });
@@ -214,7 +214,7 @@ describe.skipIf(mountingFails !== undefined)("the disk of a backup", () => {
   test("that fills up under a restore leaves nothing that could be taken for a data directory", async () => {
     const disk = await mountTmpfs(4);
     try {
-      await withServer({}, async (server) => {
+      await withServer({ hasAccounts: true }, async (server) => {
         const { client } = await server.signUp();
         for (let index = 0; index < 4; index++) await client.storedId(randomContent(2_000_000), { name: `f${index}` });
         const target = join(disk.path, "restored");

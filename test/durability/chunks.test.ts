@@ -25,7 +25,7 @@ async function newPhone(server: TestServer): Promise<Client> {
 }
 
 test("kill -9 during chunks loses none that was acknowledged (D1, D14)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const chunkSize = 64 * kibibyte;
     const content = randomContent(400 * chunkSize + 99);
@@ -80,7 +80,7 @@ test("kill -9 during chunks loses none that was acknowledged (D1, D14)", async (
 }, 120_000);
 
 test("a crash around complete leaves one file, or an upload that can be completed", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const plans: { plan: PlannedUpload; content: Uint8Array }[] = [];
     for (let index = 0; index < 6; index++) {
@@ -113,7 +113,7 @@ test("a crash around complete leaves one file, or an upload that can be complete
 }, 120_000);
 
 test("a chunk replaced by other bytes is the old one or the new one after a crash, never a mixture", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const chunkSize = mebibyte;
     const content = randomContent(3 * chunkSize);
@@ -146,7 +146,7 @@ test("a chunk replaced by other bytes is the old one or the new one after a cras
 }, 120_000);
 
 test("what nobody refers to is removed at the start; what is missing must be sent again (D16)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const client = await newPhone(server);
     const content = bytesOf("0123456789".repeat(300));
     const plan = await planUpload(client, content);
@@ -175,7 +175,7 @@ test("what nobody refers to is removed at the start; what is missing must be sen
 test.skipIf(process.platform !== "linux")(
   "memory stays within 96 MiB over idle with four connections of large chunks (D20)",
   async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const client = await newPhone(server);
       const memory = async (name: "VmRSS" | "VmHWM") => {
         const status = await readFile(`/proc/${server.pid}/status`, "utf8");

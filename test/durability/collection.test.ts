@@ -30,7 +30,7 @@ async function collectNow(server: TestServer): Promise<void> {
 test(
   `${rounds} times delete, collect and re-upload of the same bytes at once never lose a blob (D8)`,
   async () => {
-    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+    await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const admin = await server.addUser(["--admin"]);
       const { client } = await server.signUp();
       const contents = Array.from({ length: contentCount }, (_, index) => randomContent(20_000 + index));
@@ -86,7 +86,7 @@ test(
 );
 
 test("what a kept snapshot names stays, whatever the passes find, until the snapshot is gone (D8)", async () => {
-  await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+  await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const { client } = await server.signUp();
     const [named, forgotten, unnamed] = ["named", "named, its row lost", "of no snapshot"];
@@ -118,7 +118,7 @@ test("what a kept snapshot names stays, whatever the passes find, until the snap
 });
 
 test("what was set aside and came anew is not kept twice, whatever snapshots name it", async () => {
-  await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+  await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const { client } = await server.signUp();
     const aside = () => readdir(join(server.dataDir, "blobs", "quarantine"));

@@ -53,7 +53,7 @@ const beginnings: [string, string][] = [
 test.skipIf(!isLinux).each(beginnings)(
   "with 256 descriptors, 400 connections %s lose nothing and make room by themselves",
   async (_, beginning) => {
-    await withServer({ prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
+    await withServer({ hasAccounts: true, prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
       const { client, token } = await server.signUp();
       await client.stored("before");
       const { connection, rest } = await halfAnUpload(server.port, token);
@@ -80,7 +80,7 @@ test.skipIf(!isLinux)(
   "while no descriptor is left, what comes is put off with 503, and taken a moment later",
   async () => {
     // Uploads were answered "storage_error" and downloads "unexpected", both 500, which no client tries again.
-    await withServer({ prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
+    await withServer({ hasAccounts: true, prefix: ["prlimit", "--nofile=256:256"] }, async (server) => {
       const { client, token } = await server.signUp();
       const id = await client.storedId(randomContent(300_000));
       const head = `Host: larder.test\r\nAuthorization: Bearer ${token}\r\n`;
@@ -124,7 +124,7 @@ function descriptorLimit(): number {
 test.skipIf(!isLinux || descriptorLimit() < 11_000)(
   "ten thousand idle connections leave the server quick and small",
   async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const id = await client.storedId(randomContent(100_000));
       const before = await residentBytes(server);
@@ -147,7 +147,7 @@ test.skipIf(!isLinux || descriptorLimit() < 11_000)(
 test.skipIf(!isLinux)(
   "readers that stop reading hold no memory, and get the rest once they go on",
   async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client, token } = await server.signUp();
       const content = randomContent(40_000_000);
       const id = await client.storedId(content);
@@ -181,7 +181,7 @@ test.skipIf(!isLinux)(
 );
 
 test("requests beyond maxRequests are turned away, and taken again when there is room", async () => {
-  await withServer({ env: { LARDER_MAX_REQUESTS: "16" } }, async (server) => {
+  await withServer({ hasAccounts: true, env: { LARDER_MAX_REQUESTS: "16" } }, async (server) => {
     const { client, token } = await server.signUp();
     const uploads = await Promise.all(Array.from({ length: 17 }, () => halfAnUpload(server.port, token)));
     await eventually("the refusal", async () => {

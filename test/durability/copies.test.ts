@@ -89,7 +89,7 @@ test(
     const [seed = 1] = seedsToRun([1]);
     const folder = await temporaryDirectory();
     // No time of grace: what is deleted goes as early as it may.
-    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+    await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const admin = await server.addUser(["--admin"]);
       let load = await MixedLoad.start(server, seed);
       // One that has the accounts.
@@ -419,7 +419,7 @@ async function doctor(dataDir: string): Promise<Record<string, unknown>> {
 test("a copy of a stopped server's directory has everything, to the last change", async () => {
   const folder = await temporaryDirectory();
   try {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client, token } = await server.signUp();
       const id = await client.storedId("the last change");
       expect(await server.stop()).toBe(0);
@@ -436,7 +436,7 @@ test("a copy of a stopped server's directory has everything, to the last change"
 });
 
 test("a snapshot that is asked for is taken, whether or not it is due", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const results: unknown[] = [];
     for (let turn = 0; turn < 3; turn++) {

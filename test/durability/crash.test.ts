@@ -38,7 +38,7 @@ async function stagedFiles(server: TestServer): Promise<string[]> {
 }
 
 test("kill -9 during uploads loses nothing that was acknowledged and shows nothing half (D1, D2)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const sent = new Map<string, string>();
     const acknowledged = new Map<string, string>();
@@ -116,7 +116,7 @@ test(
     const [seed = 1] = seedsToRun([1]);
     const random = randomOf(seed);
     // No time of grace: what is deleted goes as early as it may.
-    await withServer({ env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
+    await withServer({ hasAccounts: true, env: { LARDER_GC_GRACE: "0s" } }, async (server) => {
       const admin = await server.addUser(["--admin"]);
       let load = await MixedLoad.start(server, seed, 3, 0);
       for (let round = 0; round < rounds; round++) {
@@ -152,7 +152,7 @@ async function keepHouse(admin: Client, name: string): Promise<void> {
 }
 
 test("a clean stop and start keeps everything as it was (D41)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     for (let index = 0; index < 20; index++)
       await client.stored(`content ${index}`, { name: `${index}`, fields: { folder: `/f${index % 3}`, tags: "t" } });

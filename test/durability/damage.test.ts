@@ -10,7 +10,7 @@ import { dispose, runLarder, startServer, type TestServer, temporaryDirectory, w
 import { complete, planUpload, sendChunks } from "../support/uploads.ts";
 
 test("folders of work that vanish while the server runs are made again; what was in them is asked for again", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const phone = await registerDevice(server, admin);
     const content = randomContent(4_096);
@@ -45,7 +45,7 @@ async function tryStart(dataDir: string): Promise<TestServer | string> {
 test("a damaged page of the database stops the start or is told, never crashes the server; a snapshot brings all back (D45)", async () => {
   const [seed = 1] = seedsToRun([1]);
   const random = randomOf(seed);
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const stored = new Map<string, string>();
     for (let index = 0; index < 60; index++) {

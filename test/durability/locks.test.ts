@@ -17,7 +17,7 @@ function holdDatabase(server: TestServer): () => void {
 }
 
 test.concurrent("while another program holds the database for a moment, writing waits and reading goes on (D46)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const first = await client.storedId("before", { name: "before" });
     const release = holdDatabase(server);
@@ -32,7 +32,7 @@ test.concurrent("while another program holds the database for a moment, writing 
 });
 
 test.concurrent("while another program holds the database for long, writing is refused and nothing half is left; then all goes on by itself (D46)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const account = await server.signUp();
     const { client } = account;
     const id = await client.storedId("old", { name: "kept" });
@@ -58,7 +58,7 @@ test.concurrent("while another program holds the database for long, writing is r
 });
 
 test.concurrent("a server that starts while another program holds the database says so, and starts when it is let go (D46)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const id = await client.storedId("kept");
     await server.kill9();

@@ -65,7 +65,7 @@ async function withMemory(mebibytes: number, use: (group: MemoryGroup) => Promis
 
 test("64 uploads at once in 256 MiB are all taken, or put off", async () => {
   await withMemory(256, async (group) => {
-    await withServer({ prefix: group.prefix }, async (server) => {
+    await withServer({ hasAccounts: true, prefix: group.prefix }, async (server) => {
       const { client } = await server.signUp();
       const outcome = await storm(client);
       expect(outcome.broken).toBe(0);
@@ -80,7 +80,7 @@ test("64 uploads at once in 256 MiB are all taken, or put off", async () => {
 
 test("where the kernel ends the server for want of memory, nothing acknowledged is lost", async () => {
   await withMemory(1024, async (group) => {
-    await withServer({ prefix: group.prefix }, async (server) => {
+    await withServer({ hasAccounts: true, prefix: group.prefix }, async (server) => {
       const { client } = await server.signUp();
       const first = await client.storedId("acknowledged before the storm");
       // What it needs to live differs between machines, by their cores; what it is given beyond that does not.

@@ -47,7 +47,7 @@ async function uploadLarge(
 test.skipIf(process.platform !== "linux").each(["larder.test", "x"])(
   "memory does not grow with the size of a file, up or down (D20), asked as %s",
   async (host) => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { token } = await server.signUp();
       await uploadLarge(server, token, 16, host);
       const idle = await memory(server, "VmRSS");

@@ -9,7 +9,7 @@ describe("phones", () => {
   test.each(seedsToRun([11, 12]))(
     "lose and double nothing while the server is killed in random moments (D1, D14, seed %d)",
     async (seed) => {
-      await withServer({}, async (server) => {
+      await withServer({ hasAccounts: true }, async (server) => {
         const random = new Random(seed).branch("killer");
         await liveThrough(
           "three phones and a killer",

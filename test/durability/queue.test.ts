@@ -38,7 +38,7 @@ async function killInTheMidst(server: TestServer, device: Client, doneBefore: nu
 }
 
 test("kill -9 while a queue of deletes runs: each is done once, and says so (D24)", async () => {
-  await withServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } }, async (server) => {
+  await withServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } }, async (server) => {
     const account = await server.signUp();
     const { client: device } = await registerDevice(server, account);
     const { client } = account;

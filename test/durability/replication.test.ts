@@ -24,7 +24,7 @@ function holdLog(path: string): { release(): void } {
 }
 
 test("a reader that holds the log for long stops neither writing, nor snapshots, nor the end, nor the next start", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const path = join(server.dataDir, "larder.db");
     const held = holdLog(path);
@@ -51,7 +51,7 @@ test("a reader that holds the log for long stops neither writing, nor snapshots,
 }, 120_000);
 
 test("the log is bounded again once the reader goes on", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const wal = join(server.dataDir, "larder.db-wal");
     const note = (round: number) => client.post("/api/files/folders", { name: `f${round}`, path: "/" });

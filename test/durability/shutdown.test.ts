@@ -16,7 +16,7 @@ async function isClosed(port: number): Promise<boolean> {
 }
 
 test("SIGTERM finishes a running upload, takes no new connection, and ends with 0 (D41)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const { connection, rest } = await halfAnUpload(server.port, token);
     // The server must have taken the request up before it is told to stop: later ones are refused.
@@ -35,7 +35,7 @@ test("SIGTERM finishes a running upload, takes no new connection, and ends with 
 
 test("while it drains, the refusal of a request that had begun carries what every answer carries (D41)", async () => {
   // The 503 was thrown before the requests were counted, and came without the rate-limit headers.
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const head = `GET /api/auth/session HTTP/1.1\r\nHost: larder.test\r\nAuthorization: Bearer ${token}\r\n\r\n`;
     // Idle connections are closed at once; this one has begun a request.
@@ -62,7 +62,7 @@ test("while it drains, the refusal of a request that had begun carries what ever
 });
 
 test("SIGTERM with idle connections ends at once (D41)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const idle = await Promise.all(Array.from({ length: 5 }, () => RawConnection.open(server.port)));
     for (const connection of idle) {
       await connection.write("GET /health/live HTTP/1.1\r\nHost: larder.test\r\n\r\n");
@@ -74,7 +74,7 @@ test("SIGTERM with idle connections ends at once (D41)", async () => {
 });
 
 test("a second SIGTERM does no harm", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     await client.stored("x");
     server.signal("SIGTERM");
@@ -86,7 +86,7 @@ test("a second SIGTERM does no harm", async () => {
 });
 
 test("a second server on the same data directory is refused, and the first goes on (D46)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const link = `${server.dataDir}-link`;
     await symlink(server.dataDir, link);

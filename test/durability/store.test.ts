@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto } from "../support/images.ts";
-import { type TestServer, runLarder, withServer } from "../support/server.ts";
+import { type TestServer, runLarder, sharedServer, withServer } from "../support/server.ts";
 
 /** Where the bytes of some content lie. */
 function blobPath(server: TestServer, content: string | Uint8Array): string {
@@ -35,7 +35,7 @@ async function expectRefusedStart(dataDir: string): Promise<string> {
 
 describe("a data directory whose parts do not belong together is refused (D5)", () => {
   test("a database without its blob folder", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.stored("content");
       await server.stop();
@@ -50,7 +50,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
   });
 
   test("a database beside an empty blob folder, as where a disk is not mounted", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       await client.stored("content");
       await server.stop();
@@ -64,7 +64,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
 
   test("a database beside another store's blobs", async () => {
     await withServer({}, async (server) => {
-      await withServer({}, async (other) => {
+      await withServer({ hasAccounts: true }, async (other) => {
         await (await server.signUp()).client.stored("mine");
         await (await other.signUp()).client.stored("theirs");
         await server.stop();
@@ -79,7 +79,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
   });
 
   test("a store without its database", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       await (await server.signUp()).client.stored("content");
       await server.stop();
       for (const suffix of ["", "-wal", "-shm"]) await rm(join(server.dataDir, `larder.db${suffix}`), { force: true });
@@ -91,7 +91,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
   });
 
   test("a database that is none", async () => {
-    await withServer({}, async (server) => {
+    await withServer({ hasAccounts: true }, async (server) => {
       await server.stop();
       for (const suffix of ["-wal", "-shm"]) await rm(join(server.dataDir, `larder.db${suffix}`), { force: true });
       await writeFile(
@@ -106,7 +106,7 @@ describe("a data directory whose parts do not belong together is refused (D5)", 
 });
 
 test("a store that goes away while running is an error, nothing is made in its place, and it comes back whole (D7)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const content = randomContent(100_000);
     const id = await client.storedId(content, { name: "before.bin" });
@@ -133,7 +133,7 @@ test("a store that goes away while running is an error, nothing is made in its p
 });
 
 test("a blob folder that was swapped for another is not written to (D7)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     await client.stored("content");
     const blobs = join(server.dataDir, "blobs");
@@ -148,63 +148,60 @@ test("a blob folder that was swapped for another is not written to (D7)", async 
 });
 
 describe("a damaged blob is not trusted (D10)", () => {
+  const shared = sharedServer({ hasAccounts: true });
+
   test("a short one is replaced by the next upload of the same bytes", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      const content = randomContent(100_000);
-      const id = await client.storedId(content, { name: "a" });
-      await truncate(blobPath(server, content), 50_000);
-      const again = await client.storedId(content, { name: "b" });
-      for (const one of [id, again])
-        expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
-    });
+    const server = shared();
+    const { client } = await server.signUp();
+    const content = randomContent(100_000);
+    const id = await client.storedId(content, { name: "a" });
+    await truncate(blobPath(server, content), 50_000);
+    const again = await client.storedId(content, { name: "b" });
+    for (const one of [id, again])
+      expect(checksumOf((await client.get(`/api/files/${one}/download`)).bytes)).toBe(checksumOf(content));
   });
 
   test("a missing one is replaced, too", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      const content = randomContent(100_000);
-      const id = await client.storedId(content, { name: "a" });
-      await unlink(blobPath(server, content));
-      expect((await client.get(`/api/files/${id}/download`)).status).toBeGreaterThanOrEqual(500);
-      await client.stored(content, { name: "b" });
-      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
-    });
+    const server = shared();
+    const { client } = await server.signUp();
+    const content = randomContent(100_000);
+    const id = await client.storedId(content, { name: "a" });
+    await unlink(blobPath(server, content));
+    expect((await client.get(`/api/files/${id}/download`)).status).toBeGreaterThanOrEqual(500);
+    await client.stored(content, { name: "b" });
+    expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
   });
 
   test("one that failed its check is replaced, though its size is right", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      const content = randomContent(100_000);
-      const id = await client.storedId(content, { name: "a" });
-      const rotten = Buffer.from(content);
-      rotten[50_000] = (rotten[50_000] ?? 0) ^ 1;
-      const path = blobPath(server, content);
-      await unlink(path);
-      await writeFile(path, rotten);
-      const check = await client.get(`/api/files/${id}/checksum`);
-      expectStatus(check, 200);
-      expect(check.at("data")).toMatchObject({ stored: checksumOf(content), actual: checksumOf(rotten), ok: false });
-      await client.stored(content, { name: "b" });
-      expect((await client.get(`/api/files/${id}/checksum`)).at("data.ok")).toBe(true);
-      expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
-    });
+    const server = shared();
+    const { client } = await server.signUp();
+    const content = randomContent(100_000);
+    const id = await client.storedId(content, { name: "a" });
+    const rotten = Buffer.from(content);
+    rotten[50_000] = (rotten[50_000] ?? 0) ^ 1;
+    const path = blobPath(server, content);
+    await unlink(path);
+    await writeFile(path, rotten);
+    const check = await client.get(`/api/files/${id}/checksum`);
+    expectStatus(check, 200);
+    expect(check.at("data")).toMatchObject({ stored: checksumOf(content), actual: checksumOf(rotten), ok: false });
+    await client.stored(content, { name: "b" });
+    expect((await client.get(`/api/files/${id}/checksum`)).at("data.ok")).toBe(true);
+    expect(checksumOf((await client.get(`/api/files/${id}/download`)).bytes)).toBe(checksumOf(content));
   });
 
   test("a short one is never sent as if it were whole (D2)", async () => {
-    await withServer({}, async (server) => {
-      const { client } = await server.signUp();
-      const content = randomContent(100_000);
-      const id = await client.storedId(content, { name: "a" });
-      await truncate(blobPath(server, content), 50_000);
-      const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
-      if (answer !== undefined) expect(answer.status).toBeGreaterThanOrEqual(500);
-    });
+    const server = shared();
+    const { client } = await server.signUp();
+    const content = randomContent(100_000);
+    const id = await client.storedId(content, { name: "a" });
+    await truncate(blobPath(server, content), 50_000);
+    const answer = await client.get(`/api/files/${id}/download`).catch(() => undefined);
+    if (answer !== undefined) expect(answer.status).toBeGreaterThanOrEqual(500);
   });
-});
 
-test("a link in the store is not followed (D49)", async () => {
-  await withServer({}, async (server) => {
+  test("a link in the store is not followed (D49)", async () => {
+    const server = shared();
     const { client } = await server.signUp();
     const content = randomContent(1000);
     const id = await client.storedId(content, { name: "a" });
@@ -229,7 +226,7 @@ test("a link in the store is not followed (D49)", async () => {
 });
 
 test("thumbs/ may be deleted while the server is stopped", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const id = await client.storedId(await jpegPhoto(900, 600), { name: "p.jpg" });
     expectStatus(await client.get(`/api/files/${id}/download?thumbnail=small`), 200);

@@ -79,7 +79,7 @@ async function expectAllThere(server: TestServer, client: Client, kept: readonly
 }
 
 test("kill -9 while files go to the trash, come back and change: nothing acknowledged is lost (D8, D24)", async () => {
-  await withServer({ env: { LARDER_MASS_CHANGE_FILES: "1000000" } }, async (server) => {
+  await withServer({ hasAccounts: true, env: { LARDER_MASS_CHANGE_FILES: "1000000" } }, async (server) => {
     const { client } = await server.signUp();
     const kept: Kept[] = [];
     for (let index = 0; index < files; index++) {

@@ -12,7 +12,7 @@ const mebibyte = 1024 * 1024;
 const rounds = 4;
 
 test("kill -9 while bytes come loses none that was told durable, and the whole is right (D1, D14)", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client, token } = await server.signUp();
     const content = randomContent(60 * mebibyte + 33);
     const path = await newTus(client, content.length, { filename: "film.bin", checksum: checksumOf(content) });
@@ -53,7 +53,7 @@ test("kill -9 while bytes come loses none that was told durable, and the whole i
 });
 
 test("a crash around the last bytes leaves one file, by whatever the client does next", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const sent = [];
     for (let index = 0; index < 4; index++) {
@@ -79,7 +79,7 @@ test("a crash around the last bytes leaves one file, by whatever the client does
 });
 
 test("a joining that a crash broke off can be made again, and leaves nothing behind", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const parts = Array.from({ length: 3 }, () => randomContent(12 * mebibyte));
     const paths: string[] = [];
@@ -112,40 +112,44 @@ test.skipIf(clockFails !== undefined)(
   "where a drop box has no place left, the upload without bytes for longest gives way, and none that has got some",
   async () => {
     const clock = await movableClock();
-    await withServer({ env: { ...clock.env, LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } }, async (server) => {
-      const { client } = await server.signUp();
-      const folder = await client.folderId("box");
-      const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
-      const home = `/api/public/${made.string("data.token")}/tus`;
-      const guest = server.visitor;
-      const begin = (address: string) =>
-        beginTus(guest, { "upload-length": "9", "x-forwarded-for": address }, {}, { home, bytes: "a" });
-      const begun: string[] = [];
-      for (let at = 0; at < 200; at++) begun.push((await begin(`203.0.113.${Math.floor(at / 20)}`)).header("location"));
-      const [alive = "", idle = "", next = ""] = begun;
-      await clock.set(4 * 60);
-      expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
-      expectStatus(await appendTus(guest, alive, 1, "b"), 204);
-      // Six minutes after the others, two after this one. No place is asked for: all stay, however idle.
-      await clock.set(6 * 60);
-      for (const path of begun) expectStatus(await headTus(guest, path), 200);
-      expectStatus(await begin("198.51.100.1"), 201);
-      expectStatus(await headTus(guest, idle), 404);
-      for (const path of [alive, next]) expectStatus(await headTus(guest, path), 200);
-      // One that was only announced goes before all that have bytes, once it had the time to send some.
-      const announced = await newTus(guest, 9, {}, { home, headers: { "x-forwarded-for": "198.51.100.1" } });
-      expectStatus(await headTus(guest, next), 404);
-      expectStatus(await begin("198.51.100.1"), 201);
-      expectStatus(await headTus(guest, announced), 200);
-      await clock.set(8 * 60);
-      expectStatus(await begin("198.51.100.1"), 201);
-      expectStatus(await headTus(guest, announced), 404);
-    });
+    await withServer(
+      { hasAccounts: true, env: { ...clock.env, LARDER_TRUSTED_PROXIES: "127.0.0.1,::1" } },
+      async (server) => {
+        const { client } = await server.signUp();
+        const folder = await client.folderId("box");
+        const made = await client.post(`/api/files/folders/${folder}/shares`, { permissions: "upload" });
+        const home = `/api/public/${made.string("data.token")}/tus`;
+        const guest = server.visitor;
+        const begin = (address: string) =>
+          beginTus(guest, { "upload-length": "9", "x-forwarded-for": address }, {}, { home, bytes: "a" });
+        const begun: string[] = [];
+        for (let at = 0; at < 200; at++)
+          begun.push((await begin(`203.0.113.${Math.floor(at / 20)}`)).header("location"));
+        const [alive = "", idle = "", next = ""] = begun;
+        await clock.set(4 * 60);
+        expectRefusal(await begin("198.51.100.1"), 503, "overloaded");
+        expectStatus(await appendTus(guest, alive, 1, "b"), 204);
+        // Six minutes after the others, two after this one. No place is asked for: all stay, however idle.
+        await clock.set(6 * 60);
+        for (const path of begun) expectStatus(await headTus(guest, path), 200);
+        expectStatus(await begin("198.51.100.1"), 201);
+        expectStatus(await headTus(guest, idle), 404);
+        for (const path of [alive, next]) expectStatus(await headTus(guest, path), 200);
+        // One that was only announced goes before all that have bytes, once it had the time to send some.
+        const announced = await newTus(guest, 9, {}, { home, headers: { "x-forwarded-for": "198.51.100.1" } });
+        expectStatus(await headTus(guest, next), 404);
+        expectStatus(await begin("198.51.100.1"), 201);
+        expectStatus(await headTus(guest, announced), 200);
+        await clock.set(8 * 60);
+        expectStatus(await begin("198.51.100.1"), 201);
+        expectStatus(await headTus(guest, announced), 404);
+      },
+    );
   },
 );
 
 test("bytes that are not there any more are asked for again", async () => {
-  await withServer({}, async (server) => {
+  await withServer({ hasAccounts: true }, async (server) => {
     const { client } = await server.signUp();
     const path = await newTus(client, 100);
     expectStatus(await appendTus(client, path, 0, randomContent(60)), 204);

@@ -28,7 +28,7 @@ test("kill -9 under load: each acknowledged change is told, in order per file (c
     },
   });
   try {
-    await withServer({ env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } }, async (server) => {
+    await withServer({ hasAccounts: true, env: { LARDER_OUTBOUND_ALLOW: "127.0.0.0/8" } }, async (server) => {
       const { client } = await server.signUp();
       const url = `http://127.0.0.1:${target.port}/`;
       expectStatus(await client.post("/api/webhooks", { url, events: ["file.created", "file.updated"] }), 201);
