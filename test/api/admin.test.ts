@@ -375,19 +375,22 @@ describe("jobs and plans", () => {
   });
 
   test("plans have their numbers as configured", async () => {
-    await withServer({ hasAccounts: true, env: { LARDER_PLANS_FREE_DEVICES: "7", LARDER_RATE_LIMITS: "on" } }, async (own) => {
-      const root = await own.addUser(["--admin"]);
-      const plans = (await root.client.get("/api/admin/plans")).list("data.plans");
-      expect(plans).toHaveLength(3);
-      expect(plans[0]).toMatchObject({
-        name: "free",
-        isDefault: false,
-        maxFileSize: 10 * 1024 ** 2,
-        devices: 7,
-        limits: { uploads: { limit: 10, windowSeconds: 3600 } },
-      });
-      expect(plans[2]).toMatchObject({ name: "enterprise", isDefault: true, quota: null, maxNodes: 10_000_000 });
-    });
+    await withServer(
+      { hasAccounts: true, env: { LARDER_PLANS_FREE_DEVICES: "7", LARDER_RATE_LIMITS: "on" } },
+      async (own) => {
+        const root = await own.addUser(["--admin"]);
+        const plans = (await root.client.get("/api/admin/plans")).list("data.plans");
+        expect(plans).toHaveLength(3);
+        expect(plans[0]).toMatchObject({
+          name: "free",
+          isDefault: false,
+          maxFileSize: 10 * 1024 ** 2,
+          devices: 7,
+          limits: { uploads: { limit: 10, windowSeconds: 3600 } },
+        });
+        expect(plans[2]).toMatchObject({ name: "enterprise", isDefault: true, quota: null, maxNodes: 10_000_000 });
+      },
+    );
   });
 });
 

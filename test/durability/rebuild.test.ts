@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createZstdDecompress } from "node:zlib";
 import { type Account, Client, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
+import { runInProcess } from "../support/in-process.ts";
 import { runJob } from "../support/jobs.ts";
 import { file, form, formType } from "../support/multipart.ts";
 import { type Portrait, portraitOf } from "../support/portrait.ts";
@@ -54,7 +55,8 @@ async function lose({ dataDir }: TestServer): Promise<void> {
 }
 
 async function signInAgain(server: TestServer, { email }: Account): Promise<Client> {
-  const set = await server.larder(["user", "set", email, "--password-stdin"], { stdin: `${NEW_PASSWORD}\n` });
+  const args = ["user", "set", email, "--password-stdin"];
+  const set = await runInProcess(args, { env: server.commandEnv, stdin: `${NEW_PASSWORD}\n` });
   expect([set.code, set.stderr]).toEqual([0, ""]);
   const answer = await server.visitor.post("/api/auth/signin", { email, password: NEW_PASSWORD });
   expectStatus(answer, 200);
@@ -65,7 +67,7 @@ test.each(["stopped in order", "killed"])(
   "a lost database is made again: listings, versions, tags, trash and digests are equal (%s)",
   async (how) => {
     await withServer({}, async (server) => {
-      const people = [await server.addUser(["--admin"]), await server.signUp(), await server.signUp({ name: "Zoë" })];
+      const people = [await server.signUp(), await server.signUp(), await server.signUp({ name: "Zoë" })];
       const [anna, bert, gone] = people;
       if (anna === undefined || bert === undefined || gone === undefined) throw new Error("three accounts");
       await fill(anna);
@@ -112,7 +114,7 @@ test.each(["stopped in order", "killed"])(
 
 test("links, drop boxes, passwords, limits and the past come back; what was revoked a moment before does not", async () => {
   await withServer({}, async (server) => {
-    const anna = await server.addUser(["--admin"]);
+    const anna = await server.signUp();
     const bert = await server.signUp();
     const { client } = anna;
     const id = await client.storedId("first", { name: "photo.txt", fields: { folder: "/before" } });
@@ -168,7 +170,7 @@ test("links, drop boxes, passwords, limits and the past come back; what was revo
 
 test("a database that was put back makes no mixture of two pasts: what the objects know beyond it is kept aside", async () => {
   await withServer({}, async (server) => {
-    const anna = await server.addUser(["--admin"]);
+    const anna = await server.signUp();
     await anna.client.stored("1", { name: "one.txt" });
     await server.stop();
     const kept = join(server.dataDir, "kept.db");
@@ -194,7 +196,7 @@ test("a database that was put back makes no mixture of two pasts: what the objec
 
 test("what can't be read or is missing is told, and the rest is made", async () => {
   await withServer({}, async (server) => {
-    const anna = await server.addUser(["--admin"]);
+    const anna = await server.signUp();
     await anna.client.stored("is there", { name: "there.txt" });
     await anna.client.stored("will be missing", { name: "missing.txt" });
     await server.stop();
