@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Account, Client, type RecordedAnswer, freshEmail, signUp } from "./client.ts";
-import { copyReadyAccounts, type ReadyAccount, type ReadyAccounts } from "./ready-accounts.ts";
+import { copyReadyAccounts, type ReadyAccounts } from "./ready-accounts.ts";
 
 /** Root of the checkout: the program is started there. */
 export const repositoryRoot = resolve(import.meta.dir, "../..");
@@ -226,8 +226,12 @@ export class TestServer {
 
   /** An account that nobody has used, made over HTTP where none is ready, with a client that carries its token. */
   async signUp(options: { name?: string; email?: string; password?: string } = {}): Promise<Account> {
-    const ready = Object.keys(options).length === 0 ? this.ready?.accounts.shift() : undefined;
-    return ready === undefined ? signUp(this, options) : this.signIn(ready);
+    const { email, password, name } = options;
+    const ready = email === undefined && password === undefined ? this.ready?.accounts.shift() : undefined;
+    if (ready === undefined) return signUp(this, options);
+    const account = await this.signIn(ready);
+    if (name !== undefined) await account.client.put("/api/users/profile", { name });
+    return { ...account, name: name ?? account.name };
   }
 
   /**
@@ -322,29 +326,12 @@ function changesOf(flags: string[]): Record<string, unknown> | undefined {
   return changes;
 }
 
-/** How many accounts a server may begin with: as many as the test files take that take most. */
-const readyCount = 48;
-
-/** Makes the accounts of {@link ServerOptions.hasAccounts}. */
-async function makeAccounts(dataDir: string): Promise<ReadyAccounts> {
-  const server = new TestServer(dataDir, {});
-  await server.start();
-  try {
-    const administrator = await server.addUser(["--admin", "--name", "Administrator"]);
-    const accounts = await Promise.all(Array.from({ length: readyCount }, () => signUp(server)));
-    const plain = ({ id, email, password }: Account): ReadyAccount => ({ id, email, password });
-    return { administrator: plain(administrator), accounts: accounts.map(plain) };
-  } finally {
-    await server.stop();
-  }
-}
-
 /** A started server; end it with `dispose`. */
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   if (options.toml !== undefined) await writeFile(join(dataDir, "larder.toml"), options.toml);
   const ready =
-    options.hasAccounts === true ? await copyReadyAccounts(dataDir, testCommand(), makeAccounts) : undefined;
+    options.hasAccounts === true ? await copyReadyAccounts(dataDir, testCommand(), cleanEnv(defaultEnv)) : undefined;
   const server = new TestServer(dataDir, options, ready);
   await server.start();
   return server;

@@ -1,0 +1,28 @@
+// Makes accounts in an empty data directory, whose passwords take next to no time to check, and prints them as JSON.
+// Usage: bun test/support/make-accounts.ts DIRECTORY, with the settings as variables.
+import { loadConfig } from "../../src/config/load.ts";
+import { PasswordHasher } from "../../src/features/auth/passwords.ts";
+import { silentLog } from "../../src/lib/log.ts";
+import { openServices } from "../../src/server/services.ts";
+import { freshEmail } from "./client.ts";
+import type { ReadyAccount } from "./ready-accounts.ts";
+
+/** How many accounts there are: as many as the test files take that take most. */
+const READY_COUNT = 112;
+
+PasswordHasher.prototype.hash = (password) =>
+  Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
+const [, , data = ""] = process.argv;
+const { config } = loadConfig({ flags: { data }, environment: process.env });
+const services = await openServices(config, silentLog);
+
+async function add(name: string, role: "admin" | "user"): Promise<ReadyAccount> {
+  const [email, password] = [freshEmail(), "correct horse battery"];
+  const { publicId } = await services.users.add({ email, password, name, role, plan: config.defaultPlan });
+  return { id: publicId, email, password };
+}
+
+const administrator = await add("Administrator", "admin");
+const accounts = await Promise.all(Array.from({ length: READY_COUNT }, () => add("Test User", "user")));
+await services.close();
+console.log(JSON.stringify({ administrator, accounts }));
