@@ -210,8 +210,8 @@ export function insertAccount(
   const row = sqlite
     .query<{ id: number }, (string | number | null)[]>(
       `INSERT INTO users (public_id, email, email_key, name, name_key, role, plan, password_hash, disabled_at, created_at, settings,
-         email_unconfirmed_since)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) RETURNING id`,
+         email_unconfirmed_since, has_password)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0) RETURNING id`,
     )
     .get(
       person.account,

@@ -266,6 +266,16 @@ test("objects of earlier versions, which tell neither history nor passwords of s
   sqlite.close();
 });
 
+test("an account has no password that its owner could be asked for", async () => {
+  tree = new TestTree();
+  tree.addAccount();
+  await openJournal(tree).flush();
+  const { path } = await rebuild(tree);
+  const sqlite = new Database(path, { readonly: true });
+  expect(sqlite.query("SELECT has_password FROM users").values()).toEqual([[0]]);
+  sqlite.close();
+});
+
 test("a share that was noted to have ended stays away, though the objects don't know it yet", async () => {
   tree = new TestTree();
   const accountId = tree.addAccount();
