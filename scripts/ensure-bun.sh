@@ -79,5 +79,5 @@ if ! larder_is_pinned_bun "$LARDER_BUN_BIN/bun"; then
 fi
 export PATH="$LARDER_BUN_BIN:$PATH"
 
-# Without the network this succeeds where everything is there already.
-bun install --frozen-lockfile --silent >&2 || larder_fail "The packages that bun.lock names could not be installed. The lines above say why."
+# Without the network this succeeds where everything is there already. A silent failure says nothing: the second try does.
+bun install --frozen-lockfile --silent >&2 || bun install --frozen-lockfile >&2 || larder_fail "The packages that bun.lock names could not be installed. The lines above say why."
