@@ -117,7 +117,7 @@ describe("POST /api/users/api-keys", () => {
   test("is not for a viewer, whose key of before reads and changes nothing (contract §2)", async () => {
     const account = await confirmed(await server().signUp());
     const { id, key } = await newKey(account);
-    expect((await server().larder(["user", "set", account.email, "--role", "viewer"])).code).toBe(0);
+    await server().change(account.id, { role: "viewer" });
     expectRefusal(await account.client.post("/api/users/api-keys", { name: "one more" }), 403, "role");
     expectStatus(await byHeader(key), 200);
     const folder = { name: "x", path: "/" };
@@ -263,9 +263,9 @@ test("the end of a key and of its account is noticed from the command line (D57)
   const account = await confirmed(await server().signUp());
   const { key } = await newKey(account);
   expectStatus(await byHeader(key), 200);
-  await server().larder(["user", "set", account.email, "--disable"]);
+  await server().change(account.id, { disabled: true });
   expectRefusal(await byHeader(key), 401, "revoked_token");
-  await server().larder(["user", "set", account.email, "--enable"]);
+  await server().change(account.id, { disabled: false });
   expectStatus(await byHeader(key), 200);
 });
 

@@ -40,8 +40,7 @@ beforeAll(async () => {
   const disabled = await confirmed(await server().addUser([]));
   const disabledKey = (await disabled.client.post("/api/users/api-keys", { name: "key" })).string("data.key");
   expectStatus(await server().visitor.get("/api/files", { "x-api-key": key }), 200);
-  const off = await server().larder(["user", "set", disabled.email, "--disable"]);
-  expect(off.code).toBe(0);
+  await server().change(disabled.id, { disabled: true });
   const live = await server().signUp();
   const signedIn = await server().visitor.post("/api/auth/signin", {
     email: live.email,

@@ -61,7 +61,7 @@ describe("POST /api/mobile/auth/register", () => {
   test("tells that an account is disabled to the right password alone", async () => {
     const account = await server().addUser([]);
     const { deviceId, tokens } = await registerDevice(server(), account);
-    await server().larder(["user", "set", account.email, "--disable"]);
+    await server().change(account.id, { disabled: true });
     expectRefusal(await tryRegister(server(), account, freshDeviceId()), 403, "account_disabled");
     expectRefusal(await trySignIn(account, deviceId), 403, "account_disabled");
     const wrong = { email: account.email, password: "wrong password" };
@@ -252,7 +252,7 @@ describe("the plan's number of devices", () => {
     const first = await registerDevice(server(), account);
     const phones = [first];
     for (let i = 0; i < 3; i++) phones.push(await registerDevice(server(), account));
-    await server().larder(["user", "set", account.email, "--plan", "free"]);
+    await server().change(account.id, { plan: "free" });
     for (const phone of phones) expectStatus(await phone.client.get("/api/mobile/devices"), 200);
     expectRefusal(await tryRegister(server(), account, freshDeviceId()), 403, "device_limit");
     expectStatus(await tryRegister(server(), account, first.deviceId), 200);

@@ -368,7 +368,7 @@ describe("bringing back", () => {
     const account = await server().addUser([]);
     await account.client.storedId("x", { name: "a.txt" });
     const then = await now(account);
-    await server().larder(["user", "set", account.email, "--role", "viewer"]);
+    await server().change(account.id, { role: "viewer" });
     const { email, password } = account;
     const answer = await server().visitor.post("/api/auth/signin", { email, password });
     const viewer = new Client(server(), answer.string("token"));

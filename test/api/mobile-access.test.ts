@@ -48,8 +48,7 @@ let viewer: Client;
 
 beforeAll(async () => {
   web = await server().addUser([]);
-  const reader = await server().addUser([]);
-  await server().larder(["user", "set", reader.email, "--role", "viewer"]);
+  const reader = await server().addUser(["--role", "viewer"]);
   viewer = (await registerDevice(server(), reader, "phone")).client;
 });
 

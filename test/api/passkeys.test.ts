@@ -269,7 +269,7 @@ describe("signing in with a passkey", () => {
   test("of a disabled account is refused, and says why", async () => {
     const account = await server().signUp();
     const { authenticator } = await addPasskey(account);
-    await server().larder(["user", "set", account.email, "--disable"]);
+    await server().change(account.id, { disabled: true });
     expectRefusal(await signIn(authenticator), 403, "account_disabled");
   });
 

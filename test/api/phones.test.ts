@@ -178,8 +178,7 @@ describe("a camera roll, backed up by night", () => {
         await startApp(0).session.register();
         // Room for the roll, and not for what killed apps left half sent as well.
         const rollBytes = pictures.reduce((sum, { size }) => sum + size, 0);
-        const quota = ["user", "set", account.email, "--quota", String(Math.round(rollBytes * 1.1))];
-        expect(await server().larder(quota)).toMatchObject({ code: 0 });
+        await server().change(account.id, { quota: Math.round(rollBytes * 1.1) });
 
         const deleted = new Set<string>();
         const moved = new Map<string, string>();

@@ -97,11 +97,11 @@ describe("GET /api/shares/received", () => {
 
   test("leaves out what belongs to a disabled account, until it is enabled", async () => {
     const { owner, guest, file, share } = await scene();
-    await server().larder(["user", "set", owner.email, "--disable"]);
+    await server().change(owner.id, { disabled: true });
     expect(await received(guest.client)).toEqual([]);
     expectRefusal(await guest.client.get(`/api/files/${file}`), 404, "not_found");
     expectRefusal(await guest.client.get(`/api/files?share=${share}`), 404, "not_found");
-    await server().larder(["user", "set", owner.email, "--enable"]);
+    await server().change(owner.id, { disabled: false });
     expect(await received(guest.client)).toEqual([share]);
     expectStatus(await guest.client.get(`/api/files/${file}`), 200);
   });

@@ -189,7 +189,7 @@ describe("admin", () => {
     const account = await server().addUser(["--admin"]);
     const client = new Client(server(), await newKey(account, ["admin", "files:read"]));
     expectStatus(await client.get("/api/admin/users"), 200);
-    await server().larder(["user", "set", account.email, "--role", "user"]);
+    await server().change(account.id, { role: "user" });
     expectRefusal(await client.get("/api/admin/users"), 403, "role");
     expectStatus(await client.get("/api/files"), 200);
   });

@@ -44,7 +44,7 @@ beforeAll(async () => {
     if (given.expiresAt !== undefined) await untilExpired(given.expiresAt);
     if (caller === "revoked") await owner.client.delete(`/api/shares/${share}`);
     if (caller === "viewer") {
-      await server().larder(["user", "set", account.email, "--role", "viewer"]);
+      await server().change(account.id, { role: "viewer" });
       const signedIn = await server().visitor.post("/api/auth/signin", account);
       clients.set(caller, new Client(server(), signedIn.string("token")));
     }
