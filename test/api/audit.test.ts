@@ -28,7 +28,7 @@ const signIn = (email: string, given = password) =>
 
 describe("the log tells", () => {
   test("sign-ins and sign-outs: who, by what, from where, when; before the answer", async () => {
-    const { email, id } = await server().signUp();
+    const { email, id } = await signUp(server());
     const answer = await server().visitor.post("/api/auth/signin", { email, password }, { "user-agent": "Browser/1" });
     expect(await newest(id, "sign_in")).toEqual({
       id: expect.stringMatching(/^aud_\d{12}$/),
