@@ -1,4 +1,4 @@
-// Pages in a real browser: one server and one Chromium for a test file, an empty profile for each page. Whatever goes wrong
+// Pages in a real browser: one Chromium for a test file, a server for each group of tests, an empty profile for each page. Whatever goes wrong
 // unseen (an error in the console, a breach of the content policy, an answer 5xx) fails the test in which it happened.
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout } from "bun:test";
 import type {
@@ -86,6 +86,7 @@ export function describeWeb(title: string, body: (web: Web) => void, options: Se
     setDefaultTimeout(TEST_MS_MAX);
     const harness = new Harness(options);
     if (isPossible) {
+      groupsLeft += 1;
       beforeAll(() => harness.begin(), TEST_MS_MAX);
       afterEach(() => harness.closePages(), TEST_MS_MAX);
       afterAll(() => harness.end(), TEST_MS_MAX);
@@ -93,6 +94,10 @@ export function describeWeb(title: string, body: (web: Web) => void, options: Se
     body(harness);
   });
 }
+
+/** The browser of this file, from the first of its groups of tests on, and how many groups still need it. */
+let shared: Promise<Browser> | undefined;
+let groupsLeft = 0;
 
 /** A profile that a test uses, and what went wrong in it. */
 interface UsedProfile {
@@ -116,7 +121,8 @@ class Harness implements Web {
   async begin(): Promise<void> {
     const server = await startServer({ hasAccounts: true, ...this.options });
     try {
-      this.running = { server, browser: await launchChromium() };
+      shared ??= launchChromium();
+      this.running = { server, browser: await shared };
     } catch (error) {
       await dispose(server);
       throw error;
@@ -124,7 +130,13 @@ class Harness implements Web {
   }
 
   async end(): Promise<void> {
-    await this.running?.browser.close();
+    const profiles = [...this.unused.values()].flat();
+    await Promise.all(profiles.map(async ({ context }) => context.close()));
+    groupsLeft -= 1;
+    if (groupsLeft === 0) {
+      shared = undefined;
+      await this.running?.browser.close();
+    }
     if (this.running !== undefined) await dispose(this.running.server);
   }
 
