@@ -24,5 +24,7 @@ async function add(name: string, role: "admin" | "user"): Promise<ReadyAccount> 
 
 const administrator = await add("Administrator", "admin");
 const accounts = await Promise.all(Array.from({ length: READY_COUNT }, () => add("Test User", "user")));
+// Or the first stop of every server that begins with them would write an object for each of them.
+await services.storeJournal.flush();
 await services.close();
 console.log(JSON.stringify({ administrator, accounts }));
