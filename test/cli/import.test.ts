@@ -8,7 +8,6 @@ import {
   cleanEnv,
   dispose,
   repositoryRoot,
-  runLarder,
   sharedServer,
   startServer,
   temporaryDirectory,
@@ -72,16 +71,14 @@ interface Told {
   stderr: string;
 }
 
-/** An import that tells what it did as JSON; `reasons` by the name of the file. Within this process, beside the server. */
+/** An import that tells what it did as JSON; `reasons` by the name of the file. */
 async function importing(
   account: Pick<Account, "email">,
   path: string,
   flags: string[] = [],
   on: TestServer = server(),
-  run: typeof runLarder = runInProcess,
 ): Promise<Told> {
-  const args = ["import", path, "--user", account.email, "--json", ...flags];
-  const { code, stdout, stderr } = await run(args, { env: on.commandEnv });
+  const { code, stdout, stderr } = await on.larder(["import", path, "--user", account.email, "--json", ...flags]);
   if (stdout === "") throw new Error(`import ${path}: ${code} ${stderr}`);
   const report: Record<string, unknown> = JSON.parse(stdout);
   const list = report["list"] as { path: string; reason: string }[];
@@ -104,7 +101,7 @@ describe("import", () => {
   test("beside the running server: files, folders and times are there at once, and can be downloaded", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "photos/b.txt": "two", "photos/2026/c.txt": "three", "empty/": "" });
-    const { code, report } = await importing(account, path, ["--folder", "/from disk"], server(), runLarder);
+    const { code, report } = await importing(account, path, ["--folder", "/from disk"]);
     expect(code).toBe(0);
     expect(report).toMatchObject({ ok: true, imported: 3, importedBytes: 11, folders: 4, problems: 0 });
     const listed = await account.client.get(`/api/files?folder=${encodeURIComponent("/from disk")}&limit=100`);
@@ -126,7 +123,7 @@ describe("import", () => {
       const account = await own.signUp();
       await own.stop();
       const path = await source({ "a.txt": "one", "b/c.txt": "two" });
-      expect((await importing(account, path, [], own, runLarder)).report).toMatchObject({ ok: true, imported: 2 });
+      expect((await importing(account, path, [], own)).report).toMatchObject({ ok: true, imported: 2 });
       await own.start();
       const { client } = account;
       expect(await client.names("/b")).toEqual(["c.txt"]);
@@ -180,7 +177,7 @@ describe("import", () => {
     });
     expect(await account.client.names()).toEqual(["a.txt", "a (1).txt", "b.txt"].sort());
 
-    expect((await importing(account, path, ["--on-conflict", "version"], server(), runLarder)).report).toMatchObject({
+    expect((await importing(account, path, ["--on-conflict", "version"])).report).toMatchObject({
       imported: 1,
       versions: 1,
     });
@@ -278,7 +275,7 @@ describe("import", () => {
   test("as a dry run does nothing, and tells what it would do", async () => {
     const account = await server().signUp();
     const path = await source({ "a.txt": "one", "b/c.txt": "two" });
-    expect((await importing(account, path, ["--dry-run"], server(), runLarder)).report).toMatchObject({
+    expect((await importing(account, path, ["--dry-run"])).report).toMatchObject({
       dryRun: true,
       imported: 2,
       importedBytes: 6,
@@ -291,7 +288,7 @@ describe("import", () => {
     const path = join(server().dataDir, "..", `linked-${process.pid}`);
     await makeTree(path, { "a.txt": "linked content" });
     try {
-      expect((await importing(account, path, ["--link"], server(), runLarder)).report).toMatchObject({
+      expect((await importing(account, path, ["--link"])).report).toMatchObject({
         ok: true,
         linked: 1,
       });
@@ -308,7 +305,7 @@ describe("import", () => {
     const path = await source({ "a.txt": "the very same bytes" });
     for (let copy = 1; copy <= 30; copy++) await link(join(path, "a.txt"), join(path, `copy-${copy}.txt`));
     expect((await importing(account, path)).report).toMatchObject({ ok: true, imported: 31 });
-    expect((await importing(account, path, ["--checksum"], server(), runLarder)).report).toMatchObject({
+    expect((await importing(account, path, ["--checksum"])).report).toMatchObject({
       unchanged: 31,
     });
   });
