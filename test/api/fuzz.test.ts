@@ -96,7 +96,7 @@ const headerNames = [
 /** Requests to a route and from a seed; scripts/rounds/seeds takes many seeds. */
 const roundCount = 5;
 
-test.each(seedsToRun([1, 2, 3, 4]))(
+test.each(seedsToRun([1, 2]))(
   "malformed input to every route is never a 5xx (D65), seed %d",
   async (seed) => {
     const random = randomOf(seed).fraction;

@@ -176,7 +176,7 @@ describe("places that are too deep", () => {
 });
 
 describe("everything brought back", () => {
-  test.each(seedsToRun([1, 2, 3, 4]))("is what it was (seed %i)", async (seed) => {
+  test.each(seedsToRun([1, 2]))("is what it was (seed %i)", async (seed) => {
     const { accountId, restore } = open();
     const random = randomOf(seed);
     await changeMuch(accountId, random, 40);

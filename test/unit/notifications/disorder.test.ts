@@ -62,7 +62,7 @@ async function play(seed: number) {
 }
 
 test("nothing is left behind and nobody is told out of order, whatever goes wrong", async () => {
-  for (const seed of seedsToRun([1, 2, 3, 4, 5, 6, 7, 8])) {
+  for (const seed of seedsToRun([1, 2, 3, 4])) {
     const { bench, taken, sent } = await play(seed);
     const states = bench.states();
     expect({ seed, states: states.length }).toEqual({ seed, states: sent * DEVICES.length });

@@ -147,7 +147,7 @@ function change(random: ReturnType<typeof randomOf>, number: number): void {
 }
 
 describe("random changes of a device", () => {
-  for (const seed of seedsToRun([1, 2, 3])) {
+  for (const seed of seedsToRun([1, 2])) {
     test(`are undone, all of them (seed ${seed})`, async () => {
       const random = randomOf(seed);
       const folders = ["/", "/a", "/a/b", "/a/b/c", "/d"];

@@ -506,7 +506,7 @@ test("a content that waits for its removal is back in its place, where its bytes
   expect(readFileSync(layout.blob(whole), "utf8")).toBe("whole");
 });
 
-test.each(seedsToRun([1, 2, 3]))(
+test.each(seedsToRun([1, 2]))(
   "whatever was done before and since, no content that was noted is lost (seed %i)",
   async (seed) => {
     const random = randomOf(seed);

@@ -256,7 +256,7 @@ function publicIdOf(accountId: number): string {
   return row.get(accountId)?.id ?? "";
 }
 
-for (const seed of seedsToRun([1, 2, 3])) {
+for (const seed of seedsToRun([1, 2])) {
   test(`random changes, ended at a random transaction and begun again, give the original's state (${seed})`, async () => {
     tree = new TestTree();
     const random = randomOf(seed);

@@ -149,7 +149,7 @@ async function pastOf(read: TreeReader, sqlite: Database, moments: readonly numb
   return seen.toSorted();
 }
 
-test.each(seedsToRun([1, 2, 3]))(
+test.each(seedsToRun([1, 2]))(
   "everything is there again (seed %i)",
   async (seed) => {
     tree = new TestTree();

@@ -67,7 +67,7 @@ class Model {
 
 const expectReason = (deed: () => unknown, reason: string) => expect(deed).toThrow(expect.objectContaining({ reason }));
 
-test.each(seedsToRun([1, 2, 3]))(
+test.each(seedsToRun([1, 2]))(
   "random changes leave what a plain model says (seed %d)",
   async (seed) => {
     tree = new TestTree();
