@@ -69,7 +69,7 @@ export interface Web {
   openTab(page: Page, path: string): Promise<Page>;
   /** An account that nobody has used, with a client. */
   account(name?: string): Promise<Account>;
-  /** Screenshots in all sizes and schemes, and no fault that axe finds. */
+  /** No fault that axe finds in any size; see `look.ts` for schemes and screenshots. */
   lookAt(page: Page, name: string): Promise<void>;
   /** Problems that a test brings about on purpose, by what their text has; for the page's whole profile. */
   expectProblems(page: Page, pattern: RegExp): void;
