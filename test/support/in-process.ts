@@ -1,6 +1,6 @@
-// Commands run within the process of a test, from the source. Nearly all of what a command costs is the start of a process,
-// some 150 ms of processor time: here it costs 10 to 50 ms. For mistakes and settings, of which there are many, and for what
-// a test needs before that which it tries. Of every command, tests in test/cli ask the executable.
+// Runs commands within the process of a test, from the source. The start of a process is nearly all that a command costs: some
+// 150 ms of processor time, against 10 to 50 ms here. Meant for wrong uses and settings, of which there are many, and for what a
+// test prepares. The tests in test/cli run every command by the executable too.
 import { tmpdir } from "node:os";
 import { runCli } from "../../src/cli/cli.ts";
 import type { CommandResult } from "./server.ts";

@@ -10,8 +10,8 @@ const PLACES = [
   "/usr/bin/google-chrome",
 ];
 
-// What costs more than it brings where each page lives for a second: code that is optimized, and scripts that are parsed ahead
-// although a former page of the process left them compiled. A list of features replaces Playwright's own: these are its, too.
+// Each page lives for about a second: optimizing its code, and parsing scripts ahead that the process compiled for an earlier
+// page, cost more than they save. This list of features replaces Playwright's own, so it repeats those that matter here.
 const SPARED = [
   "--js-flags=--no-opt",
   "--disable-features=ScriptStreaming,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,PaintHolding,ThirdPartyStoragePartitioning,AvoidCorsURLLoaderRestartOnRedirect,OptimizationHints,NetworkTimeServiceQuerying",
