@@ -95,9 +95,19 @@ export async function build(options: BuildOptions): Promise<void> {
         autoloadPackageJson: false,
       },
     });
+    requireNarrowSource(options.outfile);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/** Bun stores the source in two bytes for each character as soon as one is beyond ASCII. @throws Error where it did */
+function requireNarrowSource(outfile: string): void {
+  if (!readFileSync(outfile).includes(Buffer.from("// @bun", "utf16le"))) return;
+  throw new Error(
+    "The program's source has a character beyond ASCII, so the executable stores it at twice its size. It comes from a " +
+      "licence comment of a package: let asciiComments in scripts/build.ts take care of that package, too.",
+  );
 }
 
 function findWorkers(): string[] {
@@ -182,7 +192,7 @@ function embedSharp(natives: Natives, folder: string): BunPlugin {
   };
 }
 
-/** Takes the accents out of licence comments: with one character beyond ASCII, the whole source is stored in two bytes each. */
+/** Takes the accents out of a licence comment, see {@link requireNarrowSource}. */
 function asciiComments(): BunPlugin {
   return {
     name: "ascii-comments",

@@ -42,19 +42,19 @@ describe("a mistake", () => {
 });
 
 describe("version", () => {
-  let told: CommandResult;
+  let printed: CommandResult;
   beforeAll(async () => {
-    told = await runLarder(["version"]);
+    printed = await runLarder(["version"]);
   });
 
   test("tells version, commit, Bun, SQLite and libvips", () => {
-    expect(told.code).toBe(0);
-    expect(told.stdout).toMatch(/\d+\.\d+\.\d+/);
-    for (const word of ["bun", "sqlite", "libvips"]) expect(told.stdout.toLowerCase()).toContain(word);
+    expect(printed.code).toBe(0);
+    expect(printed.stdout).toMatch(/\d+\.\d+\.\d+/);
+    for (const word of ["bun", "sqlite", "libvips"]) expect(printed.stdout.toLowerCase()).toContain(word);
   });
 
   test("tells a SQLite of at least 3.51.3 (D45)", () => {
-    const [, major = "0", minor = "0", patch = "0"] = /sqlite\D*(\d+)\.(\d+)\.(\d+)/i.exec(told.stdout) ?? [];
+    const [, major = "0", minor = "0", patch = "0"] = /sqlite\D*(\d+)\.(\d+)\.(\d+)/i.exec(printed.stdout) ?? [];
     const number = Number(major) * 1_000_000 + Number(minor) * 1000 + Number(patch);
     expect(number).toBeGreaterThanOrEqual(3_051_003);
   });
