@@ -19,7 +19,7 @@ import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { BunPlugin } from "bun";
-import { bundleClient, writeBundle } from "../src/web/client-build.ts";
+import { bundleClient, writeBundle } from "../src/web/bundle/client-build.ts";
 
 interface Target {
   /** Bun's name for what it links the program to; x64 runs on processors without AVX2 (D47). */
@@ -51,7 +51,7 @@ const WORKER_PATTERN = "src/**/*.worker.ts";
 /** Where the pages come from, when they are not in the executable. */
 const CLIENT_PACK_MODULE = /[\\/]src[\\/]web[\\/]client-pack\.ts$/;
 
-const NATIVE_MODULE = join(ROOT, "src/features/thumbnails/native.ts");
+const NATIVE_MODULE = join(ROOT, "src/features/media/thumbnails/native.ts");
 
 /** What is built and where to. */
 export interface BuildOptions {

@@ -2,13 +2,16 @@
 import process from "node:process";
 
 if (process.argv[2] === "thumbnail-worker") {
-  const { runThumbnailChild } = await import("./features/thumbnails/child.ts");
+  const { runThumbnailChild } = await import("./features/media/thumbnails/child.ts");
   runThumbnailChild();
 } else if (process.argv[2] === "media-worker") {
-  const { runMediaChild } = await import("./features/media-info/child.ts");
+  const { runMediaChild } = await import("./features/media/metadata/child.ts");
   runMediaChild();
 } else {
-  const [{ runCli }, { processTerminal }] = await Promise.all([import("./cli/cli.ts"), import("./cli/output.ts")]);
+  const [{ runCli }, { processTerminal }] = await Promise.all([
+    import("./cli/cli.ts"),
+    import("./cli/shared/output.ts"),
+  ]);
   // What is made is for this user alone, wherever it lies.
   process.umask(0o077);
   const context = { terminal: processTerminal, environment: process.env, directory: process.cwd() };

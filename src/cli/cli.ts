@@ -6,7 +6,14 @@ import { Command, CommanderError } from "commander";
 import { nearest } from "../config/nearest.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { AppError, type Reason } from "../errors.ts";
-import { type CommandContext, type DefineCommand, EXIT, type ExitCode, resultOf, UsageError } from "./command.ts";
+import {
+  type CommandContext,
+  type DefineCommand,
+  EXIT,
+  type ExitCode,
+  resultOf,
+  UsageError,
+} from "./shared/command.ts";
 
 interface CommandEntry {
   readonly name: string;
@@ -15,66 +22,70 @@ interface CommandEntry {
 }
 
 const COMMANDS: readonly CommandEntry[] = [
-  { name: "serve", summary: "Run the server.", load: () => import("./serve.ts") },
+  { name: "serve", summary: "Run the server.", load: () => import("./server/serve.ts") },
   {
     name: "user",
     summary: "Add, change and list accounts; sign one in for a script.",
-    load: () => import("./user.ts"),
+    load: () => import("./accounts/user.ts"),
   },
   {
     name: "backup",
     summary: "Make a backup of everything, or bring one up to date.",
-    load: () => import("./backup.ts"),
+    load: () => import("./recovery/backup.ts"),
   },
   {
     name: "restore",
     summary: "List the states one can go back to, go back to one, or restore a backup.",
-    load: () => import("./restore.ts"),
+    load: () => import("./recovery/restore.ts"),
   },
   {
     name: "rebuild",
     summary: "Make a lost database again, from the store alone.",
-    load: () => import("./rebuild.ts"),
+    load: () => import("./recovery/rebuild.ts"),
   },
   {
     name: "verify",
     summary: "Read every stored content again, and check every row of the database.",
-    load: () => import("./verify.ts"),
+    load: () => import("./recovery/verify.ts"),
   },
   {
     name: "heal",
     summary: "Put good copies of damaged and missing contents back.",
-    load: () => import("./heal.ts"),
+    load: () => import("./recovery/heal.ts"),
   },
-  { name: "gc", summary: "Remove the contents that no file refers to any more.", load: () => import("./gc.ts") },
+  { name: "gc", summary: "Remove the contents that no file refers to any more.", load: () => import("./store/gc.ts") },
   {
     name: "blobs",
     summary: "Show where contents lie, and move them between this disk and a bucket.",
-    load: () => import("./blobs.ts"),
+    load: () => import("./store/blobs.ts"),
   },
-  { name: "import", summary: "Take a folder into an account.", load: () => import("./import.ts") },
-  { name: "export", summary: "Write an account's files as plain files.", load: () => import("./export.ts") },
+  { name: "import", summary: "Take a folder into an account.", load: () => import("./exchange/import.ts") },
+  { name: "export", summary: "Write an account's files as plain files.", load: () => import("./exchange/export.ts") },
   {
     name: "config",
     summary: "Show the effective configuration, and where it comes from.",
-    load: () => import("./config.ts"),
+    load: () => import("./server/config.ts"),
   },
   {
     name: "doctor",
     summary: "Look for what is wrong with this machine or its set-up.",
-    load: () => import("./doctor.ts"),
+    load: () => import("./doctor/doctor.ts"),
   },
   {
     name: "healthcheck",
     summary: "Ask the running server whether it is ready.",
-    load: () => import("./healthcheck.ts"),
+    load: () => import("./server/healthcheck.ts"),
   },
-  { name: "service", summary: "Run the server by systemd.", load: () => import("./service.ts") },
-  { name: "openapi", summary: "Print the OpenAPI document of the HTTP API.", load: () => import("./openapi.ts") },
+  { name: "service", summary: "Run the server by systemd.", load: () => import("./service/service.ts") },
+  {
+    name: "openapi",
+    summary: "Print the OpenAPI document of the HTTP API.",
+    load: () => import("./server/openapi.ts"),
+  },
   {
     name: "version",
     summary: "Print the version of the program and of its parts.",
-    load: () => import("./version.ts"),
+    load: () => import("./server/version.ts"),
   },
 ];
 

@@ -13,18 +13,18 @@ import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
 import { migrate } from "../db/migrate.ts";
 import { openDatabase } from "../db/open.ts";
-import { findAbsent } from "../features/backup/contents.ts";
-import { countDatabase } from "../features/backup/counts.ts";
-import { copyPrivateFile, copySecrets } from "../features/backup/private-files.ts";
-import { chooseSample, type Sample } from "../features/backup/sample.ts";
-import { forgetBucket, giveUpOutboxes } from "../features/backup/settle.ts";
-import type { DatabaseCounts, LostContent } from "../features/backup/types.ts";
+import { findAbsent } from "../features/storage/backup/contents.ts";
+import { countDatabase } from "../features/storage/backup/counts.ts";
+import { copyPrivateFile, copySecrets } from "../features/storage/backup/private-files.ts";
+import { chooseSample, type Sample } from "../features/storage/backup/sample.ts";
+import { forgetBucket, giveUpOutboxes } from "../features/storage/backup/settle.ts";
+import type { DatabaseCounts, LostContent } from "../features/storage/backup/types.ts";
 import type { Log } from "../lib/log.ts";
-import { originOf } from "./backup-origin.ts";
-import { type DataPaths, dataPaths } from "./data-directory.ts";
+import { originOf } from "./data/backup-origin.ts";
+import { type DataPaths, dataPaths } from "./data/data-directory.ts";
 import { openForCommand } from "./for-commands.ts";
-import { settleRestored } from "./open-copy.ts";
-import { markOpen } from "./run-mark.ts";
+import { settleRestored } from "./data/open-copy.ts";
+import { markOpen } from "./data/run-mark.ts";
 
 /** What {@link drill} works with. */
 export interface DrillOptions {

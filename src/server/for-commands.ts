@@ -2,11 +2,11 @@
 import type { Config } from "../config/settings.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Log } from "../lib/log.ts";
-import { dataPaths } from "./data-directory.ts";
-import { acquireServerLock } from "./lock.ts";
-import { howLeft } from "./run-mark.ts";
-import { openServices, type Services } from "./services.ts";
-import { timetable } from "./timetable.ts";
+import { dataPaths } from "./data/data-directory.ts";
+import { acquireServerLock } from "./data/lock.ts";
+import { howLeft } from "./data/run-mark.ts";
+import { openServices, type Services } from "./composition/services.ts";
+import { timetable } from "./composition/timetable.ts";
 
 /** What commands work with. */
 export interface CommandServices

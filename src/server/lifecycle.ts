@@ -6,9 +6,9 @@ import { CONFIG_FILE, type LoadedConfig } from "../config/load.ts";
 import { readAdminPassword } from "../config/secrets.ts";
 import type { Config } from "../config/settings.ts";
 import { StartupError } from "../config/startup-error.ts";
-import { auditGuard } from "../features/audit/guard.ts";
-import { QueueWorker } from "../features/queue/worker.ts";
-import { findCopyStart } from "../features/store-journal/opened-copy.ts";
+import { auditGuard } from "../features/administration/audit/guard.ts";
+import { QueueWorker } from "../features/mobile/offline-queue/worker.ts";
+import { findCopyStart } from "../features/storage/store-journal/opened-copy.ts";
 import { withRetryAfter } from "../http/base.ts";
 import { BodyPaces } from "../http/body-pace.ts";
 import { LOCAL_PEER } from "../http/client-address.ts";
@@ -17,18 +17,18 @@ import { ClockWatch } from "../jobs/clock-watch.ts";
 import { Scheduler } from "../jobs/scheduler.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
 import { COMMIT, VERSION } from "../version.ts";
-import { type AppHost, createApp } from "./app.ts";
-import { ConnectionGuard, descriptorsMax } from "./connection-guard.ts";
-import { dataPaths, openDataDirectory, syncDirectory } from "./data-directory.ts";
-import { listenAddress } from "./listen-address.ts";
-import { Listener } from "./listener.ts";
-import { openNotifier, type Notifier } from "./notify.ts";
-import { observeRequests } from "./observe.ts";
-import { RequestStatistics } from "./request-statistics.ts";
-import { acquireServerLock } from "./lock.ts";
-import { explainOpening } from "./open-storage.ts";
-import { openServices, type Services } from "./services.ts";
-import { QUICK_CHECK_JOB, REAP_JOB, SNAPSHOT_JOB, timetable } from "./timetable.ts";
+import { type AppHost, createApp } from "./http/app.ts";
+import { ConnectionGuard, descriptorsMax } from "./net/connection-guard.ts";
+import { dataPaths, openDataDirectory, syncDirectory } from "./data/data-directory.ts";
+import { listenAddress } from "./net/listen-address.ts";
+import { Listener } from "./net/listener.ts";
+import { openNotifier, type Notifier } from "./net/notify.ts";
+import { observeRequests } from "./observability/observe.ts";
+import { RequestStatistics } from "./observability/request-statistics.ts";
+import { acquireServerLock } from "./data/lock.ts";
+import { explainOpening } from "./composition/open-storage.ts";
+import { openServices, type Services } from "./composition/services.ts";
+import { QUICK_CHECK_JOB, REAP_JOB, SNAPSHOT_JOB, timetable } from "./composition/timetable.ts";
 
 /** How long requests that are under way may still take once the server was told to stop (contract §10). */
 const DRAIN_MS = 30_000;
@@ -269,7 +269,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
 async function mergeIfCopied(services: Services): Promise<void> {
   const copyStart = findCopyStart(services.sqlite);
   if (copyStart === undefined) return;
-  const { mergeLater } = await import("./merge-later.ts");
+  const { mergeLater } = await import("./data/merge-later.ts");
   await mergeLater(services, copyStart);
 }
 

@@ -6,9 +6,9 @@ import { StartupError } from "../config/startup-error.ts";
 import { openDatabase } from "../db/open.ts";
 import { type Snapshot, takeSnapshotOf } from "../db/snapshot.ts";
 import type { Log } from "../lib/log.ts";
-import { type DataPaths, dataPaths } from "./data-directory.ts";
+import { type DataPaths, dataPaths } from "./data/data-directory.ts";
 import { openForCommand } from "./for-commands.ts";
-import { markOpen } from "./run-mark.ts";
+import { markOpen } from "./data/run-mark.ts";
 
 /** A copy of a database in which one account is left. */
 export interface Reduced {

@@ -1,8 +1,8 @@
 import { Elysia } from "elysia";
-import { appRoutes } from "./app-routes.ts";
-import type { Asset } from "./asset.ts";
-import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./docs-page.ts";
-import { ICON, pageResponse, STYLE_SHEET } from "./page.ts";
+import { appRoutes } from "./bundle/app-routes.ts";
+import type { Asset } from "./bundle/asset.ts";
+import { DOCS_ASSETS, DOCS_POLICY, renderDocsPage } from "./pages/docs-page.ts";
+import { ICON, pageResponse, STYLE_SHEET } from "./pages/page.ts";
 
 /** What the pages need to know of the server. */
 export interface WebRoutesDeps {

@@ -7,11 +7,15 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openApns } from "../../src/features/notifications/channels/apns.ts";
-import type { PushChannel, PushMessage, PushTarget } from "../../src/features/notifications/channels/channel.ts";
-import { openFcm } from "../../src/features/notifications/channels/fcm.ts";
-import { UrlChannel } from "../../src/features/notifications/channels/url.ts";
-import { vapidKeysOf, WebPushChannel } from "../../src/features/notifications/channels/web-push.ts";
+import { openApns } from "../../src/features/messaging/notifications/channels/apns.ts";
+import type {
+  PushChannel,
+  PushMessage,
+  PushTarget,
+} from "../../src/features/messaging/notifications/channels/channel.ts";
+import { openFcm } from "../../src/features/messaging/notifications/channels/fcm.ts";
+import { UrlChannel } from "../../src/features/messaging/notifications/channels/url.ts";
+import { vapidKeysOf, WebPushChannel } from "../../src/features/messaging/notifications/channels/web-push.ts";
 import { CidrList } from "../../src/lib/cidr.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Outbound } from "../../src/net/outbound.ts";

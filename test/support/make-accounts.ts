@@ -1,9 +1,9 @@
 // Makes accounts in an empty data directory, whose passwords take next to no time to check, and prints them as JSON.
 // Usage: bun test/support/make-accounts.ts DIRECTORY, with the settings as variables.
 import { loadConfig } from "../../src/config/load.ts";
-import { PasswordHasher } from "../../src/features/auth/passwords.ts";
+import { PasswordHasher } from "../../src/features/accounts/auth/passwords.ts";
 import { silentLog } from "../../src/lib/log.ts";
-import { openServices } from "../../src/server/services.ts";
+import { openServices } from "../../src/server/composition/services.ts";
 import { freshEmail } from "./client.ts";
 import type { ReadyAccount } from "./ready-accounts.ts";
 

@@ -56,7 +56,7 @@ function missing(names: readonly string[]): string[] {
 describe("NOTICES.md", () => {
   test("names what the pages are made of", async () => {
     const names = await packagesIn(
-      CLIENT_ENTRIES.map((path) => join(ROOT, "src/web/client", path)),
+      CLIENT_ENTRIES.map((path) => join(ROOT, "src/client", path)),
       { target: "browser", splitting: true, plugins: [tailwind] },
     );
     expect(names).toContain("react-dom");

@@ -2,7 +2,7 @@ import { index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlit
 
 /**
  * Where nodes were before they were renamed, moved, put into the trash or deleted by a device, for looking at the tree as
- * it was. At a moment a node was where its first row after that moment says, else where it is now. Only `features/tree`
+ * it was. At a moment a node was where its first row after that moment says, else where it is now. Only `tree`
  * writes here; kept for as long as one may look back.
  */
 export const formerPlaces = sqliteTable(

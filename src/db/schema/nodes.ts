@@ -3,7 +3,7 @@ import { blob, check, index, integer, primaryKey, sqliteTable, text, uniqueIndex
 import { accounts } from "./accounts.ts";
 import { blobs } from "./blobs.ts";
 
-/** The tree: files and folders. Only `features/tree` writes here. Every index answers one listing or look-up. */
+/** The tree: files and folders. Only `tree` writes here. Every index answers one listing or look-up. */
 export const nodes = sqliteTable(
   "nodes",
   {
@@ -73,7 +73,7 @@ export const folders = sqliteTable("folders", {
   childrenRev: integer("children_rev").notNull().default(0),
   /** Journal number of the last rename or move of this folder. */
   pathSeq: integer("path_seq").notNull().default(0),
-  /** How many levels of folders lie below, at most; see `features/tree/heights.ts`. */
+  /** How many levels of folders lie below, at most; see `tree/heights.ts`. */
   levelsBelow: integer("levels_below").notNull().default(0),
   /** Bytes of the longest path from here to a folder below, at most. */
   bytesBelow: integer("bytes_below").notNull().default(0),
@@ -180,7 +180,7 @@ export const undo = sqliteTable(
     publicId: text("public_id").notNull(),
     /** As in `nodes`. */
     kind: integer("kind").notNull(),
-    /** create, change, content, delete, reap or restore; see `features/tree/undo.ts`. */
+    /** create, change, content, delete, reap or restore; see `tree/undo.ts`. */
     what: text("what").notNull(),
     /** JSON: what was before and what came of it. */
     before: text("before").notNull(),

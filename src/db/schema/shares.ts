@@ -3,7 +3,7 @@ import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from
 import { nodes } from "./nodes.ts";
 import { users } from "./users.ts";
 
-/** What opens a node for others: by a link, or for another account. A token itself is kept nowhere: see `features/shares`. */
+/** What opens a node for others: by a link, or for another account. A token itself is kept nowhere: see `features/sharing/shares`. */
 export const shares = sqliteTable(
   "shares",
   {

@@ -4,7 +4,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 /**
  * What lies in the trash: one row for a file or a folder, whatever is below it. Meanwhile `nodes.parent_id` is the negated
  * id of the node itself: its chain ends nowhere, so that every reader finds it gone, and it holds no name. Only
- * `features/tree` writes here.
+ * `tree` writes here.
  */
 export const trash = sqliteTable(
   "trash",

@@ -1,9 +1,9 @@
 // What browsers load: how much of it there is, that all of it is there, and that nothing of it needs what the policy forbids.
 import { beforeAll, describe, expect, test } from "bun:test";
-import { renderManifest, renderServiceWorker } from "../../../src/web/app-install.ts";
-import { APP_POLICY, firstScripts, renderAppShell } from "../../../src/web/app-shell.ts";
-import { bundleClient } from "../../../src/web/client-build.ts";
-import { ClientFiles } from "../../../src/web/client-files.ts";
+import { renderManifest, renderServiceWorker } from "../../../src/web/bundle/app-install.ts";
+import { APP_POLICY, firstScripts, renderAppShell } from "../../../src/web/bundle/app-shell.ts";
+import { bundleClient } from "../../../src/web/bundle/client-build.ts";
+import { ClientFiles } from "../../../src/web/bundle/client-files.ts";
 
 const FIRST_LOAD_BYTES_MAX = 170_000;
 const PUBLIC_BYTES_MAX = 25_000;

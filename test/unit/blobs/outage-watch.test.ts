@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { S3Error } from "../../../src/blobs/s3/client.ts";
-import { type Outage, OutageWatch } from "../../../src/features/blob-places/outage-watch.ts";
+import { type Outage, OutageWatch } from "../../../src/features/storage/remote-store/outage-watch.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { eventually } from "../../support/expect.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
-import { SendQueue, type SendQueueOptions } from "../../../src/features/blob-places/send-queue.ts";
+import { SendQueue, type SendQueueOptions } from "../../../src/features/storage/remote-store/send-queue.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { digestOf } from "../../support/client.ts";
 import { eventually } from "../../support/expect.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { detectMediaType } from "../../../src/features/files/media-type.ts";
+import { detectMediaType } from "../../../src/features/library/files/media-type.ts";
 import { canInline } from "../../../src/http/send-blob.ts";
 import { leastMs } from "../../support/expect.ts";
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
 import { takeSnapshotOf } from "../../../src/db/snapshot.ts";
-import { originOf } from "../../../src/server/backup-origin.ts";
-import { dataPaths } from "../../../src/server/data-directory.ts";
-import { markOpen } from "../../../src/server/run-mark.ts";
+import { originOf } from "../../../src/server/data/backup-origin.ts";
+import { dataPaths } from "../../../src/server/data/data-directory.ts";
+import { markOpen } from "../../../src/server/data/run-mark.ts";
 
 let folder: string;
 

@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { silentLog } from "../../../src/lib/log.ts";
-import { ConnectionGuard } from "../../../src/server/connection-guard.ts";
-import { listConnections, steerConnections } from "../../../src/server/tcp-connections.ts";
+import { ConnectionGuard } from "../../../src/server/net/connection-guard.ts";
+import { listConnections, steerConnections } from "../../../src/server/net/tcp-connections.ts";
 
 const isLinux = process.platform === "linux";
 const closing: (() => unknown)[] = [];

@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StartupError } from "../../../src/config/startup-error.ts";
-import { makeWorkingFolders, openDataDirectory } from "../../../src/server/data-directory.ts";
+import { makeWorkingFolders, openDataDirectory } from "../../../src/server/data/data-directory.ts";
 
 const root = mkdtempSync(join(tmpdir(), "larder-data-"));
 const data = join(root, "deep", "data");
@@ -47,7 +47,7 @@ describe("the data directory", () => {
       chmodSync(data, 0o755);
       const script = `
       process.setgid(1234); process.setuid(1234);
-      const { openDataDirectory } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/server/data-directory.ts"))});
+      const { openDataDirectory } = await import(${JSON.stringify(join(import.meta.dir, "../../../src/server/data/data-directory.ts"))});
       for (const path of ${JSON.stringify([data, join(data, "new")])}) {
         try { openDataDirectory(path); console.log("opened"); } catch (error) { console.log(error.name, error.message); }
       }`;

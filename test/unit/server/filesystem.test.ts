@@ -8,7 +8,7 @@ import {
   fileSystemKind,
   refuseNetworkFileSystem,
   totalBytes,
-} from "../../../src/server/filesystem.ts";
+} from "../../../src/server/data/filesystem.ts";
 
 const MIB = 1024 * 1024;
 

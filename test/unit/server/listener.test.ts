@@ -17,7 +17,7 @@ import { connect } from "node:tls";
 import { loadConfig } from "../../../src/config/load.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { Listener } from "../../../src/server/listener.ts";
+import { Listener } from "../../../src/server/net/listener.ts";
 
 const fixtures = join(import.meta.dir, "../../fixtures/tls");
 const directory = mkdtempSync(join(tmpdir(), "larder-test-listener-"));

@@ -2,14 +2,14 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { acquireServerLock, findRunningServer, LockedError } from "../../../src/server/lock.ts";
+import { acquireServerLock, findRunningServer, LockedError } from "../../../src/server/data/lock.ts";
 
 const root = mkdtempSync(join(tmpdir(), "larder-lock-"));
 afterAll(() => rmSync(root, { recursive: true }));
 
 /** Another process that takes the lock and keeps it until it is killed. */
 async function holder(path: string) {
-  const script = `import { acquireServerLock } from ${JSON.stringify(join(import.meta.dir, "../../../src/server/lock.ts"))};
+  const script = `import { acquireServerLock } from ${JSON.stringify(join(import.meta.dir, "../../../src/server/data/lock.ts"))};
     globalThis.lock = acquireServerLock(${JSON.stringify(path)}); console.log("held"); setInterval(() => {}, 1000);`;
   const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
   for await (const chunk of child.stdout) if (new TextDecoder().decode(chunk).includes("held")) break;
@@ -48,7 +48,7 @@ describe("the lock of a data directory", () => {
     expect(findRunningServer(path)).toBeUndefined();
     const lock = acquireServerLock(path);
     for (let i = 0; i < 20; i++) expect(findRunningServer(path)).toEqual({ pid: process.pid });
-    const script = `import { findRunningServer } from ${JSON.stringify(join(import.meta.dir, "../../../src/server/lock.ts"))};
+    const script = `import { findRunningServer } from ${JSON.stringify(join(import.meta.dir, "../../../src/server/data/lock.ts"))};
       console.log(JSON.stringify(findRunningServer(${JSON.stringify(path)})));`;
     const other = Bun.spawnSync([process.execPath, "-e", script], { stdout: "pipe" });
     expect(other.stdout.toString().trim()).toBe(JSON.stringify({ pid: process.pid }));

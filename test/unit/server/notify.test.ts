@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLog } from "../../../src/lib/log.ts";
-import { openNotifier } from "../../../src/server/notify.ts";
+import { openNotifier } from "../../../src/server/net/notify.ts";
 
 const LISTENER = `
 import socket, sys

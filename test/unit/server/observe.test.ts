@@ -3,7 +3,7 @@ import { BodyPaces } from "../../../src/http/body-pace.ts";
 import { ClientAddresses } from "../../../src/http/client-address.ts";
 import { beginExchange } from "../../../src/http/exchange.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { observeRequests } from "../../../src/server/observe.ts";
+import { observeRequests } from "../../../src/server/observability/observe.ts";
 
 test("a request that is no line of the log is not asked for its client's address", () => {
   // It cost every download a call of the system, and a tenth of its time.

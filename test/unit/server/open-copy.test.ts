@@ -9,14 +9,14 @@ import { toDigest } from "../../../src/blobs/digest.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { listSnapshots, takeSnapshot } from "../../../src/db/snapshot.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { type DataPaths, dataPaths } from "../../../src/server/data-directory.ts";
+import { type DataPaths, dataPaths } from "../../../src/server/data/data-directory.ts";
 import {
   chooseSnapshot,
   installSnapshot,
   openFromSnapshot,
   readEpoch,
   settleRestored,
-} from "../../../src/server/open-copy.ts";
+} from "../../../src/server/data/open-copy.ts";
 
 const HOUR_MS = 3_600_000;
 const startMs = Date.UTC(2026, 5, 1);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isPass, makePass } from "../../../src/server/public-view.ts";
+import { isPass, makePass } from "../../../src/server/http/public-view.ts";
 
 const secret = new Uint8Array(32).fill(7);
 const nowMs = Date.UTC(2026, 10, 21);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { RequestStatistics } from "../../../src/server/request-statistics.ts";
+import { RequestStatistics } from "../../../src/server/observability/request-statistics.ts";
 
 test("requests count by route, method and class, whatever ids and methods clients think of", () => {
   const statistics = new RequestStatistics(() => ["/api/files/:id", "/api/files/"]);

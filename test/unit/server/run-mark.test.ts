@@ -3,8 +3,8 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/db/open.ts";
-import { type DataPaths, dataPaths } from "../../../src/server/data-directory.ts";
-import { howLeft, markBackup, markClosed, markOpen } from "../../../src/server/run-mark.ts";
+import { type DataPaths, dataPaths } from "../../../src/server/data/data-directory.ts";
+import { howLeft, markBackup, markClosed, markOpen } from "../../../src/server/data/run-mark.ts";
 
 let folder: string;
 let original: DataPaths;

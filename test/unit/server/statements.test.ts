@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { loadConfig } from "../../../src/config/load.ts";
 import { LazyDatabase, LazyStatement } from "../../../src/db/lazy-database.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { openServices } from "../../../src/server/services.ts";
+import { openServices } from "../../../src/server/composition/services.ts";
 
 test("SQLite can compile every statement of a server", async () => {
   const data = mkdtempSync(join(tmpdir(), "larder-test-"));

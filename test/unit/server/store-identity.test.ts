@@ -17,8 +17,8 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { AppError } from "../../../src/errors.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { dataPaths, type DataPaths, openDataDirectory } from "../../../src/server/data-directory.ts";
-import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "../../../src/server/store-identity.ts";
+import { dataPaths, type DataPaths, openDataDirectory } from "../../../src/server/data/data-directory.ts";
+import { bindStore, checkStore, refuseOrphanedStore, StoreGuard } from "../../../src/server/data/store-identity.ts";
 
 let root: string;
 let paths: DataPaths;

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadConfig } from "../../../src/config/load.ts";
-import { changeSettings } from "../../../src/features/users/settings.ts";
+import { changeSettings } from "../../../src/features/accounts/users/settings.ts";
 import { silentLog } from "../../../src/lib/log.ts";
-import { openServices, type Services } from "../../../src/server/services.ts";
-import { timetable } from "../../../src/server/timetable.ts";
+import { openServices, type Services } from "../../../src/server/composition/services.ts";
+import { timetable } from "../../../src/server/composition/timetable.ts";
 import { blobOf, GivenClock } from "../tree/support.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { EXPIRY_WARNING_MS, expiryWarning, readTlsPair, stampOf } from "../../../src/server/tls.ts";
+import { EXPIRY_WARNING_MS, expiryWarning, readTlsPair, stampOf } from "../../../src/server/net/tls.ts";
 
 const fixtures = join(import.meta.dir, "../../fixtures/tls");
 const directory = mkdtempSync(join(tmpdir(), "larder-test-tls-"));

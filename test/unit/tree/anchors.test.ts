@@ -1,8 +1,8 @@
 /** Pages of a large folder by landmarks, beside the same pages by plain OFFSET (D30). */
 import { afterEach, expect, test } from "bun:test";
-import { idsSql } from "../../../src/features/tree/list.ts";
-import { SORTS } from "../../../src/features/tree/sorts.ts";
-import type { FolderNode, SortField } from "../../../src/features/tree/types.ts";
+import { idsSql } from "../../../src/tree/queries/list.ts";
+import { SORTS } from "../../../src/tree/model/sorts.ts";
+import type { FolderNode, SortField } from "../../../src/tree/model/types.ts";
 import { randomOf } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 

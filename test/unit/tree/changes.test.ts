@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { FileNode } from "../../../src/features/tree/types.ts";
+import type { FileNode } from "../../../src/tree/model/types.ts";
 import { AppError } from "../../../src/errors.ts";
 import { blobOf, reasonOf, TestTree } from "./support.ts";
 

@@ -5,11 +5,11 @@
  */
 import { afterEach, expect, test } from "bun:test";
 import type { Transaction } from "../../../src/db/transaction.ts";
-import { HistoryService } from "../../../src/features/history/service.ts";
-import { RewindService } from "../../../src/features/rewind/service.ts";
-import { type ChangePosition, NOTHING_KNOWN } from "../../../src/features/tree/changes.ts";
-import type { FileNode, FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
-import type { User } from "../../../src/features/users/types.ts";
+import { HistoryService } from "../../../src/features/library/history/service.ts";
+import { RewindService } from "../../../src/features/mobile/rewind/service.ts";
+import { type ChangePosition, NOTHING_KNOWN } from "../../../src/tree/journal/changes.ts";
+import type { FileNode, FolderNode, TreeNode } from "../../../src/tree/model/types.ts";
+import type { User } from "../../../src/features/accounts/users/types.ts";
 import { fold } from "../../../src/lib/path.ts";
 import { Turns } from "../../../src/lib/turns.ts";
 import { randomOf, seedsToRun } from "../../support/random.ts";

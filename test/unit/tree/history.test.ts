@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import type { FileNode } from "../../../src/features/tree/types.ts";
+import type { FileNode } from "../../../src/tree/model/types.ts";
 import { blobOf, TestTree } from "./support.ts";
 
 let tree: TestTree;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkMetadata, checkTags, mergeMetadata, parseTagList } from "../../../src/features/tree/labels.ts";
+import { checkMetadata, checkTags, mergeMetadata, parseTagList } from "../../../src/tree/model/labels.ts";
 import { reasonOf } from "./support.ts";
 
 test("tags are trimmed, in NFC, without repetitions and empty ones", () => {

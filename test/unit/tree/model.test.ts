@@ -1,7 +1,7 @@
 /** Random changes beside a plain model in memory: every listing, sum and reference must be what the model says. */
 import { afterEach, expect, test } from "bun:test";
-import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
-import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../src/features/tree/types.ts";
+import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
+import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../src/tree/model/types.ts";
 import { fold, joinPath } from "../../../src/lib/path.ts";
 import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { numberedName, splitName } from "../../../src/features/tree/names.ts";
+import { numberedName, splitName } from "../../../src/tree/tables/names.ts";
 import { reasonOf, TestTree } from "./support.ts";
 
 describe("a numbered name", () => {

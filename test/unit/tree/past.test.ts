@@ -1,8 +1,8 @@
 /** Random changes with a picture taken after each: looking back at any moment shows that picture again. */
 import { afterEach, expect, test } from "bun:test";
-import type { Moment, PastListQuery, PastNode } from "../../../src/features/tree/past.ts";
-import type { FolderNode, TreeNode } from "../../../src/features/tree/types.ts";
-import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
+import type { Moment, PastListQuery, PastNode } from "../../../src/tree/queries/past.ts";
+import type { FolderNode, TreeNode } from "../../../src/tree/model/types.ts";
+import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
 import { fold } from "../../../src/lib/path.ts";
 import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";

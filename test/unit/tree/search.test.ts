@@ -1,7 +1,7 @@
 /** Searching beside a naive filter over the same files, in place and in the reading thread. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { compareUtf8 } from "../../../src/features/tree/sorts.ts";
-import type { FileNode, FindQuery, TreeNode } from "../../../src/features/tree/types.ts";
+import { compareUtf8 } from "../../../src/tree/model/sorts.ts";
+import type { FileNode, FindQuery, TreeNode } from "../../../src/tree/model/types.ts";
 import { fold } from "../../../src/lib/path.ts";
 import { randomOf } from "../../support/random.ts";
 import { TestTree } from "./support.ts";

@@ -8,11 +8,11 @@ import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
 import { type Deed, Writer } from "../../../src/db/transaction.ts";
 import { Trials } from "../../../src/db/trial.ts";
-import { TreeReader } from "../../../src/features/tree/reader.ts";
-import { TreeStore } from "../../../src/features/tree/store.ts";
-import { type TreeTrial, TreeTrials } from "../../../src/features/tree/trial.ts";
-import type { NewFile, StoredBlob } from "../../../src/features/tree/types.ts";
-import { TreeWriter } from "../../../src/features/tree/writer.ts";
+import { TreeReader } from "../../../src/tree/reader.ts";
+import { TreeStore } from "../../../src/tree/tables/store.ts";
+import { type TreeTrial, TreeTrials } from "../../../src/tree/trial.ts";
+import type { NewFile, StoredBlob } from "../../../src/tree/model/types.ts";
+import { TreeWriter } from "../../../src/tree/writer.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 
 /** A clock that moves only when it is told to. */

@@ -1,7 +1,7 @@
 /** Files and folders on their way into the trash and out of it. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/features/tree/changes.ts";
-import type { TreeNode } from "../../../src/features/tree/types.ts";
+import { type ChangePosition, knownUpTo, NOTHING_KNOWN } from "../../../src/tree/journal/changes.ts";
+import type { TreeNode } from "../../../src/tree/model/types.ts";
 import { randomOf, seedsToRun } from "../../support/random.ts";
 import { blobOf, TestTree } from "./support.ts";
 
@@ -156,7 +156,7 @@ describe("a folder in the trash", () => {
     tree.addFile(accountId, "/w", "a");
     const folder = tree.read.findFolderByPath(accountId, "/w");
     if (folder === undefined) throw new Error("no folder");
-    const { weighElsewhere } = await import("../../../src/features/tree/trash.ts");
+    const { weighElsewhere } = await import("../../../src/tree/operations/trash.ts");
     const stale = await weighElsewhere(tree.store, accountId, folder.id);
     tree.addFile(accountId, "/w", "bb");
     tree.run((tx) => tree.write.trash(tx, folder, stale));

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { escapeHtml, html } from "../../../src/web/html.ts";
-import { renderErrorPage } from "../../../src/web/error-page.ts";
+import { escapeHtml, html } from "../../../src/web/pages/html.ts";
+import { renderErrorPage } from "../../../src/web/pages/error-page.ts";
 import { webRoutes } from "../../../src/web/routes.ts";
-import { renderSetupPage } from "../../../src/web/setup-page.ts";
-import { formatSize, renderShareNotFoundPage, renderSharePage } from "../../../src/web/share-page.ts";
+import { renderSetupPage } from "../../../src/web/pages/setup-page.ts";
+import { formatSize, renderShareNotFoundPage, renderSharePage } from "../../../src/web/pages/share-page.ts";
 
 const HOSTILE = `"><script>alert(1)</script><img src=x onerror='alert(2)'>&\u202egpj.exe\u0000`;
 

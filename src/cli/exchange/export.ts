@@ -1,0 +1,124 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { describeSize } from "../../config/quantities.ts";
+import { Exporter } from "../../features/storage/import-export/export.ts";
+import type { ExportCounts, ExportReport, ExportRequest } from "../../features/storage/import-export/types.ts";
+import { normalizePath, ROOT_PATH } from "../../lib/path.ts";
+import { commandEntry } from "../shared/audit-entry.ts";
+import {
+  addSettings,
+  type CommandContext,
+  describeEnd,
+  EXIT,
+  type ExitCode,
+  hasOption,
+  optionText,
+  PLACE_SETTINGS,
+  readConfig,
+  requireDatabase,
+  runs,
+  tellWarnings,
+  UsageError,
+} from "../shared/command.ts";
+import { type Terminal, toJson } from "../shared/output.ts";
+import {
+  count,
+  Progress,
+  refuseOwnData,
+  requiredText,
+  requireUser,
+  tellProblems,
+  untilSignal,
+  withTransfer,
+} from "../shared/transfer.ts";
+
+/** `larder export --user EMAIL --to DIR`: writes an account's files as plain files, beside a running server or without one. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .description(
+      "Write an account's files as plain files, with their names, folders and times. Works beside a running server. " +
+        "Run it again, and only what is new or changed is written; nothing in the folder is ever removed.",
+    )
+    .option("--user <email>", "whose files (required)")
+    .option("--to <dir>", "the folder that takes them, made where it is missing (required)")
+    .option("--folder <path>", 'only what is in this folder of the account (default: "/")')
+    .option("--at <time>", "as it was at this moment, such as 2026-03-01T12:00:00Z")
+    .option("--metadata", "write tags, descriptions and metadata to larder-export.json, which an import reads again")
+    .option("--versions", "write earlier versions, too, to .larder-versions")
+    .option("--checksum", "read what is there already, and write again what differs, whatever its size and time say")
+    .option("--json", "print the result as JSON");
+  addSettings(command, PLACE_SETTINGS);
+  describeEnd(
+    command,
+    "larder export --user anna@example.org --to /mnt/usb/anna --metadata",
+    "something could not be written, and is named; everything else was",
+  );
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    tellWarnings(loaded, context.terminal);
+    requireDatabase(loaded.config);
+    const email = requiredText(command, "user", "--user EMAIL: the account whose files are written");
+    const to = requiredText(command, "to", "--to DIR: the folder that takes the files");
+    const wanted = readWanted(command, resolve(context.directory, to));
+    refuseOwnData(loaded.config, wanted.target);
+    const report = await withTransfer(loaded.config, context.terminal, async (services) => {
+      const user = requireUser(services.users, email);
+      const progress = new Progress<ExportCounts>(context.terminal, describeProgress);
+      const exporter = new Exporter({ ...services, dataDir: loaded.config.data });
+      const done = await untilSignal((signal) =>
+        exporter.run(user, { ...wanted, signal, onProgress: (soFar) => progress.show(soFar) }),
+      );
+      progress.end();
+      const { folder } = wanted;
+      await services.audit.record(commandEntry("transfer.export", user, { folder, files: done.written }));
+      return done;
+    });
+    return tell(report, hasOption(command, "json"), context.terminal);
+  });
+}
+
+function readWanted(command: Command, target: string): Omit<ExportRequest, "signal" | "onProgress"> {
+  return {
+    target,
+    folder: normalizePath(optionText(command, "folder") ?? ROOT_PATH),
+    atMs: readMoment(optionText(command, "at")),
+    hasManifest: hasOption(command, "metadata"),
+    hasVersions: hasOption(command, "versions"),
+    isRereading: hasOption(command, "checksum"),
+  };
+}
+
+function readMoment(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new UsageError(`--at must be a time such as 2026-03-01T12:00:00Z; not "${text}".`);
+  return ms;
+}
+
+function describeProgress({ files, written, writtenBytes, unchanged }: ExportCounts): string {
+  return `${count(files, "file")} met, ${written} written (${describeSize(writtenBytes)}), ${unchanged} there already`;
+}
+
+function tell(report: ExportReport, isJson: boolean, terminal: Terminal): ExitCode {
+  const isWhole = report.problems === 0 && report.stopped === undefined;
+  if (isJson) {
+    const { problemList, ...numbers } = report;
+    terminal.out(toJson({ ok: isWhole, ...numbers, list: problemList }));
+  } else {
+    tellProblems(report.problemList, report.problems, terminal);
+    for (const { path, writtenAs } of report.renamings) terminal.error(`${path}: written as ${writtenAs}\n`);
+    terminal.out(`${describe(report)}\n`);
+  }
+  return isWhole ? EXIT.fine : EXIT.wrong;
+}
+
+function describe({ written, writtenBytes, unchanged, versions, problems, durationMs, stopped }: ExportReport): string {
+  const parts = [
+    `Wrote ${count(written, "file")} (${describeSize(writtenBytes)})`,
+    ...(unchanged > 0 ? [`${unchanged} were there already`] : []),
+    ...(versions > 0 ? [count(versions, "earlier version")] : []),
+    ...(problems > 0 ? [`${problems} not written`] : []),
+  ];
+  const ending = stopped === undefined ? "" : " Interrupted: run it again, and it goes on from there.";
+  return `${parts.join("; ")}. ${(durationMs / 1_000).toFixed(1)} s.${ending}`;
+}

@@ -1,0 +1,137 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { toChecksum } from "../../blobs/digest.ts";
+import { describeSize } from "../../config/quantities.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import { type Healed, heal, type Wanted } from "../../features/storage/integrity/heal.ts";
+import { ContentUses } from "../../features/storage/integrity/uses.ts";
+import { createLog } from "../../lib/log.ts";
+import { openForCommand } from "../../server/for-commands.ts";
+import {
+  addSettings,
+  type CommandContext,
+  describeEnd,
+  EXIT,
+  type ExitCode,
+  hasOption,
+  PLACE_SETTINGS,
+  readConfig,
+  requireDatabase,
+  runs,
+  tellWarnings,
+  UsageError,
+} from "../shared/command.ts";
+import { type Terminal, toJson } from "../shared/output.ts";
+
+const FILES_MAX = 10;
+const TOLD_MAX = 50;
+const PROGRESS_MS = 1_000;
+
+/** `larder heal --from DIR`: puts good copies of damaged and missing contents back. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .description(
+      "Put good copies of damaged and missing contents back, from any place that has them: a backup, another data " +
+        "directory, an old disk, a folder of files. Each is verified while it is copied; damaged bytes are kept in " +
+        "blobs/quarantine/. A server may run meanwhile, and sends the files again at once. What is damaged is known by " +
+        "the nightly reading or larder verify: run that first.",
+    )
+    .option("--from <dir>", "where good copies may be; may be given several times", collect, [])
+    .option("--search", "look at all files there, whatever they are called, and compare those of the right size")
+    .option("--json", "print the result as JSON");
+  addSettings(command, PLACE_SETTINGS);
+  describeEnd(
+    command,
+    "larder heal --from /mnt/usb/backup --data /srv/larder\nlarder heal --search --from ~/Pictures",
+    "contents are still damaged or missing: each is named",
+  );
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    tellWarnings(loaded, context.terminal);
+    requireDatabase(loaded.config);
+    const from = readFolders(command, context);
+    const services = await openForCommand(
+      loaded.config,
+      createLog("pretty", "warn", (line) => context.terminal.error(line)),
+    );
+    try {
+      const { sqlite } = services.db;
+      const healed = await heal({
+        sqlite,
+        blobs: services.blobs,
+        integrity: services.integrity,
+        from,
+        mustSearch: hasOption(command, "search"),
+        onProgress: showProgress(context.terminal),
+      });
+      return tell(healed, new ContentUses(sqlite), hasOption(command, "json"), context.terminal);
+    } finally {
+      await services.close();
+    }
+  });
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, value];
+}
+
+function readFolders(command: Command, { directory }: CommandContext): string[] {
+  const given: unknown = command.getOptionValue("from");
+  const folders = Array.isArray(given) ? given.map((folder) => resolve(directory, String(folder))) : [];
+  if (folders.length === 0) throw new UsageError("Say where good copies may be: larder heal --from DIR");
+  for (const folder of folders) {
+    if (!existsSync(folder)) throw new StartupError(`There is no directory ${folder}. Is its disk mounted?`);
+  }
+  return folders;
+}
+
+function showProgress(terminal: Terminal): (done: number, of: number) => void {
+  let nextMs = performance.now() + PROGRESS_MS;
+  return (done, of) => {
+    if (!process.stderr.isTTY || performance.now() < nextMs) return;
+    nextMs = performance.now() + PROGRESS_MS;
+    terminal.error(`${done} of ${of} contents\n`);
+  };
+}
+
+function tell({ healed, missing, bad }: Healed, uses: ContentUses, isJson: boolean, terminal: Terminal): ExitCode {
+  const filesOf = ({ digest }: Wanted) => uses.find(digest, FILES_MAX);
+  if (isJson) {
+    const present = (content: Wanted) => ({
+      checksum: toChecksum(content.digest),
+      size: content.sizeBytes,
+      files: filesOf(content),
+    });
+    terminal.out(
+      toJson({
+        ok: missing.length === 0,
+        healed: healed.map((content) => ({ ...present(content), from: content.from })),
+        missing: missing.map(present),
+        bad,
+      }),
+    );
+    return missing.length === 0 ? EXIT.fine : EXIT.wrong;
+  }
+  const lines = [
+    ...healed.slice(0, TOLD_MAX).map((content) => `healed   ${toChecksum(content.digest)} from ${content.from}`),
+    ...bad.slice(0, TOLD_MAX).map((path) => `bad copy ${path}`),
+    ...missing
+      .slice(0, TOLD_MAX)
+      .flatMap((content) => [
+        `MISSING  ${toChecksum(content.digest)} (${describeSize(content.sizeBytes)})`,
+        ...filesOf(content).map(({ account, path }) => `         ${account}: ${path}`),
+      ]),
+    ...(missing.length > TOLD_MAX ? [`MISSING  ${missing.length - TOLD_MAX} more: see --json`] : []),
+    summarize(healed.length, missing.length),
+  ];
+  terminal.out(lines.map((line) => `${line}\n`).join(""));
+  return missing.length === 0 ? EXIT.fine : EXIT.wrong;
+}
+
+function summarize(healed: number, missing: number): string {
+  if (healed + missing === 0) return "No content is known to be damaged or missing. Look for damage by: larder verify";
+  const done = `${healed} ${healed === 1 ? "content was" : "contents were"} healed`;
+  if (missing === 0) return `${done}; all are whole.`;
+  return `${done}; of ${missing} no good copy was found. Look elsewhere, or upload the files again.`;
+}

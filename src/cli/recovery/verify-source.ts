@@ -1,0 +1,147 @@
+/** Which database a data directory, or any copy of one, is to be judged by; nothing in the directory is written. */
+import { Database, SQLiteError } from "bun:sqlite";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StartupError } from "../../config/startup-error.ts";
+import { ForeignDatabaseError, migrate, pendingMigrations } from "../../db/migrate.ts";
+import { openReadOnly } from "../../db/open.ts";
+import { silentLog } from "../../lib/log.ts";
+import type { DataPaths } from "../../server/data/data-directory.ts";
+import { findRunningServer } from "../../server/data/lock.ts";
+import { chooseSnapshot } from "../../server/data/open-copy.ts";
+import { howLeft, isAltered } from "../../server/data/run-mark.ts";
+
+/** What a directory is verified by. */
+export interface VerifySource {
+  readonly databasePath: string;
+  /** What that is, for people: it follows "by". */
+  readonly described: string;
+  /** The snapshot's name, where it is one. */
+  readonly snapshot: string | undefined;
+  /** When that was taken. */
+  readonly takenAtMs: number | undefined;
+  /** Whether it is the database that the server works with. */
+  readonly isOwn: boolean;
+  /** Whether a server works with it just now. */
+  readonly isServed: boolean;
+  /** Whether it has other bytes than when it was closed in order. */
+  readonly isAltered: boolean;
+  /** Removes what was made for the reading. */
+  close(): void;
+}
+
+/**
+ * Finds it. A database whose log can't be read in place, or of an older version, is copied to a temporary folder first.
+ * @throws StartupError where there is none, or it can't be read
+ */
+export function openVerifySource(paths: DataPaths): VerifySource {
+  if (!fs.existsSync(paths.blobs)) {
+    throw new StartupError(
+      `There is no folder blobs in ${paths.root}: it is no data directory, or its disk is not mounted.`,
+    );
+  }
+  const left = howLeft(paths, false);
+  if (left === "whole") {
+    const isRunning = isServed(paths);
+    const hasLog = !isRunning && (fs.statSync(`${paths.database}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    const described = isRunning
+      ? "the database of the running server"
+      : hasLog
+        ? "its database with what its log holds, as after a crash"
+        : "its database";
+    const found = { databasePath: paths.database, described, isOwn: true, isServed: isRunning };
+    const isOther = !isRunning && isAltered(paths);
+    return readable(paths, { ...found, snapshot: undefined, takenAtMs: undefined, isAltered: isOther }, hasLog);
+  }
+  const chosen = chooseSnapshot(paths);
+  if (chosen === undefined) {
+    const why =
+      left === "absent" ? "There is no database" : "The database was copied while a server ran, or is not there";
+    throw new StartupError(
+      `${why} in ${paths.root}, and none of the snapshots in it is whole. Nothing can be verified by.`,
+    );
+  }
+  const { path, name, takenAtMs } = chosen.snapshot;
+  return readable(
+    paths,
+    {
+      databasePath: path,
+      described: `its snapshot ${name}`,
+      snapshot: name,
+      takenAtMs,
+      isOwn: false,
+      isServed: false,
+      isAltered: false,
+    },
+    false,
+  );
+}
+
+function isServed(paths: DataPaths): boolean {
+  try {
+    return findRunningServer(paths.lock) !== undefined;
+  } catch (error) {
+    // The lock can't be taken where nothing can be written: no server runs on that.
+    if (error instanceof StartupError) return false;
+    throw error;
+  }
+}
+
+/** Makes sure that the database can be read by this program, in a copy if need be. */
+function readable(paths: DataPaths, found: Omit<VerifySource, "close">, mustCopy: boolean): VerifySource {
+  try {
+    if (!mustCopy && isUpToDate(found.databasePath)) return { ...found, close: () => {} };
+  } catch (error) {
+    if (!(error instanceof SQLiteError && /^SQLITE_(CANTOPEN|READONLY)/.test(error.code ?? ""))) {
+      throw explain(error, found.databasePath);
+    }
+  }
+  const folder = fs.mkdtempSync(join(tmpdir(), "larder-verify-"));
+  const close = () => fs.rmSync(folder, { recursive: true, force: true });
+  try {
+    const copy = join(folder, "larder.db");
+    for (const suffix of found.databasePath === paths.database ? ["", "-wal"] : [""]) {
+      const from = found.databasePath + suffix;
+      if (fs.existsSync(from)) fs.copyFileSync(from, copy + suffix, fs.constants.COPYFILE_FICLONE);
+    }
+    bringUpToDate(copy);
+    return { ...found, databasePath: copy, close };
+  } catch (error) {
+    close();
+    throw explain(error, found.databasePath);
+  }
+}
+
+function isUpToDate(path: string): boolean {
+  const db = openReadOnly(path);
+  try {
+    return pendingMigrations(db.sqlite).length === 0;
+  } finally {
+    db.close();
+  }
+}
+
+/** In a copy: folds the log in, and takes the steps of this version. */
+function bringUpToDate(copy: string): void {
+  fs.chmodSync(copy, 0o600);
+  const sqlite = new Database(copy, { readwrite: true, strict: true });
+  try {
+    sqlite.run("PRAGMA synchronous=OFF");
+    sqlite.run("PRAGMA journal_mode=DELETE");
+    migrate(sqlite, silentLog);
+  } finally {
+    sqlite.close();
+  }
+}
+
+function explain(error: unknown, path: string): unknown {
+  if (error instanceof ForeignDatabaseError) return new StartupError(`${path}: ${error.message}`, error);
+  if (error instanceof SQLiteError) {
+    return new StartupError(
+      `${path} can't be read: ${error.message}. Go back to one of its snapshots: larder restore --help`,
+      error,
+    );
+  }
+  return error;
+}

@@ -1,0 +1,247 @@
+import type { Command } from "commander";
+import { describeSize } from "../../config/quantities.ts";
+import type { Config } from "../../config/settings.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import { openDatabase } from "../../db/open.ts";
+import { Reader } from "../../db/reader.ts";
+import { Writer } from "../../db/transaction.ts";
+import { PLACES_JOB, type PlacesRequest, readStatus } from "../../features/storage/remote-store/service.ts";
+import type { PlaceCounts } from "../../features/storage/remote-store/types.ts";
+import { findJobAnswer, type JobOutcome, requestJob } from "../../jobs/scheduler.ts";
+import { createLog } from "../../lib/log.ts";
+import { type DataPaths, dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
+import { openForCommand } from "../../server/for-commands.ts";
+import { acquireServerLock, findRunningServer } from "../../server/data/lock.ts";
+import {
+  addSettings,
+  BUSY_TIMEOUT_MS,
+  type CommandContext,
+  describeEnd,
+  EXIT,
+  type ExitCode,
+  hasOption,
+  optionText,
+  PLACE_SETTINGS,
+  readConfig,
+  requireDatabase,
+  runs,
+  tellWarnings,
+  UsageError,
+} from "../shared/command.ts";
+import { type Terminal, toJson, toTable } from "../shared/output.ts";
+
+const POLL_MS = 200;
+const PROGRESS_MS = 1_000;
+/** What a command beside the server reads of the settings; the keys themselves come from file or environment. */
+const SETTINGS = [...PLACE_SETTINGS, "blobs.store"];
+
+/** `larder blobs status|move|claim`: where contents lie, on this disk and in a bucket. */
+export function define(command: Command, context: CommandContext): void {
+  command.description(
+    "Where contents lie: on this disk, and in a bucket of an S3-compatible service where one is set up (s3.*, blobs.store).",
+  );
+  describeEnd(command, "larder blobs status\nlarder blobs move --to s3");
+  defineStatus(command.command("status").summary("Show how contents are spread."), context);
+  defineMove(command.command("move").summary("Move all contents to the bucket, or back to this disk."), context);
+  defineClaim(command.command("claim").summary("Make this data directory the bucket's owner."), context);
+}
+
+function defineStatus(command: Command, context: CommandContext): void {
+  command
+    .description("Show how contents are spread over this disk and the bucket.")
+    .option("--json", "print it as JSON");
+  addSettings(command, SETTINGS);
+  describeEnd(command, "larder blobs status");
+  runs(command, async () => {
+    const { config } = open(command, context);
+    const paths = openDataDirectory(config.data);
+    const status = await readPlaces(paths, context.terminal);
+    const { terminal } = context;
+    if (hasOption(command, "json"))
+      terminal.out(toJson({ store: config.blobs.store, bucket: config.s3.bucket, ...status }));
+    else {
+      const { all, remote, away, cached } = status;
+      terminal.out(
+        toTable([
+          ["", "Contents", "Size"],
+          row("All that files name", all),
+          row("In the bucket", remote),
+          row("In the bucket alone", away),
+          row("In the bucket, with a copy on this disk", cached),
+          row("On this disk alone", minus(all, remote)),
+        ]),
+      );
+      if (status.lastRun !== null) terminal.out(`Last run: ${status.lastRun}\n`);
+    }
+    return EXIT.fine;
+  });
+}
+
+function defineMove(command: Command, context: CommandContext): void {
+  command
+    .description(
+      "Move all contents to the bucket (--to s3, with blobs.store = s3) or back to this disk (--to disk, with " +
+        "blobs.store = disk). Each is compared with its digest. May be broken off, and run again: it goes on from there.",
+    )
+    .option("--to <place>", "s3 or disk")
+    .option("--empty", "with --to disk: remove from the bucket what is on this disk then")
+    .option("--json", "print the result as JSON");
+  addSettings(command, SETTINGS);
+  describeEnd(command, "larder blobs move --to disk --empty", "it was refused, or some contents could not be moved");
+  runs(command, async () => {
+    const to = optionText(command, "to");
+    if (to !== "s3" && to !== "disk") throw new UsageError("Say where to: --to s3, or --to disk.");
+    const isEmptied = hasOption(command, "empty");
+    if (isEmptied && to === "s3") throw new UsageError("--empty goes with --to disk.");
+    const { config } = open(command, context);
+    requireBucket(config);
+    const outcome = await carryOut(config, { to, empty: isEmptied }, context.terminal);
+    return tellMoved(outcome, hasOption(command, "json"), context.terminal);
+  });
+}
+
+function defineClaim(command: Command, context: CommandContext): void {
+  command.description(
+    "Make this data directory the bucket's owner, where it began from a backup or a copy: only the owner removes anything " +
+      "there. Never for two that go on side by side.",
+  );
+  addSettings(command, SETTINGS);
+  describeEnd(command, "larder blobs claim");
+  runs(command, async () => {
+    const { config } = open(command, context);
+    requireBucket(config);
+    const { isOk, text } = await carryOut(config, { claim: true }, context.terminal);
+    if (isOk) context.terminal.out("The bucket belongs to this data directory now.\n");
+    else context.terminal.error(`${text}\n`);
+    return isOk ? EXIT.fine : EXIT.wrong;
+  });
+}
+
+function row(name: string, { contents, bytes }: PlaceCounts): string[] {
+  return [name, String(contents), describeSize(bytes)];
+}
+
+function open(command: Command, context: CommandContext): { config: Config } {
+  const loaded = readConfig(command, context);
+  tellWarnings(loaded, context.terminal);
+  requireDatabase(loaded.config);
+  return loaded;
+}
+
+function requireBucket({ s3 }: Config): void {
+  if (s3.bucket === null) throw new StartupError("No bucket is set up. Set s3.endpoint, s3.bucket and the keys first.");
+}
+
+function minus(all: PlaceCounts, part: PlaceCounts): PlaceCounts {
+  return { contents: all.contents - part.contents, bytes: all.bytes - part.bytes };
+}
+
+/** How contents are spread, and what the job last said. */
+async function readPlaces(paths: DataPaths, terminal: Terminal) {
+  const reader = new Reader(paths.database, commandLog(terminal));
+  const db = openDatabase(paths.database, BUSY_TIMEOUT_MS);
+  try {
+    const row = db.sqlite
+      .query<{ result: string | null; error: string | null }, [string]>(
+        "SELECT last_result AS result, last_error AS error FROM jobs WHERE name = ?1",
+      )
+      .get(PLACES_JOB);
+    return { ...(await readStatus(reader)), lastRun: row?.error ?? row?.result ?? null };
+  } finally {
+    reader.close();
+    db.close();
+  }
+}
+
+function commandLog(terminal: Terminal) {
+  return createLog("pretty", "warn", (line) => terminal.error(line));
+}
+
+/** In the running server where there is one, else here. */
+async function carryOut(config: Config, request: PlacesRequest, terminal: Terminal): Promise<JobOutcome> {
+  const paths = openDataDirectory(config.data);
+  const progress = new Progress(paths, request, terminal);
+  if (findRunningServer(paths.lock) !== undefined) return askServer(paths, request, progress);
+  const lock = acquireServerLock(dataPaths(config.data).lock);
+  try {
+    const services = await openForCommand(config, commandLog(terminal), true);
+    const looking = setInterval(() => void progress.tell(), PROGRESS_MS);
+    try {
+      return { isOk: true, text: await services.runJob(PLACES_JOB, request) };
+    } catch (error) {
+      return { isOk: false, text: error instanceof Error ? error.message : String(error) };
+    } finally {
+      clearInterval(looking);
+      await services.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function askServer(paths: DataPaths, request: PlacesRequest, progress: Progress): Promise<JobOutcome> {
+  const db = openDatabase(paths.database, BUSY_TIMEOUT_MS);
+  try {
+    const writer = new Writer(db.sqlite, progress.log);
+    const requestedAt = requestJob(writer, db, PLACES_JOB, request, Date.now());
+    for (;;) {
+      const outcome = findJobAnswer(db, PLACES_JOB, requestedAt);
+      if (outcome !== undefined) return outcome;
+      if (findRunningServer(paths.lock) === undefined) {
+        throw new StartupError("The server ended before all was moved. Run this again; it goes on from there.");
+      }
+      await progress.tell();
+      await Bun.sleep(POLL_MS);
+    }
+  } finally {
+    db.close();
+  }
+}
+
+/** A line a second on a terminal: what is still to be moved. */
+class Progress {
+  readonly log: ReturnType<typeof createLog>;
+  readonly #paths: DataPaths;
+  readonly #request: PlacesRequest;
+  readonly #terminal: Terminal;
+  #nextMs = performance.now() + PROGRESS_MS;
+
+  constructor(paths: DataPaths, request: PlacesRequest, terminal: Terminal) {
+    this.#paths = paths;
+    this.#request = request;
+    this.#terminal = terminal;
+    this.log = commandLog(terminal);
+  }
+
+  async tell(): Promise<void> {
+    const { to } = this.#request;
+    if (!process.stderr.isTTY || to === undefined || performance.now() < this.#nextMs) return;
+    this.#nextMs = performance.now() + PROGRESS_MS;
+    const { all, remote, away } = await readPlaces(this.#paths, this.#terminal);
+    const { contents, bytes } = to === "disk" ? away : minus(all, remote);
+    this.#terminal.error(`${contents} contents to be moved, ${describeSize(bytes)} …\n`);
+  }
+}
+
+function tellMoved({ isOk, text }: JobOutcome, isJson: boolean, terminal: Terminal): ExitCode {
+  const result = isOk ? parse(text) : undefined;
+  const count = (name: string) => Number(result?.get(name) ?? 0);
+  if (isJson)
+    terminal.out(toJson({ ok: isOk, error: isOk ? null : text, result: result && Object.fromEntries(result) }));
+  else if (!isOk) terminal.error(`${text}\n`);
+  else {
+    const words = [
+      `Moved ${count("moved")} contents, ${describeSize(count("movedBytes"))}`,
+      ...(count("failed") > 0 ? [`${count("failed")} could not be moved: the log says why`] : []),
+      ...(count("letGo") > 0 ? [`let ${count("letGo")} copies on this disk go`] : []),
+      ...(count("removed") > 0 ? [`removed ${count("removed")} from the bucket`] : []),
+    ];
+    terminal.out(`${words.join("; ")}.\n`);
+  }
+  return isOk && count("failed") === 0 ? EXIT.fine : EXIT.wrong;
+}
+
+function parse(text: string): Map<string, unknown> {
+  const value: unknown = JSON.parse(text);
+  return new Map(typeof value === "object" && value !== null ? Object.entries(value) : []);
+}

@@ -1,0 +1,163 @@
+import type { Command } from "commander";
+import { type Db, openDatabase } from "../../db/open.ts";
+import { createLog } from "../../lib/log.ts";
+import { dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
+import { acquireServerLock, findRunningServer } from "../../server/data/lock.ts";
+import { openForCommand } from "../../server/for-commands.ts";
+import { describeSize } from "../../config/quantities.ts";
+import type { Config } from "../../config/settings.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import {
+  addSettings,
+  BUSY_TIMEOUT_MS,
+  type CommandContext,
+  describeEnd,
+  EXIT,
+  type ExitCode,
+  hasOption,
+  PLACE_SETTINGS,
+  readConfig,
+  requireDatabase,
+  runs,
+  tellWarnings,
+} from "../shared/command.ts";
+import { type Terminal, toJson } from "../shared/output.ts";
+
+/** Name of the job in the table `jobs`. */
+const JOB = "gc";
+const POLL_MS = 100;
+const PROGRESS_MS = 5_000;
+
+/** `larder gc [--now]`: removes contents without a file; in the running server where there is one, else here. */
+export function define(command: Command, context: CommandContext): void {
+  command
+    .description(
+      "Remove the contents that no file refers to any more and whose time of grace (gcGrace) is over. " +
+        "A running server does it itself once a day, and does it now where one runs.",
+    )
+    .option(
+      "--now",
+      "end the time of grace, take a new snapshot and drop the older ones: deleted files can't be brought back " +
+        "afterwards, and a copy of the directory that is being made meanwhile must be made again",
+    )
+    .option("--json", "print the result as JSON");
+  addSettings(command, [...PLACE_SETTINGS, "gcGrace"]);
+  describeEnd(command, "larder gc --now", "the collection failed");
+  runs(command, async () => {
+    const loaded = readConfig(command, context);
+    tellWarnings(loaded, context.terminal);
+    requireDatabase(loaded.config);
+    const request = { now: hasOption(command, "now") };
+    const paths = openDataDirectory(loaded.config.data);
+    const outcome =
+      findRunningServer(paths.lock) === undefined
+        ? await runHere(loaded.config, request, context.terminal)
+        : await askServer(loaded.config, request, context.terminal);
+    return tell(outcome, hasOption(command, "json"), context.terminal);
+  });
+}
+
+/** How the job ended: its result as the server keeps it, or its error. */
+interface Outcome {
+  readonly result: string | null;
+  readonly error: string | null;
+}
+
+async function runHere(config: Config, request: { now: boolean }, terminal: Terminal): Promise<Outcome> {
+  // While contents go, no server may start that would be taking new ones in.
+  const lock = acquireServerLock(dataPaths(config.data).lock);
+  try {
+    const services = await openForCommand(
+      config,
+      createLog("pretty", "warn", (line) => terminal.error(line)),
+      true,
+    );
+    try {
+      return { result: await services.runJob(JOB, request), error: null };
+    } finally {
+      await services.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function askServer(config: Config, request: { now: boolean }, terminal: Terminal): Promise<Outcome> {
+  const paths = dataPaths(config.data);
+  const db = openDatabase(paths.database, BUSY_TIMEOUT_MS);
+  try {
+    const requestedAt = Date.now();
+    db.sqlite.run(
+      `INSERT INTO jobs (name, requested_at, request_arguments) VALUES (?1, ?2, ?3)
+       ON CONFLICT (name) DO UPDATE SET requested_at = ?2, request_arguments = ?3`,
+      [JOB, requestedAt, JSON.stringify(request)],
+    );
+    let nextWordMs = performance.now() + PROGRESS_MS;
+    for (;;) {
+      const outcome = findOutcome(db, requestedAt);
+      if (outcome !== undefined) return outcome;
+      if (findRunningServer(paths.lock) === undefined) {
+        throw new StartupError(
+          "The server ended before the collection was done. Run this again; it goes on from there.",
+        );
+      }
+      if (performance.now() >= nextWordMs) {
+        terminal.error("The server is collecting …\n");
+        nextWordMs += PROGRESS_MS;
+      }
+      await Bun.sleep(POLL_MS);
+    }
+  } finally {
+    db.close();
+  }
+}
+
+/** The end of the run that answered the request, or undefined while it is still to come. */
+function findOutcome(db: Db, requestedAt: number): Outcome | undefined {
+  const row = db.sqlite
+    .query<
+      { requestedAt: number | null; finishedAt: number | null; result: string | null; error: string | null },
+      [string]
+    >(
+      `SELECT requested_at AS requestedAt, last_finished_at AS finishedAt, last_result AS result, last_error AS error
+       FROM jobs WHERE name = ?`,
+    )
+    .get(JOB);
+  if (row === null || row.requestedAt === requestedAt || (row.finishedAt ?? 0) < requestedAt) return undefined;
+  return { result: row.result, error: row.error };
+}
+
+function tell({ result, error }: Outcome, isJson: boolean, terminal: Terminal): ExitCode {
+  if (isJson) terminal.out(toJson({ ok: error === null, error, result: parseResult(result) }));
+  else if (error === null) terminal.out(`${describe(parseResult(result))}\n`);
+  else terminal.error(`The collection failed: ${error}\n`);
+  return error === null ? EXIT.fine : EXIT.wrong;
+}
+
+function describe(result: unknown): string {
+  const numbers =
+    typeof result === "object" && result !== null ? new Map(Object.entries(result)) : new Map<string, unknown>();
+  const count = (name: string) => Number(numbers.get(name) ?? 0);
+  const [removed, setAside, dropped] = [count("removed"), count("setAside"), count("snapshotsRemoved")];
+  const done = [
+    ...(removed > 0 ? [`removed ${contents(removed)}, ${describeSize(count("freedBytes"))}`] : []),
+    ...(setAside > 0 ? [`set aside ${contents(setAside)} for a later run to remove`] : []),
+  ].join("; ");
+  const first = done === "" ? "There was nothing to remove." : `${done.charAt(0).toUpperCase()}${done.slice(1)}.`;
+  const snapshots = dropped === 1 ? "1 older snapshot was" : `${dropped} older snapshots were`;
+  return dropped > 0 ? `${first}\n${snapshots} dropped; the newest stays.` : first;
+}
+
+function contents(count: number): string {
+  return count === 1 ? "1 content" : `${count} contents`;
+}
+
+/** What jobs leave is JSON, or plain words. */
+function parseResult(result: string | null): unknown {
+  try {
+    return result === null ? null : JSON.parse(result);
+  } catch (error) {
+    if (error instanceof SyntaxError) return result;
+    throw error;
+  }
+}

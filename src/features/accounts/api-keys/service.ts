@@ -1,0 +1,208 @@
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newId, newSecretToken } from "../../../lib/id.ts";
+import type { KeyPrincipal } from "../auth/principal.ts";
+import { DEFAULT_SCOPES, SCOPES } from "../auth/scopes.ts";
+import { hashToken } from "../auth/token-hash.ts";
+import { checkName } from "../users/name.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
+import { apiKeyQueries, toApiKey } from "./queries.ts";
+import type { ApiKey, NewApiKey } from "./types.ts";
+
+/** What {@link ApiKeyService} works with. */
+export interface ApiKeyServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly users: UserService;
+  readonly events: Events;
+}
+
+const KEY = /^lk_[A-Za-z0-9_-]{43}$/;
+const KEY_BITS = 256;
+/** `lk_` and six characters: 36 of the 256 random bits. */
+const PREFIX_CHARACTERS = 9;
+const NAME_CHARACTERS_MAX = 100;
+/** An account has at most this many keys. */
+const KEYS_MAX = 100;
+/** Revoked keys that are remembered, so that whoever uses one is told why it is dead. */
+const REVOKED_KEPT = 100;
+const REVOKED_MS = 90 * 24 * 60 * 60 * 1000;
+/** "Last used" is written at most this often. */
+const LAST_USED_MS = 60_000;
+/** Keys whose owners are remembered; bounded, oldest out first. */
+const CACHED_KEYS_MAX = 10_000;
+
+interface CachedKey {
+  readonly principal: KeyPrincipal;
+  lastUsedAtMs: number;
+}
+
+/** API keys: making, listing and ending them, and whose a key is. */
+export class ApiKeyService {
+  readonly #options: ApiKeyServiceOptions;
+  readonly #queries: ReturnType<typeof apiKeyQueries>;
+  readonly #cache = new Map<string, CachedKey>();
+
+  constructor(options: ApiKeyServiceOptions) {
+    this.#options = options;
+    this.#queries = apiKeyQueries(options.sqlite);
+    options.users.onChange(() => this.dropCaches());
+  }
+
+  /** Forgets whose keys are whose: something about accounts or keys changed, here or in another process. */
+  dropCaches(): void {
+    this.#cache.clear();
+  }
+
+  /**
+   * Whose key this is. The keys of a disabled or erased account are as good as revoked.
+   * @throws AppError invalid_token | expired_token | revoked_token
+   */
+  identify(key: string): KeyPrincipal {
+    const cached = this.#cache.get(key) ?? this.#look(key);
+    const nowMs = this.#options.clock.nowMs();
+    const { expiresAtMs } = cached.principal.key;
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) throw expiredKey();
+    if (nowMs - cached.lastUsedAtMs >= LAST_USED_MS) this.#noteUsed(key, cached, nowMs);
+    return cached.principal;
+  }
+
+  /**
+   * The user as they are now whose request was begun with this key. Synchronous and uncached: may be called inside a
+   * transaction.
+   * @throws AppError expired_token | revoked_token
+   */
+  confirm({ user, key }: KeyPrincipal): User {
+    const row = this.#queries.byPublicId.get(key.publicId);
+    const present = this.#options.users.findById(user.id);
+    if (row === null || row.revokedAtMs !== null || present === undefined || present.disabledAtMs !== null) {
+      throw revokedKey();
+    }
+    if (row.expiresAtMs !== null && row.expiresAtMs <= this.#options.clock.nowMs()) throw expiredKey();
+    return present;
+  }
+
+  /**
+   * Makes a key; durable on return. `key` is returned here and never again.
+   * @param ownerOf whose it is, in the transaction that makes it; may refuse it
+   * @throws AppError invalid_field; role where somebody else than an administrator asks for the scope admin
+   */
+  async add(
+    input: NewApiKey,
+    ownerOf: (tx: Transaction) => User,
+  ): Promise<{ readonly apiKey: ApiKey; readonly key: string }> {
+    const { writer, clock, events } = this.#options;
+    const nowMs = clock.nowMs();
+    const name = checkName(input.name, NAME_CHARACTERS_MAX);
+    const given = input.scopes ?? DEFAULT_SCOPES;
+    if (given.length === 0)
+      throw invalidField("scopes", "A key needs a scope. Leave scopes out for reading and writing files.");
+    const expiresAtMs = input.expiresAtMs ?? null;
+    if (expiresAtMs !== null && expiresAtMs <= nowMs) {
+      throw invalidField("expiresAt", "This key would have expired already. Give a time to come, or none.");
+    }
+    const key = `lk_${newSecretToken(KEY_BITS)}`;
+    const apiKey: ApiKey = {
+      publicId: newId("key", nowMs),
+      name,
+      prefix: key.slice(0, PREFIX_CHARACTERS),
+      scopes: SCOPES.filter((scope) => given.includes(scope)),
+      createdAtMs: nowMs,
+      expiresAtMs,
+      lastUsedAtMs: null,
+    };
+    await writer.run((tx) => {
+      const user = ownerOf(tx);
+      if (given.includes("admin") && user.role !== "admin") {
+        throw new AppError("role", "Only administrators may make a key with the scope admin. Leave it out.");
+      }
+      if ((this.#queries.count.get(user.id)?.count ?? 0) >= KEYS_MAX) {
+        throw new AppError(
+          "invalid_request",
+          `An account has at most ${KEYS_MAX} API keys. Delete one that is not used.`,
+          {
+            limit: KEYS_MAX,
+          },
+        );
+      }
+      const { publicId, prefix, scopes } = apiKey;
+      this.#queries.insert.run(publicId, user.id, name, hashToken(key), prefix, scopes.join(" "), nowMs, expiresAtMs);
+      events.emit(tx, "security.api_key_created", { accountId: user.id, keyId: publicId, name });
+    });
+    return { apiKey, key };
+  }
+
+  /** The keys of a user that were not deleted, newest first; expired ones too. */
+  list(userId: number): ApiKey[] {
+    return this.#queries.ofUser.all(userId).map(toApiKey);
+  }
+
+  /** Ends a key of a user; durable on return. @throws AppError not_found for unknown ones and for those of others */
+  async revoke(userId: number, publicId: string): Promise<void> {
+    const { writer, clock } = this.#options;
+    await writer.run((tx) => {
+      const { changes } = this.#queries.revoke.run(publicId, userId, clock.nowMs());
+      if (changes === 0)
+        throw new AppError("not_found", "This API key does not exist. It may have been deleted already.");
+      this.#queries.forgetRevoked.run(userId, REVOKED_KEPT);
+      tx.afterCommit(() => this.dropCaches());
+    });
+  }
+
+  /** Ends all keys of a user, in the caller's transaction. @returns how many */
+  revokeAll(tx: Transaction, userId: number): number {
+    const { changes } = this.#queries.revokeAll.run(userId, this.#options.clock.nowMs());
+    this.#queries.forgetRevoked.run(userId, REVOKED_KEPT);
+    tx.afterCommit(() => this.dropCaches());
+    return changes;
+  }
+
+  /** Forgets keys that were deleted long ago, so many at most. A deed for the housekeeping job. @returns how many */
+  async sweep(limit: number): Promise<number> {
+    const { writer, clock } = this.#options;
+    return writer.run(() => this.#queries.sweep.run(clock.nowMs() - REVOKED_MS, limit).changes);
+  }
+
+  #look(key: string): CachedKey {
+    const row = KEY.test(key) ? this.#queries.byHash.get(hashToken(key)) : null;
+    if (row === null) {
+      throw new AppError("invalid_token", "This API key is not one of this server. Check it, or make a new one.");
+    }
+    const user = this.#options.users.findById(row.userId);
+    if (row.revokedAtMs !== null || user === undefined || user.disabledAtMs !== null) {
+      throw revokedKey();
+    }
+    const { publicId, scopes, createdAtMs, expiresAtMs } = toApiKey(row);
+    const cached = {
+      principal: { user, key: { publicId, scopes, createdAtMs, expiresAtMs } },
+      lastUsedAtMs: row.lastUsedAtMs ?? 0,
+    };
+    if (this.#cache.size >= CACHED_KEYS_MAX) {
+      const oldest = this.#cache.keys().next();
+      if (!oldest.done) this.#cache.delete(oldest.value);
+    }
+    this.#cache.set(key, cached);
+    return cached;
+  }
+
+  /** Only a date for a list: nobody waits for it, and a failure shows in the requests that write. */
+  #noteUsed(key: string, cached: CachedKey, nowMs: number): void {
+    cached.lastUsedAtMs = nowMs;
+    this.#options.writer
+      .run(() => void this.#queries.noteUsed.run(nowMs, cached.principal.key.publicId))
+      .catch(() => this.#cache.delete(key));
+  }
+}
+
+function expiredKey(): AppError {
+  return new AppError("expired_token", "The API key has expired. Make a new one.");
+}
+
+function revokedKey(): AppError {
+  return new AppError("revoked_token", "This API key was deleted, or its account is disabled. Make a new one.");
+}

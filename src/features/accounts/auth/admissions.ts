@@ -1,0 +1,101 @@
+/** Proofs that let somebody make an account, each used once: the set-up address of the first start, and invitations. */
+import { eq } from "drizzle-orm";
+import type { Db } from "../../../db/open.ts";
+import { invites } from "../../../db/schema/users.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newId, newSecretToken } from "../../../lib/id.ts";
+import type { PlanName, Role } from "../users/types.ts";
+import { hashToken } from "./token-hash.ts";
+
+/** What {@link Admissions} works with. */
+export interface AdmissionsOptions {
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly clock: Clock;
+}
+
+/** What a proof gives. */
+export interface Admission {
+  readonly id: number;
+  /** The folded e-mail that it is for; null for anybody's. */
+  readonly emailKey: string | null;
+  readonly role: Role;
+  /** Null for the default one. */
+  readonly plan: PlanName | null;
+}
+
+const SETUP_LINK_MS = 24 * 60 * 60 * 1000;
+
+/** See the head of this file. */
+export class Admissions {
+  readonly #options: AdmissionsOptions;
+
+  constructor(options: AdmissionsOptions) {
+    this.#options = options;
+  }
+
+  /** A new one-time token for the set-up page, valid for a day; earlier ones die (D56). Durable on return. */
+  async newSetupToken(): Promise<string> {
+    const { db, writer, clock } = this.#options;
+    const token = newSecretToken();
+    const nowMs = clock.nowMs();
+    await writer.run(() => {
+      db.orm.delete(invites).where(eq(invites.kind, "setup")).run();
+      db.orm
+        .insert(invites)
+        .values({
+          publicId: newId("inv", nowMs),
+          tokenHash: hashToken(token),
+          kind: "setup",
+          role: "admin",
+          createdAt: nowMs,
+          expiresAt: nowMs + SETUP_LINK_MS,
+        })
+        .run();
+    });
+    return token;
+  }
+
+  /** Whether a token is that of an invitation, good or not any more. */
+  isInvite(token: string | undefined): boolean {
+    if (token === undefined) return false;
+    const { orm } = this.#options.db;
+    const row = orm
+      .select({ kind: invites.kind })
+      .from(invites)
+      .where(eq(invites.tokenHash, hashToken(token)))
+      .get();
+    return row?.kind === "invite";
+  }
+
+  /** What a token gives now. @throws AppError signup_closed */
+  find(token: string | undefined, kind: "setup" | "invite"): Admission {
+    if (token === undefined) throw signupClosed("Sign-up needs an invitation here. Ask the administrator for one.");
+    const { db, clock } = this.#options;
+    const row = db.orm
+      .select()
+      .from(invites)
+      .where(eq(invites.tokenHash, hashToken(token)))
+      .get();
+    if (row === undefined || row.kind !== kind || row.usedAt !== null || row.expiresAt <= clock.nowMs()) {
+      throw signupClosed("This invitation is used, expired or unknown. Ask for a new one.");
+    }
+    return row;
+  }
+
+  /** Uses a proof up, in the deed that makes the account with this row id. @throws AppError signup_closed */
+  use(_tx: Transaction, id: number, userId: number): void {
+    const { db, clock } = this.#options;
+    const used = db.sqlite
+      .query("UPDATE invites SET used_at = ?2, used_by = ?3 WHERE id = ?1 AND used_at IS NULL")
+      .run(id, clock.nowMs(), userId);
+    if (used.changes === 0) throw signupClosed("This invitation has just been used. Ask for a new one.");
+  }
+}
+
+/** Nobody makes an account this way. */
+export function signupClosed(message: string): AppError {
+  return new AppError("signup_closed", message);
+}

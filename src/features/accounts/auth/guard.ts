@@ -1,0 +1,264 @@
+/** Who asks: found out once for every request under /api, and demanded by each route in its own words (`access`). */
+import type { TSchema } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import { AppError } from "../../../errors.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { jsonChecker, readJson } from "../../../http/json-body.ts";
+import { invariant } from "../../../lib/invariant.ts";
+import type { User } from "../users/types.ts";
+import {
+  checkWriter,
+  type DeviceRef,
+  type KeyPrincipal,
+  notByKey,
+  type Principal,
+  type Uploader,
+} from "./principal.ts";
+import { type Scope, scopeRuleOf } from "./scopes.ts";
+import type { AuthService } from "./service.ts";
+
+/**
+ * What a route asks of its caller: `public` nothing; `reader` any account; `self` any account, for what is its own
+ * (profile, settings, sessions); `writer` an account that may change files; `admin` an administrator; `device` a
+ * registered device with its own token, and `deviceWriter` one of an account that may change files.
+ */
+export type Access = "public" | "reader" | "self" | "writer" | "admin" | "device" | "deviceWriter";
+
+/** The cookie that a sign-in sets on request. */
+export const SESSION_COOKIE = "larder_session";
+
+/** What every API key begins with: by it a key is told from a token. */
+export const KEY_PREFIX = "lk_";
+
+/** Who finds out whose an API key is; `features/accounts/api-keys` does. */
+export interface KeyIdentifier {
+  /** @throws AppError invalid_token | expired_token | revoked_token */
+  identify(key: string): KeyPrincipal;
+  /** The user as they are now whose request was begun with this key. @throws AppError expired_token | revoked_token */
+  confirm(principal: KeyPrincipal): User;
+}
+
+/** What the guard works with. */
+export interface AuthGuardOptions {
+  readonly auth: AuthService;
+  readonly apiKeys: KeyIdentifier;
+  /** Called for each request, before it is known who asks: notices what other processes changed. */
+  readonly noticeChanges: () => void;
+}
+
+/** What is known of who asks. */
+export interface Identity {
+  readonly principal: Principal | undefined;
+  /** Why nobody is known: the answer of routes that need to know. */
+  readonly problem: AppError | undefined;
+  /** The caller rests on the cookie alone, so that another site could have sent the request. */
+  readonly isByCookie: boolean;
+}
+
+const identities = new WeakMap<Request, KnownIdentity>();
+
+/** With what found it out: to ask once more after a body that took its time. */
+interface KnownIdentity extends Identity {
+  readonly options: AuthGuardOptions;
+}
+
+/** Who asks, as the guard found out; for routes and for the rate limits. */
+export function identityOf(request: Request): Identity {
+  return identities.get(request) ?? { principal: undefined, problem: missingToken(), isByCookie: false };
+}
+
+/** The hooks of the head of this file. `access` is a macro: `{ access: "writer" }` on a route gives it `principal`. */
+export function authGuard(options: AuthGuardOptions) {
+  return new Elysia({ name: "auth-guard" })
+    .onRequest(async ({ request }) => {
+      const { isApi, path } = exchangeOf(request);
+      if (!isApi && path !== "/metrics") return;
+      await findOut(options, request);
+    })
+    .macro({
+      access: (access: Access) => ({
+        resolve({ request }) {
+          return { principal: demand(access, request) };
+        },
+      }),
+    });
+}
+
+/**
+ * For routes that take JSON. Who asks is judged before the body is read, so that a stranger learns nothing of what a
+ * body should be, and costs nothing; and found out anew when it is there, since a body may be a long time on its way:
+ * whoever was signed out meanwhile makes no key by a request begun before. The body is held against its schema here,
+ * strictly: the framework would first bend a list or a text into the object that it should be.
+ * @param isRequired whether a request without a body is refused
+ * @param readOther reads bodies of another type, to be held against the schema as JSON is; undefined leaves them to JSON
+ */
+export function takesJson<A extends Access, S extends TSchema>(
+  access: A,
+  body: S,
+  isRequired = true,
+  readOther?: (request: Request) => Promise<object> | undefined,
+) {
+  const checkBody = jsonChecker(body);
+  return {
+    access,
+    body,
+    parse: async ({ request }: { request: Request }) => {
+      demand(access, request);
+      const given = await (readOther?.(request) ?? readJson(request, isRequired));
+      const known = identities.get(request);
+      if (known?.principal !== undefined) await findOut(known.options, request);
+      demand(access, request);
+      return checkBody(given);
+    },
+  };
+}
+
+/** The principal that an `access` other than `public` promises. */
+export function demand(access: Access, request: Request): Principal {
+  if (access === "public") return callerOf(request) ?? NOBODY;
+  const identity = identityOf(request);
+  const { principal, problem } = identity;
+  if (principal === undefined) throw problem ?? missingToken();
+  if (identity.isByCookie) checkSameOrigin(request);
+  if (principal.key !== undefined) checkScope(principal, request);
+  const isForDevices = access === "device" || access === "deviceWriter";
+  if (isForDevices && principal.device === undefined) {
+    throw new AppError("invalid_token", "This is for registered devices. Register one at /api/mobile/auth/register.");
+  }
+  checkRole(access, principal.user);
+  return principal;
+}
+
+/** @throws AppError role where this user may not do what a route asks */
+export function checkRole(access: Access, user: User): void {
+  if (access === "writer" || access === "deviceWriter") checkWriter(user);
+  if (access === "admin" && user.role !== "admin") {
+    throw new AppError("role", "Only administrators may do this.");
+  }
+}
+
+/**
+ * The sender of a request's bytes, for routes whose `access` lets accounts write. `confirm` judges them again by what the
+ * database says then: a stream may take hours, and a sender who was thrown out makes no file by one begun before.
+ */
+export function uploaderOf(request: Request): Uploader {
+  const known = identities.get(request);
+  invariant(known?.principal !== undefined, "a route that takes a stream demands a principal");
+  const { principal, options } = known;
+  const present = () =>
+    principal.key === undefined ? options.auth.confirmSignedIn(principal) : options.apiKeys.confirm(principal);
+  return { user: principal.user, confirm: () => checkWriter(present()) };
+}
+
+/**
+ * Who asks, for routes that are open to everybody and do more for some. An API key counts as nobody there: its scopes say
+ * nothing of such routes. So does a cookie that another site may have sent along with a request that changes something.
+ */
+export function callerOf(request: Request): Principal | undefined {
+  const { principal, isByCookie } = identityOf(request);
+  if (principal === undefined || principal.key !== undefined) return undefined;
+  return isByCookie && !isSameOrigin(request) ? undefined : principal;
+}
+
+/**
+ * For what an API key may do only with a further scope than its address asks for, such as making a file public. Whoever
+ * is signed in may anyway.
+ * @throws AppError scope
+ */
+export function requireScope({ key }: Principal, scope: Scope): void {
+  if (key === undefined || key.scopes.includes(scope)) return;
+  throw new AppError("scope", `The API key lacks the scope ${scope}. Use a key that has it, or sign in.`, { scope });
+}
+
+/** The device that asks, on a route with the access `device` or `deviceWriter`. */
+export function deviceOf(principal: Principal): DeviceRef {
+  invariant(principal.device !== undefined, "a route for devices was entered by one");
+  return principal.device;
+}
+
+/** Stands where a public route has no caller; such a route looks at {@link callerOf} instead. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- empty, so that whoever relies on it fails at once
+const NOBODY = Object.freeze({}) as Principal;
+
+/** Finds out who asks as of now, for {@link identityOf}. */
+async function findOut(options: AuthGuardOptions, request: Request): Promise<void> {
+  options.noticeChanges();
+  identities.set(request, await identify(options, request));
+}
+
+/**
+ * Of several credentials the one that was sent on purpose counts: the Authorization header, then X-API-Key, and the
+ * cookie, which browsers send by themselves, last. A bad one is not made good by the next.
+ */
+async function identify(options: AuthGuardOptions, request: Request): Promise<KnownIdentity> {
+  const { auth, apiKeys } = options;
+  const header = request.headers.get("authorization");
+  const key = header === null ? request.headers.get("x-api-key") : null;
+  const cookie = header === null && key === null ? readCookie(request.headers.get("cookie")) : undefined;
+  const isByCookie = cookie !== undefined;
+  try {
+    const token = header === null ? (key ?? cookie) : bearerOf(header);
+    if (token === undefined) return { principal: undefined, problem: missingToken(), isByCookie, options };
+    const isKey = key !== null || (!isByCookie && token.startsWith(KEY_PREFIX));
+    const found = isKey ? apiKeys.identify(token) : auth.identify(token);
+    return { principal: found instanceof Promise ? await found : found, problem: undefined, isByCookie, options };
+  } catch (error) {
+    if (error instanceof AppError) return { principal: undefined, problem: error, isByCookie, options };
+    throw error;
+  }
+}
+
+/** @throws AppError invalid_token */
+function bearerOf(header: string): string {
+  const token = /^Bearer +(\S+)$/i.exec(header)?.[1];
+  if (token !== undefined) return token;
+  throw new AppError("invalid_token", "The Authorization header must be: Bearer, a space, and the token.");
+}
+
+/** Holds a request by an API key against the table of scopes. @throws AppError scope | invalid_token */
+function checkScope(principal: KeyPrincipal, request: Request): void {
+  const rule = scopeRuleOf(request.method, exchangeOf(request).path);
+  if (rule === "any") return;
+  if (rule === "never") throw notByKey();
+  if (rule === "device") {
+    throw new AppError("invalid_token", "This is for registered devices, with their own tokens. An API key is none.");
+  }
+  requireScope(principal, rule);
+}
+
+/**
+ * A browser sends cookies along with what other sites make it send; what changes something must show that it comes from
+ * our own pages (contract §2; Fetch Metadata). Neither header is a no.
+ */
+function checkSameOrigin(request: Request): void {
+  if (isSameOrigin(request)) return;
+  throw new AppError(
+    "csrf",
+    "This request comes with the session cookie from another site. Send it from this server's pages, or with a token.",
+  );
+}
+
+/** Whether what changes something comes from our own pages, as far as the browser tells: see {@link checkSameOrigin}. */
+export function isSameOrigin(request: Request): boolean {
+  if (request.method === "GET" || request.method === "HEAD") return true;
+  const origin = request.headers.get("origin");
+  return origin === null ? request.headers.get("sec-fetch-site") === "same-origin" : isOurs(origin, request);
+}
+
+/** Our public address, or the very host that the browser asked: on the local network that may be another name. */
+function isOurs(origin: string, request: Request): boolean {
+  const { baseUrl, askedOrigin } = exchangeOf(request);
+  const given = URL.parse(origin)?.origin;
+  if (given === undefined || given === "null") return false;
+  return given === URL.parse(baseUrl)?.origin || given === URL.parse(askedOrigin ?? "")?.origin;
+}
+
+function readCookie(header: string | null): string | undefined {
+  if (header === null) return undefined;
+  const value = new Bun.CookieMap(header).get(SESSION_COOKIE);
+  return value === null || value === "" ? undefined : value;
+}
+
+function missingToken(): AppError {
+  return new AppError("missing_token", "Sign in first, and send the token as Authorization: Bearer …");
+}

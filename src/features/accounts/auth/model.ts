@@ -1,0 +1,85 @@
+import { t } from "elysia";
+import { Timestamp } from "../../../http/fields.ts";
+import { SCOPES } from "./scopes.ts";
+
+const Email = t.String({ maxLength: 320, examples: ["ada@example.org"], description: "Valid e-mail address" });
+const Password = t.String({ minLength: 8, maxLength: 2048, description: "8 to 256 characters, any Unicode" });
+
+/** What proves a second factor. */
+export const Code = t.String({
+  maxLength: 64,
+  examples: ["123456"],
+  description: "Of the authenticator app, or a recovery code; only for accounts with two-factor sign-in",
+});
+
+/** What proves that the owner asks; an addition to bodies of what needs it. */
+export const PROOF_FIELDS = {
+  currentPassword: t.Optional(
+    t.String({ maxLength: 2048, description: "Proof; or confirm the session first: POST /api/auth/confirm" }),
+  ),
+  code: t.Optional(Code),
+};
+
+/** Bodies of what needs proof and nothing else. */
+export const ProofBody = t.Object(PROOF_FIELDS);
+
+/** POST /api/auth/confirm */
+export const ConfirmBody = t.Object({ currentPassword: t.String({ maxLength: 2048 }), code: t.Optional(Code) });
+
+/** Answer of everything that confirms a session. */
+export const ConfirmedRecord = t.Object({ confirmedUntil: Timestamp });
+
+/** POST /api/auth/signin */
+export const SignInBody = t.Object({
+  email: Email,
+  password: Password,
+  code: t.Optional(Code),
+  cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
+});
+
+/** POST /api/auth/signup */
+export const SignUpBody = t.Object({
+  email: Email,
+  password: Password,
+  name: t.Optional(t.String()),
+  invite: t.Optional(t.String({ description: "Where sign-up is by invitation" })),
+  cookie: t.Optional(t.Boolean({ description: "Also sets the session cookie, for browsers" })),
+});
+
+/** POST /api/auth/signout */
+export const SignOutBody = t.Object({
+  everywhere: t.Optional(t.Boolean({ description: "Ends all of the user's sessions" })),
+});
+
+/** api.md, User */
+export const UserRecord = t.Object({ id: t.String(), email: t.String(), name: t.String() });
+
+/** The device that a session belongs to. */
+export const SessionDevice = t.Object({ id: t.String(), name: t.String() });
+
+/** A scope as an API key has it. */
+export const ScopeName = t.String({ enum: [...SCOPES] });
+
+/** A sign-in as its own user sees it; an API key shows itself as one. */
+export const SessionRecord = t.Object({
+  id: t.String(),
+  kind: t.String({ enum: ["web", "mobile", "cli", "key"] }),
+  createdAt: Timestamp,
+  expiresAt: t.Union([Timestamp, t.Null()], { description: "null for an API key without an end" }),
+  device: t.Optional(SessionDevice),
+  confirmedUntil: t.Optional(
+    t.Union([Timestamp, t.Null()], { description: "While it counts as confirmed: POST /api/auth/confirm" }),
+  ),
+  scopes: t.Optional(t.Array(ScopeName, { description: "Of an API key" })),
+});
+
+/** Answer of signup, signin and refresh. */
+export const SignedInAnswer = t.Object({
+  success: t.Literal(true),
+  user: UserRecord,
+  token: t.String({ description: "JWT, sent as Authorization: Bearer …" }),
+  expiresIn: t.String({ examples: ["24h"] }),
+});
+
+/** Answer of GET /api/auth/session. */
+export const SessionAnswer = t.Object({ success: t.Literal(true), user: UserRecord, session: SessionRecord });

@@ -1,0 +1,111 @@
+import { AppError } from "../../../errors.ts";
+import type { User } from "../users/types.ts";
+import type { Scope } from "./scopes.ts";
+
+/** A sign-in. */
+export interface Session {
+  readonly publicId: string;
+  /** Public id of the session that the sign-in began with: a refresh passes it on. */
+  readonly originId: string;
+  readonly kind: "web" | "mobile" | "cli";
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly lastSeenAtMs: number;
+  readonly userAgent: string | null;
+  readonly clientAddress: string | null;
+}
+
+/** A registered device, as it asks. */
+export interface DeviceRef {
+  /** Key inside the database. */
+  readonly id: number;
+  /** As the device chose it. */
+  readonly publicId: string;
+  readonly name: string;
+}
+
+/** A sign-in in the list of them. */
+export interface ListedSession extends Session {
+  /** The device that is signed in by it; there for kind `mobile` alone. */
+  readonly device: DeviceRef | undefined;
+}
+
+/** An API key, as it asks. */
+export interface KeyRef {
+  readonly publicId: string;
+  /** What it may do, at most; the user's role bounds it too. */
+  readonly scopes: readonly Scope[];
+  readonly createdAtMs: number;
+  /** Null for a key that lasts until it is deleted. */
+  readonly expiresAtMs: number | null;
+}
+
+/** A user who asks by one of their sessions. */
+export interface SessionPrincipal {
+  readonly user: User;
+  readonly session: Session;
+  /** The device that the session belongs to; there for every session of kind `mobile`, and for no other. */
+  readonly device?: DeviceRef | undefined;
+  readonly key?: undefined;
+}
+
+/** A user for whom a script asks, by an API key. */
+export interface KeyPrincipal {
+  readonly user: User;
+  readonly key: KeyRef;
+  readonly session?: undefined;
+  readonly device?: undefined;
+}
+
+/** Who asks: a user, by one of their sessions or one of their API keys. */
+export type Principal = SessionPrincipal | KeyPrincipal;
+
+/**
+ * Who sends bytes. They may be long on their way: `confirm` is called when they have arrived, and again inside the
+ * transaction that makes something of them.
+ */
+export interface Uploader {
+  readonly user: User;
+  /** Synchronous. @throws AppError where the sender may not write any more: signed out, disabled, demoted, key deleted */
+  readonly confirm: () => void;
+}
+
+/** Where a request came from, as far as a session remembers it. */
+export interface ClientInfo {
+  readonly address: string;
+  readonly userAgent: string | undefined;
+}
+
+/**
+ * The session that asks, for what is never done by an API key: keys, sessions, passwords, the end of the account
+ * (contract §2).
+ * @throws AppError scope
+ */
+export function sessionOf(principal: Principal): Session {
+  if (principal.session !== undefined) return principal.session;
+  throw notByKey();
+}
+
+/** The same with whose session it is. @throws AppError scope */
+export function sessionPrincipalOf(principal: Principal): SessionPrincipal {
+  if (principal.session !== undefined) return principal;
+  throw notByKey();
+}
+
+/** What a phone that was stolen must not do. */
+export function notByDevice(): AppError {
+  return new AppError("scope", "A device can't do this. Sign in with e-mail and password.", { scope: null });
+}
+
+/** No scope is enough for this. */
+export function notByKey(): AppError {
+  return new AppError("scope", "An API key can't do this, whatever its scopes. Sign in with e-mail and password.", {
+    scope: null,
+  });
+}
+
+/** Whether a user may change files. @throws AppError role */
+export function checkWriter({ role }: Pick<User, "role">): void {
+  if (role !== "viewer") return;
+  throw new AppError("role", "Your account may look but not change anything. Ask the administrator for another role.");
+}

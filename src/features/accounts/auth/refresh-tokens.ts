@@ -1,0 +1,161 @@
+/**
+ * Refresh tokens: each is exchanged once, for the next. One that comes a second time is in two hands, so that all of the
+ * device end. But an answer can get lost on its way, and that must sign no phone out: for half a minute, and while nobody
+ * has used the next one, the last token gives a fresh one once more, and the one that was lost gives way to it.
+ */
+import type { Database } from "bun:sqlite";
+import type { Clock } from "../../../lib/clock.ts";
+import { newSecretToken } from "../../../lib/id.ts";
+import { hashToken } from "./token-hash.ts";
+
+/** How long a device may stay away and still be signed in (contract §7). */
+const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
+/** How long a lost answer may be asked for again (contract §7). */
+const LOST_ANSWER_MS = 30_000;
+
+/**
+ * Used tokens of one device that are remembered, so that their return is noticed. Years for a phone that refreshes once in
+ * a while; and a device that does so in a loop fills no table.
+ */
+const REMEMBERED_MAX = 1_000;
+
+/** Where a refresh token belongs. */
+export interface RefreshTokenOwner {
+  /** Row id of the device. */
+  readonly deviceId: number;
+}
+
+/** What became of a token that was to be exchanged. */
+export type Exchange =
+  /** Here is the next. `lostSessionId`: the session that was given along with the one that got lost, to be ended. */
+  | { readonly outcome: "exchanged"; readonly token: string; readonly lostSessionId: string | undefined }
+  /** `reused`: it came a second time, and everything of the device must end. The others change nothing. */
+  | { readonly outcome: "unknown" | "expired" | "replaced" | "reused" };
+
+interface Row {
+  readonly id: number;
+  readonly deviceId: number;
+  readonly sessionId: string;
+  readonly expiresAtMs: number;
+  readonly usedAtMs: number | null;
+  readonly successorId: number | null;
+}
+
+const COLUMNS = `id, device_id AS deviceId, session_id AS sessionId, expires_at AS expiresAtMs, used_at AS usedAtMs,
+  successor_id AS successorId`;
+
+/** The rows of `refresh_tokens`. What writes is synchronous and belongs inside a deed. */
+export class RefreshTokens {
+  readonly #clock: Clock;
+  readonly #statements: ReturnType<typeof statements>;
+
+  constructor(sqlite: Database, clock: Clock) {
+    this.#clock = clock;
+    this.#statements = statements(sqlite);
+  }
+
+  /** The device that a token was given to, whatever the token is worth now; undefined for what is none of ours. */
+  findOwner(token: string): RefreshTokenOwner | undefined {
+    return this.#statements.byHash.get(hashToken(token)) ?? undefined;
+  }
+
+  /** A first token for a device that has none. @param sessionId public id of the session that is given along with it */
+  issue(deviceId: number, sessionId: string): string {
+    return this.#insert(deviceId, sessionId).token;
+  }
+
+  /** Exchanges a token for the next. @param sessionId public id of the session that is given along with the next one */
+  exchange(token: string, sessionId: string): Exchange {
+    const row = this.#statements.byHash.get(hashToken(token));
+    if (row === null) return { outcome: "unknown" };
+    const nowMs = this.#clock.nowMs();
+    if (row.expiresAtMs <= nowMs) return { outcome: "expired" };
+    if (row.successorId === null) {
+      const next = this.#insert(row.deviceId, sessionId);
+      this.#statements.markUsed.run(row.id, next.id, nowMs);
+      this.#statements.forgetOld.run(row.deviceId, REMEMBERED_MAX);
+      return { outcome: "exchanged", token: next.token, lostSessionId: undefined };
+    }
+    const successor = this.#statements.byId.get(row.successorId);
+    const isSuccessorUnused = successor?.successorId === null;
+    if (!isSuccessorUnused) return { outcome: "reused" };
+    // It gave way without having been used: whoever asked again has the other one, and it may yet be the same phone.
+    if (row.usedAtMs === null) return { outcome: "replaced" };
+    const hasAskedAgain = this.#statements.others.get(successor.id, row.id) !== null;
+    if (hasAskedAgain || nowMs - row.usedAtMs > LOST_ANSWER_MS) return { outcome: "reused" };
+    const next = this.#insert(row.deviceId, sessionId);
+    this.#statements.replace.run(successor.id, next.id);
+    this.#statements.replace.run(row.id, next.id);
+    return { outcome: "exchanged", token: next.token, lostSessionId: successor.sessionId };
+  }
+
+  /** Notes that a session took the place of another that was given along with a token. */
+  moveSession(deviceId: number, sessionId: string, newSessionId: string): void {
+    this.#statements.moveSession.run(deviceId, sessionId, newSessionId);
+  }
+
+  /** Ends all tokens of a device. */
+  endOfDevice(deviceId: number): void {
+    this.#statements.endOfDevice.run(deviceId);
+  }
+
+  /** Ends all tokens of a user's devices, but for one device where given. */
+  endOfUser(userId: number, exceptDeviceId: number | undefined): void {
+    this.#statements.endOfUser.run(userId, exceptDeviceId ?? -1);
+  }
+
+  /** Removes tokens that have expired, so many at most. Index refresh_tokens_expiry. @returns how many */
+  sweep(limit: number): number {
+    return this.#statements.sweep.run(this.#clock.nowMs(), limit).changes;
+  }
+
+  #insert(deviceId: number, sessionId: string): { id: number; token: string } {
+    const token = newSecretToken(256);
+    const nowMs = this.#clock.nowMs();
+    const { lastInsertRowid } = this.#statements.insert.run(
+      deviceId,
+      hashToken(token),
+      sessionId,
+      nowMs,
+      nowMs + REFRESH_LIFETIME_MS,
+    );
+    return { id: Number(lastInsertRowid), token };
+  }
+}
+
+function statements(sqlite: Database) {
+  return {
+    /** Index refresh_tokens_token. */
+    byHash: sqlite.prepare<Row, [Uint8Array]>(`SELECT ${COLUMNS} FROM refresh_tokens WHERE token_hash = ?1`),
+    byId: sqlite.prepare<Row, [number]>(`SELECT ${COLUMNS} FROM refresh_tokens WHERE id = ?1`),
+    /** Index refresh_tokens_successor. */
+    others: sqlite.prepare<{ id: number }, [number, number]>(
+      "SELECT id FROM refresh_tokens WHERE successor_id = ?1 AND id <> ?2 LIMIT 1",
+    ),
+    insert: sqlite.prepare<void, [number, Uint8Array, string, number, number]>(
+      `INSERT INTO refresh_tokens (device_id, token_hash, session_id, created_at, expires_at)
+       VALUES (?1, ?2, ?3, ?4, ?5)`,
+    ),
+    markUsed: sqlite.prepare<void, [number, number, number]>(
+      "UPDATE refresh_tokens SET successor_id = ?2, used_at = ?3 WHERE id = ?1",
+    ),
+    /** Index refresh_tokens_device: the oldest go first, so that no token outlives its successor. */
+    forgetOld: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM refresh_tokens WHERE device_id = ?1 AND id <=
+         (SELECT id FROM refresh_tokens WHERE device_id = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)`,
+    ),
+    replace: sqlite.prepare<void, [number, number]>("UPDATE refresh_tokens SET successor_id = ?2 WHERE id = ?1"),
+    /** Index refresh_tokens_device. */
+    moveSession: sqlite.prepare<void, [number, string, string]>(
+      "UPDATE refresh_tokens SET session_id = ?3 WHERE device_id = ?1 AND session_id = ?2",
+    ),
+    endOfDevice: sqlite.prepare<void, [number]>("DELETE FROM refresh_tokens WHERE device_id = ?1"),
+    endOfUser: sqlite.prepare<void, [number, number]>(
+      "DELETE FROM refresh_tokens WHERE device_id IN (SELECT id FROM devices WHERE user_id = ?1 AND id <> ?2)",
+    ),
+    sweep: sqlite.prepare<void, [number, number]>(
+      `DELETE FROM refresh_tokens WHERE id IN
+         (SELECT id FROM refresh_tokens WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)`,
+    ),
+  };
+}

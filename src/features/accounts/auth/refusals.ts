@@ -1,0 +1,53 @@
+/** What is said to those whose sign-in or credential is not accepted: the same words wherever it happens. */
+import { AppError } from "../../../errors.ts";
+
+/** The one answer to an unknown e-mail and to a wrong password (D58). */
+export function badCredentials(): AppError {
+  return new AppError("bad_credentials", "The e-mail or the password is wrong. Check both and try again.");
+}
+
+/** For those alone who proved that the account is theirs. */
+export function accountDisabled(): AppError {
+  return new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
+}
+
+/** The token was good once. */
+export function expiredToken(): AppError {
+  return new AppError("expired_token", "The access token has expired. Sign in again.");
+}
+
+/** The session of the token has been ended. */
+export function revokedToken(): AppError {
+  return new AppError("revoked_token", "This sign-in has ended. Sign in again.");
+}
+
+/** The account has a second factor, and the request says nothing of it. @param methods what the account can answer with */
+export function secondFactorRequired(methods: readonly string[]): AppError {
+  return new AppError(
+    "second_factor_required",
+    "The password is right, and this account asks for a second factor. Send the same again with `code`: " +
+      "the six digits of the authenticator app, or a recovery code.",
+    { methods },
+  );
+}
+
+/** A way to show that the owner of an account asks. */
+export type ProofMethod = "password" | "passkey" | "provider";
+
+/**
+ * The session alone is not enough for this.
+ * @param methods how this account can confirm it; the first is the usual one
+ * @param needsCode whether the password goes with a code
+ */
+export function proofRequired(methods: readonly ProofMethod[], needsCode: boolean): AppError {
+  return new AppError(
+    "password_required",
+    "This needs proof that it is you. Send `currentPassword` with it, or confirm this session at /api/auth/confirm first.",
+    { methods, needsCode },
+  );
+}
+
+/** The one answer to a wrong, an old and a used code. */
+export function invalidCode(): AppError {
+  return new AppError("invalid_code", "The code is wrong, too old, or was used before. Wait for the next one.");
+}

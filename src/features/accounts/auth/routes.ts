@@ -1,0 +1,187 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../../errors.ts";
+import { documented } from "../../../http/documented.ts";
+import { ERROR_ANSWERS } from "../../../http/error-response.ts";
+import { rateLimitKey } from "../../../http/client-address.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import type { RateGate } from "../rate-limits/guard.ts";
+import { parseEmail } from "../users/email.ts";
+import { type authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
+import { SessionAnswer, SignedInAnswer, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
+import { checkingFrom } from "./password-line.ts";
+import { presentSession, presentSignedIn, presentUser } from "./present.ts";
+import { type ClientInfo, sessionPrincipalOf } from "./principal.ts";
+import { type AuthService, DEVICE_TOKEN_LIFETIME_MS, type SignedIn } from "./service.ts";
+
+/** Makes the session cookie (contract §2). */
+export interface SessionCookies {
+  /** Set-Cookie for a sign-in. */
+  forSignIn(request: Request, signedIn: SignedIn): string;
+  /** Set-Cookie that ends it in the browser. */
+  clear(request: Request): string;
+}
+
+/**
+ * The cookie is for scripts of no page (HttpOnly), for links from elsewhere but not for their forms (SameSite=Lax), and
+ * for HTTPS alone where the sign-in came by it.
+ * @param path what it is for: the base path, or `/`
+ */
+export function sessionCookies(path: string, tokenLifetimeMs: number): SessionCookies {
+  const make = (request: Request, value: string, maxAgeSeconds: number) =>
+    new Bun.Cookie(SESSION_COOKIE, value, {
+      path,
+      httpOnly: true,
+      sameSite: "lax",
+      secure: exchangeOf(request).isSecure,
+      maxAge: maxAgeSeconds,
+    }).toString();
+  return {
+    forSignIn: (request, signedIn) => make(request, signedIn.token, Math.floor(tokenLifetimeMs / 1000)),
+    clear: (request) => make(request, "", 0),
+  };
+}
+
+/** What the sign-in routes work with. */
+export interface AuthRoutesOptions {
+  readonly auth: AuthService;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly rateGate: RateGate;
+  readonly tokenLifetimeMs: number;
+  readonly cookies: SessionCookies;
+}
+
+/** /api/auth/* (api.md, Authentication endpoints; contract §2). */
+export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: AuthRoutesOptions) {
+  return new Elysia({ name: "auth-routes", prefix: "/api/auth" })
+    .use(guard)
+    .onError(({ error, request, set }) => {
+      // A sign-in that names no account counts too: nothing under /api is free of every limit.
+      const isMalformed = isRefusedBody(error) && exchangeOf(request).path === "/api/auth/signin";
+      if (isMalformed) rateGate.countMalformedSignIn(request, set.headers);
+    })
+    .post(
+      "/signup",
+      async ({ body, request, set }) => {
+        const addressKey = rateLimitKey(exchangeOf(request).clientAddress);
+        const signedIn = await checkingFrom(addressKey, () => auth.signUp(body, clientOf(request)));
+        if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
+        set.status = 201;
+        return presentSignedIn(signedIn, tokenLifetimeMs);
+      },
+      {
+        ...takesJson("public", SignUpBody),
+        ...documented({
+          takesJson: true,
+          tag: "Authentication",
+          summary: "Make an account and sign in",
+          description: "Depends on the server's setting `signup`: open, by invitation, or closed.",
+          access: "public",
+          status: 201,
+          body: SignedInAnswer,
+          errors: ["email_taken", "signup_closed"],
+        }),
+      },
+    )
+    .post(
+      "/signin",
+      async ({ body, request, set }) => {
+        const email = parseEmail(body.email);
+        const checked = await rateGate.guardSignIn(request, set.headers, email, () =>
+          auth.checkCredentials(email, body.password, body.code),
+        );
+        const signedIn = await auth.signIn(checked, clientOf(request));
+        if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
+        return presentSignedIn(signedIn, tokenLifetimeMs);
+      },
+      {
+        ...takesJson("public", SignInBody),
+        ...documented({
+          takesJson: true,
+          tag: "Authentication",
+          summary: "Sign in",
+          description:
+            "An unknown e-mail and a wrong password get the same answer. An account with two-factor sign-in answers the " +
+            "right password with 401 second_factor_required, and `details.methods`; the same again with `code` signs in.",
+          access: "public",
+          body: SignedInAnswer,
+          errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code"],
+        }),
+      },
+    )
+    .get(
+      "/session",
+      ({ principal }) => ({
+        success: true as const,
+        user: presentUser(principal.user),
+        session: presentSession(principal, principal.session && auth.confirmedUntil(principal.session)),
+      }),
+      {
+        access: "self",
+        ...documented({
+          tag: "Authentication",
+          summary: "Who am I, and until when",
+          description: "An API key shows itself as a session of the kind `key`, with its scopes.",
+          access: "self",
+          body: SessionAnswer,
+        }),
+      },
+    )
+    .post(
+      "/refresh",
+      async ({ principal, request, set }) => {
+        const signedIn = await auth.refresh(sessionPrincipalOf(principal), clientOf(request));
+        if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
+        const lifetimeMs = principal.device === undefined ? tokenLifetimeMs : DEVICE_TOKEN_LIFETIME_MS;
+        return presentSignedIn(signedIn, lifetimeMs);
+      },
+      {
+        access: "self",
+        parse: "none",
+        ...documented({
+          tag: "Authentication",
+          summary: "A new token in place of this one",
+          description:
+            "The token that was sent is dead from then on. A device's token gives one of that device, for 7 days; its " +
+            "refresh token stays as it is.",
+          access: "self",
+          body: SignedInAnswer,
+        }),
+      },
+    )
+    .post(
+      "/signout",
+      async ({ body, principal, request, set }) => {
+        await auth.signOut(sessionPrincipalOf(principal), body.everywhere ?? false);
+        if (identityOf(request).isByCookie) set.headers["set-cookie"] = cookies.clear(request);
+        return { success: true as const, message: body.everywhere ? "Signed out everywhere." : "Signed out." };
+      },
+      {
+        ...takesJson("self", SignOutBody, false),
+        ...documented({
+          takesJson: true,
+          tag: "Authentication",
+          summary: "End this session, or all of them",
+          description: "A device's token ends all that the device is signed in by. The device stays registered.",
+          access: "self",
+          body: {
+            type: "object",
+            required: ["success", "message"],
+            properties: { success: { type: "boolean" }, message: { type: "string" } },
+          },
+        }),
+      },
+    );
+}
+
+function isRefusedBody(error: unknown): boolean {
+  const cause = error instanceof AppError || !(error instanceof Error) ? error : error.cause;
+  return cause instanceof AppError && ERROR_ANSWERS[cause.reason][1] === "VALIDATION_ERROR";
+}
+
+/** What a session remembers of where it was started. */
+export function clientOf(request: Request): ClientInfo {
+  return {
+    address: exchangeOf(request).clientAddress,
+    userAgent: request.headers.get("user-agent") ?? undefined,
+  };
+}

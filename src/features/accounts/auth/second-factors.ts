@@ -1,0 +1,10 @@
+/** What sign-in asks of whoever keeps the second factors; `features/accounts/two-factor` is that. */
+export interface SecondFactors {
+  /** What an account can answer with beside its password, such as `totp`; empty where the password is enough. */
+  methodsOf(userId: number): readonly string[];
+  /**
+   * Uses a code up: it is good this once. Durable on return.
+   * @throws AppError invalid_code | rate_limited
+   */
+  use(userId: number, code: string): Promise<void>;
+}

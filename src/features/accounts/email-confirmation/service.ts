@@ -1,0 +1,146 @@
+/**
+ * Confirmation of e-mail addresses by a link in a mail. With the setting mail.verify, an account whose address is not
+ * confirmed uses its own files, and neither shares nor receives what waits for its address.
+ */
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { EventOf } from "../../../events/catalogue.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newSecretToken } from "../../../lib/id.ts";
+import type { Log } from "../../../lib/log.ts";
+import { hashToken } from "../auth/token-hash.ts";
+import { confirmationLetter } from "../mail/letters.ts";
+import type { MailService } from "../mail/service.ts";
+import { RateLimitedError } from "../rate-limits/headers.ts";
+import { emailKey } from "../users/email.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
+import { confirmationQueries } from "./queries.ts";
+
+/** What {@link EmailConfirmation} works with. */
+export interface EmailConfirmationOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly users: UserService;
+  readonly mail: MailService;
+  /** Address of this server, which links begin with; null where no mail is sent. */
+  readonly publicUrl: string | null;
+}
+
+const HOUR_MS = 60 * 60_000;
+/** How long a link works. */
+const LIFETIME_MS = 24 * HOUR_MS;
+/** In one hour: for an account, and to an address over all accounts, so that nobody's mailbox is filled. */
+const MAILS_MAX = 3;
+
+/** See the head of this file. */
+export class EmailConfirmation {
+  readonly #options: EmailConfirmationOptions;
+  readonly #queries: ReturnType<typeof confirmationQueries>;
+
+  constructor(options: EmailConfirmationOptions) {
+    this.#options = options;
+    this.#queries = confirmationQueries(options.sqlite);
+  }
+
+  /** Sends the first link to an address that waits for its confirmation, in the transaction that stores the address. */
+  addressGiven(tx: Transaction, { accountId }: EventOf<"user.email_unconfirmed">): void {
+    const { mail, users, log } = this.#options;
+    const user = users.findById(accountId);
+    if (user === undefined || !mail.isConfigured) return;
+    // Links to a former address confirm nothing any more.
+    mail.drop(tx, accountId, "email-confirmation");
+    if (this.#nextMailMs(user) === undefined) this.#mailLink(tx, user);
+    else
+      log.info("A mail to confirm an address was not sent: three were sent within the hour.", { user: user.publicId });
+  }
+
+  /**
+   * Sends one more link to the address of an account; durable on return.
+   * @returns false where the address is confirmed already
+   * @throws AppError rate_limited above three mails an hour; invalid_request where the server sends no mail
+   */
+  async send(user: User): Promise<boolean> {
+    const { writer, clock, mail } = this.#options;
+    if (user.isEmailUnconfirmed !== true) return false;
+    return writer.run((tx) => {
+      const nextMs = this.#nextMailMs(user);
+      if (nextMs !== undefined) throw tooManyMails(nextMs, clock.nowMs());
+      if (mail.isConfigured && this.#mailLink(tx, user)) return true;
+      throw new AppError(
+        "invalid_request",
+        "This server can't send the mail now. Ask the administrator to confirm it.",
+      );
+    });
+  }
+
+  /** The account whose address a link confirms now; undefined where it confirms nothing. */
+  find(token: string): User | undefined {
+    const { users, clock } = this.#options;
+    const row = this.#queries.byToken.get(hashToken(token));
+    if (row === null || row.expiresAt <= clock.nowMs()) return undefined;
+    const user = users.findById(row.userId);
+    const isUsable = user !== undefined && user.disabledAtMs === null && emailKey(user.email) === row.emailKey;
+    return isUsable ? user : undefined;
+  }
+
+  /** Confirms the address that a link was sent to; the link is used up. Durable on return. @throws AppError invalid_token */
+  async confirm(token: string): Promise<User> {
+    const { writer, users, clock } = this.#options;
+    return writer.run((tx) => {
+      const found = this.find(token);
+      if (found === undefined) throw linkGone();
+      this.#queries.end.run(found.id, clock.nowMs());
+      return users.confirmEmail(tx, found.id);
+    });
+  }
+
+  /** Removes links of more than a day ago, so many at most. In a transaction. @returns how many */
+  sweep(limit: number): number {
+    return this.#queries.sweep.run(this.#options.clock.nowMs() - LIFETIME_MS, limit).changes;
+  }
+
+  /** When the next mail may be sent; undefined for now. */
+  #nextMailMs({ id, email }: User): number | undefined {
+    const sinceMs = this.#options.clock.nowMs() - HOUR_MS;
+    const times = [this.#queries.sentFor.all(id, sinceMs), this.#queries.sentTo.all(emailKey(email), sinceMs)];
+    const blocking = times.flatMap((rows) => rows[MAILS_MAX - 1]?.createdAt ?? []);
+    return blocking.length === 0 ? undefined : Math.max(...blocking) + HOUR_MS;
+  }
+
+  /** @returns whether the mail will be sent */
+  #mailLink(tx: Transaction, user: User): boolean {
+    const { mail, publicUrl, clock } = this.#options;
+    if (publicUrl === null) return false;
+    const token = newSecretToken();
+    const nowMs = clock.nowMs();
+    this.#queries.add.run(hashToken(token), user.id, emailKey(user.email), nowMs, nowMs + LIFETIME_MS);
+    return mail.send(tx, {
+      ...confirmationLetter(`${publicUrl}/confirm-email?token=${token}`),
+      to: user.email,
+      kind: "email-confirmation",
+      accountId: user.id,
+      usefulMs: LIFETIME_MS,
+    });
+  }
+}
+
+function tooManyMails(nextMs: number, nowMs: number): RateLimitedError {
+  const minutes = Math.ceil((nextMs - nowMs) / 60_000);
+  const verdict = { allowed: false, category: "general", limit: MAILS_MAX, remaining: 0, resetAtMs: nextMs } as const;
+  return new RateLimitedError(
+    { ...verdict, windowSeconds: HOUR_MS / 1000 },
+    nowMs,
+    `Three mails were sent within the hour. Look for them, also among the spam, or try again in ${minutes} minutes.`,
+  );
+}
+
+function linkGone(): AppError {
+  return new AppError(
+    "invalid_token",
+    "This link was used before, is older than 24 hours, or was sent to another address. Sign in and have a new one sent.",
+  );
+}

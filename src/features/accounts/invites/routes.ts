@@ -1,0 +1,216 @@
+/** /api/admin/invites, and the page that takes an invitation up (contract §2). */
+import { Elysia, t } from "elysia";
+import { parseDuration } from "../../../config/quantities.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
+import { documented } from "../../../http/documented.ts";
+import { ok, paginate } from "../../../http/envelope.ts";
+import { ERROR_ANSWERS } from "../../../http/error-response.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
+import { readForm } from "../../../http/read-form.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import {
+  INVITE_FIELDS,
+  type InvitePageModel,
+  renderInviteDonePage,
+  renderInviteGonePage,
+  renderInvitePage,
+} from "../../../web/pages/invite-page.ts";
+import { pageResponse } from "../../../web/pages/page.ts";
+import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
+import { type authGuard, isSameOrigin, takesJson } from "../auth/guard.ts";
+import type { ProofService } from "../auth/proof.ts";
+import { clientOf, type SessionCookies } from "../auth/routes.ts";
+import type { AuthService } from "../auth/service.ts";
+import type { User } from "../users/types.ts";
+import { InvitePageRecord, NewInviteBody, NewInviteRecord } from "./model.ts";
+import { presentInvite } from "./present.ts";
+import type { InviteService } from "./service.ts";
+import type { Invite } from "./types.ts";
+
+/** What the routes of invitations work with. */
+export interface InviteRoutesOptions {
+  readonly invites: InviteService;
+  readonly auth: AuthService;
+  readonly proof: ProofService;
+  readonly cookies: SessionCookies;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly clock: Clock;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
+}
+
+const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 20;
+const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
+/** See the head of this file. */
+export function inviteRoutes(options: InviteRoutesOptions) {
+  const { invites, guard, proof, clock } = options;
+  const present = (invite: Invite) => presentInvite(invite, invites.stateOf(invite));
+  return new Elysia({ name: "invite-routes" })
+    .use(guard)
+    .post(
+      "/api/admin/invites",
+      async ({ body, principal, request, set }) => {
+        const { email, role = "user", plan } = body;
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const proven = role === "admin" ? await proof.require(asking, body) : undefined;
+        const { id, name } = principal.user;
+        const expiresAtMs = readExpiry(body, clock.nowMs());
+        const { baseUrl } = exchangeOf(request);
+        const asked = { email, role, plan, expiresAtMs, by: { id, name } };
+        const { invite, token, url, isMailed } = await invites.add(asked, (token) => inviteUrl(baseUrl, token), proven);
+        noteAudit(request, { details: { role, plan: plan ?? null, email: email ?? null } });
+        set.status = 201;
+        return ok({ ...present(invite), invite: token, url, mailed: isMailed });
+      },
+      {
+        ...takesJson("admin", NewInviteBody),
+        ...documented({
+          takesJson: true,
+          tag: "Administration",
+          summary: "Invite somebody",
+          description:
+            "Makes one account, of this role and plan, by `invite` in POST /api/auth/signup or on the page at `url`; also " +
+            "where sign-up is open, not where it is closed. Bound to `email` where given, and sent there where mail is " +
+            "configured. Inviting an administrator needs proof: `currentPassword` (and `code`), or a confirmed session; an " +
+            "API key can't.",
+          access: "admin",
+          status: 201,
+          data: NewInviteRecord,
+          errors: ["email_taken", ...PROOF_ERRORS],
+        }),
+      },
+    )
+    .get(
+      "/api/admin/invites",
+      ({ request }) => {
+        const query = readQuery(exchangeOf(request).query);
+        const page = readInteger(query, "page", {
+          min: 1,
+          max: Math.floor(Number.MAX_SAFE_INTEGER / 1000),
+          default: 1,
+        });
+        const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
+        const { invites: found, total } = invites.list(limit, (page - 1) * limit);
+        return ok({ invites: found.map(present), pagination: paginate(page, limit, total) });
+      },
+      {
+        access: "admin",
+        ...documented({
+          tag: "Administration",
+          summary: "Invitations, newest first",
+          description: "Without their codes: those are shown once, when they are created.",
+          access: "admin",
+          data: InvitePageRecord,
+          errors: ["invalid_field"],
+          query: {
+            page: { type: "integer", minimum: 1, default: 1 },
+            limit: { type: "integer", minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT },
+          },
+        }),
+      },
+    )
+    .delete(
+      "/api/admin/invites/:id",
+      async ({ params }) => {
+        await invites.remove(params.id);
+        return ok({ id: params.id }, "The invitation no longer works.");
+      },
+      {
+        access: "admin",
+        params: IdParams,
+        ...documented({
+          tag: "Administration",
+          summary: "Take an invitation back",
+          description: "An account that it made stays.",
+          access: "admin",
+          data: t.Object({ id: t.String() }),
+          errors: ["not_found", "invalid_field"],
+        }),
+      },
+    )
+    .use(invitePage(options));
+}
+
+/** The page of an invitation. The token stands in the query, which no log keeps. */
+export function inviteUrl(baseUrl: string, token: string): string {
+  return `${baseUrl}/invite?token=${token}`;
+}
+
+/** GET and POST /invite. */
+function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
+  const gone = () => pageResponse(renderInviteGonePage(basePath), 404, HEADERS);
+  const show = (model: InvitePageModel, status: number) =>
+    pageResponse(renderInvitePage(basePath, model), status, HEADERS);
+  return new Elysia({ name: "invite-page" })
+    .get(
+      "/invite",
+      ({ request }) => {
+        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        const boundTo = invites.addressOf(token);
+        return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
+      },
+      { detail: { hide: true } },
+    )
+    .post(
+      "/invite",
+      async ({ request }) => {
+        const form = await readForm(request);
+        const token = form.get("token") ?? "";
+        const boundTo = invites.addressOf(token);
+        if (boundTo === undefined) return gone();
+        const email = boundTo ?? form.get("email") ?? "";
+        const name = form.get("name")?.trim() ?? "";
+        let user: User;
+        try {
+          const password = form.get("password") ?? "";
+          user = await invites.accept(token, { email, password, ...(name !== "" && { name }) });
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          // Somebody used the invitation while this form was under way.
+          if (invites.addressOf(token) === undefined) return gone();
+          const field = INVITE_FIELDS.find((known) => known === error.details["field"]);
+          const [status] = ERROR_ANSWERS[error.reason];
+          return show({ token, boundTo, email, name, problem: { field, message: error.message } }, status);
+        }
+        noteAudit(request, { userId: user.publicId, details: { invited: true } });
+        // Nobody is signed in by another site's form, to an account whose password that site knows.
+        const isOurForm = isFromOurPage(request);
+        const done = renderInviteDonePage(basePath, { email: user.email, isSignedIn: isOurForm });
+        if (!isOurForm) return pageResponse(done, 201, HEADERS);
+        const signedIn = await auth.signInConfirmed(user, clientOf(request));
+        return pageResponse(done, 201, { ...HEADERS, "set-cookie": cookies.forSignIn(request, signedIn) });
+      },
+      { parse: "none", detail: { hide: true } },
+    );
+}
+
+/**
+ * Whether a browser says that our own page sent this form. Where it says nothing of sites, which it leaves out without TLS,
+ * a form of a page that sends no referrer has the origin `null`, and so may one of another site: that is a no.
+ */
+function isFromOurPage(request: Request): boolean {
+  const site = request.headers.get("sec-fetch-site");
+  return site === null ? isSameOrigin(request) : site === "same-origin";
+}
+
+/** @throws AppError invalid_field */
+function readExpiry({ expiresAt, expiresIn }: typeof NewInviteBody.static, nowMs: number): number | undefined {
+  if (expiresAt !== undefined && expiresIn !== undefined) {
+    throw invalidField("expiresIn", "Give either expiresAt or expiresIn.");
+  }
+  if (expiresIn !== undefined) {
+    const lifetimeMs = parseDuration(expiresIn);
+    if (lifetimeMs === undefined || lifetimeMs <= 0) {
+      throw invalidField("expiresIn", 'expiresIn must be a length of time such as "12h" or "7d".');
+    }
+    return nowMs + lifetimeMs;
+  }
+  if (expiresAt === undefined) return undefined;
+  const atMs = /^\d{4}-\d\d-\d\d/.test(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
+  if (Number.isNaN(atMs)) throw invalidField("expiresAt", "expiresAt must be a time such as 2026-01-02T03:04:05.678Z.");
+  return atMs;
+}

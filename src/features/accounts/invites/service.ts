@@ -1,0 +1,165 @@
+import type { Db } from "../../../db/open.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newId, newSecretToken } from "../../../lib/id.ts";
+import { Admissions, signupClosed } from "../auth/admissions.ts";
+import { hashToken } from "../auth/token-hash.ts";
+import { inviteLetter } from "../mail/letters.ts";
+import type { MailService } from "../mail/service.ts";
+import { emailKey, parseEmail } from "../users/email.ts";
+import type { UserService } from "../users/service.ts";
+import type { PlanName, User } from "../users/types.ts";
+import { inviteQueries } from "./queries.ts";
+import type { Invite, InviteState, NewInvite } from "./types.ts";
+
+/** What {@link InviteService} works with. */
+export interface InviteServiceOptions {
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly users: UserService;
+  readonly mail: Pick<MailService, "send">;
+  readonly defaultPlan: PlanName;
+  /** `closed` shuts the page too. */
+  readonly signup: "open" | "invite" | "closed";
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 7 * DAY_MS;
+const LIFETIME_MS_MAX = 365 * DAY_MS;
+/** So long it can be looked up what became of an invitation. */
+const KEPT_MS = 90 * DAY_MS;
+
+/** Invitations: each makes one account, of the role and the plan that it was made for. */
+export class InviteService {
+  readonly #options: InviteServiceOptions;
+  readonly #queries: ReturnType<typeof inviteQueries>;
+  readonly #admissions: Admissions;
+
+  constructor(options: InviteServiceOptions) {
+    this.#options = options;
+    this.#queries = inviteQueries(options.db.sqlite);
+    this.#admissions = new Admissions(options);
+  }
+
+  /**
+   * Makes an invitation; durable on return. Where it is bound to an address and mail is configured, it is sent there.
+   * @param linkOf the page's address for a token
+   * @param within runs in the same deed
+   * @returns the token, which is told this once
+   * @throws AppError invalid_field | email_taken
+   */
+  async add(
+    asked: NewInvite,
+    linkOf: (token: string) => string,
+    within?: (tx: Transaction, invite: Invite) => void,
+  ): Promise<{ invite: Invite; token: string; url: string; isMailed: boolean }> {
+    const { writer, clock, users, mail } = this.#options;
+    const nowMs = clock.nowMs();
+    const email = asked.email === undefined ? undefined : parseEmail(asked.email);
+    const expiresAtMs = asked.expiresAtMs ?? nowMs + LIFETIME_MS;
+    if (expiresAtMs <= nowMs || expiresAtMs > nowMs + LIFETIME_MS_MAX) {
+      throw invalidField("expiresAt", "An invitation ends within the next 365 days. Give a later or an earlier time.");
+    }
+    const token = newSecretToken();
+    const url = linkOf(token);
+    const publicId = newId("inv", nowMs);
+    return writer.run((tx) => {
+      if (email !== undefined && users.findByEmail(email) !== undefined) {
+        throw new AppError("email_taken", "There is an account with this e-mail already. It needs no invitation.", {
+          field: "email",
+        });
+      }
+      if (email !== undefined && users.hasLookalike(email)) {
+        throw new AppError(
+          "email_taken",
+          "There is an account with an e-mail that looks like this one, so the invitation could not be accepted. " +
+            "Use another e-mail, or create the account yourself.",
+          { field: "email" },
+        );
+      }
+      this.#queries.insert.run(
+        publicId,
+        hashToken(token),
+        email ?? null,
+        email === undefined ? null : emailKey(email),
+        asked.role,
+        asked.plan ?? null,
+        nowMs,
+        expiresAtMs,
+        asked.by?.id ?? null,
+      );
+      const letter =
+        email === undefined
+          ? undefined
+          : inviteLetter({ link: url, expiresAtMs, ...(asked.by !== undefined && { from: asked.by.name }) });
+      const isMailed =
+        email !== undefined &&
+        letter !== undefined &&
+        mail.send(tx, { to: email, kind: "invite", usefulMs: expiresAtMs - nowMs, ...letter });
+      const invite = this.#get(publicId);
+      within?.(tx, invite);
+      return { invite, token, url, isMailed };
+    });
+  }
+
+  /** Newest first; those of the last 90 days and those that are open. */
+  list(limit: number, offset: number): { invites: Invite[]; total: number } {
+    return { invites: this.#queries.page.all(limit, offset), total: this.#queries.count.get()?.count ?? 0 };
+  }
+
+  /** Takes an invitation back, or forgets a used one; durable on return. @throws AppError not_found */
+  async remove(publicId: string): Promise<void> {
+    await this.#options.writer.run(() => {
+      this.#get(publicId);
+      this.#queries.remove.run(publicId);
+    });
+  }
+
+  /** What an invitation can still do. */
+  stateOf({ usedAtMs, expiresAtMs }: Invite): InviteState {
+    if (usedAtMs !== null) return "used";
+    return expiresAtMs <= this.#options.clock.nowMs() ? "expired" : "open";
+  }
+
+  /** The folded address that a token is good for, or null for any; undefined where it opens nothing. */
+  addressOf(token: string): string | null | undefined {
+    if (this.#options.signup === "closed") return undefined;
+    try {
+      return this.#admissions.find(token, "invite").emailKey;
+    } catch (error) {
+      if (error instanceof AppError) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Makes the account that a token is for; durable on return.
+   * @throws AppError signup_closed | invalid_field | email_taken | overloaded
+   */
+  async accept(token: string, input: { email: string; password: string; name?: string }): Promise<User> {
+    const { users, defaultPlan } = this.#options;
+    const { id, role, plan, emailKey: boundTo } = this.#admissions.find(token, "invite");
+    if (boundTo !== null && boundTo !== emailKey(input.email)) {
+      throw signupClosed("This invitation is for another e-mail address. Use the one that it was sent to.");
+    }
+    return users.add(
+      // The address that the administrator named counts as confirmed.
+      { ...input, role, plan: plan ?? defaultPlan, isEmailConfirmed: boundTo !== null },
+      (tx, userId) => this.#admissions.use(tx, id, userId),
+    );
+  }
+
+  /** Forgets invitations that were over 90 days ago, so many at most. A deed. @returns how many */
+  sweep(limit: number): number {
+    return this.#queries.sweep.run(this.#options.clock.nowMs() - KEPT_MS, limit).changes;
+  }
+
+  #get(publicId: string): Invite {
+    const invite = this.#queries.byPublicId.get(publicId);
+    if (invite === null)
+      throw new AppError("not_found", "There is no such invitation. List them to see which there are.");
+    return invite;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Db } from "../../../db/open.ts";
+import { MailDispatcher, type MailDispatcherOptions } from "./dispatcher.ts";
+import { MailNotices, type MailNoticesOptions } from "./notices.ts";
+import { MailOutbox } from "./outbox.ts";
+import { MailService } from "./service.ts";
+import type { openSmtp } from "./smtp.ts";
+
+/** What the feature is built of. */
+export interface MailParts
+  extends Omit<MailDispatcherOptions, "outbox" | "transport">,
+    Pick<MailNoticesOptions, "users"> {
+  readonly db: Db;
+  readonly smtp: ReturnType<typeof openSmtp>;
+  /** Address of this server, which links in mails begin with; null where no mail is sent. */
+  readonly publicUrl: string | null;
+}
+
+/** Builds the parts of the feature over one outbox. Nothing is sent before the dispatcher is started. */
+export function openMail(parts: MailParts) {
+  const outbox = new MailOutbox(parts.db.sqlite);
+  const mailDispatcher = new MailDispatcher({ ...parts, outbox, transport: parts.smtp });
+  const mail = new MailService({
+    ...parts,
+    outbox,
+    senderDomain: parts.smtp?.sender.domain,
+    onQueued: () => mailDispatcher.wake(),
+  });
+  const mailNotices = new MailNotices({ mail, users: parts.users, baseUrl: parts.publicUrl ?? "" });
+  return { mail, mailNotices, mailDispatcher };
+}

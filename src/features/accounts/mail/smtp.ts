@@ -1,0 +1,171 @@
+/**
+ * The way to the mail server, by nodemailer; nobody else imports it. The server is the operator's choice, wherever it
+ * lies. Certificates are verified, and credentials never cross a network in the clear.
+ */
+import { readFileSync } from "node:fs";
+import ipaddr from "ipaddr.js";
+import { readPasswordFile } from "../../../config/secrets.ts";
+import type { Config } from "../../../config/settings.ts";
+import { StartupError } from "../../../config/startup-error.ts";
+import type { MailOutcome, MailTransport, StoredMail } from "./types.ts";
+
+const PORTS = { starttls: 587, tls: 465, none: 25 } as const;
+const CONNECT_MS = 10_000;
+const SILENCE_MS = 30_000;
+/** Where the server wants something else of us first (RFC 4954, section 6; RFC 3207, section 4): no mail's fault. */
+const OUR_FAULT = new Set([421, 454, 530, 534, 535, 538]);
+
+/** Where mails come from, as their header says it. */
+export interface Sender {
+  readonly mailbox: string;
+  /** What stands behind the @. */
+  readonly domain: string;
+}
+
+/**
+ * The mail server of the configuration.
+ * @returns undefined where none is set
+ * @throws StartupError where the settings contradict each other, or a file of theirs can't be read
+ */
+export function openSmtp(config: Pick<Config, "mail" | "publicUrl">): (MailTransport & { sender: Sender }) | undefined {
+  const { host, from } = config.mail;
+  if (host === null && from === null) return undefined;
+  if (host === null)
+    throw new StartupError("mail.from is set, but mail.host is not. Name the mail server, or neither.");
+  if (from === null) throw new StartupError("mail.host is set, but mail.from is not. Say who mails come from.");
+  if (config.publicUrl === null) {
+    throw new StartupError(
+      "mail.host is set, but publicUrl is not. Links in mails need the address of this server: what a request says of " +
+        "it could be anybody's. Set publicUrl.",
+    );
+  }
+  const sender = { mailbox: from, domain: /@([A-Za-z0-9.-]+)>?$/.exec(from)?.[1] ?? "localhost" };
+  return new SmtpTransport(smtpOptions(config.mail, host), sender);
+}
+
+function smtpOptions(mail: Config["mail"], host: string) {
+  const { secure, user } = mail;
+  const password = mail.passwordFile === null ? mail.password : readPasswordFile(mail.passwordFile);
+  if ((user === null) !== (password === null)) {
+    throw new StartupError("mail.user and mail.password (or mail.passwordFile) go together. Set both, or neither.");
+  }
+  if (user !== null && secure === "none" && !isLoopback(host)) {
+    throw new StartupError(
+      'mail.secure is "none", so the password would cross the network in the clear. Set it to "starttls" or "tls", or ' +
+        "leave out mail.user.",
+    );
+  }
+  return {
+    host,
+    port: mail.port === 0 ? PORTS[secure] : mail.port,
+    secure: secure === "tls",
+    requireTLS: secure === "starttls",
+    ignoreTLS: secure === "none",
+    ...(user !== null && password !== null && { auth: { user, pass: password } }),
+    tls: {
+      rejectUnauthorized: true,
+      minVersion: "TLSv1.2" as const,
+      ...(mail.caFile !== null && { ca: readCertificate(mail.caFile) }),
+    },
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    // Nothing in a mail names a file or an address to be fetched.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  };
+}
+
+class SmtpTransport implements MailTransport {
+  readonly sender: Sender;
+  readonly #options: ReturnType<typeof smtpOptions>;
+
+  constructor(options: ReturnType<typeof smtpOptions>, sender: Sender) {
+    this.sender = sender;
+    this.#options = options;
+  }
+
+  async deliver(mail: StoredMail): Promise<MailOutcome> {
+    try {
+      const transport = await this.#open();
+      await transport.sendMail({
+        from: this.sender.mailbox,
+        // Not as text, which would be read as a list.
+        to: { name: "", address: mail.recipient },
+        subject: mail.subject,
+        text: mail.text,
+        html: mail.html,
+        date: new Date(mail.createdAt),
+        messageId: `<${mail.messageId}>`,
+        // RFC 3834, section 5: no answering machine answers to it.
+        headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
+      });
+      return { state: "sent" };
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  }
+
+  async probe(): Promise<string | undefined> {
+    try {
+      const transport = await this.#open();
+      await transport.verify();
+      return undefined;
+    } catch (error) {
+      return describe(error);
+    }
+  }
+
+  /** The library is loaded for the first mail: most servers send none, and a start should be quick. */
+  async #open() {
+    const { createTransport } = await import("nodemailer");
+    return createTransport(this.#options);
+  }
+}
+
+/** What an error of the library means for the mail. What the server said in words may hold anything: only codes are kept. */
+export function outcomeOf(error: unknown): MailOutcome {
+  const why = describe(error);
+  const status = statusOf(error);
+  // Greeting, encryption and sign-in concern no single mail, whatever status they end with.
+  const isOfMail = ["EENVELOPE", "EMESSAGE"].includes(codeOf(error));
+  // Refused by the library itself, before anything was said: an address or a size that no server takes.
+  if (isOfMail && status === undefined && responseOf(error) === "") return { state: "refused", why };
+  if (!isOfMail || status === undefined || OUR_FAULT.has(status)) return { state: "unreachable", why };
+  return { state: status >= 500 ? "refused" : "retry", why };
+}
+
+function describe(error: unknown): string {
+  const status = statusOf(error);
+  const enhanced = /^\d{3}[ -](\d\.\d{1,3}\.\d{1,3})\b/.exec(responseOf(error))?.[1];
+  return [codeOf(error), status, enhanced].filter((part) => part !== undefined).join(" ");
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown cause";
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("responseCode" in error) || typeof error.responseCode !== "number")
+    return undefined;
+  return error.responseCode >= 400 ? error.responseCode : undefined;
+}
+
+function responseOf(error: unknown): string {
+  return error instanceof Error && "response" in error && typeof error.response === "string" ? error.response : "";
+}
+
+function isLoopback(host: string): boolean {
+  if (host === "localhost") return true;
+  return ipaddr.isValid(host) && ipaddr.process(host).range() === "loopback";
+}
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(`The certificate ${path} (mail.caFile) can't be read: ${why}.`, error);
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * Who somebody that the provider vouches for is here. An e-mail alone proves little: at sign-up nobody checks it, so that
+ * whoever made an account in another one's name would have them as a guest in it. Therefore accounts are linked by their
+ * own users, with their password; by the e-mail only where the operator says that e-mails here are true.
+ */
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import { emailKey } from "../users/email.ts";
+import type { UserService } from "../users/service.ts";
+import type { PlanName, User } from "../users/types.ts";
+import { identityQueries } from "./queries.ts";
+import type { Entry, ProviderUser } from "./types.ts";
+
+/** What {@link Identities} works with. */
+export interface IdentitiesOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly users: UserService;
+  /** Whose subjects they are. */
+  readonly issuer: string;
+  readonly autoCreate: boolean;
+  readonly linkByEmail: boolean;
+  readonly trustEmail: boolean;
+  /** Lower case; empty: all. */
+  readonly allowedDomains: readonly string[];
+  /** Null: the provider doesn't say who administers. */
+  readonly adminGroup: string | null;
+  readonly defaultPlan: PlanName;
+  /** Tells the owner of an account that it can be entered in a new way, within the deed. */
+  readonly onLinked: (tx: Transaction, accountId: number) => void;
+}
+
+const NAME_CHARACTERS_MAX = 200;
+
+/** See the head of this file. */
+export class Identities {
+  readonly #options: IdentitiesOptions;
+  readonly #queries: ReturnType<typeof identityQueries>;
+  readonly #issuer: string;
+
+  constructor(options: IdentitiesOptions) {
+    this.#options = options;
+    this.#queries = identityQueries(options.sqlite);
+    this.#issuer = options.issuer.replace(/\/$/, "");
+  }
+
+  /**
+   * The account of somebody who has just signed in at the provider; made or linked where the configuration lets us.
+   * @throws AppError signup_closed | account_disabled | invalid_field | email_taken | overloaded
+   */
+  async accountOf(person: ProviderUser): Promise<Entry> {
+    this.#checkDomain(person);
+    const user = this.#find(person);
+    const entry = user === undefined ? await this.#welcome(person) : { user, made: undefined, role: undefined };
+    return this.#options.adminGroup === null ? entry : this.#giveRole(entry, person, this.#options.adminGroup);
+  }
+
+  /**
+   * Lets somebody who has just signed in at the provider enter an account from now on. Durable on return.
+   * @param confirm gives the account's row id within the deed, or throws
+   * @returns whose account it is
+   * @throws AppError signup_closed where they enter another one already, or their domain is not let in |
+   *   account_disabled; what `confirm` throws
+   */
+  async link(person: ProviderUser, confirm: () => number): Promise<User> {
+    this.#checkDomain(person);
+    const { users, writer } = this.#options;
+    return writer.run((tx) => {
+      const user = this.#add(tx, confirm(), person.subject);
+      const isTheirs = person.isEmailVerified && emailKey(person.email ?? "") === emailKey(user.email);
+      return isTheirs ? users.confirmEmail(tx, user.id) : user;
+    });
+  }
+
+  /** As {@link link}, where the operator knows who the subject is. @param within runs afterwards in the same deed */
+  async linkSubject(userId: number, subject: string, within: (tx: Transaction) => void): Promise<void> {
+    await this.#options.writer.run((tx) => {
+      this.#add(tx, userId, subject);
+      within(tx);
+    });
+  }
+
+  /** Ends every such way into an account. @param check runs first in the transaction @returns how many there were */
+  async unlink(userId: number, check: (tx: Transaction) => unknown): Promise<number> {
+    return this.#options.writer.run((tx) => {
+      check(tx);
+      return this.#queries.removeOfUser.run(userId).changes;
+    });
+  }
+
+  /** Whether this account can be entered by the provider of this server. */
+  isLinked(userId: number): boolean {
+    return this.#queries.ofUser.all(userId).some(({ issuer }) => issuer === this.#issuer);
+  }
+
+  /** Whether somebody who has just signed in at the provider enters this account. */
+  isOwner(person: ProviderUser, userId: number): boolean {
+    return this.#find(person)?.id === userId;
+  }
+
+  /** Since when an account can be entered by the provider. */
+  list(userId: number): { issuer: string; createdAtMs: number }[] {
+    return this.#queries.ofUser.all(userId).map(({ issuer, createdAt }) => ({ issuer, createdAtMs: createdAt }));
+  }
+
+  #find({ subject }: ProviderUser): User | undefined {
+    const row = this.#queries.find.get(this.#issuer, subject);
+    return row === null ? undefined : this.#options.users.findById(row.userId);
+  }
+
+  /** Somebody who comes for the first time. */
+  async #welcome(person: ProviderUser): Promise<Entry> {
+    const { users, autoCreate, linkByEmail } = this.#options;
+    if (!autoCreate && !linkByEmail) throw unknownHere();
+    const email = this.#verifiedEmail(person);
+    const same = users.findByEmail(email);
+    if (same !== undefined) {
+      // An unconfirmed e-mail may have been given by somebody else, who would have the person as a guest.
+      if (linkByEmail && same.isEmailUnconfirmed !== true) return this.#linkByEmail(same, email, person);
+      throw new AppError(
+        "signup_closed",
+        "There is an account with your e-mail here already. Sign in to it with its password and link it, or ask the administrator.",
+      );
+    }
+    if (!autoCreate) throw unknownHere();
+    return this.#make(email, person);
+  }
+
+  async #linkByEmail(user: User, email: string, person: ProviderUser): Promise<Entry> {
+    const { users, writer } = this.#options;
+    return writer.run((tx) => {
+      const present = users.findById(user.id);
+      // Changed in between: it is somebody else's by now.
+      const isSame = present !== undefined && emailKey(present.email) === emailKey(email);
+      if (!isSame || present.isEmailUnconfirmed === true) throw unknownHere();
+      return { user: this.#add(tx, user.id, person.subject), made: "link", role: undefined };
+    });
+  }
+
+  async #make(email: string, person: ProviderUser): Promise<Entry> {
+    const { users, defaultPlan } = this.#options;
+    const name = nameOf(person);
+    try {
+      const user = await users.add(
+        {
+          email,
+          ...(name !== undefined && { name }),
+          role: "user",
+          plan: defaultPlan,
+          password: undefined,
+          isEmailConfirmed: true,
+        },
+        (_tx, userId) => this.#queries.add.run(this.#issuer, person.subject, userId, this.#options.clock.nowMs()),
+      );
+      return { user, made: "account", role: undefined };
+    } catch (error) {
+      // Two first sign-ins at once: one of them made the account.
+      const user = error instanceof AppError && error.reason === "email_taken" ? this.#find(person) : undefined;
+      if (user === undefined) throw error;
+      return { user, made: undefined, role: undefined };
+    }
+  }
+
+  #add(tx: Transaction, userId: number, subject: string): User {
+    const { users, clock, onLinked } = this.#options;
+    const user = users.findById(userId);
+    if (user === undefined) throw unknownHere();
+    if (user.disabledAtMs !== null) {
+      throw new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
+    }
+    const isNew = this.#queries.add.run(this.#issuer, subject, userId, clock.nowMs()).changes > 0;
+    if (isNew) onLinked(tx, userId);
+    else if (this.#queries.find.get(this.#issuer, subject)?.userId !== userId) {
+      throw new AppError("signup_closed", "You enter another account by this sign-in already. Unlink that one first.");
+    }
+    return user;
+  }
+
+  /** The provider says who administers: whoever left the group does not any more. The last administrator stays one. */
+  async #giveRole(entry: Entry, { groups }: ProviderUser, adminGroup: string): Promise<Entry> {
+    const { user } = entry;
+    const isAdmin = groups.includes(adminGroup);
+    // Whoever is not let in gets no other role by trying.
+    if (isAdmin === (user.role === "admin") || user.disabledAtMs !== null) return entry;
+    const role = isAdmin ? "admin" : "user";
+    try {
+      return { ...entry, user: await this.#options.users.update(user.id, { role }), role };
+    } catch (error) {
+      if (!(error instanceof AppError) || error.reason !== "last_admin") throw error;
+      this.#options.log.warn(
+        "The last administrator is not in the provider's group of administrators, and stays one.",
+        {
+          user: user.publicId,
+        },
+      );
+      return entry;
+    }
+  }
+
+  #checkDomain(person: ProviderUser): void {
+    const { allowedDomains } = this.#options;
+    if (allowedDomains.length === 0) return;
+    const email = this.#verifiedEmail(person);
+    const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+    if (allowedDomains.includes(domain)) return;
+    throw new AppError("signup_closed", "Your e-mail address may not sign in here. Ask the administrator.");
+  }
+
+  #verifiedEmail({ email, isEmailVerified }: ProviderUser): string {
+    if (email === undefined) {
+      throw new AppError(
+        "signup_closed",
+        "The service that signs you in tells no e-mail address. Ask the administrator.",
+      );
+    }
+    if (isEmailVerified || this.#options.trustEmail) return email;
+    throw new AppError(
+      "signup_closed",
+      "The service that signs you in doesn't say that your e-mail address is yours. Confirm it there, or ask the administrator.",
+    );
+  }
+}
+
+function nameOf({ name }: ProviderUser): string | undefined {
+  const clean = [
+    ...(name ?? "")
+      .toWellFormed()
+      .replaceAll(/\p{Cc}+/gu, " ")
+      .trim(),
+  ];
+  return clean.length === 0 ? undefined : clean.slice(0, NAME_CHARACTERS_MAX).join("");
+}
+
+function unknownHere(): AppError {
+  return new AppError(
+    "signup_closed",
+    "There is no account here for you yet. If you have one, sign in with its password and link it; else ask the administrator.",
+  );
+}

@@ -1,0 +1,244 @@
+/**
+ * The OpenID Connect provider, by openid-client; nobody else imports it. Authorization code with PKCE, state and nonce; the
+ * ID token's signature is checked although it comes over a connection of our own. What the provider says of itself is
+ * asked when it is first needed, and an outage hurts nobody who signs in otherwise.
+ */
+import * as openid from "openid-client";
+import { AppError } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import { OutboundError } from "../../../net/outbound.ts";
+import { askService } from "../../../net/service.ts";
+import type { Attempt, ProviderUser } from "./types.ts";
+
+/** How the provider is found and talked to. */
+export interface ProviderOptions {
+  readonly issuer: string;
+  readonly clientId: string;
+  /** Null: a public client, which has none. */
+  readonly clientSecret: string | null;
+  readonly scopes: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What the provider says of itself is asked again after this; keys are, whenever a new one appears. */
+const KNOWN_MS = 60 * 60_000;
+/** The provider's clock may differ by so much. */
+const CLOCK_SECONDS = 60;
+
+/** See the head of this file. */
+export class OidcProvider {
+  readonly #options: ProviderOptions;
+  #known: { readonly provider: Promise<openid.Configuration>; readonly untilMs: number } | undefined;
+
+  constructor(options: ProviderOptions) {
+    this.#options = options;
+  }
+
+  get issuer(): string {
+    return this.#options.issuer;
+  }
+
+  /** Whether the provider can be used. @returns what is wrong, or undefined */
+  async probe(): Promise<string | undefined> {
+    try {
+      await this.#discover();
+      return undefined;
+    } catch (error) {
+      return findCause(error, OutboundError)?.message ?? describe(error);
+    }
+  }
+
+  /** Where the browser goes to sign in. @throws AppError provider_unavailable */
+  async addressFor(attempt: Attempt): Promise<string> {
+    const provider = await this.#provider();
+    const challenge = await openid.calculatePKCECodeChallenge(attempt.verifier);
+    return openid.buildAuthorizationUrl(provider, {
+      redirect_uri: attempt.redirectUri,
+      scope: this.#options.scopes,
+      state: attempt.state,
+      nonce: attempt.nonce,
+      code_challenge: challenge,
+      code_challenge_method: "S256",
+      // Who was signed in there already proves nothing: they have to sign in once more.
+      ...(isFresh(attempt) && { prompt: "login", max_age: "0" }),
+    }).href;
+  }
+
+  /**
+   * Who the provider says has signed in, from its answer to an attempt.
+   * @param query of the request by which the browser came back
+   * @throws AppError bad_credentials | provider_unavailable
+   */
+  async identify(attempt: Attempt, query: string): Promise<ProviderUser> {
+    const provider = await this.#provider();
+    try {
+      const tokens = await openid.authorizationCodeGrant(provider, new URL(`${attempt.redirectUri}?${query}`), {
+        pkceCodeVerifier: attempt.verifier,
+        expectedState: attempt.state,
+        expectedNonce: attempt.nonce,
+        idTokenExpected: true,
+      });
+      const claims = tokens.claims();
+      if (claims === undefined) throw notConfirmed();
+      if (isFresh(attempt)) checkFresh(attempt, claims.auth_time);
+      // Many providers put no more than the subject into the ID token.
+      const hasAll = confirmsEmail(claims) && claims["groups"] !== undefined;
+      const canTellMore = provider.serverMetadata().userinfo_endpoint !== undefined;
+      const more = hasAll || !canTellMore ? {} : await openid.fetchUserInfo(provider, tokens.access_token, claims.sub);
+      return toProviderUser(claims.sub, { ...more, ...claims }, emailSource(claims, more));
+    } catch (error) {
+      throw this.#translate(error);
+    }
+  }
+
+  async #provider(): Promise<openid.Configuration> {
+    const nowMs = this.#options.clock.nowMs();
+    const isKnown =
+      this.#known !== undefined && nowMs < this.#known.untilMs && nowMs > this.#known.untilMs - KNOWN_MS - 1;
+    if (!isKnown) this.#known = { provider: this.#discover(), untilMs: nowMs + KNOWN_MS };
+    const known = this.#known;
+    try {
+      return await (known?.provider ?? this.#discover());
+    } catch (error) {
+      // The next one asks anew.
+      if (this.#known === known) this.#known = undefined;
+      throw this.#translate(error, true);
+    }
+  }
+
+  async #discover(): Promise<openid.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#options;
+    const isPlain = issuer.startsWith("http:");
+    return openid.discovery(
+      new URL(issuer),
+      clientId,
+      { [openid.clockTolerance]: CLOCK_SECONDS },
+      clientSecret === null ? openid.None() : authenticateBy(clientSecret),
+      {
+        [openid.customFetch]: boundedFetch,
+        execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
+      },
+    );
+  }
+
+  /** What is told of a failure; why it failed is for the log, without anything that could sign in. */
+  #translate(error: unknown, isDiscovery = false): AppError {
+    if (error instanceof AppError) return error;
+    const { log } = this.#options;
+    const outage = findCause(error, OutboundError);
+    if (outage !== undefined || isDiscovery) {
+      log.warn("The OpenID Connect provider can't be used.", { why: outage?.message ?? describe(error) });
+      return new AppError(
+        "provider_unavailable",
+        "The service that signs you in can't be reached just now. Try again later, or sign in with your password.",
+      );
+    }
+    log.info("A sign-in by the OpenID Connect provider was refused.", { why: describe(error) });
+    return error instanceof openid.AuthorizationResponseError && error.error === "access_denied"
+      ? new AppError(
+          "bad_credentials",
+          "The sign-in was refused or given up there. Begin again, if you meant to sign in.",
+        )
+      : notConfirmed();
+  }
+}
+
+/** Whether the provider must ask its user to sign in again. */
+function isFresh({ bySession }: Attempt): boolean {
+  return bySession?.purpose === "confirm";
+}
+
+/** The address is in the browser's hands, which may leave the prompt out; what the provider signed is not. */
+function checkFresh({ startedAtMs }: Attempt, authTime: number | undefined): void {
+  if (authTime !== undefined && authTime >= startedAtMs / 1000 - CLOCK_SECONDS) return;
+  throw new AppError(
+    "bad_credentials",
+    "The service did not ask you to sign in again. Sign out there, then begin again.",
+  );
+}
+
+/** By the header where the provider says nothing else (OpenID Connect Core 1.0, section 9). */
+function authenticateBy(secret: string): openid.ClientAuth {
+  const byHeader = openid.ClientSecretBasic(secret);
+  const inBody = openid.ClientSecretPost(secret);
+  return (server, client, body, headers) => {
+    const methods = server.token_endpoint_auth_methods_supported;
+    const isInBody = methods !== undefined && !methods.includes("client_secret_basic");
+    (isInBody ? inBody : byHeader)(server, client, body, headers);
+  };
+}
+
+/** Requests to the provider, wherever the operator says that it is: 15 s and 64 KiB at most, no redirects. */
+const boundedFetch: openid.CustomFetch = async (url, { method, headers, body, signal }) => {
+  const answer = await askService(url, {
+    method: method === "POST" ? "POST" : "GET",
+    headers,
+    ...(body !== undefined && body !== null && { body: Buffer.from(bodyText(body)) }),
+    ...(signal !== undefined && { signal }),
+  });
+  const type = answer.header("content-type");
+  return new Response(new Uint8Array(answer.body), {
+    status: answer.status,
+    headers: type === undefined ? {} : { "content-type": type },
+  });
+};
+
+function bodyText(body: unknown): string {
+  if (typeof body === "string" || body instanceof URLSearchParams) return body.toString();
+  throw new TypeError("a request to the provider is a form");
+}
+
+/** What the ID token or the userinfo endpoint says, by name. */
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Whether these claims name an address and say whether it is verified. */
+function confirmsEmail(claims: Claims): boolean {
+  return claims["email"] !== undefined && claims["email_verified"] !== undefined;
+}
+
+/**
+ * Where the e-mail and its confirmation are read, both from the same place: a confirmation of one address says nothing
+ * about another one. The ID token where it has both, else userinfo where that names an address.
+ */
+function emailSource(idToken: Claims, userinfo: Claims): Claims {
+  if (confirmsEmail(idToken)) return idToken;
+  return userinfo["email"] === undefined ? idToken : userinfo;
+}
+
+/** @param email where the e-mail and its confirmation are read */
+function toProviderUser(subject: string, claims: Claims, email: Claims): ProviderUser {
+  const text = (from: Claims, name: string) => {
+    const value = from[name];
+    return typeof value === "string" && value.trim() !== "" ? value : undefined;
+  };
+  const groups = claims["groups"];
+  return {
+    subject,
+    email: text(email, "email"),
+    // Some providers write it as text.
+    isEmailVerified: email["email_verified"] === true || email["email_verified"] === "true",
+    name: text(claims, "name") ?? text(claims, "preferred_username"),
+    groups: (Array.isArray(groups) ? groups : [groups]).filter((group) => typeof group === "string"),
+  };
+}
+
+function notConfirmed(): AppError {
+  return new AppError("bad_credentials", "The service that signs you in did not confirm who you are. Begin again.");
+}
+
+function findCause<T>(error: unknown, kind: abstract new (...parameters: never[]) => T): T | undefined {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+    if (cause instanceof kind) return cause;
+  }
+  return undefined;
+}
+
+/** Codes and the library's own words: never what was sent. */
+function describe(error: unknown): string {
+  if (error instanceof openid.AuthorizationResponseError || error instanceof openid.ResponseBodyError)
+    return error.error;
+  if (!(error instanceof Error)) return "unknown cause";
+  return "code" in error && typeof error.code === "string" ? `${error.code}: ${error.message}` : error.message;
+}

@@ -1,0 +1,236 @@
+/** GET /api/auth/methods, and /api/auth/oidc/*. */
+import { Elysia } from "elysia";
+import { AppError } from "../../../errors.ts";
+import { type AuditNote, noteAudit } from "../../../http/audit-note.ts";
+import { documented } from "../../../http/documented.ts";
+import { ok } from "../../../http/envelope.ts";
+import { ERROR_ANSWERS } from "../../../http/error-response.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { readChoice, readQuery } from "../../../http/fields.ts";
+import { pageResponse } from "../../../web/pages/page.ts";
+import { renderConfirmedPage, renderSignInCodePage, renderSignInFailedPage } from "../../../web/pages/sign-in-page.ts";
+import { type authGuard, takesJson } from "../auth/guard.ts";
+import { SignedInAnswer } from "../auth/model.ts";
+import { presentSignedIn } from "../auth/present.ts";
+import { clientOf, type SessionCookies } from "../auth/routes.ts";
+import type { ProofService } from "../auth/proof.ts";
+import type { AuthService } from "../auth/service.ts";
+import { attemptCookie, callbackOf, oidcLinkRoutes } from "./link-routes.ts";
+import { CodeBody, Methods } from "./model.ts";
+import { CODE_MS, type Finished, type OidcService } from "./service.ts";
+import { SIGN_IN_MODES } from "./types.ts";
+
+/** What these routes work with. */
+export interface OidcRoutesOptions {
+  /** Undefined where no provider is configured. */
+  readonly oidc: OidcService | undefined;
+  readonly auth: AuthService;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly proof: ProofService;
+  readonly tokenLifetimeMs: number;
+  readonly cookies: SessionCookies;
+  readonly signup: "open" | "invite" | "closed";
+  readonly hasMail: boolean;
+  /** Whether there is any account yet. */
+  readonly isSetUp: () => boolean;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
+}
+
+const RETURN_TO = {
+  type: "string",
+  description: "Path of this server where the browser goes in the end; the start page where it is left out",
+};
+
+/** See the head of this file. */
+export function oidcRoutes(options: OidcRoutesOptions) {
+  const { guard, tokenLifetimeMs, signup, hasMail, isSetUp, basePath } = options;
+  const provider = () => {
+    if (options.oidc !== undefined) return options.oidc;
+    throw new AppError("not_found", "No sign-in by another service is set up here. Sign in with your password.");
+  };
+  const attempts = attemptCookie(basePath);
+
+  const answerOf = (request: Request, finished: Finished) => {
+    const forget = attempts.forget(request);
+    noteAudit(request, auditNoteFor(finished));
+    if (finished.is === "code" && finished.returnTo === "") {
+      const page = pageResponse(renderSignInCodePage(basePath, finished.code, CODE_MS / 60_000));
+      page.headers.append("set-cookie", forget);
+      return page;
+    }
+    if (finished.is === "confirmed" && finished.returnTo === "") {
+      const page = pageResponse(renderConfirmedPage(basePath));
+      page.headers.append("set-cookie", forget);
+      return page;
+    }
+    const target = finished.returnTo === "" ? `${basePath}/` : finished.returnTo;
+    if (finished.is === "code") return redirect(`${target.split("#")[0]}#code=${finished.code}`, [forget]);
+    return redirect(
+      target,
+      finished.is === "signed-in" ? [forget, options.cookies.forSignIn(request, finished.signedIn)] : [forget],
+    );
+  };
+
+  return new Elysia({ name: "oidc-routes", prefix: "/api/auth" })
+    .use(guard)
+    .get(
+      "/methods",
+      ({ request }) =>
+        ok({
+          password: true,
+          signup,
+          oidc:
+            options.oidc === undefined
+              ? null
+              : { name: options.oidc.name, startUrl: `${exchangeOf(request).baseUrl}/api/auth/oidc/start` },
+          passkeys: canHavePasskeys(exchangeOf(request).baseUrl),
+          mail: hasMail,
+          isSetUp: isSetUp(),
+        }),
+      {
+        access: "public",
+        ...documented({
+          tag: "Authentication",
+          summary: "How people may sign in here",
+          description: "What a sign-in page needs to know before anybody is signed in.",
+          access: "public",
+          data: Methods,
+        }),
+      },
+    )
+    .get(
+      "/oidc/start",
+      ({ request }) =>
+        asPage(request, basePath, async () => {
+          const query = readQuery(exchangeOf(request).query);
+          const { address, sealed } = await provider().begin({
+            redirectUri: callbackOf(request),
+            returnTo: query["returnTo"],
+            mode: readChoice(query["mode"], "mode", SIGN_IN_MODES),
+            challenge: query["challenge"],
+          });
+          return redirect(address, [attempts.keep(request, sealed)]);
+        }),
+      {
+        access: "public",
+        ...documented({
+          tag: "Authentication",
+          summary: "Begin a sign-in by the OpenID Connect provider",
+          description:
+            "For browsers: 302 to the provider (authorization code with PKCE, state and nonce), with a cookie that binds " +
+            "the sign-in to this browser for 10 minutes. In the end the browser is sent to `returnTo`, signed in by the " +
+            "cookie `larder_session`. Programs say `mode=code`: then it ends in a one-time code, behind `#code=` of " +
+            "`returnTo`, or on a page to be copied from, which `POST /api/auth/oidc/token` exchanges within 5 minutes; " +
+            "`challenge` (base64url of the sha256 of a `verifier`) binds the code to the program. No token is ever part of " +
+            "an address. Two-factor sign-in is the provider's to ask for. Accounts: see the settings `oidc.*`.",
+          access: "public",
+          alsoAnswers: { 302: "To the provider" },
+          content: { "text/html": "Never; a redirect" },
+          query: {
+            returnTo: RETURN_TO,
+            mode: { type: "string", enum: [...SIGN_IN_MODES], description: "cookie unless said otherwise" },
+            challenge: { type: "string", description: "Binds the code of `mode=code` to the program" },
+          },
+          errors: ["invalid_field", "not_found", "provider_unavailable"],
+        }),
+      },
+    )
+    .get(
+      "/oidc/callback",
+      ({ request }) =>
+        asPage(request, basePath, async () => {
+          const sealed = attempts.read(request);
+          const finished = await provider().finish(sealed, exchangeOf(request).query, clientOf(request));
+          return answerOf(request, finished);
+        }),
+      {
+        access: "public",
+        ...documented({
+          tag: "Authentication",
+          summary: "Where the provider sends the browser back to",
+          description:
+            "For browsers alone. 302 to `returnTo`, or a page that shows the code. Refusals are a page with words for " +
+            "browsers, the usual errors for everybody else.",
+          access: "public",
+          alsoAnswers: { 302: "Signed in, linked or confirmed" },
+          content: { "text/html": "The page with the code" },
+          query: {
+            code: { type: "string", description: "Of the provider" },
+            state: { type: "string", description: "As it was sent to the provider" },
+            iss: { type: "string", description: "The provider (RFC 9207)" },
+            error: { type: "string", description: "Where the provider refused" },
+          },
+          errors: [
+            "invalid_request",
+            "invalid_field",
+            "not_found",
+            "bad_credentials",
+            "signup_closed",
+            "account_disabled",
+            "email_taken",
+            "provider_unavailable",
+          ],
+        }),
+      },
+    )
+    .post(
+      "/oidc/token",
+      async ({ body, request, set }) => {
+        const signedIn = await provider().exchange(body.code, body.verifier, clientOf(request));
+        if (body.cookie === true) set.headers["set-cookie"] = options.cookies.forSignIn(request, signedIn);
+        return presentSignedIn(signedIn, tokenLifetimeMs);
+      },
+      {
+        ...takesJson("public", CodeBody),
+        ...documented({
+          takesJson: true,
+          tag: "Authentication",
+          summary: "Exchange the code of a sign-in by the provider for a token",
+          description: "Once; whatever the answer, the code is used up. Counts as sign-in, per address.",
+          access: "public",
+          body: SignedInAnswer,
+          errors: ["invalid_code", "bad_credentials", "account_disabled", "not_found"],
+        }),
+      },
+    )
+    .use(oidcLinkRoutes({ ...options, provider, attempts }));
+}
+
+/** What the audit log tells of it, by the weightiest of what was done; nothing of a code alone, whose exchange it tells. */
+function auditNoteFor(finished: Finished): AuditNote {
+  const details = { provider: true };
+  if (!("entry" in finished)) {
+    const done = finished.is === "linked" ? "identity.link" : "session.confirm";
+    return { action: done, userId: finished.user.publicId, details };
+  }
+  const { user, made, role } = finished.entry;
+  const changed = made === "account" ? "sign_up" : made === "link" ? "identity.link" : role && "user.change";
+  const action = changed ?? (finished.is === "signed-in" ? "sign_in" : undefined);
+  if (action === undefined) return {};
+  return { action, userId: user.publicId, details: { ...details, ...(role !== undefined && { role }) } };
+}
+
+/** Browsers offer passkeys to sites with a name, and over HTTPS alone; but to the machine itself (WebAuthn, 5.1.3). */
+function canHavePasskeys(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return hostname === "localhost" || (protocol === "https:" && !/^[\d.]+$|^\[/.test(hostname));
+}
+
+function redirect(location: string, setCookies: readonly string[]): Response {
+  const headers = new Headers({ location, "cache-control": "no-store", "referrer-policy": "no-referrer" });
+  for (const cookie of setCookies) headers.append("set-cookie", cookie);
+  return new Response(null, { status: 302, headers });
+}
+
+/** A browser gets a page with words where something is refused; everybody else the envelope. */
+async function asPage(request: Request, basePath: string, answer: () => Promise<Response>): Promise<Response> {
+  try {
+    return await answer();
+  } catch (error) {
+    const isPerson = request.headers.get("accept")?.includes("text/html") === true;
+    if (!isPerson || !(error instanceof AppError)) throw error;
+    noteAudit(request, { reason: error.reason });
+    return pageResponse(renderSignInFailedPage(basePath, error.message), ERROR_ANSWERS[error.reason][0]);
+  }
+}

@@ -1,0 +1,233 @@
+/** Sign-in by an OpenID Connect provider, from its begin to the session. */
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Writer } from "../../../db/transaction.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newSecretToken } from "../../../lib/id.ts";
+import type { ClientInfo } from "../auth/principal.ts";
+import type { AuthService, SignedIn } from "../auth/service.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
+import { type AttemptSeal, readReturnPath } from "./attempt.ts";
+import type { Identities } from "./identities.ts";
+import { PassingThings } from "./passing.ts";
+import type { OidcProvider } from "./provider.ts";
+import type { Attempt, Entry, ProviderUser, SignInMode } from "./types.ts";
+
+/** What {@link OidcService} works with. */
+export interface OidcServiceOptions {
+  /** What the button says. */
+  readonly name: string;
+  readonly provider: OidcProvider;
+  readonly identities: Identities;
+  readonly seal: AttemptSeal;
+  readonly users: Pick<UserService, "findByPublicId" | "findById" | "findCredentials">;
+  readonly writer: Writer;
+  readonly auth: Pick<AuthService, "signInConfirmed" | "findSession" | "confirmSession">;
+  readonly clock: Clock;
+}
+
+/** How somebody wants to sign in. */
+export interface BeginRequest {
+  /** Where the provider is to send the browser back to. */
+  readonly redirectUri: string;
+  readonly returnTo?: string | undefined;
+  readonly mode?: SignInMode | undefined;
+  readonly challenge?: string | undefined;
+  /** Where somebody is signed in already: what they want, and by which session. */
+  readonly bySession?: { purpose: "link" | "confirm"; user: User; sessionId: string } | undefined;
+}
+
+/** A sign-in that has begun. */
+export interface Begun {
+  /** Where the browser goes. */
+  readonly address: string;
+  /** What the browser keeps meanwhile. */
+  readonly sealed: string;
+}
+
+/** How a sign-in ended. */
+export type Finished =
+  | { readonly is: "signed-in"; readonly signedIn: SignedIn; readonly entry: Entry; readonly returnTo: string }
+  | { readonly is: "code"; readonly code: string; readonly entry: Entry; readonly returnTo: string }
+  | { readonly is: "linked" | "confirmed"; readonly user: User; readonly returnTo: string };
+
+/** How long a sign-in may take, and a code may be exchanged. */
+export const ATTEMPT_MS = 10 * 60_000;
+export const CODE_MS = 5 * 60_000;
+
+const USED_MAX = 10_000;
+const CODES_MAX = 1_000;
+
+/** See the head of this file. */
+export class OidcService {
+  readonly #options: OidcServiceOptions;
+  /** States whose answer has come: each counts once. After a restart the provider itself refuses a used answer. */
+  readonly #used: PassingThings<true>;
+  readonly #codes: PassingThings<{ readonly userId: number; readonly challenge: string }>;
+
+  constructor(options: OidcServiceOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.#used = new PassingThings({ clock, lifetimeMs: ATTEMPT_MS, countMax: USED_MAX });
+    this.#codes = new PassingThings({ clock, lifetimeMs: CODE_MS, countMax: CODES_MAX });
+  }
+
+  /** What the button says. */
+  get name(): string {
+    return this.#options.name;
+  }
+
+  /** Who enters which account. */
+  get identities(): Identities {
+    return this.#options.identities;
+  }
+
+  /** @throws AppError invalid_field | provider_unavailable */
+  async begin(request: BeginRequest): Promise<Begun> {
+    const { provider, seal, clock } = this.#options;
+    const { bySession } = request;
+    const nowMs = clock.nowMs();
+    const attempt: Attempt = {
+      state: newSecretToken(),
+      nonce: newSecretToken(),
+      verifier: newSecretToken(256),
+      redirectUri: request.redirectUri,
+      returnTo: checkReturnTo(request.returnTo),
+      mode: request.mode ?? "cookie",
+      challenge: checkChallenge(request.challenge),
+      bySession: bySession === undefined ? null : this.#describe(bySession),
+      startedAtMs: nowMs,
+      expiresAtMs: nowMs + ATTEMPT_MS,
+    };
+    return { address: await provider.addressFor(attempt), sealed: seal.seal(attempt) };
+  }
+
+  /**
+   * Ends a sign-in with the provider's answer.
+   * @param sealed what the browser kept; undefined where it has nothing
+   * @param query as the browser brings it
+   * @throws AppError invalid_request where it doesn't belong to this browser, is over or came before | bad_credentials |
+   *   provider_unavailable | signup_closed | account_disabled
+   */
+  async finish(sealed: string | undefined, query: string, client: ClientInfo): Promise<Finished> {
+    const { provider, identities, auth } = this.#options;
+    const attempt = this.#attemptOf(sealed, query);
+    const { returnTo } = attempt;
+    const person = await provider.identify(attempt, query);
+    if (attempt.bySession?.purpose === "link") {
+      const user = await identities.link(person, () => this.#ownerOf(attempt).id);
+      return { is: "linked", user, returnTo };
+    }
+    if (attempt.bySession?.purpose === "confirm") {
+      return { is: "confirmed", user: await this.#confirm(attempt, person), returnTo };
+    }
+    const entry = await identities.accountOf(person);
+    const { user } = entry;
+    if (attempt.mode === "cookie") {
+      return { is: "signed-in", signedIn: await auth.signInConfirmed(user, client), entry, returnTo };
+    }
+    if (user.disabledAtMs !== null) throw accountDisabled();
+    const code = newSecretToken();
+    this.#codes.put(digestOf(code), { userId: user.id, challenge: attempt.challenge });
+    return { is: "code", code, entry, returnTo };
+  }
+
+  /**
+   * A session for the code that a sign-in ended in; the code is used up, whatever follows.
+   * @throws AppError invalid_code | account_disabled
+   */
+  async exchange(code: string, verifier: string | undefined, client: ClientInfo): Promise<SignedIn> {
+    const { users, auth } = this.#options;
+    const found = this.#codes.take(digestOf(code));
+    const user = found && users.findById(found.userId);
+    if (found === undefined || user === undefined || !fits(found.challenge, verifier)) {
+      throw new AppError("invalid_code", "This code was used, is over, or was none. Sign in again to get a new one.");
+    }
+    return auth.signInConfirmed(user, client);
+  }
+
+  #attemptOf(sealed: string | undefined, query: string): Attempt {
+    const { seal, clock } = this.#options;
+    const attempt = sealed === undefined ? undefined : seal.open(sealed, clock.nowMs());
+    const state = new URLSearchParams(query).getAll("state");
+    const isOurs = attempt !== undefined && state.length === 1 && isSame(state[0] ?? "", attempt.state);
+    if (!isOurs || this.#used.has(attempt.state)) {
+      throw new AppError(
+        "invalid_request",
+        "This sign-in was not begun in this browser, took longer than 10 minutes, or ended already. Begin again.",
+      );
+    }
+    this.#used.put(attempt.state, true);
+    return attempt;
+  }
+
+  #describe({ purpose, user, sessionId }: NonNullable<BeginRequest["bySession"]>): Attempt["bySession"] {
+    const hash = this.#options.users.findCredentials(user.email)?.passwordHash ?? "";
+    return { purpose, userId: user.publicId, sessionId, basis: digestOf(hash) };
+  }
+
+  /** Confirms the session that asked for it; durable on return. @throws AppError bad_credentials */
+  async #confirm(attempt: Attempt, person: ProviderUser): Promise<User> {
+    const { identities, auth, writer } = this.#options;
+    return writer.run((tx) => {
+      const user = this.#ownerOf(attempt);
+      const session = auth.findSession(attempt.bySession?.sessionId ?? "");
+      if (session === undefined || !identities.isOwner(person, user.id)) {
+        throw new AppError("bad_credentials", "You signed in as somebody else. Begin again, and choose your account.");
+      }
+      auth.confirmSession(tx, session);
+      return user;
+    });
+  }
+
+  /**
+   * The account of a session that began an attempt, in the transaction that ends it. Who lost a password or a session to
+   * somebody else, and ended it, has not left another way in open that was begun before.
+   */
+  #ownerOf({ bySession }: Attempt): User {
+    const { users, auth } = this.#options;
+    const user = bySession === null ? undefined : users.findByPublicId(bySession.userId);
+    const credentials = user && users.findCredentials(user.email);
+    const isOpen = bySession !== null && auth.findSession(bySession.sessionId) !== undefined;
+    if (!isOpen || credentials === undefined || !isSame(digestOf(credentials.passwordHash), bySession.basis)) {
+      throw new AppError(
+        "bad_credentials",
+        "You were signed out, or the password has changed. Sign in and begin again.",
+      );
+    }
+    if (credentials.user.disabledAtMs !== null) throw accountDisabled();
+    return credentials.user;
+  }
+}
+
+function checkReturnTo(text: string | undefined): string {
+  if (text === undefined || text === "") return "";
+  const path = readReturnPath(text);
+  if (path !== undefined) return path;
+  throw invalidField("returnTo", 'returnTo must be a path of this server that begins with "/".');
+}
+
+function checkChallenge(text: string | undefined): string {
+  if (text === undefined || text === "") return "";
+  if (/^[A-Za-z0-9_-]{43}$/.test(text)) return text;
+  throw invalidField("challenge", "challenge must be the sha256 of your verifier, as 43 characters of base64url.");
+}
+
+function fits(challenge: string, verifier: string | undefined): boolean {
+  if (challenge === "") return true;
+  return verifier !== undefined && isSame(digestOf(verifier), challenge);
+}
+
+function isSame(given: string, wanted: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+function digestOf(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+function accountDisabled(): AppError {
+  return new AppError("account_disabled", "This account is disabled. Ask the administrator to enable it.");
+}

@@ -1,0 +1,48 @@
+/**
+ * The random numbers that authenticators sign (WebAuthn §13.4.3): made here, good for five minutes and for one answer,
+ * whatever becomes of it. In memory: after a restart one begins again.
+ */
+import type { Clock } from "../../../lib/clock.ts";
+import { newSecretToken } from "../../../lib/id.ts";
+
+const LIFETIME_MS = 5 * 60 * 1000;
+const CHALLENGE_BITS = 256;
+/** Bounded, oldest out first: asking for one costs nothing. */
+const CHALLENGES_MAX = 50_000;
+
+/** What a challenge was made for: to sign in; or, in this session alone, to add a passkey or to confirm the session. */
+export type Purpose = "sign-in" | `add:${string}` | `confirm:${string}`;
+
+/** See the head of this file. */
+export class Challenges {
+  readonly #clock: Clock;
+  readonly #open = new Map<string, { readonly purpose: Purpose; readonly expiresAtMs: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** A new challenge, base64url. */
+  issue(purpose: Purpose): string {
+    this.#forgetExpired();
+    const challenge = newSecretToken(CHALLENGE_BITS);
+    this.#open.set(challenge, { purpose, expiresAtMs: this.#clock.nowMs() + LIFETIME_MS });
+    return challenge;
+  }
+
+  /** Whether this challenge was open for this; it no longer is. */
+  take(challenge: string, purpose: Purpose): boolean {
+    const found = this.#open.get(challenge);
+    this.#open.delete(challenge);
+    return found !== undefined && found.purpose === purpose && found.expiresAtMs > this.#clock.nowMs();
+  }
+
+  /** All live equally long, so that the oldest are the first to go. */
+  #forgetExpired(): void {
+    const nowMs = this.#clock.nowMs();
+    for (const [challenge, { expiresAtMs }] of this.#open) {
+      if (expiresAtMs > nowMs && this.#open.size < CHALLENGES_MAX) return;
+      this.#open.delete(challenge);
+    }
+  }
+}

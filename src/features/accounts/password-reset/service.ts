@@ -1,0 +1,227 @@
+/**
+ * New passwords for those who forgot theirs. Whether somebody has an account is told to nobody: a request only notes the
+ * address, known or not, in the same deed and the same time; who has an account is looked up afterwards, on its own.
+ */
+import type { Database } from "bun:sqlite";
+import { timingSafeEqual } from "node:crypto";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newSecretToken } from "../../../lib/id.ts";
+import type { Log } from "../../../lib/log.ts";
+import { checkNewPassword } from "../auth/passwords.ts";
+import type { AuthService } from "../auth/service.ts";
+import { hashToken } from "../auth/token-hash.ts";
+import { resetLetter } from "../mail/letters.ts";
+import type { MailService } from "../mail/service.ts";
+import type { KeyEnder } from "../users/change-profile.ts";
+import { emailKey } from "../users/email.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
+import { resetQueries } from "./queries.ts";
+
+/** What {@link PasswordReset} works with. */
+export interface PasswordResetOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly users: UserService;
+  readonly auth: Pick<AuthService, "endSessions">;
+  readonly apiKeys: KeyEnder;
+  readonly events: Events;
+  readonly mail: MailService;
+  /** Address of this server, which links begin with; null where no mail is sent. */
+  readonly publicUrl: string | null;
+}
+
+/** How long a link opens anything. */
+export const RESET_LIFETIME_MS = 30 * 60_000;
+/**
+ * To one account within the time that a link holds: whoever asks for links of others fills no mailbox, and where one is
+ * refused for it, the last that was sent is still good.
+ */
+const MAILS_MAX = 3;
+/** Requests that wait to be looked at; whoever floods us finds no more room, and nobody else loses any. */
+const REQUESTS_MAX = 1_000;
+const REQUESTS_AT_ONCE = 20;
+
+/** See the head of this file. */
+export class PasswordReset {
+  readonly #options: PasswordResetOptions;
+  readonly #queries: ReturnType<typeof resetQueries>;
+  #isLooking = false;
+
+  constructor(options: PasswordResetOptions) {
+    this.#options = options;
+    this.#queries = resetQueries(options.sqlite);
+  }
+
+  /** Whether a link can be asked for by mail at all. */
+  get isByMail(): boolean {
+    return this.#options.mail.isConfigured;
+  }
+
+  /**
+   * Notes that a new password is wanted for this address; durable on return, and the same for every address. Where there
+   * is an enabled account, a mail with a link leaves afterwards; three within 30 minutes at most.
+   */
+  async request(email: string): Promise<void> {
+    const { writer, clock } = this.#options;
+    const key = emailKey(email);
+    await writer.run(() => this.#queries.note.run(key, clock.nowMs(), REQUESTS_MAX));
+    setImmediate(() => this.answerRequests());
+  }
+
+  /** Sends what was asked for; also called at the start, for what was noted before a crash. Never throws. */
+  answerRequests(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    void this.#answerAll()
+      .catch((error: unknown) =>
+        this.#options.log.error("Requests for new passwords could not be looked at; the next one tries again.", {
+          error,
+        }),
+      )
+      .finally(() => {
+        this.#isLooking = false;
+      });
+  }
+
+  /**
+   * A new link for an account, by its token; earlier ones end. It holds for 30 minutes, once, and no longer than the
+   * present e-mail and password. In the caller's transaction.
+   * @throws AppError not_found | account_disabled
+   */
+  issue(_tx: Transaction, userId: number): string {
+    const { users, clock } = this.#options;
+    const user = users.findById(userId);
+    if (user === undefined || user.email === "")
+      throw new AppError("not_found", "This account does not exist any more.");
+    if (user.disabledAtMs !== null) {
+      throw new AppError("account_disabled", "This account is disabled. Enable it first, then make the link.");
+    }
+    const token = newSecretToken();
+    const nowMs = clock.nowMs();
+    this.#queries.put.run(userId, hashToken(token), this.#basisOf(userId), nowMs, nowMs + RESET_LIFETIME_MS);
+    return token;
+  }
+
+  /** As {@link issue}, in a transaction of its own. @param before runs first in it; what it throws undoes it */
+  async issueNow(userId: number, before?: (tx: Transaction) => unknown): Promise<string> {
+    return this.#options.writer.run((tx) => {
+      before?.(tx);
+      return this.issue(tx, userId);
+    });
+  }
+
+  /** Whether a link opens anything now. */
+  isOpen(token: string): boolean {
+    return this.#find(token) !== undefined;
+  }
+
+  /**
+   * Sets a new password, in exchange for the link; durable on return. All sessions end, those of phones included, and with
+   * `endKeys` the API keys; passkeys and the second factor stay.
+   * @throws AppError invalid_field (the link stays good) | invalid_token | overloaded
+   */
+  async reset(token: string, newPassword: string, endKeys: boolean): Promise<User> {
+    checkNewPassword(newPassword, "newPassword");
+    const { users, auth, apiKeys, events } = this.#options;
+    const found = this.#find(token);
+    if (found === undefined) throw linkGone();
+    return users.update(
+      found.id,
+      { password: newPassword },
+      (tx, { id: accountId }) => {
+        auth.endSessions(tx, accountId);
+        if (endKeys) apiKeys.revokeAll(tx, accountId);
+        events.emit(tx, "security.credentials_changed", { accountId, what: "password", deviceId: null });
+      },
+      // Hashing took a while, in which the link may have been used, or what it was made for may have changed.
+      () => {
+        if (this.#find(token)?.id !== found.id) throw linkGone();
+        this.#queries.remove.run(found.id);
+      },
+    );
+  }
+
+  /** Ends the link of an account, within the deed that changes its password or e-mail. */
+  forget(tx: Transaction, accountId: number): void {
+    this.#queries.remove.run(accountId);
+    this.#options.mail.drop(tx, accountId, "password-reset");
+  }
+
+  /** Removes links whose time is over, so many at most. A deed. @returns how many */
+  sweep(limit: number): number {
+    return this.#queries.sweep.run(this.#options.clock.nowMs(), limit).changes;
+  }
+
+  async #answerAll(): Promise<void> {
+    const { writer } = this.#options;
+    while (await writer.run((tx) => this.#answerSome(tx)));
+  }
+
+  /** @returns whether there may be more */
+  #answerSome(tx: Transaction): boolean {
+    const { users, log } = this.#options;
+    for (let count = 0; count < REQUESTS_AT_ONCE; count++) {
+      const request = this.#queries.take.get();
+      if (request === null) return false;
+      const user = users.findByEmail(request.emailKey);
+      if (user === undefined || user.disabledAtMs !== null) continue;
+      try {
+        this.#mailLink(tx, user);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        // Of this account alone: the others must not wait behind it for ever.
+        log.error("A link for a new password could not be sent.", { user: user.publicId, error });
+      }
+    }
+    return true;
+  }
+
+  #mailLink(tx: Transaction, user: User): void {
+    const { mail, publicUrl, log } = this.#options;
+    if (publicUrl === null) return;
+    if (mail.countWithin(user.id, "password-reset", RESET_LIFETIME_MS) >= MAILS_MAX) {
+      const text = "A link for a new password was not sent: the account got enough of them within half an hour.";
+      log.info(text, { user: user.publicId });
+      return;
+    }
+    // The earlier link ends, so its mail is of no use any more.
+    mail.drop(tx, user.id, "password-reset");
+    mail.send(tx, {
+      ...resetLetter(resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),
+      to: user.email,
+      kind: "password-reset",
+      accountId: user.id,
+      usefulMs: RESET_LIFETIME_MS,
+    });
+  }
+
+  #find(token: string): User | undefined {
+    const { users, clock } = this.#options;
+    const row = this.#queries.byToken.get(hashToken(token));
+    if (row === null || row.expiresAt <= clock.nowMs()) return undefined;
+    const user = users.findById(row.userId);
+    if (user === undefined || user.disabledAtMs !== null) return undefined;
+    return timingSafeEqual(row.basis, this.#basisOf(user.id)) ? user : undefined;
+  }
+
+  /** What a link is made for: with the e-mail or the password it ends, whoever changes them. */
+  #basisOf(userId: number): Buffer {
+    const row = this.#queries.credentials.get(userId);
+    return hashToken(`${row?.emailKey ?? ""}\0${row?.passwordHash ?? ""}`);
+  }
+}
+
+/** The address of the page on which a new password is set. The token opens only that. */
+export function resetLink(baseUrl: string, token: string): string {
+  return `${baseUrl}/reset-password?token=${token}`;
+}
+
+function linkGone(): AppError {
+  return new AppError("invalid_token", "This link has been used, is over, or was none. Ask for a new one.");
+}

@@ -1,0 +1,138 @@
+import type { Db } from "../../../db/open.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import { WriteBehind } from "../../../jobs/write-behind.ts";
+import type { Log } from "../../../lib/log.ts";
+
+/** How often a file was downloaded, and when last; null where never. */
+export interface NodeAccess {
+  readonly downloads: number;
+  readonly lastAccessedAtMs: number | null;
+}
+
+/** What {@link AccessCounters} works with. */
+export interface AccessCountersOptions {
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly log: Log;
+  /** Files that may wait to be written; default 50,000. */
+  readonly pendingMax?: number;
+}
+
+interface PendingAccess {
+  downloads: number;
+  lastAccessedAtMs: number;
+}
+
+const PENDING_MAX = 50_000;
+const KNOWN_MAX = 10_000;
+const NEVER: NodeAccess = { downloads: 0, lastAccessedAtMs: null };
+
+/**
+ * Downloads by file, written behind: exact for whoever reads them here at any time, in the database within a second.
+ * If the database can't be written for long, counts of further files are dropped rather than kept without bound.
+ */
+export class AccessCounters {
+  readonly #options: AccessCountersOptions;
+  readonly #pendingMax: number;
+  readonly #writeBehind: WriteBehind<Map<number, PendingAccess>>;
+  readonly #select;
+  /** Rows as they stand in the database, which nobody else writes: a look there costs more than all else of a request. */
+  readonly #known = new Map<number, { readonly publicId: string; readonly stored: NodeAccess | undefined }>();
+  #pending = new Map<number, PendingAccess>();
+  #hasDropped = false;
+
+  constructor(options: AccessCountersOptions) {
+    this.#options = options;
+    this.#pendingMax = options.pendingMax ?? PENDING_MAX;
+    const { sqlite } = options.db;
+    this.#select = sqlite.prepare<PendingAccess, [number]>(
+      "SELECT downloads, last_accessed_at AS lastAccessedAtMs FROM node_access WHERE node_id = ?1",
+    );
+    // A file that was deleted meanwhile leaves no row behind.
+    const add = sqlite.prepare(
+      `INSERT INTO node_access (node_id, downloads, last_accessed_at)
+       SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM nodes WHERE id = ?1)
+       ON CONFLICT DO UPDATE SET downloads = downloads + excluded.downloads,
+         last_accessed_at = max(last_accessed_at, excluded.last_accessed_at)`,
+    );
+    this.#writeBehind = new WriteBehind({
+      writer: options.writer,
+      log: options.log,
+      what: "download counts",
+      take: () => {
+        const taken = this.#pending;
+        this.#pending = new Map();
+        this.#hasDropped = false;
+        return taken;
+      },
+      isWaiting: () => this.#pending.size > 0,
+      write: (taken) => {
+        for (const [nodeId, access] of taken) {
+          add.run(nodeId, access.downloads, access.lastAccessedAtMs);
+          this.#known.delete(nodeId);
+        }
+      },
+      giveBack: (taken) => {
+        for (const [nodeId, access] of taken) this.#add(nodeId, access.downloads, access.lastAccessedAtMs);
+      },
+    });
+  }
+
+  /** Notes that a file was read. @param downloads 0 where this only goes on with a download already counted */
+  note(nodeId: number, nowMs: number, downloads: 0 | 1 = 1): void {
+    this.#add(nodeId, downloads, nowMs);
+    this.#writeBehind.note();
+  }
+
+  /** One file's accesses up to this very moment. @param publicId tells the file from an earlier one with the same row id */
+  read(nodeId: number, publicId: string): NodeAccess {
+    let known = this.#known.get(nodeId);
+    if (known?.publicId !== publicId) {
+      known = { publicId, stored: this.#select.get(nodeId) ?? undefined };
+      if (this.#known.size >= KNOWN_MAX) this.#known.clear();
+      this.#known.set(nodeId, known);
+    }
+    return this.overlay(nodeId, known.stored);
+  }
+
+  /**
+   * Adds what waits to what a query has just read from `node_access` for this file (undefined: no row), for lists that
+   * join the table themselves. To be called in the same round as the query.
+   */
+  overlay(nodeId: number, stored: NodeAccess | undefined): NodeAccess {
+    const waiting = this.#pending.get(nodeId);
+    if (waiting === undefined) return stored ?? NEVER;
+    if (stored === undefined) return { downloads: waiting.downloads, lastAccessedAtMs: waiting.lastAccessedAtMs };
+    return {
+      downloads: stored.downloads + waiting.downloads,
+      lastAccessedAtMs: Math.max(stored.lastAccessedAtMs ?? 0, waiting.lastAccessedAtMs),
+    };
+  }
+
+  /** Drops what waits for a file that is being deleted: its number may be given again. Its row is the tree's to delete. */
+  forget(nodeId: number): void {
+    this.#known.delete(nodeId);
+    this.#pending.delete(nodeId);
+  }
+
+  /** Writes what waits; at shutdown. */
+  flush(): Promise<void> {
+    return this.#writeBehind.flush();
+  }
+
+  #add(nodeId: number, downloads: number, atMs: number): void {
+    const waiting = this.#pending.get(nodeId);
+    if (waiting !== undefined) {
+      waiting.downloads += downloads;
+      waiting.lastAccessedAtMs = Math.max(waiting.lastAccessedAtMs, atMs);
+      return;
+    }
+    if (this.#pending.size >= this.#pendingMax) {
+      if (!this.#hasDropped)
+        this.#options.log.warn("Too many download counts wait for the database; some are dropped.");
+      this.#hasDropped = true;
+      return;
+    }
+    this.#pending.set(nodeId, { downloads, lastAccessedAtMs: atMs });
+  }
+}

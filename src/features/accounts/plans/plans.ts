@@ -1,0 +1,168 @@
+/**
+ * The three plans with every number of the API's section "Limits", and how configuration changes them.
+ * Everything that asks "how much" or "how often" asks the {@link Plans} made here at start.
+ */
+import { perCategory, RATE_CATEGORIES, type RateCategory, SETTINGS } from "../../../config/settings.ts";
+import type { PlanName } from "../users/types.ts";
+
+/** The kinds of request that are limited separately; each request under /api belongs to one. */
+export const CATEGORIES = RATE_CATEGORIES;
+
+/** One of {@link CATEGORIES}; the value of `X-RateLimit-Resource`. */
+export type Category = RateCategory;
+
+/** Accepted requests per window; null is no limit. */
+export type Limit = number | null;
+
+/** "No limit" as the API writes it (contract §3): the largest whole number that JSON readers keep exact. */
+export const UNLIMITED_ON_WIRE = Number.MAX_SAFE_INTEGER;
+
+/** How long the window of each category is, in seconds (API, Rate limits). */
+export const WINDOW_SECONDS: Readonly<Record<Category, number>> = {
+  signin: 60,
+  signup: 3600,
+  refresh: 3600,
+  uploads: 3600,
+  downloads: 3600,
+  listing: 3600,
+  operations: 3600,
+  profile: 3600,
+  usage: 3600,
+  sync: 3600,
+  general: 3600,
+};
+
+/** What an account on this plan may do. */
+export interface Plan {
+  readonly name: PlanName;
+  /** Largest size of one file. */
+  readonly maxFileSizeBytes: number;
+  /** Bytes an account may hold in all, unless its own quota says otherwise; null for no limit. */
+  readonly quotaBytes: number | null;
+  /** Files and folders an account may hold, those in the trash included; null for no limit. */
+  readonly maxNodes: number | null;
+  /** Phones and tablets an account may have registered at once; null for no limit. */
+  readonly devices: number | null;
+  /** Requests per window of {@link WINDOW_SECONDS}. */
+  readonly limits: Readonly<Record<Category, Limit>>;
+}
+
+/** The plans in force. */
+export interface Plans extends Readonly<Record<PlanName, Plan>> {
+  /** Sign-in tries per minute from one address, for any accounts. */
+  readonly signinCeiling: Limit;
+  readonly wrongPasswords: WrongPasswordLimits;
+}
+
+/** How many wrong passwords are let through. Neither a preset nor `rateLimitScale` nor `rateLimits=off` changes this. */
+export interface WrongPasswordLimits {
+  /** Per minute, address and account (or link): the sign-in limit of `free`, or its configured number. */
+  readonly perMinute: Limit;
+  /** Per minute and address, for any accounts and links. */
+  readonly perMinuteOfAddress: number;
+  /** Per hour, address and account (or link). */
+  readonly perHour: number;
+}
+
+/** What configuration puts in place of a plan's own numbers; null lifts a limit, absent leaves it. */
+export interface PlanOverride {
+  readonly maxFileSizeBytes?: number | undefined;
+  readonly quotaBytes?: number | null | undefined;
+  readonly maxNodes?: number | null | undefined;
+  readonly devices?: number | null | undefined;
+  readonly limits?: Readonly<Partial<Record<Category, Limit | undefined>>> | undefined;
+}
+
+/** Overrides by plan. */
+export type PlanOverrides = Readonly<Partial<Record<PlanName, PlanOverride | undefined>>>;
+
+/** The configuration of plans. */
+export interface PlanSettings {
+  readonly overrides?: PlanOverrides;
+  /** Every rate limit but those of wrong passwords times this; numbers given in `overrides` stay as given. */
+  readonly limitMultiplier?: number;
+  /** `off` lifts every rate limit but those of wrong passwords; file sizes, quotas and device numbers stay. */
+  readonly rateLimits?: "on" | "off";
+}
+
+const SIGNIN_CEILING = 20;
+const WRONG_PASSWORDS_PER_HOUR = 50;
+
+/** The numbers of the API's tables; they stand in the table of settings. */
+const BUILT_IN: Readonly<Record<PlanName, Plan>> = {
+  free: builtIn("free"),
+  pro: builtIn("pro"),
+  enterprise: builtIn("enterprise"),
+};
+
+function builtIn(name: PlanName): Plan {
+  const { maxFileSize, quota, maxNodes, devices, limit } = SETTINGS.plans[name];
+  return {
+    name,
+    maxFileSizeBytes: maxFileSize.default,
+    quotaBytes: quota.default,
+    maxNodes: maxNodes.default,
+    devices: devices.default,
+    limits: perCategory((category) => limit[category].default),
+  };
+}
+
+/**
+ * The plans with the configuration applied. An explicit limit replaces the plan's number and is not multiplied.
+ * The ceiling of sign-ins per address is multiplied too, and never lies below what a plan allows one account:
+ * raising a plan's sign-in limit would have no effect otherwise.
+ */
+export function buildPlans(settings: PlanSettings = {}): Plans {
+  const { overrides = {}, limitMultiplier = 1, rateLimits = "on" } = settings;
+  const build = (name: PlanName): Plan => {
+    const plan = BUILT_IN[name];
+    const override = overrides[name] ?? {};
+    const limitOf = (category: Category): Limit => {
+      if (rateLimits === "off") return null;
+      const given = override.limits?.[category];
+      return given === undefined ? multiply(plan.limits[category], limitMultiplier) : given;
+    };
+    return {
+      name,
+      maxFileSizeBytes: override.maxFileSizeBytes ?? plan.maxFileSizeBytes,
+      quotaBytes: override.quotaBytes === undefined ? plan.quotaBytes : override.quotaBytes,
+      maxNodes: override.maxNodes === undefined ? plan.maxNodes : override.maxNodes,
+      devices: override.devices === undefined ? plan.devices : override.devices,
+      limits: perCategory(limitOf),
+    };
+  };
+  const plans = { free: build("free"), pro: build("pro"), enterprise: build("enterprise") };
+  return {
+    ...plans,
+    signinCeiling: signinCeiling(plans, limitMultiplier, rateLimits),
+    wrongPasswords: wrongPasswords(overrides.free?.limits?.signin, limitMultiplier),
+  };
+}
+
+/** @param given the configured sign-in limit of `free`, which may have been multiplied already */
+function wrongPasswords(given: Limit | undefined, multiplier: number): WrongPasswordLimits {
+  const builtIn = BUILT_IN.free.limits.signin;
+  const isGiven = given !== undefined && given !== multiply(builtIn, multiplier);
+  const perMinute = isGiven ? given : builtIn;
+  return {
+    perMinute,
+    perMinuteOfAddress: Math.max(SIGNIN_CEILING, perMinute ?? 0),
+    perHour: WRONG_PASSWORDS_PER_HOUR,
+  };
+}
+
+function signinCeiling(
+  plans: Readonly<Record<PlanName, Plan>>,
+  multiplier: number,
+  rateLimits: "on" | "off",
+): number | null {
+  if (rateLimits === "off") return null;
+  const ceiling = multiply(SIGNIN_CEILING, multiplier);
+  return [plans.free, plans.pro, plans.enterprise]
+    .map((plan) => plan.limits.signin)
+    .reduce((highest, limit) => (highest === null || limit === null ? null : Math.max(highest, limit)), ceiling);
+}
+
+function multiply(limit: Limit, multiplier: number): Limit {
+  return limit === null ? null : Math.min(Math.round(limit * multiplier), Number.MAX_SAFE_INTEGER);
+}

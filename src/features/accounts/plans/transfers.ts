@@ -1,0 +1,145 @@
+import type { Db } from "../../../db/open.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import { WriteBehind } from "../../../jobs/write-behind.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+
+/** What went in and out of an account in one calendar month. */
+export interface Transfers {
+  /** `YYYY-MM`, in UTC. */
+  readonly period: string;
+  readonly uploads: number;
+  readonly uploadedBytes: number;
+  readonly downloads: number;
+  readonly downloadedBytes: number;
+}
+
+/** What {@link TransferCounters} works with. */
+export interface TransferCountersOptions {
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+type Counts = { -readonly [Key in Exclude<keyof Transfers, "period">]: number };
+
+interface PendingCounts extends Counts {
+  readonly accountId: number;
+  readonly period: string;
+}
+
+/** The month of an instant, `YYYY-MM` in UTC. */
+export function periodOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 7);
+}
+
+/**
+ * Uploads and downloads by account and month, written behind: exact for whoever reads them here at any time, in the
+ * database within a second. Memory holds only accounts active within that second.
+ */
+export class TransferCounters {
+  /** Of all accounts, since the start. */
+  readonly sinceStart: Counts = { uploads: 0, uploadedBytes: 0, downloads: 0, downloadedBytes: 0 };
+  readonly #options: TransferCountersOptions;
+  readonly #writeBehind: WriteBehind<Map<string, PendingCounts>>;
+  readonly #select;
+  #pending = new Map<string, PendingCounts>();
+
+  constructor(options: TransferCountersOptions) {
+    this.#options = options;
+    const { sqlite } = options.db;
+    this.#select = sqlite.prepare<Counts, [number, string]>(
+      `SELECT uploads, uploaded_bytes AS uploadedBytes, downloads, downloaded_bytes AS downloadedBytes
+       FROM transfers WHERE account_id = ?1 AND period = ?2`,
+    );
+    // An account that was erased meanwhile leaves no row behind.
+    const add = sqlite.prepare(
+      `INSERT INTO transfers (account_id, period, uploads, uploaded_bytes, downloads, downloaded_bytes)
+       SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM accounts WHERE id = ?1)
+       ON CONFLICT DO UPDATE SET uploads = uploads + excluded.uploads,
+         uploaded_bytes = uploaded_bytes + excluded.uploaded_bytes, downloads = downloads + excluded.downloads,
+         downloaded_bytes = downloaded_bytes + excluded.downloaded_bytes`,
+    );
+    this.#writeBehind = new WriteBehind({
+      writer: options.writer,
+      log: options.log,
+      what: "transfer counts",
+      take: () => {
+        const taken = this.#pending;
+        this.#pending = new Map();
+        return taken;
+      },
+      isWaiting: () => this.#pending.size > 0,
+      write: (taken) => {
+        for (const { accountId, period, uploads, uploadedBytes, downloads, downloadedBytes } of taken.values()) {
+          add.run(accountId, period, uploads, uploadedBytes, downloads, downloadedBytes);
+        }
+      },
+      giveBack: (taken) => {
+        for (const { accountId, period, ...counts } of taken.values()) this.#add(accountId, period, counts);
+      },
+    });
+  }
+
+  /** Counts an upload that was acknowledged. */
+  noteUpload(accountId: number, bytes: number): void {
+    this.#note(accountId, { uploads: 1, uploadedBytes: bytes, downloads: 0, downloadedBytes: 0 });
+  }
+
+  /** Counts a download, or with `downloads` 0 the further bytes of one already counted. */
+  noteDownload(accountId: number, bytes: number, downloads: 0 | 1 = 1): void {
+    this.#note(accountId, { uploads: 0, uploadedBytes: 0, downloads, downloadedBytes: bytes });
+  }
+
+  /** The present month of an account, up to this very moment. */
+  read(accountId: number): Transfers {
+    const period = periodOf(this.#options.clock.nowMs());
+    const stored = this.#select.get(accountId, period);
+    const pending = this.#pending.get(keyOf(accountId, period));
+    return {
+      period,
+      uploads: (stored?.uploads ?? 0) + (pending?.uploads ?? 0),
+      uploadedBytes: (stored?.uploadedBytes ?? 0) + (pending?.uploadedBytes ?? 0),
+      downloads: (stored?.downloads ?? 0) + (pending?.downloads ?? 0),
+      downloadedBytes: (stored?.downloadedBytes ?? 0) + (pending?.downloadedBytes ?? 0),
+    };
+  }
+
+  /** Drops what waits for an account that is being erased: its number may be given again. */
+  forget(accountId: number): void {
+    for (const [key, counts] of this.#pending) if (counts.accountId === accountId) this.#pending.delete(key);
+  }
+
+  /** Writes what waits; at shutdown. */
+  flush(): Promise<void> {
+    return this.#writeBehind.flush();
+  }
+
+  #note(accountId: number, counts: Counts): void {
+    addTo(this.sinceStart, counts);
+    this.#add(accountId, periodOf(this.#options.clock.nowMs()), counts);
+    this.#writeBehind.note();
+  }
+
+  #add(accountId: number, period: string, counts: Counts): void {
+    const key = keyOf(accountId, period);
+    const waiting = this.#pending.get(key);
+    if (waiting === undefined) {
+      this.#pending.set(key, { accountId, period, ...counts });
+      return;
+    }
+    addTo(waiting, counts);
+  }
+}
+
+function addTo(sum: Counts, counts: Counts): void {
+  sum.uploads += counts.uploads;
+  sum.uploadedBytes += counts.uploadedBytes;
+  sum.downloads += counts.downloads;
+  sum.downloadedBytes += counts.downloadedBytes;
+}
+
+function keyOf(accountId: number, period: string): string {
+  return `${period} ${accountId}`;
+}

@@ -1,0 +1,239 @@
+/** How often: counts every request before it is routed, and puts the state of its window on every answer. */
+import { Elysia } from "elysia";
+import { AppError } from "../../../errors.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
+import { TooManyBodiesError } from "../../../http/body-pace.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { rateLimitKey } from "../../../http/client-address.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { identityOf } from "../auth/guard.ts";
+import { checkingFrom } from "../auth/password-line.ts";
+import type { Category, Plan } from "../plans/plans.ts";
+import { emailKey } from "../users/email.ts";
+import type { PlanName, User } from "../users/types.ts";
+import { categorise, isCountedByRoute } from "./categories.ts";
+import type { DownloadLedger } from "./download-ledger.ts";
+import { bodyLimitHeaders, RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
+import { addressSubject, type RateLimiter, userSubject, type Verdict } from "./limiter.ts";
+import type { PasswordGate, SigninLimiter } from "./signin-limiter.ts";
+import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
+
+/** What {@link RateGate} works with. */
+export interface RateGateOptions {
+  readonly limiter: RateLimiter;
+  readonly signins: SigninLimiter;
+  /** Notes downloads for their category alone; counting them is another's ledger. */
+  readonly downloads: DownloadLedger;
+  readonly planOf: (name: PlanName) => Plan;
+  /** The plan of an account, for its own sign-in; undefined where there is no such account. */
+  readonly findPlan: (email: string) => PlanName | undefined;
+  readonly clock: Clock;
+}
+
+/** Response headers as the framework keeps them until they are sent. */
+type HeaderBag = Record<string, string | number>;
+
+/** The limits as routes and guard use them. */
+export class RateGate {
+  readonly #options: RateGateOptions;
+  #ownerOfSigned: (path: string, query: string) => User | undefined = () => undefined;
+
+  constructor(options: RateGateOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Counts a request that has just arrived and shows its window.
+   * @throws AppError rate_limited
+   */
+  countRequest(request: Request, headers: HeaderBag): void {
+    const exchange = exchangeOf(request);
+    const { path, query } = exchange;
+    const category = categorise(request.method, path, query);
+    if (category === undefined) return;
+    if (isCountedByRoute(request.method, path)) {
+      if (category === "uploads") this.#showUploads(request, headers);
+      else this.#show(this.#options.signins.preview(this.#addressKey(request)), headers);
+      return;
+    }
+    const user = identityOf(request).principal?.user ?? this.#signedOwner(request);
+    const plan = this.#options.planOf(user?.plan ?? "free");
+    const subject = user === undefined ? addressSubject(this.#addressKey(request)) : userSubject(user.id);
+    if (category === "downloads") this.#countDownload(request, path, subject, plan, headers);
+    else this.#count(subject, category, plan, headers);
+  }
+
+  /**
+   * Counts a request for a content as a download where it was let in as something less, and the whole content is sent:
+   * otherwise `?thumbnail` or a meaningless range would be a way around the limit. The answer shows the category of the
+   * request, `general`, unless this refuses it.
+   * @throws AppError rate_limited
+   */
+  countWholeDownload(request: Request, headers: HeaderBag): void {
+    if (headers["X-RateLimit-Resource"] !== "general") return;
+    const { principal } = identityOf(request);
+    const plan = this.#options.planOf(principal?.user.plan ?? "free");
+    const subject =
+      principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id);
+    this.#count(subject, "downloads", plan, headers);
+  }
+
+  /**
+   * Counts the files that the start of an upload session plans, each as an upload, as far as the limit has room; a call
+   * that plans none counts as `general` (contract §3). To be called once for each such request.
+   * @returns how many may go on, and what the others are told
+   * @throws AppError rate_limited where nothing is planned and that is too often
+   */
+  countPlanned(
+    request: Request,
+    headers: HeaderBag,
+    wanted: number,
+  ): { readonly taken: number; readonly refusal: AppError | undefined } {
+    const { limiter, clock } = this.#options;
+    const { subject, plan } = this.#callerOf(request);
+    if (wanted === 0) {
+      this.#count(subject, "general", plan, headers);
+      return { taken: 0, refusal: undefined };
+    }
+    const { taken, verdict } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, wanted);
+    // Whether to try again later is for the error to say, where that is what the call fails with.
+    this.#show({ ...verdict, allowed: true }, headers);
+    return { taken, refusal: taken < wanted ? rateLimited(verdict, clock.nowMs()) : undefined };
+  }
+
+  /** Tells whose a request without a token is, by the signature in its address: it counts as theirs (contract §7). */
+  setOwnerOfSigned(ownerOf: (path: string, query: string) => User | undefined): void {
+    this.#ownerOfSigned = ownerOf;
+  }
+
+  /**
+   * Runs a sign-in's check of the password, within the limits of sign-ins (contract §3).
+   * @throws AppError rate_limited; what `check` throws
+   */
+  async guardSignIn<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
+    noteAudit(request, { email });
+    const { signins, findPlan } = this.#options;
+    const account = emailKey(email);
+    const gate = await signins.before(this.#addressKey(request), account, findPlan(email));
+    return this.#guard(request, gate, check, (verdict) => this.#show(verdict, headers));
+  }
+
+  /** Counts a sign-in that names no account. @throws AppError rate_limited where the address has used up its ceiling */
+  countMalformedSignIn(request: Request, headers: HeaderBag): void {
+    const verdict = this.#options.signins.malformed(this.#addressKey(request));
+    this.#show(verdict, headers);
+    if (!verdict.allowed) throw rateLimited(verdict, this.#options.clock.nowMs());
+  }
+
+  /** The same for a password that is asked elsewhere; the request itself counts in its own category. */
+  async guardPassword<T>(request: Request, headers: HeaderBag, email: string, check: () => Promise<T>): Promise<T> {
+    const isShare = email.startsWith("share:");
+    noteAudit(request, isShare ? { target: { type: "share", id: email.slice("share:".length) } } : { email });
+    const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
+    // The request shows its own category, unless this is what refuses it.
+    return this.#guard(request, gate, check, (verdict) => {
+      if (!verdict.allowed) this.#show(verdict, headers);
+    });
+  }
+
+  /**
+   * Describes the limit of unfinished bodies where that refused the request. Its own window may have room, and its Reset
+   * would not be the time that Retry-After names.
+   */
+  showBodyLimit(error: unknown, headers: HeaderBag): void {
+    if (!(error instanceof TooManyBodiesError) || headers["X-RateLimit-Resource"] === undefined) return;
+    Object.assign(headers, bodyLimitHeaders(error, this.#options.clock.nowMs()));
+  }
+
+  /** GET /api/users/usage/rate-limits. */
+  usageOf(user: User, request: Request): RateLimitUsage {
+    const { limiter, planOf, signins } = this.#options;
+    return rateLimitUsage(limiter, planOf(user.plan), {
+      user: userSubject(user.id),
+      signin: signins.subjectOf(this.#addressKey(request), emailKey(user.email)),
+    });
+  }
+
+  async #guard<T>(
+    request: Request,
+    gate: PasswordGate,
+    check: () => Promise<T>,
+    show: (verdict: Verdict) => void,
+  ): Promise<T> {
+    if (!gate.allowed) {
+      show(gate.verdict);
+      throw rateLimited(gate.verdict, this.#options.clock.nowMs());
+    }
+    try {
+      const checked = await checkingFrom(this.#addressKey(request), check);
+      show(gate.attempt.succeeded());
+      return checked;
+    } catch (error) {
+      const reason = error instanceof AppError ? error.reason : undefined;
+      if (reason === "bad_credentials") show(gate.attempt.failed());
+      else if (reason === "invalid_code") show(gate.attempt.failedByCode());
+      else if (reason === "account_disabled" || reason === "second_factor_required") show(gate.attempt.succeeded());
+      else {
+        const verdict = gate.attempt.abandoned();
+        // A limit of its own, such as that of codes: what is shown is what refuses.
+        show(error instanceof RateLimitedError ? error.verdict : verdict);
+      }
+      throw error;
+    }
+  }
+
+  #count(subject: string, category: Category, plan: Plan, headers: HeaderBag): void {
+    const verdict = this.#options.limiter.check(subject, category, plan.limits[category]);
+    this.#show(verdict, headers);
+    if (!verdict.allowed) throw rateLimited(verdict, this.#options.clock.nowMs());
+  }
+
+  /** Further ranges of a download that has begun count as `general`; one that is refused has not begun. */
+  #countDownload(request: Request, path: string, subject: string, plan: Plan, headers: HeaderBag): void {
+    const { downloads, clock } = this.#options;
+    const isRange = request.headers.has("range");
+    if (downloads.stepOf(subject, path, isRange, clock.nowMs()) === "continues") {
+      this.#count(subject, "general", plan, headers);
+      return;
+    }
+    this.#count(subject, "downloads", plan, headers);
+    downloads.begin(subject, path, isRange, clock.nowMs());
+  }
+
+  /** The state of the uploads' window, without counting: for what is refused before anything is planned. */
+  #showUploads(request: Request, headers: HeaderBag): void {
+    const { subject, plan } = this.#callerOf(request);
+    const verdict = this.#options.limiter.peek(subject, "uploads", plan.limits.uploads);
+    this.#show({ ...verdict, allowed: true }, headers);
+  }
+
+  #callerOf(request: Request): { subject: string; plan: Plan } {
+    const { principal } = identityOf(request);
+    return {
+      subject: principal === undefined ? addressSubject(this.#addressKey(request)) : userSubject(principal.user.id),
+      plan: this.#options.planOf(principal?.user.plan ?? "free"),
+    };
+  }
+
+  #signedOwner(request: Request): User | undefined {
+    const { path, query } = exchangeOf(request);
+    return request.method === "PUT" && path.startsWith("/api/mobile/upload/")
+      ? this.#ownerOfSigned(path, query)
+      : undefined;
+  }
+
+  #show(verdict: Verdict, headers: HeaderBag): void {
+    Object.assign(headers, rateLimitHeaders(verdict, this.#options.clock.nowMs()));
+  }
+
+  #addressKey(request: Request): string {
+    return rateLimitKey(exchangeOf(request).clientAddress);
+  }
+}
+
+/** The hook of the head of this file. Mounted after the auth guard: who asks decides who is counted. */
+export function rateLimitGuard(gate: RateGate) {
+  return new Elysia({ name: "rate-limit-guard" }).onRequest(({ request, set }) => {
+    gate.countRequest(request, set.headers);
+  });
+}

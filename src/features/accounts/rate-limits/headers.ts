@@ -1,0 +1,73 @@
+import { AppError } from "../../../errors.ts";
+import { UNLIMITED_ON_WIRE } from "../plans/plans.ts";
+import type { Verdict } from "./limiter.ts";
+
+/** Headers of every answer under /api (API, Rate-limit response headers); `Retry-After` with 429 alone. */
+export interface RateLimitHeaders {
+  "X-RateLimit-Limit": string;
+  "X-RateLimit-Remaining": string;
+  "X-RateLimit-Reset": string;
+  "X-RateLimit-Window": string;
+  "X-RateLimit-Resource": string;
+  "Retry-After"?: string;
+}
+
+/**
+ * A verdict as headers. Reset is in whole Unix seconds, rounded up, so that a request after it succeeds.
+ * A verdict that refuses gives `Retry-After` too.
+ */
+export function rateLimitHeaders(verdict: Verdict, nowMs: number): RateLimitHeaders {
+  const headers: RateLimitHeaders = {
+    "X-RateLimit-Limit": String(verdict.limit ?? UNLIMITED_ON_WIRE),
+    "X-RateLimit-Remaining": String(verdict.remaining ?? UNLIMITED_ON_WIRE),
+    "X-RateLimit-Reset": String(Math.ceil(verdict.resetAtMs / 1000)),
+    "X-RateLimit-Window": String(verdict.windowSeconds),
+    "X-RateLimit-Resource": verdict.category,
+  };
+  if (!verdict.allowed) headers["Retry-After"] = String(retryAfterSeconds(verdict, nowMs));
+  return headers;
+}
+
+/** The headers that describe the limit of unfinished bodies; the resource stays the category of the request. */
+export function bodyLimitHeaders(
+  { limit, retryAfterSeconds }: { readonly limit: number; readonly retryAfterSeconds: number },
+  nowMs: number,
+): Omit<RateLimitHeaders, "X-RateLimit-Resource"> {
+  return {
+    "X-RateLimit-Limit": String(limit),
+    "X-RateLimit-Remaining": "0",
+    "X-RateLimit-Reset": String(Math.ceil(nowMs / 1000) + retryAfterSeconds),
+    "X-RateLimit-Window": String(retryAfterSeconds),
+  };
+}
+
+/**
+ * Whole seconds to wait until a request is accepted, at least 1: Reset − now, rounded up once and from the milliseconds,
+ * so that it is never longer than the window only because both were rounded.
+ */
+export function retryAfterSeconds(verdict: Verdict, nowMs: number): number {
+  return Math.max(1, Math.ceil((verdict.resetAtMs - nowMs) / 1000));
+}
+
+/** The error of a refused request (contract §1, 429): its details name category, limit and seconds to wait. */
+export class RateLimitedError extends AppError {
+  /** @param message in place of the usual words */
+  constructor(
+    readonly verdict: Verdict,
+    nowMs: number,
+    message?: string,
+  ) {
+    const retryAfter = retryAfterSeconds(verdict, nowMs);
+    const wait = retryAfter === 1 ? "a second" : `${retryAfter} seconds`;
+    super(
+      "rate_limited",
+      message ?? `Too many requests of this kind (${verdict.category}). Wait ${wait}, then try again.`,
+      { resource: verdict.category, limit: verdict.limit ?? UNLIMITED_ON_WIRE, retryAfter },
+    );
+  }
+}
+
+/** See {@link RateLimitedError}. */
+export function rateLimited(verdict: Verdict, nowMs: number): RateLimitedError {
+  return new RateLimitedError(verdict, nowMs);
+}

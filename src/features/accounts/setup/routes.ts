@@ -1,0 +1,93 @@
+/** The page behind the one-time set-up link, which makes the first administrator (contract §2, D56). */
+import { Elysia } from "elysia";
+import { AppError } from "../../../errors.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { readQuery } from "../../../http/fields.ts";
+import { readForm } from "../../../http/read-form.ts";
+import { pageResponse } from "../../../web/pages/page.ts";
+import {
+  renderSetupDonePage,
+  renderSetupGonePage,
+  renderSetupPage,
+  type SetupField,
+  type SetupPageModel,
+  type SetupUse,
+} from "../../../web/pages/setup-page.ts";
+import { clientOf, type SessionCookies } from "../auth/routes.ts";
+import type { AuthService } from "../auth/service.ts";
+import type { PlanName, User } from "../users/types.ts";
+
+/** What the set-up page works with. */
+export interface SetupRoutesOptions {
+  readonly auth: AuthService;
+  readonly cookies: SessionCookies;
+  readonly defaultPlan: PlanName;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
+  /** Called when the administrator was made, with who will use the server. */
+  readonly onSetUp: (use: SetupUse) => void;
+}
+
+const FIELDS: readonly SetupField[] = ["email", "name", "password", "use"];
+const HEADERS = { "cache-control": "no-store", "referrer-policy": "no-referrer" };
+
+/** GET and POST /setup. */
+export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: SetupRoutesOptions) {
+  const gone = () => pageResponse(renderSetupGonePage(basePath), 404, HEADERS);
+  return new Elysia({ name: "setup-routes" })
+    .get(
+      "/setup",
+      ({ request }) => {
+        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
+      },
+      { detail: { hide: true } },
+    )
+    .post(
+      "/setup",
+      async ({ request }) => {
+        const form = await readForm(request);
+        const token = form.get("token") ?? "";
+        if (!auth.isSetupToken(token)) return gone();
+        const entered: SetupPageModel = {
+          token,
+          email: form.get("email") ?? "",
+          name: form.get("name") ?? "",
+          use: form.get("use") === "accounts" ? "accounts" : "household",
+        };
+        const name = entered.name?.trim() ?? "";
+        const use = entered.use ?? "household";
+        let user: User;
+        try {
+          user = await auth.setUp(
+            token,
+            {
+              email: entered.email ?? "",
+              password: form.get("password") ?? "",
+              ...(name !== "" && { name }),
+            },
+            use === "household" ? "enterprise" : defaultPlan,
+          );
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          // Somebody used the link while this form was under way.
+          if (!auth.isSetupToken(token)) return gone();
+          const field = FIELDS.find((known) => known === error.details["field"]);
+          return pageResponse(
+            renderSetupPage(basePath, { ...entered, problem: { field, message: error.message } }),
+            400,
+            HEADERS,
+          );
+        }
+        noteAudit(request, { userId: user.publicId, details: { role: user.role } });
+        // The account is made and the link is used: the choice holds, whatever becomes of the session.
+        const signedIn = await auth.signInConfirmed(user, clientOf(request)).finally(() => onSetUp(use));
+        return pageResponse(renderSetupDonePage(basePath, user.email, use), 201, {
+          ...HEADERS,
+          "set-cookie": cookies.forSignIn(request, signedIn),
+        });
+      },
+      { parse: "none", detail: { hide: true } },
+    );
+}

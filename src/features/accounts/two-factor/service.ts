@@ -1,0 +1,253 @@
+import type { Database } from "bun:sqlite";
+import { Secret, TOTP } from "otpauth";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { checkedAddress } from "../auth/password-line.ts";
+import { invalidCode } from "../auth/refusals.ts";
+import type { SecondFactors } from "../auth/second-factors.ts";
+import type { User } from "../users/types.ts";
+import { type TwoFactorRow, twoFactorQueries } from "./queries.ts";
+import { findRecoveryCode, hashRecoveryCode, newRecoveryCode, RECOVERY_CODES } from "./recovery-codes.ts";
+import { openSecret, sealSecret } from "./sealed-secret.ts";
+import { WrongCodes } from "./wrong-codes.ts";
+
+/** What {@link TwoFactorService} works with. */
+export interface TwoFactorServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly events: Events;
+  /** Seals the secrets: 32 bytes that lie outside the database. */
+  readonly key: Uint8Array;
+  /** Whether an account can sign in with a passkey too. */
+  readonly hasPasskeys: (userId: number) => boolean;
+  /** Whether an account is signed in from this address just now. @param addressKey the address, or its /64 */
+  readonly isSignedInFrom: (userId: number, addressKey: string) => boolean;
+}
+
+/** Checks in the transaction that the owner still asks; throws where not. */
+export type Proven = (tx: Transaction) => unknown;
+
+/** The second factor of an account as its owner sees it. */
+export interface TwoFactorState {
+  readonly isEnabled: boolean;
+  readonly recoveryCodesLeft: number;
+}
+
+/** RFC 6238 as every authenticator app has it. */
+const ISSUER = "Larder";
+const STEP_SECONDS = 30;
+const DIGITS = 6;
+/** A phone's clock may be half a minute off, and people type slowly (RFC 6238 §5.2). */
+const STEPS_AROUND = 1;
+/** RFC 4226 §4 recommends 160 bits. */
+const SECRET_BYTES = 20;
+/** A set-up that is not finished within this time is begun anew. */
+const SETUP_MS = 60 * 60 * 1000;
+
+/**
+ * Two-factor sign-in: codes of an authenticator app, each good once, and recovery codes. Passwords are the callers' to
+ * check; here they are taken as given.
+ */
+export class TwoFactorService implements SecondFactors {
+  readonly #options: TwoFactorServiceOptions;
+  readonly #queries: ReturnType<typeof twoFactorQueries>;
+  readonly #wrongCodes: WrongCodes;
+
+  constructor(options: TwoFactorServiceOptions) {
+    this.#options = options;
+    this.#queries = twoFactorQueries(options.sqlite);
+    this.#wrongCodes = new WrongCodes(options.clock);
+  }
+
+  /** Whether sign-in asks for a second factor, and how many recovery codes are left. */
+  state(userId: number): TwoFactorState {
+    const isEnabled = this.#findEnabled(userId) !== undefined;
+    return { isEnabled, recoveryCodesLeft: isEnabled ? this.#queries.codes.all(userId).length : 0 };
+  }
+
+  /** @throws AppError invalid_request where it is on already: nothing to prove anything for */
+  checkOff(userId: number): void {
+    if (this.#findEnabled(userId) !== undefined) throw isOnAlready();
+  }
+
+  methodsOf(userId: number): readonly string[] {
+    if (this.#findEnabled(userId) === undefined) return [];
+    return ["totp", "recovery_code", ...(this.#options.hasPasskeys(userId) ? ["passkey"] : [])];
+  }
+
+  /**
+   * Begins the set-up: a new secret, in force once {@link enable} has seen a code made from it. An earlier set-up that
+   * was not finished is forgotten. Durable on return.
+   * @param proven runs first in the same transaction; what it throws undoes it
+   * @throws AppError invalid_request where it is on already; what `proven` throws
+   */
+  async setUp(user: User, proven: Proven): Promise<{ readonly secret: string; readonly otpauthUrl: string }> {
+    const { writer, clock, key } = this.#options;
+    const bytes = crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+    await writer.run((tx) => {
+      proven(tx);
+      if (this.#findEnabled(user.id) !== undefined) throw isOnAlready();
+      this.#queries.begin.run(user.id, sealSecret(key, user.id, bytes), clock.nowMs());
+    });
+    const totp = totpOf(bytes, user.email);
+    return { secret: totp.secret.base32, otpauthUrl: totp.toString() };
+  }
+
+  /**
+   * Puts the second factor in force; durable on return.
+   * @returns the recovery codes, told here and never again
+   * @throws AppError invalid_code; invalid_request where no set-up is under way, or it is on already
+   */
+  async enable(user: User, code: string, proven: Proven): Promise<readonly string[]> {
+    return this.#options.writer.run((tx) => {
+      proven(tx);
+      const row = this.#queries.find.get(user.id);
+      if (row?.enabledAtMs !== null && row !== null) throw isOnAlready();
+      const nowMs = this.#options.clock.nowMs();
+      if (row === null || row.createdAtMs + SETUP_MS <= nowMs) {
+        throw new AppError("invalid_request", "No set-up is under way, or it took too long. Begin it again.");
+      }
+      const step = this.#stepOf(user.id, row, code);
+      if (step === undefined) throw invalidCode();
+      this.#queries.enable.run(user.id, nowMs, step);
+      this.#tell(tx, user, "two_factor_on");
+      return this.#renewCodes(user.id);
+    });
+  }
+
+  /**
+   * Uses up a code of the app or a recovery code. Of several requests with the same code one succeeds.
+   * @throws AppError invalid_code | rate_limited
+   */
+  async use(userId: number, code: string): Promise<void> {
+    const address = checkedAddress();
+    // Somebody else who knows the password can't use up the tries of where its owner is signed in.
+    const isOwners = address !== undefined && this.#options.isSignedInFrom(userId, address);
+    await this.#options.writer.run(() => {
+      // In the transaction: of many that come at once each sees those before it.
+      if (!isOwners) this.#wrongCodes.check(userId);
+      try {
+        this.#use(userId, code);
+      } catch (error) {
+        const isWrong = error instanceof AppError && error.reason === "invalid_code";
+        if (isWrong && !isOwners) this.#wrongCodes.note(userId);
+        throw error;
+      }
+    });
+  }
+
+  /**
+   * New recovery codes in place of all former ones; durable on return.
+   * @throws AppError invalid_request where two-factor sign-in is off
+   */
+  async renewRecoveryCodes(user: User, proven: Proven): Promise<readonly string[]> {
+    return this.#options.writer.run((tx) => {
+      proven(tx);
+      if (this.#findEnabled(user.id) === undefined) throw isOff();
+      this.#tell(tx, user, "recovery_codes");
+      return this.#renewCodes(user.id);
+    });
+  }
+
+  /**
+   * Switches the second factor off, in the caller's deed, with its recovery codes: for its owner, the administrator and
+   * the command line.
+   * @returns whether it was on
+   */
+  disable(tx: Transaction, user: Pick<User, "id" | "viaDeviceId">): boolean {
+    const wasOn = this.#findEnabled(user.id) !== undefined;
+    this.#queries.remove.run(user.id);
+    this.#queries.removeCodes.run(user.id);
+    if (wasOn) this.#tell(tx, user, "two_factor_off");
+    return wasOn;
+  }
+
+  /** The same as a deed of its own, for its owner. @throws AppError invalid_request where it is off already */
+  async switchOff(user: User, proven: Proven): Promise<void> {
+    await this.#options.writer.run((tx) => {
+      proven(tx);
+      if (!this.disable(tx, user)) throw isOff();
+    });
+  }
+
+  #use(userId: number, code: string): void {
+    const row = this.#findEnabled(userId);
+    if (row === undefined) throw invalidCode();
+    const step = this.#stepOf(userId, row, code);
+    if (step !== undefined) {
+      this.#queries.useStep.run(userId, step);
+      return;
+    }
+    const hash = findRecoveryCode(
+      code,
+      this.#queries.codes.all(userId).map(({ codeHash }) => codeHash),
+    );
+    if (hash === undefined) throw invalidCode();
+    this.#queries.removeCode.run(userId, hash);
+  }
+
+  /** The time step that a code of the app is for; undefined for wrong, old and used ones (RFC 6238 §5.2). */
+  #stepOf(userId: number, row: TwoFactorRow, code: string): number | undefined {
+    const token = code.replaceAll(/\s/g, "");
+    if (!/^\d{6}$/.test(token)) return undefined;
+    const secret = openSecret(this.#options.key, userId, row.sealedSecret);
+    if (secret === undefined) {
+      throw new AppError(
+        "invalid_code",
+        "The key that codes are checked with was replaced. Use a recovery code, or ask the administrator to switch " +
+          "two-factor sign-in off.",
+      );
+    }
+    const nowMs = this.#options.clock.nowMs();
+    const delta = totpOf(secret, "").validate({ token, timestamp: nowMs, window: STEPS_AROUND });
+    if (delta === null) return undefined;
+    const step = Math.floor(nowMs / 1000 / STEP_SECONDS) + delta;
+    return step > row.lastStep ? step : undefined;
+  }
+
+  #findEnabled(userId: number): TwoFactorRow | undefined {
+    const row = this.#queries.find.get(userId);
+    return row === null || row.enabledAtMs === null ? undefined : row;
+  }
+
+  #renewCodes(userId: number): readonly string[] {
+    this.#queries.removeCodes.run(userId);
+    const codes = Array.from({ length: RECOVERY_CODES }, () => newRecoveryCode());
+    for (const code of codes) this.#queries.addCode.run(userId, hashRecoveryCode(code));
+    return codes;
+  }
+
+  #tell(
+    tx: Transaction,
+    { id: accountId, viaDeviceId }: Pick<User, "id" | "viaDeviceId">,
+    what: "two_factor_on" | "two_factor_off" | "recovery_codes",
+  ): void {
+    this.#options.events.emit(tx, "security.credentials_changed", {
+      accountId,
+      what,
+      deviceId: viaDeviceId ?? null,
+    });
+  }
+}
+
+function totpOf(secret: Uint8Array, label: string): TOTP {
+  return new TOTP({
+    issuer: ISSUER,
+    label,
+    algorithm: "SHA1",
+    digits: DIGITS,
+    period: STEP_SECONDS,
+    secret: new Secret({ buffer: Uint8Array.from(secret).buffer }),
+  });
+}
+
+function isOnAlready(): AppError {
+  return new AppError("invalid_request", "Two-factor sign-in is on already. Switch it off first, then set it up anew.");
+}
+
+function isOff(): AppError {
+  return new AppError("invalid_request", "Two-factor sign-in is off. Set it up first.");
+}

@@ -1,0 +1,61 @@
+/** An administrator, or the command line, changes somebody's account: the deed spans accounts and sessions. */
+import type { Transaction } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { AuthService } from "../auth/service.ts";
+import type { UserService } from "./service.ts";
+import type { User, UserChanges } from "./types.ts";
+
+/** What such a change touches. */
+export interface ChangeAccountServices {
+  readonly users: UserService;
+  readonly auth: Pick<AuthService, "endSessions">;
+  readonly events: Events;
+}
+
+/**
+ * Changes an account; durable on return. A new password, and disabling, end all of its sessions in the same deed, phones
+ * included (D57). A new password or e-mail is told by `security.credentials_changed`, as where its owner does it.
+ * @param within runs afterwards in the same transaction
+ * @param check runs first in it; what it throws undoes the change
+ * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
+ */
+export async function changeAccount(
+  { users, auth, events }: ChangeAccountServices,
+  userId: number,
+  changes: UserChanges,
+  within?: (tx: Transaction, user: User) => void,
+  check?: (tx: Transaction) => unknown,
+): Promise<User> {
+  let emailBefore: string | undefined;
+  return users.update(
+    userId,
+    { ...changes, isByAdministrator: true },
+    (tx, after) => {
+      const tell = (what: "password" | "email") =>
+        events.emit(tx, "security.credentials_changed", {
+          accountId: userId,
+          what,
+          deviceId: null,
+          byAdministrator: true,
+          ...(what === "email" && { emailBefore }),
+        });
+      if (changes.password !== undefined || changes.isDisabled === true) auth.endSessions(tx, userId);
+      if (changes.password !== undefined) tell("password");
+      if (after.email !== emailBefore) tell("email");
+      within?.(tx, after);
+    },
+    (tx) => {
+      check?.(tx);
+      const before = users.findById(userId);
+      // An erased account lives on until its files are taken apart; nobody can change it any more.
+      if (before === undefined || before.email === "") throw unknownAccount();
+      emailBefore = before.email;
+    },
+  );
+}
+
+/** There is none, or none any more. */
+export function unknownAccount(): AppError {
+  return new AppError("not_found", "There is no such account. Check the id, or list the accounts.");
+}

@@ -1,0 +1,82 @@
+/** A user changes their own account: the deed spans accounts and sessions. */
+import type { Transaction } from "../../../db/transaction.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import { type Principal, sessionOf } from "../auth/principal.ts";
+import type { Proven } from "../auth/proof.ts";
+import type { AuthService } from "../auth/service.ts";
+import type { UserService } from "./service.ts";
+import type { User } from "./types.ts";
+
+/** PUT /api/users/profile. */
+export interface ProfileChange {
+  readonly name?: string | undefined;
+  readonly email?: string | undefined;
+  readonly newPassword?: string | undefined;
+  /** With a new password: API keys end too. */
+  readonly endKeys?: boolean | undefined;
+}
+
+/** Ends the API keys of an account in the caller's transaction. */
+export interface KeyEnder {
+  revokeAll(tx: Transaction, userId: number): void;
+}
+
+/**
+ * Changes name, e-mail or password; durable on return. A new password ends all other sessions in the same deed, and
+ * `security.credentials_changed` is emitted in it, once for each of the two that changed.
+ * The caller asks for proof where e-mail or password change. The transaction checks it again, so that of two changes at
+ * once by the same old password one is refused.
+ * @param proven the proof, where it was needed
+ * @throws AppError invalid_field | email_taken | overloaded | bad_credentials | account_disabled; scope for an API key
+ * that would change more than the name
+ */
+export async function changeProfile(
+  services: { users: UserService; auth: Pick<AuthService, "endSessions">; apiKeys: KeyEnder; events: Events },
+  principal: Principal,
+  change: ProfileChange,
+  proven?: Proven,
+): Promise<User> {
+  const { name, email, newPassword, endKeys = false } = change;
+  if (name === undefined && email === undefined && newPassword === undefined) {
+    throw new AppError("invalid_field", "There is nothing to change. Give name, email or newPassword.");
+  }
+  if (endKeys && newPassword === undefined) {
+    throw invalidField(
+      "endKeys",
+      "API keys end together with a password change. Give newPassword, or delete the keys.",
+    );
+  }
+  if (email !== undefined || newPassword !== undefined) sessionOf(principal);
+  return services.users
+    .update(
+      principal.user.id,
+      {
+        ...(name !== undefined && { name }),
+        ...(email !== undefined && { email }),
+        ...(newPassword !== undefined && { password: newPassword }),
+      },
+      (tx, after) => {
+        const { id: accountId, email: emailBefore, viaDeviceId: deviceId = null } = principal.user;
+        const tell = (what: "password" | "email") =>
+          services.events.emit(tx, "security.credentials_changed", {
+            accountId,
+            what,
+            deviceId,
+            ...(what === "email" && { emailBefore }),
+          });
+        if (newPassword !== undefined) {
+          services.auth.endSessions(tx, accountId, sessionOf(principal));
+          if (endKeys) services.apiKeys.revokeAll(tx, accountId);
+          tell("password");
+        }
+        if (after.email !== emailBefore) tell("email");
+      },
+      proven,
+    )
+    .catch((error: unknown) => {
+      // The field is called otherwise here than where accounts are made.
+      const isPassword = error instanceof AppError && error.details["field"] === "password";
+      throw isPassword ? invalidField("newPassword", error.message) : error;
+    });
+}

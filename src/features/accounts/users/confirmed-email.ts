@@ -1,0 +1,14 @@
+import { AppError } from "../../../errors.ts";
+import type { User } from "./types.ts";
+
+/**
+ * For everything that shares, or lets others do more: links, public files, drop boxes, shares with accounts.
+ * @throws AppError email_unconfirmed
+ */
+export function requireConfirmedEmail({ isEmailUnconfirmed, email }: User): void {
+  if (isEmailUnconfirmed !== true) return;
+  throw new AppError(
+    "email_unconfirmed",
+    `Confirm your e-mail address before you share: open the link in the mail to ${email}, or have it sent again.`,
+  );
+}

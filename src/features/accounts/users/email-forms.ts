@@ -1,0 +1,31 @@
+/** Forms of e-mail addresses by which look-alikes are found: two accounts must not be taken for each other. */
+import { SKELETON_VERSION, skeleton, withoutIgnorable } from "../../../lib/skeleton.ts";
+
+/** What is stored of each address, in indexed columns. */
+export interface EmailForms {
+  /** Folded by compatibility and case (NFKC_Casefold): wide, small and styled letters are plain ones. */
+  readonly folded: string;
+  /** The UTS 39 skeleton of that. */
+  readonly skeleton: string;
+}
+
+/** Changes with the tables and with the code below. Stored with the forms: others are made again at the next start. */
+export const EMAIL_FORMS_VERSION = `1:${SKELETON_VERSION}`;
+
+/** Both forms of an address. */
+export function emailForms(email: string): EmailForms {
+  const folded = fold(email);
+  return { folded, skeleton: skeleton(folded) };
+}
+
+/** The skeletons that a new address must not share: also that of the letters as written, where a capital I looks like an l. */
+export function skeletonsToCheck(email: string): readonly [folded: string, shown: string] {
+  return [skeleton(fold(email)), skeleton(email.normalize("NFKC"))];
+}
+
+function fold(email: string): string {
+  // Letter by letter: the final form of a sigma depends on its neighbours. By way of the capitals, ß becomes ss.
+  const letters = [...withoutIgnorable(email.trim().normalize("NFKC"))];
+  const folded = letters.map((letter) => letter.toUpperCase().toLowerCase()).join("");
+  return withoutIgnorable(folded.normalize("NFKC"));
+}

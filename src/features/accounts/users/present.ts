@@ -1,0 +1,32 @@
+import { toTimestamp } from "../../../lib/clock.ts";
+import { presentDeviceRef } from "../auth/present.ts";
+import type { ListedSession, Session } from "../auth/principal.ts";
+import type { User } from "./types.ts";
+
+/** GET /api/users/profile (contract §6). */
+export function presentProfile(user: User) {
+  return {
+    id: user.publicId,
+    email: user.email,
+    name: user.name,
+    role: user.role,
+    plan: user.plan,
+    createdAt: toTimestamp(user.createdAtMs),
+    emailVerified: user.isEmailUnconfirmed !== true,
+  };
+}
+
+/** An entry of GET /api/users/sessions. @param current the session that asks, where it is one */
+export function presentSessionItem(session: ListedSession, current: Pick<Session, "publicId"> | undefined) {
+  return {
+    id: session.publicId,
+    kind: session.kind,
+    createdAt: toTimestamp(session.createdAtMs),
+    expiresAt: toTimestamp(session.expiresAtMs),
+    lastSeenAt: toTimestamp(session.lastSeenAtMs),
+    userAgent: session.userAgent,
+    clientAddress: session.clientAddress,
+    isCurrent: session.publicId === current?.publicId,
+    ...(session.device !== undefined && { device: presentDeviceRef(session.device) }),
+  };
+}

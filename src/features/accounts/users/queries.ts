@@ -1,0 +1,117 @@
+import { and, asc, count, eq, gt, isNull, lt, ne, or, sql } from "drizzle-orm";
+import type { Orm } from "../../../db/open.ts";
+import { accounts } from "../../../db/schema/accounts.ts";
+import { users } from "../../../db/schema/users.ts";
+import type { User } from "./types.ts";
+
+/** The statements about users, prepared once. Each uses the primary key or the unique index it names. */
+export function userQueries(orm: Orm) {
+  const columns = {
+    id: users.id,
+    publicId: users.publicId,
+    email: users.email,
+    name: users.name,
+    role: users.role,
+    plan: users.plan,
+    quotaBytes: accounts.quotaBytes,
+    disabledAt: users.disabledAt,
+    createdAt: users.createdAt,
+    emailUnconfirmedSince: users.emailUnconfirmedSince,
+    passwordHash: users.passwordHash,
+  };
+  const base = () => orm.select(columns).from(users).leftJoin(accounts, eq(accounts.id, users.id));
+  return {
+    /** Index users_email. */
+    byEmail: base()
+      .where(eq(users.emailKey, sql.placeholder("emailKey")))
+      .prepare(),
+    /** Index users_public. */
+    byPublicId: base()
+      .where(eq(users.publicId, sql.placeholder("publicId")))
+      .prepare(),
+    byId: base()
+      .where(eq(users.id, sql.placeholder("id")))
+      .prepare(),
+    all: base().orderBy(asc(users.emailKey)).prepare(),
+    /** A scan of the users, of whom a home or office has few; for changes of roles only. */
+    enabledAdmins: orm
+      .select({ count: count() })
+      .from(users)
+      .where(and(eq(users.role, "admin"), isNull(users.disabledAt)))
+      .prepare(),
+    any: orm.select({ id: users.id }).from(users).limit(1).prepare(),
+    /** Index users_admins, which SQLite takes for these very words alone. */
+    administrator: orm.select({ id: users.id }).from(users).where(sql`role = 'admin'`).limit(1).prepare(),
+    /** Somebody else's account whose address can be taken for this one. Indexes users_email_folded, users_email_skeleton. */
+    lookalike: orm
+      .select({ id: users.id })
+      .from(users)
+      .where(
+        and(
+          ne(users.id, sql.placeholder("exceptId")),
+          or(
+            eq(users.emailFolded, sql.placeholder("folded")),
+            eq(users.emailSkeleton, sql.placeholder("skeleton")),
+            eq(users.emailSkeleton, sql.placeholder("shownSkeleton")),
+          ),
+        ),
+      )
+      .limit(1)
+      .prepare(),
+    /** Accounts whose forms are missing or of another version. Index users_email_forms. */
+    outdatedForms: orm
+      .select({ id: users.id, email: users.email })
+      .from(users)
+      .where(
+        and(
+          ne(users.email, ""),
+          or(
+            isNull(users.emailForms),
+            lt(users.emailForms, sql.placeholder("version")),
+            gt(users.emailForms, sql.placeholder("version")),
+          ),
+        ),
+      )
+      .limit(sql.placeholder("limit"))
+      .prepare(),
+    settings: orm
+      .select({ settings: users.settings })
+      .from(users)
+      .where(eq(users.id, sql.placeholder("id")))
+      .prepare(),
+  };
+}
+
+/** A row as {@link userQueries} gives it. */
+export interface UserRow {
+  readonly id: number;
+  readonly publicId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: User["role"];
+  readonly plan: User["plan"];
+  readonly quotaBytes: number | null;
+  readonly disabledAt: number | null;
+  readonly createdAt: number;
+  readonly emailUnconfirmedSince: number | null;
+  readonly passwordHash: string;
+}
+
+/**
+ * In `accounts.quota_bytes` null means "the plan's" and a negative number "none".
+ * @param verifiesEmail whether addresses must be confirmed at all
+ */
+export function toUser(row: UserRow, verifiesEmail: boolean): User {
+  return {
+    id: row.id,
+    publicId: row.publicId,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    plan: row.plan,
+    quotaBytes: row.quotaBytes === null ? undefined : row.quotaBytes < 0 ? null : row.quotaBytes,
+    disabledAtMs: row.disabledAt,
+    createdAtMs: row.createdAt,
+    ...(verifiesEmail && row.emailUnconfirmedSince !== null && { isEmailUnconfirmed: true }),
+  };
+}

@@ -1,0 +1,126 @@
+/** A user's settings (contract §6): what they are when nothing was set, and how a change is merged in. */
+import { invalidField } from "../../../errors.ts";
+
+/** When notifications are held back. Times are HH:MM in `timezone`. */
+export interface QuietHours {
+  readonly enabled: boolean;
+  readonly start: string;
+  readonly end: string;
+  readonly timezone: string;
+}
+
+/** Which of the four categories of notifications are wanted. */
+export interface NotificationPreferences {
+  readonly uploads: boolean;
+  readonly shares: boolean;
+  readonly storage: boolean;
+  readonly security: boolean;
+  readonly quietHours: QuietHours;
+}
+
+/** GET /api/users/settings. */
+export interface Settings {
+  readonly language: string;
+  readonly timezone: string;
+  readonly theme: "system" | "light" | "dark";
+  readonly defaultView: "list" | "grid";
+  readonly notifications: NotificationPreferences;
+  /** How many earlier versions of a file are kept. */
+  readonly versioning: { readonly keep: number };
+}
+
+/** Any part of T, at any depth. */
+type PartOf<T> = { readonly [K in keyof T]?: (T[K] extends object ? PartOf<T[K]> : T[K]) | undefined };
+
+/** Any part of the preferences, at any depth. */
+export type NotificationChange = PartOf<NotificationPreferences>;
+
+/** A change as PUT /api/users/settings brings it. */
+export type SettingsChange = PartOf<Settings>;
+
+const DEFAULTS: Settings = {
+  language: "en",
+  timezone: "UTC",
+  theme: "system",
+  defaultView: "list",
+  notifications: {
+    uploads: true,
+    shares: true,
+    storage: true,
+    security: true,
+    quietHours: { enabled: false, start: "22:00", end: "07:00", timezone: "UTC" },
+  },
+  versioning: { keep: 10 },
+};
+
+/**
+ * The settings in force, from the stored JSON of those that were ever set.
+ * @param keep how many earlier versions are kept where the user has not said it
+ */
+export function readSettings(json: string, keep = DEFAULTS.versioning.keep): Settings {
+  return merge({ ...DEFAULTS, versioning: { keep } }, parse(json));
+}
+
+/**
+ * The stored JSON after a change.
+ * @throws AppError invalid_field for an unknown language tag or time zone
+ */
+export function changeSettings(json: string, change: SettingsChange): string {
+  if (change.language !== undefined) checkLanguage(change.language);
+  if (change.timezone !== undefined) checkTimeZone(change.timezone, "timezone");
+  const zone = change.notifications?.quietHours?.timezone;
+  if (zone !== undefined) checkTimeZone(zone, "notifications.quietHours.timezone");
+  // What the user has not said stays unsaid: the configuration may change it.
+  const keep = change.versioning?.keep ?? parse(json).versioning?.keep;
+  const versioning = keep === undefined ? undefined : { keep };
+  return JSON.stringify({ ...merge(readSettings(json), change), versioning });
+}
+
+function parse(json: string): SettingsChange {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by changeSettings alone
+  return JSON.parse(json) as SettingsChange;
+}
+
+function merge(base: Settings, change: SettingsChange): Settings {
+  return {
+    language: change.language ?? base.language,
+    timezone: change.timezone ?? base.timezone,
+    theme: change.theme ?? base.theme,
+    defaultView: change.defaultView ?? base.defaultView,
+    notifications: mergeNotifications(base.notifications, change.notifications ?? {}),
+    versioning: { keep: change.versioning?.keep ?? base.versioning.keep },
+  };
+}
+
+/** Preferences after a change: what it doesn't name stays. */
+export function mergeNotifications(base: NotificationPreferences, change: NotificationChange): NotificationPreferences {
+  const { quietHours = {} } = change;
+  return {
+    uploads: change.uploads ?? base.uploads,
+    shares: change.shares ?? base.shares,
+    storage: change.storage ?? base.storage,
+    security: change.security ?? base.security,
+    quietHours: {
+      enabled: quietHours.enabled ?? base.quietHours.enabled,
+      start: quietHours.start ?? base.quietHours.start,
+      end: quietHours.end ?? base.quietHours.end,
+      timezone: quietHours.timezone ?? base.quietHours.timezone,
+    },
+  };
+}
+
+function checkTimeZone(zone: string, field: string): void {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone }).format();
+  } catch {
+    throw invalidField(field, `${JSON.stringify(zone)} is no time zone. Use an IANA name such as Europe/Berlin.`);
+  }
+}
+
+function checkLanguage(tag: string): void {
+  try {
+    Intl.getCanonicalLocales(tag);
+  } catch {
+    throw invalidField("language", `${JSON.stringify(tag)} is no language tag. Use one such as en or pt-BR.`);
+  }
+}

@@ -1,0 +1,281 @@
+/** /api/admin/users: accounts, their usage, and links to set a password (contract §2). */
+import { Elysia, t } from "elysia";
+import { AppError, invalidField } from "../../../errors.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
+import { documented } from "../../../http/documented.ts";
+import { ok, paginate } from "../../../http/envelope.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { IdParams, type Query, readBoolean, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import { PROOF_ERRORS } from "../../accounts/auth/confirm-routes.ts";
+import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
+import { ProofBody } from "../../accounts/auth/model.ts";
+import { notByKey, type Principal } from "../../accounts/auth/principal.ts";
+import type { ProofService } from "../../accounts/auth/proof.ts";
+import type { Plans } from "../../accounts/plans/plans.ts";
+import { UsageRecord } from "../../accounts/users/model.ts";
+import { PLAN_NAMES, type PlanName, ROLES, type User, type UserChanges } from "../../accounts/users/types.ts";
+import {
+  AccountBody,
+  AccountPageRecord,
+  AccountRecord,
+  NewAccountBody,
+  NewAccountRecord,
+  ResetLinkRecord,
+} from "./model.ts";
+import { presentAccount } from "./present.ts";
+import type { AccountAdministration, Check } from "./service.ts";
+import { ACCOUNT_SORTS, type AccountQuery, type AccountRow } from "./types.ts";
+
+/** A link by which somebody sets a password. */
+export interface ResetLinks {
+  /** @param baseUrl what the link starts with @param check runs first in its transaction */
+  issue(user: User, baseUrl: string, check?: Check): Promise<{ readonly url: string; readonly expiresAtMs: number }>;
+}
+
+/** What these routes work with. */
+export interface AccountRoutesOptions {
+  readonly accounts: AccountAdministration;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly plans: Plans;
+  readonly defaultPlan: PlanName;
+  /** GET /api/users/usage, as `features/accounts/plans` reckons it. */
+  readonly usageOf: (user: User) => object;
+  readonly twoFactor: { isEnabled(userId: number): boolean };
+  readonly resetLinks: ResetLinks;
+  readonly proof: ProofService;
+}
+
+const PAGE_LIMIT_MAX = 100;
+const PAGE_LIMIT_DEFAULT = 20;
+const NEEDS_PROOF =
+  "Needs proof: `currentPassword` (and `code`), or a confirmed session. On one's own account it is 403 role.";
+const NO_CONTENTS = "An administrator manages accounts and sees no contents.";
+
+/** See the head of this file. */
+export function accountRoutes(options: AccountRoutesOptions) {
+  const { accounts, guard, plans, usageOf, twoFactor, resetLinks, proof } = options;
+  const present = (row: AccountRow) => presentAccount(row, plans[row.plan], twoFactor.isEnabled(row.id));
+  const presentById = async (id: string) => present(await accounts.read(id));
+  const linkFor = async (user: User, request: Request, check?: Check) => {
+    const { url, expiresAtMs } = await resetLinks.issue(user, exchangeOf(request).baseUrl, check);
+    return { url, expiresAt: toTimestamp(expiresAtMs) };
+  };
+
+  return new Elysia({ name: "admin-account-routes", prefix: "/api/admin" })
+    .use(guard)
+    .get(
+      "/users",
+      async ({ request }) => {
+        const { page, query } = readAccountQuery(readQuery(exchangeOf(request).query));
+        const { accounts: rows, total } = await accounts.list(query);
+        return ok({ users: rows.map(present), pagination: paginate(page, query.limit, total) });
+      },
+      {
+        access: "admin",
+        ...documented({
+          tag: "Administration",
+          summary: "All accounts",
+          description: NO_CONTENTS,
+          access: "admin",
+          data: AccountPageRecord,
+          errors: ["invalid_field"],
+          query: {
+            search: { type: "string", description: "Part of the e-mail or the name" },
+            role: { type: "string", enum: [...ROLES] },
+            plan: { type: "string", enum: [...PLAN_NAMES] },
+            disabled: { type: "boolean" },
+            sort: { type: "string", enum: [...ACCOUNT_SORTS], default: "email" },
+            order: { type: "string", enum: ["asc", "desc"], default: "asc" },
+            page: { type: "integer", minimum: 1, default: 1 },
+            limit: { type: "integer", minimum: 1, maximum: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT },
+          },
+        }),
+      },
+    )
+    .post(
+      "/users",
+      async ({ body, principal, request, set }) => {
+        const { email, name, quota, password, role = "user", plan = options.defaultPlan } = body;
+        const isByKey = principal.key !== undefined;
+        // Who makes an administrator could as well become one by it: that needs proof.
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const proven = role === "admin" ? await proof.require(asking, body) : undefined;
+        const quotaBytes = quota === "plan" ? undefined : quota;
+        const named = name === undefined ? {} : { name };
+        const user = await accounts.add({ email, ...named, role, plan, quotaBytes, password }, proven);
+        noteAudit(request, { subjectId: user.publicId, details: { role, plan } });
+        set.status = 201;
+        const record = await presentById(user.publicId);
+        // The holder of the link can enter the account: it is for a person, not for a key.
+        const hasLink = password === undefined && !isByKey;
+        return ok(hasLink ? { ...record, passwordLink: await linkFor(user, request) } : record);
+      },
+      {
+        ...takesJson("admin", NewAccountBody),
+        ...documented({
+          takesJson: true,
+          tag: "Administration",
+          summary: "Make an account",
+          description:
+            "Without a password, `passwordLink` is the address at which its owner sets one. Role `user` and the default " +
+            "plan, unless given. The role `admin` needs proof: `currentPassword` (and `code`), or a confirmed session. An API " +
+            "key makes no administrators and gets no link.",
+          access: "admin",
+          status: 201,
+          data: NewAccountRecord,
+          errors: ["email_taken", ...PROOF_ERRORS],
+        }),
+      },
+    )
+    .get("/users/:id", async ({ params }) => ok(await presentById(params.id)), {
+      access: "admin",
+      params: IdParams,
+      ...documented({
+        tag: "Administration",
+        summary: "An account",
+        description: NO_CONTENTS,
+        access: "admin",
+        data: AccountRecord,
+        errors: ["not_found", "invalid_field"],
+      }),
+    })
+    .patch(
+      "/users/:id",
+      async ({ params, body, principal, request, set }) => {
+        const { currentPassword: _proof, code: _code, endKeys = false, ...changes } = body;
+        checkChanges(principal, changes, endKeys);
+        const needsProof = PROVEN_CHANGES.some((field) => changes[field] !== undefined);
+        if (needsProof) accounts.refuseOwn(principal.user, accounts.get(params.id).publicId, readChanges(changes));
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const proven = needsProof ? await proof.require(asking, body) : undefined;
+        // What, but for passwords also what to: whoever reads the log wants to know who made whom an administrator.
+        const { password: _secret, ...logged } = { ...changes, ...(endKeys && { endKeys }) };
+        const emailBefore = body.email === undefined ? {} : { emailBefore: accounts.get(params.id).email };
+        const password = body.password === undefined ? {} : { password: "changed" };
+        noteAudit(request, { details: { ...logged, ...emailBefore, ...password } });
+        await accounts.change(params.id, readChanges(changes), endKeys, proven);
+        return ok(await presentById(params.id));
+      },
+      {
+        ...takesJson("admin", AccountBody),
+        params: IdParams,
+        ...documented({
+          takesJson: true,
+          tag: "Administration",
+          summary: "Change an account; what is not named stays",
+          description:
+            "Takes effect at once. A new password and `disabled` end all its sessions, phones included. The last enabled " +
+            "administrator stays one: 409 last_admin. A quota below what is used refuses new files and deletes none. An API " +
+            "key changes plan, quota, name and disabled alone. Password, e-mail, its confirmation and role need proof: " +
+            "`currentPassword` (and `code`), or a confirmed session; on one's own account they are 403 role.",
+          access: "admin",
+          data: AccountRecord,
+          errors: ["not_found", "email_taken", "last_admin", ...PROOF_ERRORS],
+        }),
+      },
+    )
+    .delete(
+      "/users/:id",
+      async ({ params, body, principal, request, set }) => {
+        accounts.refuseOwn(principal.user, accounts.get(params.id).publicId, { isDisabled: true });
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        const user = await accounts.erase(params.id, await proof.require(asking, body));
+        noteAudit(request, { details: { email: user.email } });
+        return ok({ id: user.publicId }, "The account and all its files are deleted.");
+      },
+      {
+        ...takesJson("admin", ProofBody, false),
+        params: IdParams,
+        ...documented({
+          takesJson: true,
+          tag: "Administration",
+          summary: "Erase an account with all its files",
+          description: `This cannot be undone. The last enabled administrator cannot be erased. ${NEEDS_PROOF}`,
+          access: "admin",
+          data: t.Object({ id: t.String() }),
+          errors: ["not_found", "invalid_field", "last_admin", ...PROOF_ERRORS],
+        }),
+      },
+    )
+    .get("/users/:id/usage", ({ params }) => ok(usageOf(accounts.get(params.id))), {
+      access: "admin",
+      params: IdParams,
+      ...documented({
+        tag: "Administration",
+        summary: "Storage and transfers of an account",
+        description: "The same record as the account's own usage.",
+        access: "admin",
+        data: UsageRecord,
+        errors: ["not_found", "invalid_field"],
+      }),
+    })
+    .post(
+      "/users/:id/reset-link",
+      async ({ params, body, principal, request, set }) => {
+        const user = accounts.get(params.id);
+        accounts.refuseOwn(principal.user, user.publicId, {});
+        const asking = { request, headers: set.headers, principal, access: "admin" } as const;
+        return ok(await linkFor(user, request, await proof.require(asking, body)));
+      },
+      {
+        ...takesJson("admin", ProofBody, false),
+        params: IdParams,
+        ...documented({
+          takesJson: true,
+          tag: "Administration",
+          summary: "A link at which the account's owner sets a new password",
+          description: `Works once and for a short time; hand it over by a way that only they read. ${NEEDS_PROOF}`,
+          access: "admin",
+          data: ResetLinkRecord,
+          errors: ["not_found", "invalid_field", "account_disabled", ...PROOF_ERRORS],
+        }),
+      },
+    );
+}
+
+/** What an API key may change: nothing by which somebody enters the account. */
+const KEY_CHANGES: ReadonlySet<string> = new Set(["plan", "quota", "name", "disabled"]);
+
+/** What could let somebody into the account. */
+const PROVEN_CHANGES = ["password", "email", "emailVerified", "role"] as const;
+
+type AccountChanges = Omit<typeof AccountBody.static, "currentPassword" | "code" | "endKeys">;
+
+/** @throws AppError scope for an API key that would change anything else; invalid_field */
+function checkChanges({ key }: Principal, changes: AccountChanges, endKeys: boolean): void {
+  const names = Object.keys(changes);
+  if (key !== undefined && (endKeys || !names.every((field) => KEY_CHANGES.has(field)))) throw notByKey();
+  if (endKeys && changes.password === undefined) {
+    throw invalidField("endKeys", "API keys end together with a new password. Give a password.");
+  }
+  if (names.length === 0) throw new AppError("invalid_field", "There is nothing to change. Name a field.");
+}
+
+/** @throws AppError invalid_field */
+function readAccountQuery(query: Query): { page: number; query: AccountQuery } {
+  const page = readInteger(query, "page", { min: 1, max: Math.floor(Number.MAX_SAFE_INTEGER / 1000), default: 1 });
+  const limit = readInteger(query, "limit", { min: 1, max: PAGE_LIMIT_MAX, default: PAGE_LIMIT_DEFAULT });
+  return {
+    page,
+    query: {
+      search: query["search"]?.trim() || undefined,
+      role: readChoice(query["role"], "role", ROLES),
+      plan: readChoice(query["plan"], "plan", PLAN_NAMES),
+      isDisabled: readBoolean(query["disabled"], "disabled"),
+      sort: readChoice(query["sort"], "sort", ACCOUNT_SORTS) ?? "email",
+      order: readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc",
+      offset: (page - 1) * limit,
+      limit,
+    },
+  };
+}
+
+function readChanges({ quota, disabled, emailVerified, ...rest }: AccountChanges): UserChanges {
+  return {
+    ...rest,
+    ...(emailVerified !== undefined && { isEmailConfirmed: emailVerified }),
+    ...(quota !== undefined && { quotaBytes: quota }),
+    ...(disabled !== undefined && { isDisabled: disabled }),
+  };
+}

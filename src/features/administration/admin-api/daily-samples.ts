@@ -1,0 +1,137 @@
+/** What the server held and did on each day: a job takes a sample now and then, and the last one of a day stays. */
+import type { Database } from "bun:sqlite";
+import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Statistics } from "./statistics.ts";
+import type { DailySample } from "./types.ts";
+
+/** What {@link DailySamples} works with. */
+export interface DailySamplesOptions {
+  readonly sqlite: Database;
+  readonly writer: Pick<Writer, "run">;
+  readonly clock: Clock;
+  readonly statistics: Pick<Statistics, "count">;
+  readonly disk: { readonly freeBytes: () => number; readonly totalBytes: () => number };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Columns of `daily_samples` by the field of {@link DailySample} that they hold. */
+const COLUMNS: Readonly<Record<keyof DailySample, string>> = {
+  day: "day",
+  sampledAtMs: "sampled_at",
+  users: "users",
+  activeUsers: "active_users",
+  files: "files",
+  folders: "folders",
+  usedBytes: "used_bytes",
+  versionsBytes: "versions_bytes",
+  trashBytes: "trash_bytes",
+  contents: "contents",
+  storedBytes: "stored_bytes",
+  diskFreeBytes: "disk_free_bytes",
+  diskTotalBytes: "disk_total_bytes",
+  uploads: "uploads",
+  uploadedBytes: "uploaded_bytes",
+  downloads: "downloads",
+  downloadedBytes: "downloaded_bytes",
+};
+
+/** What was transferred on a day; null where the day before was not sampled, so that nobody knows. */
+export interface DailyTransfers {
+  readonly uploads: number | null;
+  readonly uploadedBytes: number | null;
+  readonly downloads: number | null;
+  readonly downloadedBytes: number | null;
+}
+
+/** See the head of this file. */
+export class DailySamples {
+  readonly #options: DailySamplesOptions;
+  readonly #keep;
+  readonly #since;
+
+  constructor(options: DailySamplesOptions) {
+    this.#options = options;
+    const { sqlite } = options;
+    const names = Object.keys(COLUMNS);
+    this.#keep = sqlite.prepare<void, number[]>(
+      `INSERT OR REPLACE INTO daily_samples (${Object.values(COLUMNS).join(", ")})
+       VALUES (${names.map(() => "?").join(", ")})`,
+    );
+    const selected = Object.entries(COLUMNS).map(([name, column]) => `${column} AS ${name}`);
+    this.#since = sqlite.prepare<DailySample, [number]>(
+      `SELECT ${selected.join(", ")} FROM daily_samples WHERE day >= ?1 ORDER BY day`,
+    );
+  }
+
+  /** Takes a sample for today, in the place of an earlier one; durable on return. */
+  async take(): Promise<DailySample> {
+    const sample = await this.#now();
+    // A server that nobody uses takes samples, too: they are no reason for another copy of its database.
+    await this.#options.writer.run(() => void this.#keep.run(...valuesOf(sample)), { isQuiet: true });
+    return sample;
+  }
+
+  /** Each sampled day of the last `days`, today included as it stands now, the oldest first. */
+  async history(days: number): Promise<readonly (DailySample & { readonly transfers: DailyTransfers })[]> {
+    const today = await this.#now();
+    const first = today.day - days + 1;
+    // One more, from which the transfers of the first are counted.
+    const known = this.#since.all(first - 1).filter(({ day }) => day < today.day);
+    return [...known, today].flatMap((sample, index, all) =>
+      sample.day < first ? [] : [{ ...sample, transfers: transfersOf(sample, all[index - 1]) }],
+    );
+  }
+
+  async #now(): Promise<DailySample> {
+    const { statistics, clock, disk } = this.#options;
+    const { users, storage, transfers } = await statistics.count();
+    const nowMs = clock.nowMs();
+    return {
+      day: Math.floor(nowMs / DAY_MS),
+      sampledAtMs: nowMs,
+      users: users.total,
+      activeUsers: users.active,
+      files: storage.files,
+      folders: storage.folders,
+      usedBytes: storage.usedBytes,
+      versionsBytes: storage.versionsBytes,
+      trashBytes: storage.trashBytes,
+      contents: storage.blobs,
+      storedBytes: storage.blobBytes,
+      diskFreeBytes: disk.freeBytes(),
+      diskTotalBytes: disk.totalBytes(),
+      uploads: transfers.uploads,
+      uploadedBytes: transfers.uploadedBytes,
+      downloads: transfers.downloads,
+      downloadedBytes: transfers.downloadedBytes,
+    };
+  }
+}
+
+const NOT_KNOWN: DailyTransfers = { uploads: null, uploadedBytes: null, downloads: null, downloadedBytes: null };
+
+/** Counts begin anew with each month: a day is what was added since the sample of the day before. */
+function transfersOf(sample: DailySample, before: DailySample | undefined): DailyTransfers {
+  if (before?.day !== sample.day - 1) return NOT_KNOWN;
+  const isNewMonth = monthOf(before) !== monthOf(sample);
+  // An account that was erased took its counts along.
+  const since = (name: keyof DailyTransfers) => Math.max(0, sample[name] - (isNewMonth ? 0 : before[name]));
+  return {
+    uploads: since("uploads"),
+    uploadedBytes: since("uploadedBytes"),
+    downloads: since("downloads"),
+    downloadedBytes: since("downloadedBytes"),
+  };
+}
+
+function monthOf({ day }: DailySample): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 7);
+}
+
+/** In the order of {@link COLUMNS}. */
+function valuesOf(sample: DailySample): number[] {
+  const values: Readonly<Record<string, number>> = { ...sample };
+  return Object.keys(COLUMNS).map((name) => values[name] ?? 0);
+}

@@ -1,0 +1,49 @@
+/** What of the server's state wants an administrator's eye. Pure. */
+import { describeSize } from "../../../config/quantities.ts";
+import type { JobState } from "../../../jobs/scheduler.ts";
+import type { HealthProblem, ServerHealth } from "./types.ts";
+
+const DAY_MS = 86_400_000;
+/** A disk is nearly full with less room than both of these. */
+const FREE_PART_MIN = 0.05;
+const FREE_BYTES_MIN = 10 * 1024 ** 3;
+const CERTIFICATE_MS_MIN = 14 * DAY_MS;
+
+/** Worst first. */
+export function problemsOf(health: ServerHealth, jobs: readonly JobState[], nowMs: number): HealthProblem[] {
+  return [...errorsOf(health), ...warningsOf(health, jobs, nowMs)];
+}
+
+function* errorsOf({ notReady, database, openFindings, bucket }: ServerHealth): Generator<HealthProblem> {
+  if (notReady !== undefined && notReady !== database.fault) {
+    yield { severity: "error", about: "readiness", message: `The server takes no requests: ${notReady}` };
+  }
+  if (database.fault !== undefined) yield { severity: "error", about: "database", message: database.fault };
+  if (openFindings > 0) {
+    const message = `${openFindings} stored contents are damaged or missing. Restore them from a backup: larder heal.`;
+    yield { severity: "error", about: "findings", message };
+  }
+  if (bucket?.outage !== undefined) {
+    const message =
+      `${bucket.outage.problem} ${bucket.waiting === 1 ? "1 content lies" : `${bucket.waiting} contents lie`} on this disk alone. ` +
+      "Files that lie in the bucket alone can't be opened until it works again.";
+    yield { severity: "error", about: "bucket", message };
+  }
+}
+
+function* warningsOf(health: ServerHealth, jobs: readonly JobState[], nowMs: number): Generator<HealthProblem> {
+  const { disk, certificateEndsAtMs } = health;
+  if (disk.freeBytes < FREE_BYTES_MIN && disk.freeBytes < disk.totalBytes * FREE_PART_MIN) {
+    yield warning("disk", `Only ${describeSize(disk.freeBytes)} are free on the disk. Make room, or add a larger one.`);
+  }
+  for (const { name, lastError } of jobs) {
+    if (lastError !== null) yield warning("jobs", `The job ${name} failed: ${lastError}`);
+  }
+  if (certificateEndsAtMs !== undefined && certificateEndsAtMs - nowMs < CERTIFICATE_MS_MIN) {
+    yield warning("certificate", "The certificate ends within two weeks. Renew it; it is read again by itself.");
+  }
+}
+
+function warning(about: HealthProblem["about"], message: string): HealthProblem {
+  return { severity: "warning", about, message };
+}

@@ -1,0 +1,174 @@
+import type { LoadedConfig } from "../../../config/load.ts";
+import { environmentName, SETTINGS_BY_KEY } from "../../../config/settings.ts";
+import type { JobState } from "../../../jobs/scheduler.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import type { presentIntegrity } from "../../storage/integrity/present.ts";
+import { CATEGORIES, type Plan, WINDOW_SECONDS } from "../../accounts/plans/plans.ts";
+import type { DailyTransfers } from "./daily-samples.ts";
+import { problemsOf } from "./health.ts";
+import type { AccountRow, Counted, DailySample, ServerHealth } from "./types.ts";
+
+const DAY_MS = 86_400_000;
+
+/** An account as administrators see it. @param plan the one it is on */
+export function presentAccount(row: AccountRow, plan: Plan, hasTwoFactor: boolean) {
+  const { quotaBytes } = row;
+  return {
+    id: row.publicId,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    plan: row.plan,
+    quota: quotaBytes === null ? plan.quotaBytes : quotaBytes < 0 ? null : quotaBytes,
+    quotaOverride: quotaBytes !== null,
+    disabled: row.disabledAt !== null,
+    emailVerified: row.emailUnconfirmedSince === null,
+    createdAt: toTimestamp(row.createdAt),
+    lastActiveAt: timestampOrNull(row.lastActiveAt),
+    storage: { used: row.usedBytes, files: row.files, folders: row.folders },
+    devices: row.devices,
+    twoFactor: hasTwoFactor,
+  };
+}
+
+/** A job in GET /api/admin/stats and GET /api/admin/jobs. */
+export function presentJob(job: JobState) {
+  return {
+    name: job.name,
+    description: job.description,
+    schedule: job.schedule,
+    isRunning: job.isRunning,
+    lastStartedAt: timestampOrNull(job.lastStartedAtMs),
+    lastFinishedAt: timestampOrNull(job.lastFinishedAtMs),
+    lastResult: job.lastResult,
+    lastError: job.lastError,
+    nextRunAt: timestampOrNull(job.nextRunAtMs),
+  };
+}
+
+/** What stats tells beside what is counted. */
+export interface ServerState {
+  readonly diskFreeBytes: number;
+  readonly diskTotalBytes: number;
+  readonly jobs: readonly JobState[];
+  readonly integrity: ReturnType<typeof presentIntegrity>;
+  readonly version: string;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+}
+
+/** GET /api/admin/stats. */
+export function presentStats(counted: Counted, state: ServerState) {
+  const { diskFreeBytes, diskTotalBytes, jobs, integrity, version, startedAtMs, nowMs } = state;
+  return {
+    users: counted.users,
+    storage: { ...counted.storage, diskFreeBytes, diskTotalBytes },
+    transfers: counted.transfers,
+    uploadsUnderWay: counted.uploadsUnderWay,
+    queues: counted.queues,
+    requests: { period: "1h", ...counted.requests },
+    integrity,
+    jobs: jobs.map(presentJob),
+    version,
+    startedAt: toTimestamp(startedAtMs),
+    uptimeSeconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1000)),
+  };
+}
+
+/** A plan in GET /api/admin/plans. */
+export function presentPlan(plan: Plan, isDefault: boolean) {
+  return {
+    name: plan.name,
+    isDefault,
+    maxFileSize: plan.maxFileSizeBytes,
+    quota: plan.quotaBytes,
+    maxNodes: plan.maxNodes,
+    devices: plan.devices,
+    limits: Object.fromEntries(
+      CATEGORIES.map((category) => [
+        category,
+        { limit: plan.limits[category], windowSeconds: WINDOW_SECONDS[category] },
+      ]),
+    ),
+  };
+}
+
+/** What health tells beside the server's own state. */
+export interface HealthContext {
+  readonly queues: Readonly<Record<string, number>>;
+  readonly jobs: readonly JobState[];
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+}
+
+/** GET /api/admin/health. */
+export function presentHealth(health: ServerHealth, { queues, jobs, startedAtMs, nowMs }: HealthContext) {
+  const { notReady, disk, database, snapshots, certificateEndsAtMs, openFindings, bucket, versions, memoryBytes } =
+    health;
+  const problems = problemsOf(health, jobs, nowMs);
+  return {
+    status: problems[0]?.severity ?? ("ok" as const),
+    problems,
+    isReady: notReady === undefined,
+    notReadyReason: notReady ?? null,
+    disk,
+    database: { bytes: database.bytes, logBytes: database.logBytes, fault: database.fault ?? null },
+    snapshots: {
+      count: snapshots.count,
+      lastAt: timestampOrNull(snapshots.lastAtMs),
+      lastBytes: snapshots.lastBytes,
+    },
+    openFindings,
+    bucket:
+      bucket === undefined
+        ? null
+        : {
+            isUp: bucket.outage === undefined,
+            problem: bucket.outage?.problem ?? null,
+            since: timestampOrNull(bucket.outage?.sinceMs ?? null),
+            waiting: bucket.waiting,
+          },
+    failedJobs: jobs.flatMap(({ name, lastError, lastFinishedAtMs }) =>
+      lastError === null ? [] : [{ name, lastError, lastFinishedAt: timestampOrNull(lastFinishedAtMs) }],
+    ),
+    queues,
+    certificateEndsAt: timestampOrNull(certificateEndsAtMs ?? null),
+    versions,
+    memoryBytes,
+    startedAt: toTimestamp(startedAtMs),
+    uptimeSeconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1000)),
+  };
+}
+
+/** GET /api/admin/config. Secrets are shown as being set, or not. */
+export function presentConfig(loaded: Pick<LoadedConfig, "values" | "sources" | "file"> | undefined) {
+  const settings = [...SETTINGS_BY_KEY].map(([key, setting]) => {
+    const source = loaded?.sources.get(key) ?? "default";
+    return {
+      key,
+      value: setting.show(loaded?.values.get(key) ?? setting.default),
+      default: setting.show(setting.default),
+      isDefault: source === "default",
+      isSecret: setting.isSecret,
+      source,
+      environment: environmentName(key),
+      accepts: setting.kind.accepts,
+      help: setting.help,
+    };
+  });
+  return { file: loaded?.file ?? null, settings };
+}
+
+/** The days of GET /api/admin/stats/history. */
+export function presentHistory(samples: readonly (DailySample & { readonly transfers: DailyTransfers })[]) {
+  return samples.map(({ day, sampledAtMs, transfers, ...sums }) => ({
+    ...sums,
+    ...transfers,
+    date: new Date(day * DAY_MS).toISOString().slice(0, 10),
+    sampledAt: toTimestamp(sampledAtMs),
+  }));
+}
+
+function timestampOrNull(ms: number | null): string | null {
+  return ms === null ? null : toTimestamp(ms);
+}

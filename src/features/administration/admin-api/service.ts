@@ -1,0 +1,102 @@
+import type { Reader } from "../../../db/reader.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { AuthService } from "../../accounts/auth/service.ts";
+import { changeAccount, unknownAccount } from "../../accounts/users/change-account.ts";
+import type { KeyEnder } from "../../accounts/users/change-profile.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import type { NewUser, User, UserChanges } from "../../accounts/users/types.ts";
+import { accountOf, accountPage } from "./queries.ts";
+import type { AccountQuery, AccountRow } from "./types.ts";
+
+/** What {@link AccountAdministration} works with. */
+export interface AccountAdministrationOptions {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly users: UserService;
+  readonly auth: AuthService;
+  readonly events: Events;
+  /** Ends an account for good. @throws AppError last_admin */
+  readonly eraseAccount: (user: User, check: Check) => Promise<void>;
+  readonly apiKeys: KeyEnder;
+}
+
+/** Runs first in the transaction of what is asked; what it throws undoes it. */
+export type Check = (tx: Transaction) => unknown;
+
+/**
+ * What administrators do with accounts. Everything takes effect on the next request of whom it concerns (D57), and the
+ * last enabled administrator stays one. Nothing here shows what is in an account.
+ */
+export class AccountAdministration {
+  readonly #options: AccountAdministrationOptions;
+
+  constructor(options: AccountAdministrationOptions) {
+    this.#options = options;
+  }
+
+  /** A page of the accounts, and how many fit the filter. */
+  async list(query: AccountQuery): Promise<{ accounts: readonly AccountRow[]; total: number }> {
+    const [accounts, [total = 0]] = await this.#options.reader.read(accountPage(query));
+    return { accounts, total };
+  }
+
+  /** One account as the list shows it. @throws AppError not_found */
+  async read(publicId: string): Promise<AccountRow> {
+    const [[found]] = await this.#options.reader.read([accountOf(publicId)]);
+    if (found === undefined) throw unknownAccount();
+    return found;
+  }
+
+  /** An account that is not erased. @throws AppError not_found */
+  get(publicId: string): User {
+    const user = this.#options.users.findByPublicId(publicId);
+    if (user === undefined || user.email === "") throw unknownAccount();
+    return user;
+  }
+
+  /** Makes an account; durable on return. @throws AppError invalid_field | email_taken | overloaded */
+  async add(input: NewUser, check?: Check): Promise<User> {
+    return this.#options.users.add({ ...input, isByAdministrator: true }, check);
+  }
+
+  /**
+   * Changes an account; durable on return. See {@link changeAccount}.
+   * @param endKeys with a new password: API keys end too
+   * @throws AppError not_found | invalid_field | email_taken | last_admin | overloaded
+   */
+  async change(publicId: string, changes: UserChanges, endKeys: boolean, check?: Check): Promise<User> {
+    const { apiKeys } = this.#options;
+    const within = (tx: Transaction, { id }: User) => void (endKeys && apiKeys.revokeAll(tx, id));
+    return changeAccount(this.#options, this.get(publicId).id, changes, within, check);
+  }
+
+  /** Erases an account with all its files. @returns whom @throws AppError not_found | last_admin */
+  async erase(publicId: string, check: Check): Promise<User> {
+    const user = this.get(publicId);
+    await this.#options.eraseAccount(user, check);
+    return user;
+  }
+
+  /** Ends all sessions of an account, phones included; durable on return. API keys stay. @throws AppError not_found */
+  async endSessions(publicId: string, check: Check): Promise<void> {
+    const { id } = this.get(publicId);
+    await this.#options.writer.run((tx) => {
+      check(tx);
+      this.#options.auth.endSessions(tx, id);
+    });
+  }
+
+  /**
+   * Whether the account is the caller's own. What is done there with the rights of an administrator would be a way around
+   * the settings of the account; it is refused.
+   * @param changes what would be done to it
+   * @throws AppError role; last_admin where it would leave no administrator
+   */
+  refuseOwn(caller: User, publicId: string, changes: UserChanges): void {
+    if (caller.publicId !== publicId) return;
+    this.#options.users.checkLastAdmin(caller, changes);
+    throw new AppError("role", "This is your own account. Change it in its settings, or ask another administrator.");
+  }
+}

@@ -1,0 +1,97 @@
+import { type Read, type Reader, rows } from "../../../db/reader.ts";
+import { invariant } from "../../../lib/invariant.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { periodOf } from "../../accounts/plans/transfers.ts";
+import { accountCounts, blobSums, requestSums, storageSums, transferSums, uploadsUnderWay } from "./queries.ts";
+import type { Counted } from "./types.ts";
+
+/** What {@link Statistics} works with. */
+export interface StatisticsOptions {
+  readonly reader: Reader;
+  readonly clock: Clock;
+  /** Statements that count what waits to leave, each in a column `waiting`, by the name it is shown under. */
+  readonly queues: Readonly<Record<string, string>>;
+}
+
+const HOUR_MS = 3_600_000;
+const ACTIVE_MS = 30 * 24 * HOUR_MS;
+/** Sums that took longer than this are kept, */
+const QUICK_MS = 20;
+/** so many times as long as they took, */
+const KEPT_TIMES = 50;
+/** and never longer than this. */
+const KEPT_MS_MAX = 60_000;
+
+interface Kept {
+  readonly counted: Counted;
+  /** By the clock that only goes on. */
+  readonly untilMs: number;
+}
+
+/**
+ * The numbers of GET /api/admin/stats that have to be summed up. The reading thread does it, so that nobody waits; and
+ * what takes long is kept for a while, so that asking again and again costs a fiftieth of its time at most.
+ */
+export class Statistics {
+  readonly #options: StatisticsOptions;
+  #kept: Kept | undefined;
+  #counting: Promise<Counted> | undefined;
+
+  constructor(options: StatisticsOptions) {
+    this.#options = options;
+  }
+
+  /** Up to date in a small server; up to a minute old in one of millions of files. */
+  async count(): Promise<Counted> {
+    if (this.#kept !== undefined && performance.now() < this.#kept.untilMs) return this.#kept.counted;
+    this.#counting ??= this.#countAnew().finally(() => {
+      this.#counting = undefined;
+    });
+    return this.#counting;
+  }
+
+  async #countAnew(): Promise<Counted> {
+    const { reader, clock, queues } = this.#options;
+    const nowMs = clock.nowMs();
+    const period = periodOf(nowMs);
+    const waits = Object.entries(queues).map(([name, sql]) => [name, rows<{ waiting: number }>(sql)] as const);
+    // What starting the thread takes is no reason to keep anything.
+    await reader.read([uploadsUnderWay()]);
+    const startedMs = performance.now();
+    const [users, storage, blobs, transfers, requests, uploads] = await reader.read([
+      accountCounts(nowMs - ACTIVE_MS),
+      storageSums(),
+      blobSums(),
+      transferSums(period),
+      requestSums(nowMs - HOUR_MS),
+      uploadsUnderWay(),
+    ]);
+    const waiting: readonly (readonly { waiting: number }[])[] = await reader.read<
+      Read<readonly { waiting: number }[]>[]
+    >(waits.map(([, read]) => read));
+    const tookMs = performance.now() - startedMs;
+    const of = only(users);
+    const counted: Counted = {
+      users: {
+        total: of["total"] ?? 0,
+        active: of["active"] ?? 0,
+        disabled: of["disabled"] ?? 0,
+        byPlan: { free: of["free"] ?? 0, pro: of["pro"] ?? 0, enterprise: of["enterprise"] ?? 0 },
+        byRole: { admin: of["role_admin"] ?? 0, user: of["role_user"] ?? 0, viewer: of["role_viewer"] ?? 0 },
+      },
+      storage: { ...only(storage), ...only(blobs) },
+      transfers: { period, ...only(transfers) },
+      uploadsUnderWay: only(uploads).waiting,
+      queues: Object.fromEntries(waits.map(([name], index) => [name, waiting[index]?.[0]?.waiting ?? 0])),
+      requests: only(requests),
+    };
+    const keptMs = tookMs < QUICK_MS ? 0 : Math.min(tookMs * KEPT_TIMES, KEPT_MS_MAX);
+    this.#kept = { counted, untilMs: performance.now() + keptMs };
+    return counted;
+  }
+}
+
+function only<Row>([row]: readonly Row[]): Row {
+  invariant(row !== undefined, "a sum is one row");
+  return row;
+}

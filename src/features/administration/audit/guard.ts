@@ -1,0 +1,191 @@
+/**
+ * The log's place around every request: when the answer is known, what the table of actions names is written. Around the
+ * application rather than among its hooks, so that it sees the status of every answer, refusals included, and costs what
+ * is not audited no more than a look at the method.
+ */
+import { type AuditNote, auditNoteOf } from "../../../http/audit-note.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import type { Log } from "../../../lib/log.ts";
+import { identityOf } from "../../accounts/auth/guard.ts";
+import type { Principal } from "../../accounts/auth/principal.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { type AuditedAction, auditedAction, mayAuditRead } from "./actions.ts";
+import type { AuditLog } from "./service.ts";
+import type { AuditEntry, AuditFiles, AuditPerson, AuditVia } from "./types.ts";
+
+/** What the log's guard works with. */
+export interface AuditGuardOptions {
+  readonly audit: AuditLog;
+  readonly log: Log;
+  readonly files: AuditFiles;
+  readonly users: {
+    findByEmail(email: string): User | undefined;
+    findByPublicId(publicId: string): User | undefined;
+  };
+}
+
+/** Refusals that are worth a row: somebody tried what is not theirs. Malformed requests and unknown ids are not. */
+const REFUSED = new Set([
+  "bad_credentials",
+  "invalid_code",
+  "invalid_token",
+  "revoked_token",
+  "role",
+  "scope",
+  "csrf",
+  "account_disabled",
+  "device_limit",
+  "signup_closed",
+  "last_admin",
+  "share_permission",
+]);
+
+/** Of a refresh token alone; elsewhere anybody could fill the log by requests without any. */
+const REFUSED_TOKENS = new Set(["invalid_token", "revoked_token"]);
+
+/**
+ * See the head of this file.
+ * @returns a function that is given every request and the answer under way, and gives the answer to be sent
+ */
+export function auditGuard(options: AuditGuardOptions) {
+  const { files } = options;
+  return (request: Request, answer: Response | Promise<Response>): Response | Promise<Response> => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (isRead && !mayAuditRead(request.url, files)) return answer;
+    return answer instanceof Promise
+      ? answer.then((response) => afterAnswer(options, request, response))
+      : afterAnswer(options, request, answer);
+  };
+}
+
+/** @returns the answer, once what it tells of is in the log as durably as it should be */
+function afterAnswer(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
+  const note = auditNoteOf(request);
+  const found = auditedAction(request.method, exchangeOf(request).path, options.files);
+  // What a handler names is what was done, whatever its path stands for.
+  const audited = note.action === undefined ? found : { ...explicit(note.action), ...found, kind: "security" as const };
+  if (audited === undefined) return response;
+  const { status } = response;
+  if (status < 400 && note.isNotDone === true) return response;
+  if (status < 400) return audited.kind === "refusals" ? response : whenDone(options, request, response, audited, note);
+  const outcome = outcomeOf(status, note.reason, audited);
+  if (outcome !== undefined) options.audit.note({ ...entryOf(options, request, audited, note), ...outcome });
+  return response;
+}
+
+async function whenDone(
+  options: AuditGuardOptions,
+  request: Request,
+  response: Response,
+  audited: AuditedAction,
+  note: AuditNote,
+): Promise<Response> {
+  try {
+    const told =
+      request.method === "GET" ? { userId: note.userId, madeId: undefined } : await readAnswer(response, note);
+    const entry = { ...entryOf(options, request, audited, note, told), outcome: "done" as const };
+    if (audited.kind === "behind") options.audit.note(entry);
+    else await options.audit.record(entry);
+  } catch (error) {
+    // What was asked for is done, and its answer must say so; that nobody can read of it is the operator's to know.
+    options.log.error("The audit log could not be written.", { action: audited.action, error });
+  }
+  return response;
+}
+
+function outcomeOf(status: number, reason: string | undefined, audited: AuditedAction) {
+  if (status >= 500) return status === 500 ? { outcome: "failed" as const, reason } : undefined;
+  if (status === 429) return audited.isGuess ? { outcome: "refused" as const, reason } : undefined;
+  // A refusal that was made into a page has no reason here.
+  const isPage = reason === undefined && (status === 401 || status === 403) && audited.isGuess;
+  if (isPage) return { outcome: "refused" as const, reason };
+  if (reason === undefined || !REFUSED.has(reason)) return undefined;
+  if (REFUSED_TOKENS.has(reason) && audited.action !== "device.refresh") return undefined;
+  return { outcome: "refused" as const, reason };
+}
+
+/** Whom and what an answer names: who signed in, what was made. */
+interface Told {
+  readonly userId: string | undefined;
+  readonly madeId: string | undefined;
+}
+
+/** Answers to changes are looked at where they are JSON, which is small; nothing but ids is taken out of them. */
+async function readAnswer(response: Response, note: AuditNote): Promise<Told> {
+  const nothing = { userId: note.userId, madeId: undefined };
+  if (!/^application\/json(;|$)/.test(response.headers.get("content-type") ?? "")) return nothing;
+  const body: unknown = await response.clone().json();
+  if (typeof body !== "object" || body === null) return nothing;
+  return {
+    userId: note.userId ?? ("user" in body ? idOf(body.user) : undefined),
+    madeId: response.status === 201 && "data" in body ? idOf(body.data) : undefined,
+  };
+}
+
+function idOf(value: unknown): string | undefined {
+  const isRecord = typeof value === "object" && value !== null && "id" in value;
+  return isRecord && typeof value.id === "string" ? value.id : undefined;
+}
+
+function entryOf(
+  options: AuditGuardOptions,
+  request: Request,
+  audited: AuditedAction,
+  note: AuditNote,
+  told?: Told,
+): Omit<AuditEntry, "outcome"> {
+  const { users } = options;
+  const { principal } = identityOf(request);
+  const signedIn = told?.userId === undefined ? undefined : users.findByPublicId(told.userId);
+  const given = note.email === undefined ? undefined : users.findByEmail(note.email);
+  // Whoever was let in by an e-mail is the account of that name; whoever was not may be anybody.
+  const user =
+    personOf(principal?.user ?? signedIn ?? (told === undefined ? undefined : given)) ?? unknownPerson(note.email);
+  const subjectId = note.subjectId ?? audited.subjectId;
+  const subject =
+    subjectId === undefined
+      ? (personOf(principal?.user ?? signedIn ?? given) ?? undefined)
+      : (personOf(users.findByPublicId(subjectId)) ?? { id: subjectId, email: undefined });
+  const targetId = told?.madeId ?? audited.target?.id;
+  const target =
+    note.target ??
+    (audited.target === undefined || targetId === undefined
+      ? undefined
+      : { type: audited.target.type, id: decoded(targetId) });
+  return {
+    action: note.action ?? audited.action,
+    user,
+    ...credentialOf(principal),
+    subject,
+    target,
+    clientAddress: exchangeOf(request).clientAddress,
+    userAgent: request.headers.get("user-agent") ?? undefined,
+    details: note.details,
+  };
+}
+
+function credentialOf(principal: Principal | undefined): { via: AuditVia; viaName?: string | undefined } {
+  if (principal === undefined) return { via: "none" };
+  if (principal.key !== undefined) return { via: "key", viaName: principal.key.publicId };
+  return { via: principal.session.kind, viaName: principal.device?.name };
+}
+
+function personOf(user: User | undefined): AuditPerson | undefined {
+  return user && { id: user.publicId, email: user.email || undefined };
+}
+
+function unknownPerson(email: string | undefined): AuditPerson | undefined {
+  return email === undefined ? undefined : { id: undefined, email };
+}
+
+function explicit(action: string): AuditedAction {
+  return { action, target: undefined, subjectId: undefined, kind: "security", isGuess: true };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment; // a percent sign that encodes nothing is told as it came
+  }
+}

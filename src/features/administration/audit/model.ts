@@ -1,0 +1,55 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { ref } from "../../../http/documented.ts";
+import { Timestamp } from "../../../http/fields.ts";
+import { AUDIT_OUTCOMES, AUDIT_VIAS } from "./types.ts";
+
+const TextOrNone = t.Union([t.String(), t.Null()]);
+const Person = t.Union([t.Object({ id: TextOrNone, email: TextOrNone }), t.Null()]);
+const Via = t.Object({ kind: t.String({ enum: [...AUDIT_VIAS] }), name: TextOrNone });
+const Target = t.Union([t.Object({ type: t.String(), id: TextOrNone }), t.Null()]);
+
+const WHAT = {
+  id: t.String(),
+  at: Timestamp,
+  action: t.String({ examples: ["sign_in", "user.change"] }),
+  outcome: t.String({ enum: [...AUDIT_OUTCOMES] }),
+  reason: t.Union([t.String(), t.Null()], { description: "Why not: the reason that was answered" }),
+  target: Target,
+  clientAddress: TextOrNone,
+  userAgent: TextOrNone,
+  times: Type.Integer({ minimum: 1, description: "Refusals that repeat within a minute share an entry" }),
+};
+
+/** An entry of GET /api/admin/audit. */
+export const AuditRecord = t.Object({
+  ...WHAT,
+  user: Person,
+  via: Via,
+  account: Person,
+  details: t.Object({}, { additionalProperties: true }),
+});
+
+/** An entry of GET /api/users/activity. */
+export const ActivityRecord = t.Object({
+  ...WHAT,
+  by: t.String({
+    enum: ["you", "administrator", "guest", "unknown"],
+    description: "guest: somebody with whom it is shared",
+  }),
+  via: Via,
+});
+
+/** GET /api/admin/audit */
+export const AuditPageRecord = {
+  type: "object",
+  required: ["entries", "pagination"],
+  properties: { entries: t.Array(AuditRecord), pagination: ref("Pagination") },
+};
+
+/** GET /api/users/activity */
+export const ActivityPageRecord = {
+  type: "object",
+  required: ["activity", "pagination"],
+  properties: { activity: t.Array(ActivityRecord), pagination: ref("Pagination") },
+};

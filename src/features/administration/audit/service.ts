@@ -1,0 +1,129 @@
+import type { Db } from "../../../db/open.ts";
+import type { Reader } from "../../../db/reader.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { WriteBehind } from "../../../jobs/write-behind.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import { BehindEntries, GATHER_MS, type WaitingEntry } from "./behind.ts";
+import { auditBefore, auditPage, auditWrites } from "./queries.ts";
+import type { AuditEntry, AuditFilter, AuditRow } from "./types.ts";
+
+/** What {@link AuditLog} works with. */
+export interface AuditLogOptions {
+  readonly db: Db;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long rows are kept. */
+  readonly keepMs: number;
+}
+
+const EXPORT_ROWS = 500;
+const SWEEP_ROWS = 1_000;
+const SWEEP_REST_MS = 5;
+
+/**
+ * Who did what, from where, and when. Three ways in: {@link write} within the deed that it tells of, {@link record} before
+ * the answer to it, and {@link note} for what may be lost with the last second in a crash.
+ */
+export class AuditLog {
+  readonly #options: AuditLogOptions;
+  readonly #writes: ReturnType<typeof auditWrites>;
+  readonly #behind: BehindEntries;
+  readonly #writeBehind: WriteBehind<WaitingEntry[]>;
+  #gathering: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: AuditLogOptions) {
+    this.#options = options;
+    const { clock, writer, log } = options;
+    const writes = auditWrites(options.db.sqlite);
+    const behind = new BehindEntries(clock);
+    this.#writes = writes;
+    this.#behind = behind;
+    this.#writeBehind = new WriteBehind({
+      writer,
+      log,
+      what: "audit log",
+      take: () => behind.take(),
+      isWaiting: () => behind.isReady,
+      write: (taken) => {
+        for (const { entry, atMs } of taken) writes.insert(entry, atMs);
+      },
+      giveBack: (taken) => behind.giveBack(taken),
+    });
+  }
+
+  /** Writes an entry in the caller's deed: as durable as what it tells of. */
+  write(_tx: Transaction, entry: AuditEntry): void {
+    this.#writes.insert(entry, this.#options.clock.nowMs());
+  }
+
+  /** Writes an entry; durable on return. @throws AppError disk_full | database_busy | database_error */
+  async record(entry: AuditEntry): Promise<void> {
+    await this.#options.writer.run((tx) => this.write(tx, entry));
+  }
+
+  /** Writes an entry within a second; repetitions within a minute share a row. */
+  note(entry: AuditEntry): void {
+    if (this.#behind.add(entry)) this.#writeBehind.note();
+    this.#gather();
+  }
+
+  /** A page of the log, newest first. */
+  async page(
+    filter: AuditFilter,
+    page: number,
+    limit: number,
+  ): Promise<{ entries: readonly AuditRow[]; total: number }> {
+    const [entries, [total = 0]] = await this.#options.reader.read(auditPage(filter, limit, (page - 1) * limit));
+    return { entries, total };
+  }
+
+  /** The whole log, newest first, piece by piece; what is written meanwhile is not in it. */
+  async *pieces(filter: AuditFilter): AsyncGenerator<readonly AuditRow[]> {
+    let beforeId = Number.MAX_SAFE_INTEGER;
+    for (;;) {
+      const [piece] = await this.#options.reader.read([auditBefore(filter, beforeId, EXPORT_ROWS)]);
+      if (piece.length > 0) yield piece;
+      const last = piece.at(-1);
+      if (last === undefined || piece.length < EXPORT_ROWS) return;
+      beforeId = last.id;
+    }
+  }
+
+  /** Deletes what is older than the retention. @returns how many rows */
+  async sweep(signal: AbortSignal): Promise<number> {
+    const { writer, clock, keepMs } = this.#options;
+    await writer.run(() => this.#writes.setKeep(keepMs));
+    let removed = 0;
+    while (!signal.aborted) {
+      const some = await writer.run(() => this.#writes.sweep(clock.nowMs() - keepMs, SWEEP_ROWS));
+      removed += some;
+      if (some < SWEEP_ROWS) break;
+      await Bun.sleep(SWEEP_REST_MS);
+    }
+    return removed;
+  }
+
+  /** Writes what waits; at shutdown. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#gathering);
+    this.#behind.close(true);
+    if (this.#behind.isReady) this.#writeBehind.note();
+    await this.#writeBehind.flush();
+  }
+
+  /** Looks after what is gathered when its minute is over. */
+  #gather(): void {
+    if (this.#gathering !== undefined) return;
+    this.#gathering = setTimeout(() => {
+      this.#gathering = undefined;
+      this.#behind.close();
+      if (this.#behind.isReady) this.#writeBehind.note();
+      if (this.#behind.isGathering) this.#gather();
+    }, GATHER_MS);
+    // Gathering alone keeps no process alive: the shutdown writes it.
+    this.#gathering.unref();
+  }
+}

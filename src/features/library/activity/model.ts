@@ -1,0 +1,34 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { ref } from "../../../http/documented.ts";
+import { Timestamp } from "../../../http/fields.ts";
+import { ACTIVITY_KINDS } from "./types.ts";
+
+const Named = t.Union([t.Object({ id: t.String(), name: t.String() }), t.Null()]);
+const Place = t.Object({
+  name: t.String(),
+  folder: t.Union([t.String(), t.Null()], { description: "null where that folder is gone" }),
+});
+
+const NodeActivityRecord = t.Object({
+  kind: t.String({
+    enum: [...ACTIVITY_KINDS],
+    description:
+      "content: it got another content; shared: a share that it still has was made; downloaded: only where the operator " +
+      "has downloads noted (audit.files)",
+  }),
+  at: Timestamp,
+  by: Named,
+  device: Named,
+  from: t.Optional(Place),
+  to: t.Optional(Place),
+  version: t.Optional(Type.Integer({ minimum: 1 })),
+  share: t.Optional(t.String({ enum: ["public", "link", "upload", "account"] })),
+});
+
+/** GET /api/files/{id}/activity */
+export const NodeActivityPageRecord = {
+  type: "object",
+  required: ["activity", "pagination"],
+  properties: { activity: t.Array(NodeActivityRecord), pagination: ref("Pagination") },
+};

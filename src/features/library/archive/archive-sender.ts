@@ -1,0 +1,147 @@
+/**
+ * Answers a request with an archive: conditions, one range, headers (RFC 9110 §13, §14), and counts it as a download.
+ *
+ * Bun 1.4 sends whatever is made while it is sent in chunks and drops the Content-Length it was given
+ * (https://github.com/oven-sh/bun/issues/10507). HEAD tells the length nevertheless, ranges tell it in Content-Range, and
+ * what is small is put together first and sent as one.
+ */
+import { AppError } from "../../../errors.ts";
+import { evaluateConditions } from "../../../http/conditional.ts";
+import { contentDisposition } from "../../../http/content-disposition.ts";
+import { headResponse } from "../../../http/head-response.ts";
+import { type ByteRange, contentRange, parseRange } from "../../../http/range.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { TransferCounters } from "../../accounts/plans/transfers.ts";
+import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.ts";
+import type { ArchivePlan } from "./types.ts";
+
+/** What {@link ArchiveSender} works with. */
+export interface ArchiveSenderOptions {
+  readonly transfers: TransferCounters;
+  readonly downloads: DownloadLedger;
+  readonly clock: Clock;
+}
+
+/** One request for an archive. */
+export interface ArchiveRequest {
+  readonly request: Request;
+  /** The answer's headers so far; taken over into the answer. */
+  readonly set: { headers: Record<string, string | number> };
+  /** Who counts as the same caller: a user or an address. */
+  readonly callerKey: string;
+  /** Counts the request as a download after all, where it began as a further range. @throws AppError rate_limited */
+  readonly countWhole: () => void;
+  /** Called where bytes are sent, whole or in part; not for HEAD and 304. Must not throw. */
+  readonly onContentSent?: () => void;
+  /** Headers beside those of any archive. */
+  readonly extraHeaders?: Readonly<Record<string, string>>;
+  readonly cacheControl?: string;
+}
+
+/** Up to this size an answer is put together in memory, and its length told. */
+const IN_MEMORY_BYTES_MAX = 4 * 1024 * 1024;
+
+const MEDIA_TYPE = "application/zip";
+/** Whoever may see the files today may not tomorrow: every use asks again, and gets 304. */
+const DEFAULT_CACHE_CONTROL = "private, no-cache";
+
+/** See the head of this file. */
+export class ArchiveSender {
+  readonly #options: ArchiveSenderOptions;
+
+  constructor(options: ArchiveSenderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer to a GET or HEAD, or to a POST that asks for a selection; of the last the whole is sent, for a range means
+   * something for GET alone. Several ranges at once get the whole, too.
+   * @throws AppError precondition_failed | range_not_satisfiable; content_missing | content_damaged where that shows
+   *   before the first byte
+   */
+  async send(plan: ArchivePlan, asked: ArchiveRequest): Promise<Response> {
+    const { request } = asked;
+    const condition = evaluateConditions(request.headers, request.method, plan);
+    if (condition === "preconditionFailed") {
+      const message = "The archive is not the one the request asks for: its files have changed. Fetch it anew.";
+      throw new AppError("precondition_failed", message, { etag: plan.etag });
+    }
+    const headers = commonHeaders(plan, asked);
+    if (condition === "notModified") {
+      asked.set.headers = {};
+      return new Response(null, { status: 304, headers });
+    }
+    const range = rangeOf(plan, request, condition === "ignoreRange");
+    Object.assign(headers, contentHeaders(plan, range?.length ?? plan.sizeBytes));
+    if (request.method === "HEAD") {
+      asked.set.headers = {};
+      return headResponse(headers, plan.sizeBytes);
+    }
+    if (range === undefined) asked.countWhole();
+    else headers["content-range"] = contentRange(range, plan.sizeBytes);
+    const sent = range ?? { offset: 0, length: plan.sizeBytes };
+    const body = await bodyOf(plan, sent);
+    asked.set.headers = {};
+    this.#count(plan, asked.callerKey, range);
+    asked.onContentSent?.();
+    return new Response(body, { status: range === undefined ? 200 : 206, headers });
+  }
+
+  /** As a file's: a whole archive counts each time, ranges once per caller, archive and hour; its files not at all. */
+  #count(plan: ArchivePlan, callerKey: string, range: ByteRange | undefined): void {
+    const { transfers, downloads, clock } = this.#options;
+    const step = downloads.begin(callerKey, plan.etag, range !== undefined, clock.nowMs());
+    transfers.noteDownload(plan.accountId, range?.length ?? plan.sizeBytes, step === "counts" ? 1 : 0);
+  }
+}
+
+/** The one range to send; undefined for the whole. @throws AppError range_not_satisfiable */
+function rangeOf(plan: ArchivePlan, request: Request, isIgnored: boolean): ByteRange | undefined {
+  if (request.method !== "GET" || isIgnored) return undefined;
+  const range = parseRange(request.headers.get("range"), plan.sizeBytes);
+  if (range.kind === "unsatisfiable") {
+    throw new AppError(
+      "range_not_satisfiable",
+      `The archive has ${plan.sizeBytes} bytes, and the range asked for lies beyond. Ask for a range within.`,
+      { sizeBytes: plan.sizeBytes },
+    );
+  }
+  return range.kind === "ranges" && range.ranges.length === 1 ? range.ranges[0] : undefined;
+}
+
+async function bodyOf(plan: ArchivePlan, { offset, length }: ByteRange) {
+  if (length > IN_MEMORY_BYTES_MAX) return plan.stream(offset, offset + length);
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for await (const piece of plan.pieces(offset, offset + length)) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** What 200, 206 and 304 have in common (RFC 9110 §15.4.5). */
+function commonHeaders(plan: ArchivePlan, { set, extraHeaders, cacheControl }: ArchiveRequest): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name in set.headers) headers[name] = String(set.headers[name]);
+  const vary = headers["vary"];
+  return {
+    ...headers,
+    "cache-control": cacheControl ?? DEFAULT_CACHE_CONTROL,
+    etag: plan.etag,
+    "last-modified": new Date(plan.lastModifiedMs).toUTCString(),
+    vary: vary === undefined ? "Authorization, Cookie" : `${vary}, Authorization, Cookie`,
+    ...extraHeaders,
+  };
+}
+
+function contentHeaders(plan: ArchivePlan, lengthBytes: number): Record<string, string> {
+  return {
+    "content-type": MEDIA_TYPE,
+    "content-length": String(lengthBytes),
+    "content-disposition": contentDisposition(plan.fileName, false),
+    "accept-ranges": "bytes",
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; sandbox",
+  };
+}

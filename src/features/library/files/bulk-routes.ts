@@ -1,0 +1,137 @@
+import { Elysia } from "elysia";
+import type { AppError } from "../../../errors.ts";
+import { documented } from "../../../http/documented.ts";
+import { ok } from "../../../http/envelope.ts";
+import { errorItem } from "../../../http/error-response.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { normalizePath } from "../../../lib/path.ts";
+import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
+import { keyedRequest } from "../idempotency/service.ts";
+import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
+import { CopiedRecord, CopyBody, MoveBody, MovedRecord } from "./model.ts";
+import { presentItem } from "./present.ts";
+import type { BulkOutcome, Destination, FileBulkService } from "./bulk.ts";
+
+/** What the routes that take many files and folders work with. */
+export interface FileBulkRoutesOptions {
+  readonly bulk: FileBulkService;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly hasThumbnail: (file: FileNode) => boolean;
+}
+
+/** POST /api/files/move and copy (api.md, Files; contract §4). */
+export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOptions) {
+  const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+
+  return new Elysia({ name: "file-bulk-routes", prefix: "/api/files" })
+    .use(guard)
+    .post(
+      "/move",
+      async ({ principal, body, request }) => {
+        const outcomes = await bulk.move(principal.user, body.fileIds, readDestination(body));
+        const { done, failed } = presentOutcomes(outcomes, (node) => presentItem(node, contextOf(request)));
+        return ok({ moved: done, failed });
+      },
+      {
+        ...takesJson("writer", MoveBody),
+        ...documented({
+          takesJson: true,
+          tag: "Files",
+          summary: "Move files and folders",
+          description:
+            "Each by itself; the call fails where every item failed. Inside one account: between accounts copy, then delete.",
+          access: "writer",
+          data: MovedRecord,
+          errors: [
+            "invalid_path",
+            "path_too_long",
+            "invalid_request",
+            "not_a_folder",
+            "not_found",
+            "name_taken",
+            "quota_exceeded",
+            "share_permission",
+          ],
+        }),
+      },
+    )
+    .post(
+      "/copy",
+      async ({ principal, body, request, set }) => {
+        const { user } = principal;
+        const destination = readDestination(body);
+        const { onConflict = "rename", preserveMetadata = true } = body;
+        const key = request.headers.get("idempotency-key");
+        const outcomes = await bulk.copy(
+          user,
+          body.fileIds,
+          destination,
+          { onConflict, preserveMetadata },
+          keyedRequest(user.id, key, [
+            "copy",
+            body.fileIds,
+            destination.path,
+            onConflict,
+            preserveMetadata,
+            ...(destination.share === undefined ? [] : [destination.share]),
+          ]),
+        );
+        const { done, failed } = presentOutcomes(outcomes, (node, sourceId) => ({
+          sourceId,
+          ...presentItem(node, contextOf(request)),
+        }));
+        set.status = 201;
+        return ok({ copied: done, failed });
+      },
+      {
+        ...takesJson("writer", CopyBody),
+        ...documented({
+          takesJson: true,
+          tag: "Files",
+          summary: "Copy files and folders",
+          description:
+            "Content is shared, no byte is written. A copy is never public. Of what others share with you it makes " +
+            "files of your own, which count for you.",
+          access: "writer",
+          status: 201,
+          headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
+          data: CopiedRecord,
+          errors: [
+            "invalid_path",
+            "path_too_long",
+            "not_a_folder",
+            "not_found",
+            "name_taken",
+            "quota_exceeded",
+            "disk_full",
+            "overloaded",
+            "idempotency_key",
+            "share_permission",
+          ],
+        }),
+      },
+    );
+}
+
+function readDestination(body: { destinationFolder: string; share?: string }): Destination {
+  return { path: normalizePath(body.destinationFolder, "destinationFolder"), share: body.share };
+}
+
+/**
+ * The two lists of a bulk answer (contract §1).
+ * @throws the first item's error where every item failed
+ */
+function presentOutcomes<T>(outcomes: readonly BulkOutcome<TreeNode>[], present: (node: TreeNode, id: string) => T) {
+  const done: T[] = [];
+  const failed: { id: string; error: ReturnType<typeof errorItem> }[] = [];
+  let firstError: AppError | undefined;
+  for (const outcome of outcomes) {
+    if ("done" in outcome) done.push(present(outcome.done, outcome.id));
+    else {
+      firstError ??= outcome.error;
+      failed.push({ id: outcome.id, error: errorItem(outcome.error) });
+    }
+  }
+  if (done.length === 0 && firstError !== undefined) throw firstError;
+  return { done, failed };
+}

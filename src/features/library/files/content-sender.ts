@@ -1,0 +1,169 @@
+/** Sends a file's content or its thumbnail, and counts it as a download where it is one (contract §4). */
+import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
+import type { DerivedStore } from "../../../blobs/derived.ts";
+import { streamWhenTaken } from "../../../blobs/remote.ts";
+import { AppError } from "../../../errors.ts";
+import { type Query, readBoolean } from "../../../http/fields.ts";
+import { type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
+import type { TransferCounters } from "../../accounts/plans/transfers.ts";
+import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.ts";
+import type { ThumbnailService } from "../../media/thumbnails/service.ts";
+import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+
+/** What {@link ContentSender} works with. */
+export interface ContentSenderOptions {
+  readonly blobs: BlobStore;
+  readonly thumbnails: Pick<ThumbnailService, "get">;
+  readonly derived: Pick<DerivedStore, "read">;
+  readonly access: AccessCounters;
+  readonly transfers: TransferCounters;
+  readonly downloads: DownloadLedger;
+  readonly clock: Clock;
+  /** Called for each download that counts. Must not throw. */
+  readonly onCounted?: (file: FileNode) => void;
+}
+
+/** One request for a content. */
+export interface ContentRequest {
+  readonly request: Request;
+  /** The answer's headers so far. They are taken over into the answer, because merging them in costs it its short way out. */
+  readonly set: { headers: Record<string, string | number> };
+  readonly query: Query;
+  /** Who counts as the same caller: a user or an address. */
+  readonly callerKey: string;
+  /**
+   * Counts the request as a download after all, where it began as something less (a thumbnail, a further range) and the
+   * whole content is sent. @throws AppError rate_limited
+   */
+  readonly countWhole: () => void;
+  /** Called where content is sent, whole or in part; not for HEAD, 304 and thumbnails. Must not throw. */
+  readonly onContentSent?: () => void;
+  /** Headers beside those of any download. */
+  readonly extraHeaders?: Readonly<Record<string, string>>;
+  readonly cacheControl?: string;
+}
+
+/** How long a request waits for a thumbnail that is being made (contract §4). */
+const THUMBNAIL_WAIT_MS = 5_000;
+
+/** See the head of this file. */
+export class ContentSender {
+  readonly #options: ContentSenderOptions;
+
+  constructor(options: ContentSenderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer to a download of this file, as the query asks for it.
+   * @throws AppError invalid_field | thumbnail_pending | precondition_failed | range_not_satisfiable | content_missing
+   */
+  send(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
+    const variant = readVariant(asked.query["thumbnail"]);
+    return variant === undefined ? this.#sendContent(file, asked) : this.#sendThumbnail(file, variant, asked);
+  }
+
+  #sendContent(file: FileNode, asked: ContentRequest): Response | Promise<Response> {
+    const reached = this.#options.blobs.reach(file.digest);
+    if (reached === undefined) return this.#sendReached(file, asked);
+    return reached.then((place) => this.#sendReached(file, asked, place === "away"));
+  }
+
+  #sendReached(file: FileNode, asked: ContentRequest, isAway = false): Response {
+    const { blobs } = this.#options;
+    const inline = readBoolean(asked.query["inline"], "inline") ?? false;
+    // Small ones are opened here, without following a link; of others only the path goes on.
+    const isOpenedHere = file.sizeBytes <= SMALL_BLOB_MAX_BYTES;
+    if (!isOpenedHere && blobs.stat(file.digest) === undefined) throw contentMissing(file.digest);
+    const sent = sendBlob({
+      ...asked,
+      commonHeaders: textOf(asked.set.headers),
+      blob: {
+        sizeBytes: file.sizeBytes,
+        path: blobs.pathOf(file.digest),
+        read: () => blobs.readSmall(file.digest, file.sizeBytes),
+        readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
+        ...(isAway && { stream: streamWhenTaken(blobs, file.digest) }),
+      },
+      etag: `"${file.digest}"`,
+      lastModifiedMs: file.contentAtMs,
+      mediaType: file.mediaType,
+      fileName: file.name,
+      inline,
+    });
+    if (sent.kind === "whole") asked.countWhole();
+    asked.set.headers = {};
+    this.#count(file, asked.callerKey, sent);
+    if (sent.kind !== "head" && sent.kind !== "notModified") asked.onContentSent?.();
+    return sent.response;
+  }
+
+  async #sendThumbnail(file: FileNode, variant: ThumbnailVariant, asked: ContentRequest): Promise<Response> {
+    const { thumbnails, derived } = this.#options;
+    const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
+    if (found.state === "none") return this.#sendContent(file, asked);
+    if (found.state === "pending") {
+      throw new AppError("thumbnail_pending", "The thumbnail is still being made. Ask again in a few seconds.");
+    }
+    const { path, sizeBytes } = found;
+    const { response } = sendBlob({
+      ...asked,
+      commonHeaders: textOf(asked.set.headers),
+      blob: {
+        sizeBytes,
+        path,
+        read: () => derived.read(found),
+      },
+      etag: `"${file.digest}-${variant}"`,
+      lastModifiedMs: file.contentAtMs,
+      mediaType: "image/webp",
+      fileName: `${file.name}.webp`,
+      inline: true,
+    });
+    asked.set.headers = {};
+    return response;
+  }
+
+  /** A whole content counts each time, ranges once per caller, content and hour; HEAD and 304 not at all. */
+  #count(file: FileNode, callerKey: string, sent: SentBlob): void {
+    if (sent.kind === "head" || sent.kind === "notModified") return;
+    const { access, transfers, downloads, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const contentKey = `${file.publicId}:${file.version}`;
+    const isRange = sent.kind !== "whole";
+    const counted = downloads.begin(callerKey, contentKey, isRange, nowMs) === "counts" ? 1 : 0;
+    access.note(file.id, nowMs, counted);
+    transfers.noteDownload(file.accountId, sent.bytesToSend, counted);
+    if (counted === 1) this.#options.onCounted?.(file);
+  }
+}
+
+function textOf(headers: Record<string, string | number>): Record<string, string> {
+  const text: Record<string, string> = {};
+  for (const name in headers) text[name] = String(headers[name]);
+  return text;
+}
+
+const VARIANT_OF: Readonly<Record<string, ThumbnailVariant>> = {
+  "": "medium",
+  true: "medium",
+  "1": "medium",
+  small: "small",
+  medium: "medium",
+  large: "large",
+};
+
+/** What `?thumbnail=` asks for; undefined for the content itself. @throws AppError invalid_field */
+export function readVariant(text: string | undefined): ThumbnailVariant | undefined {
+  if (text === undefined || text === "false" || text === "0") return undefined;
+  const variant = VARIANT_OF[text];
+  if (variant === undefined) {
+    throw new AppError("invalid_field", "thumbnail must be true, false, small, medium or large.", {
+      field: "thumbnail",
+    });
+  }
+  return variant;
+}

@@ -1,0 +1,76 @@
+/** GET /api/files: the query string as the tree understands it. */
+import { notFound } from "../../../errors.ts";
+import { type Query, readBoolean, readChoice, readInteger } from "../../../http/fields.ts";
+import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { OWN_VIEW, type TreeView } from "../permissions/view.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode, FolderNode, NodePage, SortField } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+
+/** One page, and what it is a page of. */
+export interface Listing extends NodePage {
+  readonly folder: Pick<FolderNode, "path" | "name" | "folder">;
+  readonly page: number;
+  readonly limit: number;
+}
+
+const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies readonly SortField[];
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+/** Beyond any list; page × limit stays exact. */
+const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
+
+/**
+ * The page that a query string asks for, of the user's own tree or, with `share`, of what somebody shares with them.
+ * @throws AppError invalid_field | invalid_path | not_found
+ */
+export async function readListing(
+  { tree, permissions }: { readonly tree: TreeReader; readonly permissions: Permissions },
+  user: User,
+  query: Query,
+): Promise<Listing> {
+  const path = normalizePath(query["folder"] || "/");
+  const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
+  const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
+  const sort = readChoice(query["sort"], "sort", SORTS) ?? "name";
+  const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc";
+  const kind = readChoice(query["type"], "type", ["file", "folder"]);
+  const tagMode = readChoice(query["tagMode"], "tagMode", ["all", "any"]) ?? "all";
+  const recursive = readBoolean(query["recursive"], "recursive");
+  const tags = query["tags"]
+    ?.split(",")
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+  const search = query["search"] || undefined;
+  const mediaTypePattern = query["mimeType"] || undefined;
+
+  const opened = query["share"] === undefined ? undefined : permissions.received(user, query["share"]);
+  if (opened?.node.kind === "file") return listOne(opened.node, opened.view, path, page, limit);
+  const { owner, view } = opened ?? { owner: user, view: OWN_VIEW };
+  const accountId = owner.id;
+  const folder = tree.findFolderByPath(accountId, view.toOwner(path));
+  if (folder === undefined) throw notFound("This folder");
+  const place = { accountId, folder, kind, sort, order, offset: (page - 1) * limit, limit };
+  const hasTags = tags !== undefined && tags.length > 0;
+  const isFiltered = search !== undefined || hasTags || mediaTypePattern !== undefined || recursive === true;
+  const found = isFiltered
+    ? await tree.find({
+        ...place,
+        search,
+        tags: hasTags ? tags : undefined,
+        tagMode,
+        mediaTypePattern,
+        recursive: recursive ?? (search !== undefined || hasTags),
+      })
+    : await tree.list(place);
+  if (opened === undefined) return { ...found, folder, page, limit };
+  return { ...found, nodes: found.nodes.map((node) => view.show(node)), folder: view.show(folder), page, limit };
+}
+
+/** A share of a single file: a folder with that file in it. */
+function listOne(file: FileNode, view: TreeView, path: string, page: number, limit: number): Listing {
+  if (path !== ROOT_PATH) throw notFound("This folder");
+  const folder = { path: ROOT_PATH, name: ROOT_PATH, folder: ROOT_PATH };
+  return { nodes: page === 1 ? [view.show(file)] : [], total: 1, folder, page, limit };
+}

@@ -1,0 +1,234 @@
+import { type TProperties, Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { type Documentation, ref } from "../../../http/documented.ts";
+import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
+import { MediaRecord } from "../../media/metadata/present.ts";
+
+const Size = Type.Integer({ minimum: 0, description: "Bytes" });
+const Url = t.String({ format: "uri" });
+const Metadata = t.Record(t.String(), t.String());
+const TextOrNull = t.Union([t.String(), t.Null()]);
+const Version = Type.Integer({ minimum: 1 });
+
+const FILE_BASICS = {
+  id: t.String(),
+  name: t.String(),
+  mimeType: t.String(),
+  size: Size,
+  folder: FolderPath,
+  url: Url,
+  thumbnailUrl: Url,
+  hasThumbnail: t.Boolean(),
+  isPublic: t.Boolean(),
+  tags: t.Array(t.String()),
+  metadata: Metadata,
+  checksum: Checksum,
+  version: Version,
+};
+
+/** Fields of records asked for with `at`. */
+const OF_THE_PAST = {
+  contentAvailable: t.Optional(
+    t.Boolean({
+      description:
+        "With at: whether the content of then is still kept; where not, size, checksum, version and mimeType are those " +
+        "of the nearest one that is",
+    }),
+  ),
+  isDeleted: t.Optional(t.Boolean({ description: "With at: it is in the trash now, or was deleted by a device" })),
+};
+
+/** A record of a file: what all have in common, and this. */
+function withBasics(properties: TProperties) {
+  return { allOf: [ref("FileBasics"), t.Object(properties)] };
+}
+
+/** Records of this feature, by the name under which the OpenAPI document refers to them. */
+export const FILE_SCHEMAS = {
+  FileBasics: t.Object(FILE_BASICS),
+  UploadedFile: withBasics({
+    originalName: t.String(),
+    uploadedAt: Timestamp,
+    fileModifiedAt: TextOrNull,
+    capturedAt: TextOrNull,
+  }),
+  FileItem: withBasics({
+    type: t.Literal("file"),
+    createdAt: Timestamp,
+    modifiedAt: Timestamp,
+    ...OF_THE_PAST,
+  }),
+  FolderItem: t.Object({
+    id: t.String(),
+    name: t.String(),
+    type: t.Literal("folder"),
+    folder: FolderPath,
+    path: FolderPath,
+    itemCount: Type.Integer({ minimum: 0 }),
+    createdAt: Timestamp,
+    modifiedAt: Timestamp,
+    description: t.String(),
+    isDeleted: OF_THE_PAST.isDeleted,
+  }),
+  FileInfo: withBasics({
+    ...OF_THE_PAST,
+    originalName: t.String(),
+    downloadUrl: Url,
+    createdAt: Timestamp,
+    modifiedAt: Timestamp,
+    uploadedAt: Timestamp,
+    fileModifiedAt: TextOrNull,
+    capturedAt: TextOrNull,
+    lastAccessedAt: Timestamp,
+    downloadCount: Type.Integer({ minimum: 0 }),
+    shareLink: TextOrNull,
+    owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
+    media: t.Union([MediaRecord, t.Null()]),
+  }),
+  UpdatedFile: t.Object({
+    id: t.String(),
+    name: t.String(),
+    folder: FolderPath,
+    modifiedAt: Timestamp,
+    isPublic: t.Boolean(),
+    shareLink: TextOrNull,
+    tags: t.Array(t.String()),
+    metadata: Metadata,
+  }),
+  DeletedNode: t.Object({ id: t.String(), name: t.String(), deletedAt: Timestamp }),
+} as const;
+
+/** GET /api/files */
+export const ListingRecord = {
+  type: "object",
+  required: ["files", "pagination", "currentFolder"],
+  properties: {
+    files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
+    pagination: ref("Pagination"),
+    at: { ...Timestamp, description: "With at: the moment that is shown" },
+    currentFolder: {
+      type: "object",
+      required: ["path", "name", "parent"],
+      properties: { path: FolderPath, name: t.String(), parent: FolderPath },
+    },
+  },
+};
+
+/** PUT /api/files/{id}: all optional, at least one. */
+export const UpdateBody = t.Object({
+  name: t.Optional(t.String()),
+  folder: t.Optional(t.String({ description: "Moves the file" })),
+  description: t.Optional(t.String()),
+  tags: t.Optional(t.Array(t.String())),
+  isPublic: t.Optional(t.Boolean()),
+  metadata: t.Optional(
+    t.Record(t.String(), t.Union([t.String(), t.Null()]), { description: "Merged; null removes a key" }),
+  ),
+});
+
+const FileIds = t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" });
+
+const DESTINATION = {
+  destinationFolder: t.String(),
+  share: t.Optional(
+    t.String({ description: "Id of a share that was made for you: destinationFolder is a path below it" }),
+  ),
+};
+
+/** POST /api/files/move */
+export const MoveBody = t.Object({ fileIds: FileIds, ...DESTINATION });
+
+/** POST /api/files/copy */
+export const CopyBody = t.Object({
+  fileIds: FileIds,
+  ...DESTINATION,
+  preserveMetadata: t.Optional(t.Boolean({ default: true })),
+  onConflict: t.Optional(t.Union([t.Literal("rename"), t.Literal("version"), t.Literal("error")])),
+});
+
+const FailedItems = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["id", "error"],
+    properties: { id: t.String(), error: ref("ItemError") },
+  },
+};
+const Item = { oneOf: [ref("FileItem"), ref("FolderItem")] };
+
+/** Answer of move. */
+export const MovedRecord = {
+  type: "object",
+  required: ["moved", "failed"],
+  properties: { moved: { type: "array", items: Item }, failed: FailedItems },
+};
+
+/** Answer of copy. */
+export const CopiedRecord = {
+  type: "object",
+  required: ["copied", "failed"],
+  properties: { copied: { type: "array", items: Item }, failed: FailedItems },
+};
+
+/** GET /api/files/{id}/checksum */
+export const ContentCheckRecord = t.Object({
+  stored: Checksum,
+  actual: t.Union([Checksum, t.Null()], { description: "null where the content is missing" }),
+  ok: t.Boolean(),
+});
+
+/** What every way to a file's content takes and answers, for the document. */
+export const DOWNLOAD_DOCUMENTATION = {
+  query: {
+    inline: { type: "boolean", description: "Show in place: pictures, sound, film, PDF and plain text only" },
+    thumbnail: {
+      type: "string",
+      enum: ["true", "false", "1", "0", "small", "medium", "large", ""],
+      description: "WebP of at most 128, 512 (true) or 1600 pixels; the content itself where none can be made",
+    },
+  },
+  headers: { Range: "RFC 9110 §14, single or multiple" },
+  content: { "application/octet-stream": "The content" },
+  alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
+  errors: [
+    "not_found",
+    "invalid_field",
+    "precondition_failed",
+    "range_not_satisfiable",
+    "content_missing",
+    "content_damaged",
+    "thumbnail_pending",
+  ],
+} satisfies Partial<Documentation>;
+
+/** The form of an upload, for the document; it is read as a stream. */
+export const UploadRequest = {
+  required: true,
+  content: {
+    "multipart/form-data": {
+      schema: {
+        type: "object",
+        required: ["file"],
+        properties: {
+          file: { type: "string", format: "binary" },
+          folder: { type: "string", default: "/" },
+          share: { type: "string", description: "Id of a share that was made for you: folder is a path below it" },
+          description: { type: "string" },
+          tags: { type: "string", description: "Comma-separated; may also be repeated" },
+          isPublic: { type: "boolean", default: false },
+          metadata: { type: "string", description: "JSON object of strings" },
+          checksum: { type: "string", description: "sha256:<hex>, verified" },
+          onConflict: { type: "string", enum: ["rename", "version", "error"], default: "rename" },
+          fileModifiedAt: { type: "string", format: "date-time", description: "The file's own modification time" },
+          capturedAt: { type: "string", format: "date-time", description: "When a photo was taken" },
+        },
+      },
+    },
+  },
+};
+
+/** A raw body of any type, for the document. */
+export const RawRequest = {
+  required: true,
+  content: { "application/octet-stream": { schema: { type: "string", format: "binary" } } },
+};

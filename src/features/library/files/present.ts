@@ -1,0 +1,140 @@
+/** The records of a file that the API names: as uploaded, as listed, in full, as updated (api.md, Resources). */
+import { toChecksum } from "../../../blobs/digest.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import { presentMedia } from "../../media/metadata/present.ts";
+import type { MediaInfo } from "../../media/metadata/types.ts";
+import type { NodeAccess } from "../../accounts/plans/access-counters.ts";
+import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+
+/** What presenting needs beyond the node. */
+export interface PresentContext {
+  /** `http://host[:port][/base]` */
+  readonly baseUrl: string;
+  readonly hasThumbnail: (file: FileNode) => boolean;
+}
+
+function urlsOf(file: FileNode, { baseUrl, hasThumbnail }: PresentContext) {
+  const url = `${baseUrl}/api/files/${file.publicId}/download`;
+  return { url, thumbnailUrl: `${url}?thumbnail=true`, hasThumbnail: hasThumbnail(file) };
+}
+
+/** api.md, File record returned by upload; contract §4 adds checksum and version. */
+export function presentUploaded(file: FileNode, context: PresentContext) {
+  return {
+    id: file.publicId,
+    name: file.name,
+    originalName: file.originalName,
+    mimeType: file.mediaType,
+    size: file.sizeBytes,
+    folder: file.folder,
+    ...urlsOf(file, context),
+    uploadedAt: toTimestamp(file.contentAtMs),
+    isPublic: file.isPublic,
+    tags: file.tags,
+    metadata: file.metadata,
+    checksum: toChecksum(file.digest),
+    version: file.version,
+    fileModifiedAt: file.fileModifiedAt,
+    capturedAt: file.capturedAt,
+  };
+}
+
+/** api.md, File (list item); contract §4 adds checksum and version. */
+export function presentFileItem(file: FileNode, context: PresentContext) {
+  return {
+    id: file.publicId,
+    name: file.name,
+    type: "file" as const,
+    mimeType: file.mediaType,
+    size: file.sizeBytes,
+    folder: file.folder,
+    ...urlsOf(file, context),
+    createdAt: toTimestamp(file.createdAtMs),
+    modifiedAt: toTimestamp(file.modifiedAtMs),
+    isPublic: file.isPublic,
+    tags: file.tags,
+    metadata: file.metadata,
+    checksum: toChecksum(file.digest),
+    version: file.version,
+  };
+}
+
+/** api.md, Folder (list item), with its own path and description. */
+export function presentFolder(folder: FolderNode) {
+  return {
+    id: folder.publicId,
+    name: folder.name,
+    type: "folder" as const,
+    folder: folder.folder,
+    path: folder.path,
+    itemCount: folder.itemCount,
+    createdAt: toTimestamp(folder.createdAtMs),
+    modifiedAt: toTimestamp(folder.modifiedAtMs),
+    description: folder.metadata["description"] ?? "",
+  };
+}
+
+/** An entry of a listing. */
+export function presentItem(node: TreeNode, context: PresentContext) {
+  return node.kind === "file" ? presentFileItem(node, context) : presentFolder(node);
+}
+
+/** api.md, File record returned by get file info. */
+export function presentInfo(
+  file: FileNode,
+  context: PresentContext & {
+    owner: User;
+    shareToken: string | undefined;
+    access: NodeAccess;
+    media: MediaInfo | undefined;
+  },
+) {
+  const urls = urlsOf(file, context);
+  return {
+    id: file.publicId,
+    name: file.name,
+    originalName: file.originalName,
+    mimeType: file.mediaType,
+    size: file.sizeBytes,
+    folder: file.folder,
+    url: urls.url,
+    downloadUrl: urls.url,
+    thumbnailUrl: urls.thumbnailUrl,
+    hasThumbnail: urls.hasThumbnail,
+    createdAt: toTimestamp(file.createdAtMs),
+    modifiedAt: toTimestamp(file.modifiedAtMs),
+    uploadedAt: toTimestamp(file.contentAtMs),
+    fileModifiedAt: file.fileModifiedAt,
+    capturedAt: file.capturedAt,
+    lastAccessedAt: toTimestamp(context.access.lastAccessedAtMs ?? file.createdAtMs),
+    downloadCount: context.access.downloads,
+    isPublic: file.isPublic,
+    shareLink: shareLink(context.shareToken, context.baseUrl),
+    tags: file.tags,
+    metadata: file.metadata,
+    owner: { id: context.owner.publicId, name: context.owner.name, email: context.owner.email },
+    media: presentMedia(context.media),
+    checksum: toChecksum(file.digest),
+    version: file.version,
+  };
+}
+
+/** api.md, File record returned by update. */
+export function presentUpdated(file: FileNode, shareToken: string | undefined, baseUrl: string) {
+  return {
+    id: file.publicId,
+    name: file.name,
+    folder: file.folder,
+    modifiedAt: toTimestamp(file.modifiedAtMs),
+    isPublic: file.isPublic,
+    shareLink: shareLink(shareToken, baseUrl),
+    tags: file.tags,
+    metadata: file.metadata,
+  };
+}
+
+/** The address under which anybody opens a public file (contract §5). */
+export function shareLink(token: string | undefined, baseUrl: string): string | null {
+  return token === undefined ? null : `${baseUrl}/s/${token}`;
+}

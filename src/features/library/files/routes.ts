@@ -1,0 +1,237 @@
+import { Elysia } from "elysia";
+import { AppError, invalidField } from "../../../errors.ts";
+import { matchesIfMatch } from "../../../http/conditional.ts";
+import { documented, ref } from "../../../http/documented.ts";
+import { ok, paginate } from "../../../http/envelope.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { IdParams, type Query, readQuery } from "../../../http/fields.ts";
+import { type Clock, toTimestamp } from "../../../lib/clock.ts";
+import { normalizeName, normalizePath } from "../../../lib/path.ts";
+import { type authGuard, requireScope, takesJson } from "../../accounts/auth/guard.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import type { MediaInfoService } from "../../media/metadata/service.ts";
+import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
+import type { PublicLinks } from "../../sharing/shares/public-links.ts";
+import { checkTags } from "../../../tree/model/labels.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileChanges, FileNode, Precondition } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { readListing } from "./listing.ts";
+import { ListingRecord, UpdateBody } from "./model.ts";
+import { type PresentContext, presentInfo, presentItem, presentUpdated } from "./present.ts";
+import type { FileService } from "./service.ts";
+
+/** What the file routes work with. */
+export interface FileRoutesOptions {
+  readonly files: FileService;
+  readonly permissions: Permissions;
+  readonly tree: TreeReader;
+  readonly links: PublicLinks;
+  readonly access: AccessCounters;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly clock: Clock;
+  readonly hasThumbnail: (file: FileNode) => boolean;
+  readonly mediaInfo: Pick<MediaInfoService, "find">;
+  /** The tree as it was at the time that a query tells. */
+  readonly past: {
+    list(user: User, query: Query, context: PresentContext): Promise<object>;
+    /** A file, and what its record says besides or otherwise than one of today. */
+    find(user: User, fileId: string, query: Query, context: PresentContext): { file: FileNode; fields: object };
+  };
+}
+
+const AT = {
+  type: "string",
+  format: "date-time",
+  description:
+    "The tree as it was at this moment, at most 30 days ago (configurable): names, places and contents; labels are those " +
+    "of today. With folder, type, sort, order, page and limit only. What was deleted for good is not shown.",
+};
+
+const QUERY_OF_LISTING = {
+  folder: { type: "string", default: "/", description: "Folder path; with share one below it" },
+  share: {
+    type: "string",
+    description: "Id of a share that was made for you: lists what it opens. Of a single file that file, unfiltered",
+  },
+  page: { type: "integer", minimum: 1, default: 1 },
+  limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+  sort: { type: "string", enum: ["name", "size", "createdAt", "modifiedAt"], default: "name" },
+  order: { type: "string", enum: ["asc", "desc"], default: "asc" },
+  search: { type: "string", description: "Part of a file or folder name, case-insensitive" },
+  type: { type: "string", enum: ["file", "folder"] },
+  tags: { type: "string", description: "Comma-separated; all of them, or any with tagMode=any" },
+  tagMode: { type: "string", enum: ["all", "any"], default: "all" },
+  mimeType: { type: "string", description: "A media type, or a family such as image/*" },
+  recursive: { type: "boolean", description: "Everything below the folder; the default with search or tags" },
+  at: AT,
+};
+
+const SHARED_PATHS = "In what others share with you, paths begin at the share: a shared folder is /.";
+
+/**
+ * GET /api/files and /api/files/{id} (api.md, Files; contract §4). What carries bytes is in `content-routes.ts`, what moves and
+ * copies many in `bulk-routes.ts`; folders are a feature of their own.
+ */
+export function fileRoutes(options: FileRoutesOptions) {
+  const { files, permissions, tree, links, access, guard, clock, hasThumbnail, past, mediaInfo } = options;
+  const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+
+  return new Elysia({ name: "file-routes", prefix: "/api/files" })
+    .use(guard)
+    .get(
+      "/",
+      async ({ principal, request }) => {
+        const query = readQuery(exchangeOf(request).query);
+        if (query["at"] !== undefined) return ok(await past.list(principal.user, query, contextOf(request)));
+        const listing = await readListing({ tree, permissions }, principal.user, query);
+        const { folder, page, limit, total, nodes } = listing;
+        const context = contextOf(request);
+        return ok({
+          files: nodes.map((node) => presentItem(node, context)),
+          pagination: paginate(page, limit, total),
+          currentFolder: { path: folder.path, name: folder.name, parent: folder.folder },
+        });
+      },
+      {
+        access: "reader",
+        ...documented({
+          tag: "Files",
+          summary: "List a folder, or search below it",
+          access: "reader",
+          query: QUERY_OF_LISTING,
+          data: ListingRecord,
+          description: `${SHARED_PATHS} Give share to list them.`,
+          errors: ["invalid_field", "invalid_path", "not_found"],
+        }),
+      },
+    )
+    .get(
+      "/:id",
+      ({ principal, params, request }) => {
+        const present = (file: FileNode, owner: User) =>
+          presentInfo(file, {
+            ...contextOf(request),
+            owner,
+            shareToken: file.isPublic ? links.findToken(file.id) : undefined,
+            access: access.read(file.id, file.publicId),
+            media: mediaInfo.find(file.digest, file.mediaType),
+          });
+        const query = readQuery(exchangeOf(request).query);
+        if (query["at"] !== undefined) {
+          const { file, fields } = past.find(principal.user, params.id, query, contextOf(request));
+          return ok({ ...present(file, principal.user), ...fields });
+        }
+        const { node, owner } = files.open(principal.user, params.id);
+        return ok(present(node, owner));
+      },
+      {
+        access: "reader",
+        params: IdParams,
+        ...documented({
+          tag: "Files",
+          summary: "All about a file",
+          access: "reader",
+          description: `${SHARED_PATHS} Whether it is public is told to its owner alone.`,
+          query: { at: AT },
+          data: ref("FileInfo"),
+          errors: ["not_found", "invalid_field"],
+        }),
+      },
+    )
+    .put(
+      "/:id",
+      async ({ principal, params, body, request }) => {
+        const changes = readChanges(body);
+        if (changes.isPublic === true) requireScope(principal, "shares");
+        const file = await files.update(principal.user, params.id, changes, preconditionOf(request));
+        if (changes.isPublic !== undefined) notePublic(request, changes.isPublic, file.publicId);
+        const shareToken = file.isPublic ? links.findToken(file.id) : undefined;
+        return ok(presentUpdated(file, shareToken, exchangeOf(request).baseUrl));
+      },
+      {
+        ...takesJson("writer", UpdateBody),
+        params: IdParams,
+        ...documented({
+          takesJson: true,
+          tag: "Files",
+          summary: "Rename, move, describe, label or publish a file",
+          access: "writer",
+          description: `${SHARED_PATHS} What was itself shared keeps its name and place, and only its owner publishes it.`,
+          headers: { "If-Match": "Only if the content has this ETag" },
+          data: ref("UpdatedFile"),
+          errors: [
+            "invalid_path",
+            "path_too_long",
+            "not_a_folder",
+            "not_found",
+            "name_taken",
+            "quota_exceeded",
+            "precondition_failed",
+            "share_permission",
+            "email_unconfirmed",
+          ],
+        }),
+      },
+    )
+    .delete(
+      "/:id",
+      async ({ principal, params, request }) => {
+        const { node: file, owner } = await files.delete(principal.user, params.id);
+        noteAudit(request, { subjectId: owner.publicId });
+        return ok(
+          { id: file.publicId, name: file.name, deletedAt: toTimestamp(clock.nowMs()) },
+          "File permanently deleted.",
+        );
+      },
+      {
+        access: "writer",
+        params: IdParams,
+        ...documented({
+          tag: "Files",
+          summary: "Delete a file for good",
+          description: "It is gone at once from listings, links, search, sync and usage.",
+          access: "writer",
+          data: ref("DeletedNode"),
+          errors: ["not_found", "invalid_field", "share_permission"],
+        }),
+      },
+    );
+}
+
+/** If-Match of a request, to be held against the file inside the deed (RFC 9110 §13.1.1). */
+export function preconditionOf(request: Request): Precondition | undefined {
+  const header = request.headers.get("if-match");
+  if (header === null) return undefined;
+  return (current) => {
+    if (matchesIfMatch(header, `"${current.digest}"`)) return;
+    throw new AppError("precondition_failed", "The file has changed since. Fetch it again, then decide.", {
+      etag: `"${current.digest}"`,
+    });
+  };
+}
+
+function readChanges(body: typeof UpdateBody.static): FileChanges {
+  const { name, folder, description, tags, isPublic, metadata } = body;
+  const all = [name, folder, description, tags, isPublic, metadata];
+  if (all.every((value) => value === undefined)) {
+    throw invalidField(
+      "body",
+      "There is nothing to change. Give name, folder, description, tags, isPublic or metadata.",
+    );
+  }
+  const hasMetadata = metadata !== undefined || description !== undefined;
+  return {
+    name: name === undefined ? undefined : normalizeName(name),
+    folderPath: folder === undefined ? undefined : normalizePath(folder),
+    tags: tags === undefined ? undefined : checkTags(tags),
+    isPublic,
+    metadata: hasMetadata ? { ...metadata, ...(description !== undefined && { description }) } : undefined,
+  };
+}
+
+/** Making a file public, or private again, goes into the audit log as the link does. */
+export function notePublic(request: Request, isPublic: boolean, id: string): void {
+  noteAudit(request, { action: isPublic ? "share.create" : "share.revoke", target: { type: "file", id } });
+}

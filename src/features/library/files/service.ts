@@ -1,0 +1,379 @@
+/** What can be done with files: the deeds behind /api/files, but for listing (see `listing.ts`), sending bytes, and moving and copying many (see `bulk.ts`). */
+import type { BlobStore, HeldBlob, Incoming } from "../../../blobs/blob-store.ts";
+import { type Digest, toChecksum } from "../../../blobs/digest.ts";
+import { translateDiskError } from "../../../blobs/disk.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { joinPath, uploadedName } from "../../../lib/path.ts";
+import type { Uploader } from "../../accounts/auth/principal.ts";
+import type { Idempotency, KeyedRequest } from "../idempotency/service.ts";
+import { Acting } from "../permissions/acting.ts";
+import { forOwnersAlone, type Need, type Permissions, type Permitted, type Place } from "../permissions/permissions.ts";
+import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
+import type { TransferCounters } from "../../accounts/plans/transfers.ts";
+import type { PublicLinks } from "../../sharing/shares/public-links.ts";
+import type { ThumbnailService } from "../../media/thumbnails/service.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileChanges, FileNode, Precondition } from "../../../tree/model/types.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import { requireConfirmedEmail } from "../../accounts/users/confirmed-email.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { detectMediaType } from "./media-type.ts";
+import type { UploadFields } from "./upload-form.ts";
+
+/** What an account may still store, as plan and quota have it. */
+export interface StorageLimits {
+  readonly plan: string;
+  /** Largest file; null for no limit. */
+  readonly maxFileSizeBytes: number | null;
+  /** All that the account may hold; null for no limit. */
+  readonly quotaBytes: number | null;
+}
+
+/** What {@link FileService} works with. */
+export interface FileServiceOptions {
+  readonly blobs: BlobStore;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly permissions: Permissions;
+  readonly links: PublicLinks;
+  readonly idempotency: Idempotency;
+  readonly transfers: TransferCounters;
+  readonly access: Pick<AccessCounters, "forget">;
+  readonly thumbnails: Pick<ThumbnailService, "schedule">;
+  readonly limitsOf: (user: User) => StorageLimits;
+  /** Holds room on the disk for what is about to arrive. @returns what lets go of it @throws AppError disk_full */
+  readonly reserveSpace: (bytes: number) => () => void;
+  /** Notes that a content was found unlike its digest, or whole again. */
+  readonly markDamaged: (digest: Digest, isDamaged: boolean) => Promise<void>;
+}
+
+/** What a caller adds to an upload. */
+export interface UploadHooks {
+  /** The received share below which the file goes; the caller's own tree where absent. */
+  readonly share?: string | undefined;
+  /** Asked once the content is known, before it is stored. What it throws refuses the upload. */
+  readonly admit?: (digest: Digest) => void;
+  /** What the content tells of itself, beside what the form says. */
+  readonly describe?: (
+    content: HeldBlob,
+    mediaType: string,
+  ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
+  /** Called in the deed, before anything else. */
+  readonly before?: (tx: Transaction) => void;
+  /** Asked in the deed: a file that is there and makes this one needless. */
+  readonly findSame?: (fields: UploadFields, name: string, content: HeldBlob) => FileNode | undefined;
+  /** Called in the deed, with the file that it made or that is there, and the path that was wanted. */
+  readonly onDone?: (tx: Transaction, file: FileNode, path: string) => void;
+}
+
+/** A file whose bytes are arriving; `finish` or `discard` ends it. */
+export interface Arrival {
+  readonly incoming: Incoming;
+  discard(): void;
+}
+
+/** A form's text fields and part headers, at most, beside the file. */
+const FORM_OVERHEAD_BYTES = 1024 * 1024;
+
+/** See the head of this file. All writing is durable when a promise resolves. */
+export class FileService {
+  readonly #options: FileServiceOptions;
+  readonly #acting: Acting;
+
+  constructor(options: FileServiceOptions) {
+    this.#options = options;
+    this.#acting = new Acting(options.treeWriter, (owner) => options.limitsOf(owner).plan);
+  }
+
+  /** A file that the user may use so, their own or shared with them. @throws AppError not_found | share_permission */
+  open(user: User, fileId: string, need: Need = "read"): Permitted<FileNode> {
+    return this.#options.permissions.file(user, fileId, need);
+  }
+
+  /**
+   * Prepares for a file of unknown content: refuses at once what can be known to be too much, and holds room on the disk.
+   * @param declaredBytes Content-Length of the request, if it has one
+   * @param key its Idempotency-Key, if it has one
+   * @param hosts in whose accounts it may end, as far as is known by now: what has room for it in one of them is let in,
+   *   and is held against the right one's limits at the end
+   * @throws AppError file_too_large | quota_exceeded | disk_full
+   */
+  beginArrival(
+    user: User,
+    declaredBytes: number | undefined,
+    { isForm, key, hosts = [user] }: { isForm: boolean; key: string | null; hosts?: readonly User[] },
+  ): Arrival {
+    const { blobs, reserveSpace, idempotency } = this.#options;
+    // A request that was carried out already needs no more room: it gets its first answer again.
+    const isKnown = key !== null && idempotency.isKnown(user.id, key);
+    const rooms = hosts.map((host) => this.#roomOf(host, isKnown));
+    const { limitBytes, tooLarge } = rooms.reduce((best, room) => (room.limitBytes > best.limitBytes ? room : best));
+    const surplus = isForm ? FORM_OVERHEAD_BYTES : 0;
+    if ((declaredBytes ?? 0) > limitBytes + surplus) throw tooLarge();
+    const release = reserveSpace(declaredBytes ?? 0);
+    const incoming = blobs.begin({ limitBytes, tooLarge });
+    return {
+      incoming,
+      discard: () => {
+        release();
+        incoming.discard();
+      },
+    };
+  }
+
+  /**
+   * Makes a file of what has arrived. The arrival is used up, also on failure.
+   * @returns the file as the user sees it; `isNew` false where `hooks` found one that is the same
+   * @throws what `uploader.confirm` throws; AppError checksum_mismatch | name_taken | quota_exceeded | not_a_folder | invalid_path | idempotency_key |
+   *   disk_full | storage_error
+   */
+  async finishUpload(
+    { user, confirm }: Uploader,
+    arrival: Arrival,
+    file: { fileName: string | undefined; declaredType: string | undefined },
+    fields: UploadFields,
+    keyed: (digest: Digest) => KeyedRequest | undefined,
+    hooks: UploadHooks = {},
+  ): Promise<{ file: FileNode; isNew: boolean }> {
+    const { writer, treeWriter, links, idempotency, limitsOf } = this.#options;
+    const name = uploadedName(file.fileName ?? "file");
+    const path = joinPath(fields.folderPath, name);
+    const { incoming } = arrival;
+    try {
+      confirm();
+      if (fields.isPublic) requireConfirmedEmail(user);
+      const { owner } = this.#uploadPlace(user, fields, hooks.share);
+      // It may have come in under the limits of another account.
+      this.#checkFileSize(owner, incoming.sizeBytes);
+      checkDigest(fields.checksum, incoming.digest());
+      const mediaType = await detectMediaType(incoming.head, file.declaredType, name);
+      const request = keyed(incoming.digest());
+      hooks.admit?.(incoming.digest());
+      const held = await incoming.store();
+      return await this.#name(owner, held, mediaType, async () => {
+        const found = await hooks.describe?.(held, mediaType);
+        return writer.run((tx) => {
+          confirm();
+          const place = this.#uploadPlace(user, fields, hooks.share);
+          return idempotency.once(request, () => {
+            hooks.before?.(tx);
+            const same = hooks.findSame?.(fields, name, held);
+            if (same !== undefined) {
+              hooks.onDone?.(tx, same, path);
+              return { file: same, isNew: false };
+            }
+            const { file: made } = this.#acting.write(user, place, () =>
+              treeWriter.createFile(tx, {
+                accountId: place.owner.id,
+                createdBy: user.id,
+                folderPath: place.path,
+                name,
+                blob: held,
+                mediaType,
+                tags: fields.tags,
+                metadata: { ...found?.metadata, ...fields.metadata },
+                originalName: name,
+                fileModifiedAt: fields.fileModifiedAt,
+                capturedAt: fields.capturedAt ?? found?.capturedAt,
+                isPublic: fields.isPublic,
+                onConflict: fields.onConflict,
+                quotaBytes: limitsOf(place.owner).quotaBytes,
+              }),
+            );
+            if (made.isPublic && links.findToken(made.id) === undefined) links.open(tx, made.id);
+            hooks.onDone?.(tx, made, path);
+            return { file: place.view.show(made), isNew: true };
+          });
+        });
+      });
+    } finally {
+      arrival.discard();
+    }
+  }
+
+  /**
+   * Stores what has arrived as the next content of a file. The arrival is used up, also on failure.
+   * @throws as {@link finishUpload}; not_found, share_permission, precondition_failed
+   */
+  async finishReplacement(
+    { user, confirm }: Uploader,
+    arrival: Arrival,
+    target: { fileId: string; declaredType: string | undefined; precondition: Precondition | undefined },
+    keyed: (digest: Digest) => KeyedRequest | undefined,
+  ): Promise<FileNode> {
+    const { writer, treeWriter, idempotency, limitsOf } = this.#options;
+    const { incoming } = arrival;
+    try {
+      confirm();
+      const { node, owner } = this.open(user, target.fileId, "write");
+      const { name } = node;
+      const mediaType = await detectMediaType(incoming.head, target.declaredType, name);
+      const request = keyed(incoming.digest());
+      const held = await incoming.store();
+      return await this.#name(owner, held, mediaType, () =>
+        writer.run((tx) => {
+          confirm();
+          const permitted = this.open(user, target.fileId, "write");
+          return idempotency.once(request, () => {
+            const file = this.#acting.write(user, permitted, () =>
+              treeWriter.replaceContent(tx, {
+                file: permitted.node,
+                blob: held,
+                mediaType,
+                createdBy: user.id,
+                quotaBytes: limitsOf(permitted.owner).quotaBytes,
+                precondition: target.precondition,
+              }),
+            );
+            return permitted.view.show(file);
+          });
+        }),
+      );
+    } finally {
+      arrival.discard();
+    }
+  }
+
+  /**
+   * Changes what is said of a file, or its place; a path is one of the tree that the file is in, as the user sees it.
+   * @throws AppError not_found | share_permission | name_taken | precondition_failed | not_a_folder
+   */
+  async update(user: User, fileId: string, changes: FileChanges, precondition?: Precondition): Promise<FileNode> {
+    const { writer, treeWriter, permissions, links } = this.#options;
+    let isLinkClosed = false;
+    const updated = await writer.run((tx) => {
+      const permitted = this.open(user, fileId, "write");
+      const { node, isOwn, view } = permitted;
+      if (!isOwn) this.open(user, fileId, neededFor(changes, node));
+      const { folderPath } = changes;
+      const isMoved = folderPath !== undefined && folderPath !== node.folder;
+      const to = isMoved ? permissions.placeBeside(user, permitted, folderPath).path : undefined;
+      const file = this.#acting.write(user, permitted, () =>
+        treeWriter.updateFile(tx, node, { ...changes, folderPath: to }, precondition),
+      );
+      const hasLink = links.findToken(file.id) !== undefined;
+      if (file.isPublic && !hasLink) {
+        requireConfirmedEmail(permitted.owner);
+        links.open(tx, file.id);
+      }
+      isLinkClosed = !file.isPublic && hasLink;
+      if (isLinkClosed) links.close(tx, file.id);
+      return view.show(file);
+    });
+    if (isLinkClosed) await links.settleEnded();
+    return updated;
+  }
+
+  /**
+   * Deletes a file for good; its bytes stay for the grace period, for the operator alone.
+   * @returns what it was, and whose
+   * @throws AppError not_found | share_permission
+   */
+  async delete(user: User, fileId: string): Promise<Permitted<FileNode>> {
+    const { writer, treeWriter } = this.#options;
+    return writer.run((tx) => {
+      const permitted = this.open(user, fileId, "place");
+      const { node: file } = permitted;
+      this.#acting.write(user, permitted, () => treeWriter.deleteFile(tx, file));
+      // What was counted of it is not to be written any more.
+      tx.afterCommit(() => this.#options.access.forget(file.id));
+      return permitted;
+    });
+  }
+
+  /**
+   * Reads a file's content again. What is found unlike its digest is noted, and not shared with new uploads until it is
+   * stored anew (D10).
+   * @returns `actual` null where the content is missing
+   */
+  async checkContent(file: FileNode): Promise<{ stored: Digest; actual: Digest | null; ok: boolean }> {
+    const { blobs, markDamaged } = this.#options;
+    let actual: Digest | null;
+    try {
+      actual = await blobs.hash(file.digest);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.reason !== "content_missing") throw translateDiskError(error);
+      actual = null;
+    }
+    const isOk = actual === file.digest;
+    await markDamaged(file.digest, !isOk);
+    return { stored: file.digest, actual, ok: isOk };
+  }
+
+  /** Where an upload goes. Asked before its content is stored, and again in the deed. */
+  #uploadPlace(user: User, fields: UploadFields, share: string | undefined): Place {
+    const place = this.#options.permissions.place(user, fields.folderPath, share);
+    if (fields.isPublic && !place.isOwn) throw forOwnersAlone();
+    return place;
+  }
+
+  /** The largest file that an account takes at this moment, and what is said of a larger one. */
+  #roomOf(host: User, isUnbounded: boolean): { limitBytes: number; tooLarge: () => AppError } {
+    const limits = this.#options.limitsOf(host);
+    const max = limits.maxFileSizeBytes ?? Number.POSITIVE_INFINITY;
+    const { quotaBytes } = limits;
+    const hasNoQuota = isUnbounded || quotaBytes === null;
+    const free = hasNoQuota ? Number.POSITIVE_INFINITY : quotaBytes - this.#options.tree.usage(host.id).usedBytes;
+    return {
+      limitBytes: Math.max(0, Math.min(max, free)),
+      tooLarge: () => (max <= free ? fileTooLarge(limits, max) : quotaExceeded(limits)),
+    };
+  }
+
+  /** The quota is held against it in the deed. @throws AppError file_too_large */
+  #checkFileSize(owner: User, sizeBytes: number): void {
+    const limits = this.#options.limitsOf(owner);
+    const { maxFileSizeBytes } = limits;
+    if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) throw fileTooLarge(limits, maxFileSizeBytes);
+  }
+
+  /** Gives a stored content its row by `deed`, and lets the collector see it again. */
+  async #name<T>(owner: User, held: HeldBlob, mediaType: string, deed: () => Promise<T>): Promise<T> {
+    let isNamed = false;
+    try {
+      const named = await deed();
+      isNamed = true;
+      this.#options.transfers.noteUpload(owner.id, held.sizeBytes);
+      this.#options.thumbnails.schedule(held.digest, mediaType);
+      return named;
+    } finally {
+      held.release(isNamed);
+    }
+  }
+}
+
+/** What changes of a file that is shared with the user ask for. What is as it is already asks for nothing. */
+function neededFor(changes: FileChanges, file: FileNode): Need {
+  if (changes.isPublic !== undefined) return "own";
+  const { name = file.name, folderPath = file.folder } = changes;
+  return name === file.name && folderPath === file.folder ? "write" : "place";
+}
+
+function checkDigest(expected: Digest | undefined, actual: Digest): void {
+  if (expected === undefined || expected === actual) return;
+  throw new AppError(
+    "checksum_mismatch",
+    "The bytes that arrived are not the ones that were announced. Send the file again.",
+    { field: "checksum", expected: toChecksum(expected), actual: toChecksum(actual) },
+  );
+}
+
+function fileTooLarge(limits: StorageLimits, limitBytes: number): AppError {
+  return new AppError(
+    "file_too_large",
+    `A file may have at most ${limitBytes} bytes on the ${limits.plan} plan. Send a smaller one, or ask for another plan.`,
+    { limit: limitBytes, plan: limits.plan },
+  );
+}
+
+function quotaExceeded(limits: StorageLimits): AppError {
+  return new AppError(
+    "quota_exceeded",
+    `This would exceed the ${limits.quotaBytes} bytes that the account may hold. Delete something, or ask for more room.`,
+    { limit: limits.quotaBytes, plan: limits.plan },
+  );
+}

@@ -1,0 +1,80 @@
+/** The text fields of an upload (api.md, POST files/upload; contract §4), read and checked. */
+import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
+import { invalidField } from "../../../errors.ts";
+import { readBoolean, readChoice } from "../../../http/fields.ts";
+import { normalizePath } from "../../../lib/path.ts";
+import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
+import type { OnConflict } from "../../../tree/model/types.ts";
+
+/** What an upload says of its file besides its bytes. */
+export interface UploadFields {
+  readonly folderPath: string;
+  readonly tags: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly isPublic: boolean;
+  readonly checksum: Digest | undefined;
+  readonly onConflict: OnConflict;
+  /** The file's own modification time, and when a photo was taken, as told (D27). */
+  readonly fileModifiedAt: string | undefined;
+  readonly capturedAt: string | undefined;
+}
+
+/** What may be done where the name is taken. */
+export const ON_CONFLICT = ["rename", "version", "error"] as const;
+
+/**
+ * @param fields each field with its values, in the order sent; the last one counts, but for `tags`
+ * @throws AppError invalid_field | invalid_path
+ */
+export function readUploadFields(fields: ReadonlyMap<string, readonly string[]>): UploadFields {
+  const last = (name: string) => fields.get(name)?.at(-1);
+  const checksum = last("checksum");
+  const description = last("description");
+  const hasDescription = description !== undefined && description !== "";
+  const metadata = { ...readMetadata(last("metadata")), ...(hasDescription && { description }) };
+  checkMetadata(metadata);
+  return {
+    folderPath: normalizePath(last("folder") || "/"),
+    tags: checkTags((fields.get("tags") ?? []).flatMap((text) => text.split(","))),
+    metadata,
+    isPublic: readBoolean(last("isPublic"), "isPublic") ?? false,
+    checksum: checksum === undefined || checksum === "" ? undefined : parseChecksum(checksum),
+    onConflict: readChoice(last("onConflict") || undefined, "onConflict", ON_CONFLICT) ?? "rename",
+    fileModifiedAt: readInstant(last("fileModifiedAt"), "fileModifiedAt"),
+    capturedAt: readInstant(last("capturedAt"), "capturedAt"),
+  };
+}
+
+/** An instant as the client wrote it, with its offset, which is part of what it tells. */
+export function readInstant(text: string | undefined, field: string): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (!isInstant(text)) {
+    throw invalidField(field, `${field} must be an ISO 8601 time with its offset, such as 2026-01-02T03:04:05+01:00.`);
+  }
+  return text;
+}
+
+/** Whether a text is an ISO 8601 time with its offset. */
+export function isInstant(text: string): boolean {
+  const isIso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
+  return isIso && !Number.isNaN(Date.parse(text));
+}
+
+function readMetadata(text: string | undefined): Record<string, string> {
+  if (text === undefined || text === "") return {};
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalidField("metadata", `metadata is not JSON: ${error instanceof Error ? error.message : "unreadable"}.`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw invalidField("metadata", "metadata must be a JSON object whose values are strings.");
+  }
+  return Object.fromEntries(
+    Object.entries(value).map(([key, entry]) => {
+      if (typeof entry !== "string") throw invalidField("metadata", `metadata.${key} must be a string.`);
+      return [key, entry];
+    }),
+  );
+}

@@ -1,0 +1,85 @@
+/** GET /api/files and /api/files/{id} with `at`: the query string, and the records of what was. */
+import { invalidField } from "../../../errors.ts";
+import { paginate } from "../../../http/envelope.ts";
+import { type Query, readChoice, readInteger } from "../../../http/fields.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import { normalizePath } from "../../../lib/path.ts";
+import { type PresentContext, presentFileItem, presentFolder } from "../files/present.ts";
+import { isInstant } from "../files/upload-form.ts";
+import type { PastNode } from "../../../tree/queries/past.ts";
+import type { FileNode, SortField } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { HistoryService } from "./service.ts";
+
+const SORTS = ["name", "size", "createdAt", "modifiedAt"] as const satisfies readonly SortField[];
+const LIMIT_DEFAULT = 20;
+const LIMIT_MAX = 100;
+const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
+/** What looks at more than one folder, or at what has no memory. */
+const NOT_WITH_AT = ["search", "tags", "tagMode", "mimeType", "recursive", "share"];
+
+/** An instant of the query or a body, in milliseconds. @throws AppError invalid_field */
+export function readAt(text: string | undefined): number {
+  const instant = "an ISO 8601 time with its offset, such as 2026-01-02T03:04:05.678Z";
+  if (text === undefined || !isInstant(text)) throw invalidField("at", `The moment must be ${instant}.`);
+  return Date.parse(text);
+}
+
+/** The instant of a query, in milliseconds; the plus of its offset may be sent as it is, which reads as a space. */
+function readAtOf(query: Query): number {
+  return readAt(query["at"]?.replace(/ (?=\d{2}:\d{2}$)/, "+"));
+}
+
+/**
+ * The page of a folder as it was that a query string asks for, as GET /api/files has it.
+ * @throws AppError invalid_field | invalid_path | not_found
+ */
+export async function listPast(history: HistoryService, user: User, query: Query, context: PresentContext) {
+  const atMs = readAtOf(query);
+  const field = NOT_WITH_AT.find((name) => query[name] !== undefined);
+  if (field !== undefined) {
+    throw invalidField(field, `${field} can't be used with at: the past is looked at folder by folder.`);
+  }
+  const path = normalizePath(query["folder"] || "/");
+  const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
+  const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });
+  const { folder, nodes, total } = await history.list(user, path, atMs, {
+    kind: readChoice(query["type"], "type", ["file", "folder"]),
+    sort: readChoice(query["sort"], "sort", SORTS) ?? "name",
+    order: readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc",
+    offset: (page - 1) * limit,
+    limit,
+  });
+  return {
+    files: nodes.map((past) => presentPastItem(past, context)),
+    pagination: paginate(page, limit, total),
+    currentFolder: { path: folder.path, name: folder.name, parent: folder.folder },
+    at: toTimestamp(atMs),
+  };
+}
+
+/**
+ * A file as it was at the time that the query tells, and what its record says besides or otherwise than one of today.
+ * @throws AppError invalid_field | not_found
+ */
+export function findPast(history: HistoryService, user: User, fileId: string, query: Query, context: PresentContext) {
+  const { file, ...past } = history.file(user, fileId, readAtOf(query));
+  const { url, ...fields } = pastFields(file, past, context);
+  return { file, fields: { ...fields, url, downloadUrl: url } };
+}
+
+/** What a record of the past has besides the fields of one of today: its addresses lead to the content of then. */
+function pastFields(file: FileNode, past: Omit<PastNode, "node">, { baseUrl }: PresentContext) {
+  const url = `${baseUrl}/api/files/${file.publicId}/versions/${file.version}/download`;
+  return {
+    url,
+    thumbnailUrl: `${url}?thumbnail=true`,
+    contentAvailable: past.isContentKept,
+    isDeleted: past.isDeleted,
+  };
+}
+
+function presentPastItem({ node, ...past }: PastNode, context: PresentContext) {
+  if (node.kind === "folder") return { ...presentFolder(node), isDeleted: past.isDeleted };
+  return { ...presentFileItem(node, context), ...pastFields(node, past, context) };
+}

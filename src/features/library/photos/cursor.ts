@@ -1,0 +1,51 @@
+/** Places in the list of photos as clients see them. */
+import { invalidField } from "../../../errors.ts";
+import type { PhotoPosition } from "./types.ts";
+
+const DAY_MS = 86_400_000;
+/** Years 0 to 9999, as dates are written. */
+const LAST_DAY = Math.floor(Date.UTC(9999, 11, 31) / DAY_MS);
+
+/** Before all photos. */
+export const NEWEST: PhotoPosition = {
+  day: Number.MAX_SAFE_INTEGER,
+  takenAtMs: Number.MAX_SAFE_INTEGER,
+  nodeId: Number.MAX_SAFE_INTEGER,
+};
+
+/** A place as text; it stays what it is whatever comes, goes or moves. */
+export function toCursor({ takenAtMs, nodeId }: PhotoPosition): string {
+  return Buffer.from(`${takenAtMs}.${nodeId}`).toString("base64url");
+}
+
+/** The other way. @throws AppError invalid_field for what is no cursor of a page before */
+export function readCursor(text: string): PhotoPosition {
+  const [, takenAt = "", id = ""] =
+    /^(-?\d{1,15})\.(\d{1,15})$/.exec(Buffer.from(text, "base64url").toString("latin1")) ?? [];
+  if (id === "") throw invalidField("cursor", "This is no cursor. Send the nextCursor of the page before, or none.");
+  const takenAtMs = Number(takenAt);
+  return { day: Math.floor(takenAtMs / DAY_MS), takenAtMs, nodeId: Number(id) };
+}
+
+/**
+ * The place before the photos of a day (`2026-01-05`), or of the last day of a month (`2026-01`) or a year (`2026`).
+ * @throws AppError invalid_field
+ */
+export function readPlaceAt(text: string): PhotoPosition {
+  const [, year = "", month, date] = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/.exec(text) ?? [];
+  const start = new Date(0);
+  start.setUTCFullYear(Number(year), Number(month ?? 1) - 1, Number(date ?? 1));
+  const isThere = year !== "" && start.toISOString().startsWith(text);
+  if (!isThere) throw invalidField("at", "at must be a day, a month or a year, such as 2026-01-05, 2026-01 or 2026.");
+  const next = new Date(start);
+  if (date !== undefined) next.setUTCDate(next.getUTCDate() + 1);
+  else if (month !== undefined) next.setUTCMonth(next.getUTCMonth() + 1);
+  else next.setUTCFullYear(next.getUTCFullYear() + 1);
+  // What is before the first moment of the next day.
+  return { day: Math.floor(next.getTime() / DAY_MS), takenAtMs: next.getTime(), nodeId: 0 };
+}
+
+/** A day as it is written: `2026-01-05`. */
+export function dateOf(day: number): string {
+  return new Date(Math.min(day, LAST_DAY) * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,64 @@
+import { toTimestamp } from "../../../lib/clock.ts";
+import { presentFileItem } from "../files/present.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import { dateOf, toCursor } from "./cursor.ts";
+import type { PhotoPage, PhotoTimeline } from "./service.ts";
+import type { Photo } from "./types.ts";
+
+/** What presenting photos needs beyond them. */
+export interface PhotoContext {
+  /** `http://host[:port][/base]` */
+  readonly baseUrl: string;
+  readonly hasThumbnail: (content: Pick<FileNode, "mediaType" | "digest">) => boolean;
+}
+
+/** A page of GET /api/photos. @param files where each is to be shown with all that lists tell of files: them, by row id */
+export function presentPhotos(
+  { photos, next }: PhotoPage,
+  context: PhotoContext,
+  files?: ReadonlyMap<number, FileNode>,
+) {
+  return {
+    photos: photos.flatMap((photo) => {
+      const shown = presentPhoto(photo, context);
+      if (files === undefined) return [shown];
+      const file = files.get(photo.nodeId);
+      return file === undefined ? [] : [{ ...shown, ...presentFileItem(file, context) }];
+    }),
+    nextCursor: next === undefined ? null : toCursor(next),
+  };
+}
+
+/** GET /api/photos/timeline. */
+export function presentTimeline({ days, total }: PhotoTimeline) {
+  return { days: days.map(({ day, count }) => ({ date: dateOf(day), count })), total };
+}
+
+function presentPhoto(photo: Photo, { baseUrl, hasThumbnail }: PhotoContext) {
+  const { publicId, name, mediaType, sizeBytes, isVideo, width, height, durationMs } = photo;
+  return {
+    id: publicId,
+    name,
+    isVideo,
+    mimeType: mediaType,
+    size: sizeBytes,
+    width,
+    height,
+    durationSeconds: durationMs === null ? null : durationMs / 1000,
+    takenAt: takenAtOf(photo),
+    thumbnailUrl: `${baseUrl}/api/files/${publicId}/download?thumbnail=true`,
+    hasThumbnail: hasThumbnail(photo),
+  };
+}
+
+/** With the offset of the place where it was taken, so that its first ten characters are the day there. */
+function takenAtOf({ takenAtMs, offsetMinutes }: Photo): string {
+  const local = toTimestamp(takenAtMs);
+  if (offsetMinutes === null) return local;
+  const minutes = Math.abs(offsetMinutes);
+  return `${local.slice(0, -1)}${offsetMinutes < 0 ? "-" : "+"}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;
+}
+
+function pad(value: number): string {
+  return String(value).padStart(2, "0");
+}

@@ -1,0 +1,196 @@
+/** The rows of `photos`, which triggers write: see the migration. */
+import type { Database } from "bun:sqlite";
+import type { Bindable } from "../../../db/reader.worker.ts";
+import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
+import type { PhotoPosition, PhotoType } from "./types.ts";
+
+/** A photo as {@link selectPage} gives it. */
+export interface PhotoRow {
+  readonly nodeId: number;
+  readonly day: number;
+  readonly takenAtMs: number;
+  readonly offsetMinutes: number | null;
+  readonly isVideo: number;
+  readonly publicId: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  readonly digest: string;
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationMs: number | null;
+}
+
+/** Which rows are wanted, with ids in place of names. */
+export interface PhotoQuestion {
+  readonly accountId: number;
+  readonly type: PhotoType | undefined;
+  /** Labels that a photo must carry, the rarest first. */
+  readonly tags: readonly { readonly id: number; readonly count: number }[];
+  readonly folderId: number | undefined;
+  /** Whether a folder of the account is gone with what lies in it. */
+  readonly hasGone: boolean;
+}
+
+/** A statement and what it binds. */
+export interface Question {
+  readonly sql: string;
+  readonly parameters: readonly Bindable[];
+}
+
+/** A content of which the files behind this one of this account are still to be put in their places. */
+interface Again {
+  readonly digest: Uint8Array;
+  readonly accountId: number;
+  readonly nodeId: number;
+}
+
+/** Of a label on more files than this the index is walked in order, which meets one soon enough. */
+const RARE_MAX = 20_000;
+
+/** Those behind a position, the newest first. Index photos_taken, or the files of a rare label. */
+export function selectPage(question: PhotoQuestion, after: PhotoPosition, limit: number): Question {
+  const { sql, parameters, gone } = matching(question);
+  return {
+    sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, p.offset_minutes AS offsetMinutes,
+        p.is_video AS isVideo, n.public_id AS publicId, n.name, n.media_type AS mediaType, n.size_bytes AS sizeBytes,
+        lower(hex(b.digest)) AS digest, m.width, m.height, m.duration_ms AS durationMs
+      FROM (SELECT p.* ${sql} AND (p.day, p.taken_at, p.node_id) < (?, ?, ?)
+        ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC LIMIT ?) p
+      CROSS JOIN nodes n ON n.id = p.node_id CROSS JOIN blobs b ON b.id = n.blob_id
+      LEFT JOIN media_info m ON m.digest = b.digest
+      ORDER BY p.day DESC, p.taken_at DESC, p.node_id DESC`,
+    parameters: [...gone.parameters, ...parameters, after.day, after.takenAtMs, after.nodeId, limit],
+  };
+}
+
+/** How many there are of each day, the newest first. One pass over the index photos_taken. */
+export function selectDays(question: PhotoQuestion): Question {
+  const { sql, parameters, gone } = matching(question);
+  return {
+    sql: `${gone.sql} SELECT p.day, count(*) AS count ${sql} GROUP BY p.day ORDER BY p.day DESC`,
+    parameters: [...gone.parameters, ...parameters],
+  };
+}
+
+function matching({ accountId, type, tags, folderId, hasGone }: PhotoQuestion): Question & { readonly gone: Question } {
+  const [rarest, ...others] = tags;
+  const isRare = rarest !== undefined && rarest.count <= RARE_MAX;
+  const walked = isRare ? others : tags;
+  const conditions = [
+    "p.account_id = ?",
+    ...(type === undefined ? [] : [`p.is_video = ${type === "video" ? 1 : 0}`]),
+    ...walked.map(() => "EXISTS (SELECT 1 FROM node_tags t WHERE t.tag_id = ? AND t.node_id = p.node_id)"),
+    ...(folderId === undefined ? [] : [BELOW]),
+    ...(hasGone ? ["p.parent_id NOT IN (SELECT id FROM gone)"] : []),
+  ];
+  return {
+    gone: hasGone ? { sql: WITH_GONE_FOLDERS, parameters: [accountId, accountId] } : { sql: "", parameters: [] },
+    sql: `FROM ${
+      isRare
+        ? "node_tags r CROSS JOIN photos p ON r.tag_id = ? AND p.node_id = r.node_id"
+        : "photos p INDEXED BY photos_taken"
+    } WHERE ${conditions.join(" AND ")}`,
+    parameters: [
+      ...(isRare ? [rarest.id] : []),
+      accountId,
+      ...walked.map(({ id }) => id),
+      ...(folderId === undefined ? [] : [folderId]),
+    ],
+  };
+}
+
+const BELOW = `p.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
+  SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`;
+
+/** What is asked in place, on the writing connection. Changes are made inside a deed. */
+export class PhotoRows {
+  readonly #sqlite: Database;
+  readonly #hasGone;
+  readonly #tag;
+  readonly #fill;
+  readonly #fillSome;
+  readonly #goOn;
+  readonly #again;
+  readonly #nodesAgain;
+  readonly #move;
+  readonly #goOnAgain;
+  readonly #notAgain;
+
+  constructor(sqlite: Database) {
+    this.#sqlite = sqlite;
+    this.#hasGone = sqlite.prepare<{ has: number }, [number]>(
+      `${WITH_GONE_FOLDERS.replaceAll("?", "?1")} SELECT EXISTS (SELECT 1 FROM gone) AS has`,
+    );
+    this.#tag = sqlite.prepare<{ id: number; count: number }, [number, string]>(
+      "SELECT id, count FROM tags WHERE account_id = ?1 AND key = ?2",
+    );
+    this.#fill = sqlite.prepare<{ nextId: number; untilId: number }, []>(
+      "SELECT next_id AS nextId, until_id AS untilId FROM photo_fill WHERE id = 1",
+    );
+    this.#fillSome = sqlite.prepare<undefined, [number, number]>(
+      "INSERT OR IGNORE INTO photos SELECT * FROM photo_sources WHERE node_id BETWEEN ?1 AND ?2",
+    );
+    this.#goOn = sqlite.prepare<undefined, [number]>("UPDATE photo_fill SET next_id = ?1 WHERE id = 1");
+    this.#again = sqlite.prepare<Again, []>(
+      "SELECT digest, after_account_id AS accountId, after_node_id AS nodeId FROM photos_again LIMIT 1",
+    );
+    this.#nodesAgain = sqlite.prepare<{ accountId: number; id: number }, [Uint8Array, number, number, number]>(
+      `SELECT n.account_id AS accountId, n.id FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob ON n.blob_id = b.id
+       WHERE b.digest = ?1 AND (n.account_id, n.id) > (?2, ?3) ORDER BY n.account_id, n.id LIMIT ?4`,
+    );
+    this.#move = sqlite.prepare<undefined, [string]>(
+      `INSERT OR REPLACE INTO photos
+         SELECT s.* FROM json_each(?1) j CROSS JOIN photo_sources s ON s.node_id = j.value`,
+    );
+    this.#goOnAgain = sqlite.prepare<undefined, [Uint8Array, number, number]>(
+      "UPDATE photos_again SET after_account_id = ?2, after_node_id = ?3 WHERE digest = ?1",
+    );
+    this.#notAgain = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM photos_again WHERE digest = ?1");
+  }
+
+  /** A page, in place: for what the index gives in order. */
+  page({ sql, parameters }: Question): PhotoRow[] {
+    return this.#sqlite.query<PhotoRow, Bindable[]>(sql).all(...parameters);
+  }
+
+  /** Whether a folder of the account is gone while what lies in it still has rows. */
+  hasGone(accountId: number): boolean {
+    return this.#hasGone.get(accountId)?.has === 1;
+  }
+
+  /** A label of the account, by its key. */
+  findTag(accountId: number, key: string): { readonly id: number; readonly count: number } | undefined {
+    return this.#tag.get(accountId, key) ?? undefined;
+  }
+
+  /** Whether all that was there before this table is in it. */
+  isFilled(): boolean {
+    const fill = this.#fill.get();
+    return fill === null || fill.nextId > fill.untilId;
+  }
+
+  /** Looks at so many further ids of nodes that were there before this table; inside a deed. */
+  fillSome(ids: number): void {
+    const fill = this.#fill.get();
+    if (fill === null || fill.nextId > fill.untilId) return;
+    const lastId = Math.min(fill.nextId + ids - 1, fill.untilId);
+    this.#fillSome.run(fill.nextId, lastId);
+    this.#goOn.run(lastId + 1);
+  }
+  /** Whether a content told when it was taken, and not all files that have it are in their new places. */
+  hasFilesToMove(): boolean {
+    return this.#again.get() !== null;
+  }
+
+  /** Puts so many further files of such a content in their places; inside a deed. */
+  moveSome(files: number): void {
+    const again = this.#again.get();
+    if (again === null) return;
+    const nodes = this.#nodesAgain.all(again.digest, again.accountId, again.nodeId, files);
+    this.#move.run(JSON.stringify(nodes.map(({ id }) => id)));
+    const last = nodes.at(files - 1);
+    if (last === undefined) this.#notAgain.run(again.digest);
+    else this.#goOnAgain.run(again.digest, last.accountId, last.id);
+  }
+}

@@ -1,0 +1,48 @@
+import type { Digest } from "../../../blobs/digest.ts";
+
+/** What a photo is: a picture or a film. */
+export const PHOTO_TYPES = ["photo", "video"] as const;
+
+/** One of {@link PHOTO_TYPES}. */
+export type PhotoType = (typeof PHOTO_TYPES)[number];
+
+/** Which of an account's photos are wanted; absent fields ask for nothing. */
+export interface PhotoFilter {
+  readonly type?: PhotoType | undefined;
+  /** All of them. */
+  readonly tags?: readonly string[] | undefined;
+  /** Only below this folder; normalised. */
+  readonly folderPath?: string | undefined;
+}
+
+/** The place of a photo among all of its account, which go from the newest to the oldest; it never changes by itself. */
+export interface PhotoPosition {
+  /** Days since 1970, where it was taken. */
+  readonly day: number;
+  /** What a clock showed there, in milliseconds since 1970 as if that were UTC. */
+  readonly takenAtMs: number;
+  readonly nodeId: number;
+}
+
+/** A picture or film. */
+export interface Photo extends PhotoPosition {
+  readonly publicId: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly sizeBytes: number;
+  readonly digest: Digest;
+  /** Of the clock where it was taken; null where nobody told. */
+  readonly offsetMinutes: number | null;
+  readonly isVideo: boolean;
+  /** Pixels as they are to be seen; null until the content was asked, or where it tells nothing. */
+  readonly width: number | null;
+  readonly height: number | null;
+  readonly durationMs: number | null;
+}
+
+/** How many photos were taken on a day. */
+export interface PhotoDay {
+  /** Days since 1970. */
+  readonly day: number;
+  readonly count: number;
+}

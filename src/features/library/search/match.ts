@@ -1,0 +1,197 @@
+/** How terms become a question to the index, and what of them is left to be looked at in each file's row. Pure. */
+import type { Bindable } from "../../../db/reader.worker.ts";
+import { WITH_GONE_FOLDERS } from "../../../tree/model/gone.ts";
+import { FILE } from "../../../tree/model/rows.ts";
+import { ANY_FAMILY, cameraFacets, dateRangeFacets, facet, FOLDERS_MAX, sizeFacets, tagFacet } from "./facets.ts";
+import { FAMILIES } from "./parse-query.ts";
+import type { SearchTerm, SizeTerm, WordTerm } from "./types.ts";
+import { quoteWords } from "./words.ts";
+
+/**
+ * Columns in which all free words stand, the best first: who has them in the name comes before who has them in name and
+ * labels, then with the description, then anywhere.
+ */
+export const TIERS = ["name", "name tags", "name tags description", "name tags description metadata"] as const;
+const ANYWHERE = TIERS[3];
+
+/** A folder below which everything found must lie. */
+export interface SearchPlace {
+  readonly folderId: number;
+  /** It and the folders below it; undefined for too many to be named. */
+  readonly folderIds: readonly number[] | undefined;
+}
+
+/** Conditions on a row `n` of nodes. */
+interface Condition {
+  readonly sql: string;
+  readonly parameters: readonly Bindable[];
+}
+
+/** rowid = account << 36 | node: an account's entries lie together, and nobody meets another's. */
+export const NODE_BITS = 36;
+const NODE_MASK = "68719476735";
+
+/** Whether any free word asks for ranking. */
+export function hasWords(terms: readonly SearchTerm[]): boolean {
+  return terms.some((term) => term.key === "text" && !term.isExcluded);
+}
+
+/** The question to the index, the free words wanted in these columns. */
+export function matchExpression(
+  terms: readonly SearchTerm[],
+  places: readonly SearchPlace[],
+  columns: (typeof TIERS)[number] = ANYWHERE,
+): string {
+  const wanted = terms.filter((term) => !term.isExcluded);
+  const facets = [...wanted.flatMap(toFacets), ...places.flatMap(placeFacets)];
+  const words = wanted.filter(isWord);
+  const parts: string[] = [];
+  const texts = words.filter(({ key }) => key === "text").map(toQuoted);
+  const names = words.filter(({ key }) => key === "name").map(toQuoted);
+  // What is rare leads: words before facets.
+  if (texts.length > 0) parts.push(`{${columns}} : (${texts.join(" AND ")})`);
+  if (names.length > 0) parts.push(`{name} : (${names.join(" AND ")})`);
+  if (parts.length === 0 && facets.length === 0) facets.push(anyOf(ANY_FAMILY));
+  if (facets.length > 0) parts.push(`{facets} : (${facets.join(" AND ")})`);
+  const unwanted = terms.filter((term) => term.isExcluded).flatMap(toUnwanted);
+  const positive = parts.join(" AND ");
+  return unwanted.length === 0 ? positive : `(${positive}) NOT (${unwanted.join(" OR ")})`;
+}
+
+/** One question with all that it needs. */
+export interface Question {
+  readonly accountId: number;
+  /** See {@link matchExpression}. */
+  readonly match: string;
+  readonly terms: readonly SearchTerm[];
+  readonly places: readonly SearchPlace[];
+  /** What {@link selectGoneFolders} gave; undefined for too many. */
+  readonly gone: readonly number[] | undefined;
+  readonly limit: number;
+}
+
+/** Some folders of an account out of which no way leads to its root: the index still holds what is in them. */
+export function selectGoneFolders(accountId: number, limit: number): { sql: string; parameters: Bindable[] } {
+  return { sql: `${WITH_GONE_FOLDERS} SELECT id FROM gone LIMIT ?`, parameters: [accountId, accountId, limit] };
+}
+
+/**
+ * The ids of what an account has that matches, newest first, as one text: `SELECT group_concat(id) …`. Nearly always the
+ * index alone tells them; the rows of nodes are looked at where sizes or very many folders are asked for, or where the
+ * index still holds what went with a folder.
+ */
+export function selectIds(question: Question): { readonly sql: string; readonly parameters: readonly Bindable[] } {
+  const { accountId, terms, places, gone, limit } = question;
+  const conditions = [...terms.flatMap(toConditions), ...places.flatMap(belowConditions)];
+  const own = `search_text MATCH ? AND f.rowid BETWEEN (? << ${NODE_BITS}) AND ((? + 1) << ${NODE_BITS}) - 1`;
+  const lost =
+    gone === undefined || gone.length === 0 ? "" : ` NOT {facets} : ${anyOf(gone.map((id) => facet("fo", id)))}`;
+  const match = lost === "" ? question.match : `(${question.match})${lost}`;
+  if (conditions.length === 0 && gone !== undefined) {
+    return {
+      sql: `SELECT group_concat(id) FROM (SELECT f.rowid & ${NODE_MASK} AS id FROM search_text f WHERE ${own}
+        ORDER BY f.rowid DESC LIMIT ?)`,
+      parameters: [match, accountId, accountId, limit],
+    };
+  }
+  const where = conditions.map(({ sql }) => ` AND ${sql}`).join("");
+  return {
+    sql: `${WITH_GONE_FOLDERS} SELECT group_concat(id) FROM (
+        SELECT n.id FROM search_text f CROSS JOIN nodes n ON n.id = (f.rowid & ${NODE_MASK})
+        WHERE ${own} AND n.parent_id > 0 AND n.parent_id NOT IN (SELECT id FROM gone)${where}
+        ORDER BY f.rowid DESC LIMIT ?)`,
+    parameters: [
+      accountId,
+      accountId,
+      match,
+      accountId,
+      accountId,
+      ...conditions.flatMap(({ parameters }) => parameters),
+      limit,
+    ],
+  };
+}
+
+function isWord(term: SearchTerm): term is WordTerm {
+  return term.key === "text" || term.key === "name";
+}
+
+function toQuoted({ value, isPhrase }: WordTerm): string {
+  return quoteWords(value, !isPhrase);
+}
+
+/** Facets all of which are wanted. */
+function toFacets(term: SearchTerm): string[] {
+  switch (term.key) {
+    case "tag":
+      return [quoted(tagFacet(term.value))];
+    case "type":
+      return [quoted(typeFacet(term.value))];
+    case "ext":
+      return [quoted(facet("ex", term.value))];
+    case "camera":
+      return cameraFacets(term.value).map(quoted);
+    case "is":
+      return [quoted(facet("pu", ""))];
+    case "size":
+      return sizeWords(term);
+    case "modified":
+    case "created":
+    case "taken":
+      return [anyOf(dateRangeFacets(DATES[term.key], term.from, term.to))];
+    default:
+      return [];
+  }
+}
+
+const DATES = { modified: "m", created: "c", taken: "p" } as const;
+
+function typeFacet(type: string): string {
+  return FAMILIES.some((family) => family === type) ? facet("fa", type) : facet("ty", type);
+}
+
+function sizeWords({ min, max }: SizeTerm): string[] {
+  const words = sizeFacets(min, max);
+  return words === undefined ? [] : [anyOf(words)];
+}
+
+function placeFacets({ folderIds }: SearchPlace): string[] {
+  return folderIds === undefined || folderIds.length > FOLDERS_MAX
+    ? []
+    : [anyOf(folderIds.map((id) => facet("fo", id)))];
+}
+
+function toUnwanted(term: SearchTerm): string[] {
+  if (term.key === "text") return [`{${ANYWHERE}} : (${toQuoted(term)})`];
+  if (term.key === "name") return [`{name} : (${toQuoted(term)})`];
+  const facets = toFacets(term);
+  return facets.length === 0 ? [] : [`{facets} : (${facets.join(" AND ")})`];
+}
+
+function anyOf(words: readonly string[]): string {
+  return `(${words.map(quoted).join(" OR ")})`;
+}
+
+/** Facets are letters and digits only. */
+function quoted(word: string): string {
+  return `"${word}"`;
+}
+
+/** What the coarse facets leave open. */
+function toConditions(term: SearchTerm): Condition[] {
+  if (term.key !== "size") return [];
+  const { min, max } = term;
+  return [
+    { sql: `n.kind = ${FILE}`, parameters: [] },
+    ...(min === null ? [] : [{ sql: "n.size_bytes >= ?", parameters: [min] }]),
+    ...(max === null ? [] : [{ sql: "n.size_bytes <= ?", parameters: [max] }]),
+  ];
+}
+
+/** Where the folders are named, the facets say it. */
+function belowConditions({ folderId, folderIds }: SearchPlace): Condition[] {
+  if (folderIds !== undefined) return [];
+  const sql = `n.parent_id IN (WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
+    SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0) SELECT id FROM s)`;
+  return [{ sql, parameters: [folderId] }];
+}

@@ -1,0 +1,49 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { ref } from "../../../http/documented.ts";
+
+/** GET /api/files/search */
+export const SearchRecord = {
+  type: "object",
+  required: ["files", "pagination", "totalIsLowerBound", "isIndexing", "query"],
+  properties: {
+    files: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
+    pagination: ref("Pagination"),
+    totalIsLowerBound: t.Boolean({
+      description: "There are more than pagination.total; only that many are counted and can be paged through",
+    }),
+    isIndexing: t.Boolean({ description: "What was changed a moment ago may be missing" }),
+    query: Type.Array(
+      t.Object({
+        key: t.String({ description: "text for words, else the filter" }),
+        value: t.String(),
+        isPhrase: t.Optional(t.Boolean()),
+        isExcluded: t.Boolean(),
+      }),
+      { description: "How the search was understood; everything must hold" },
+    ),
+  },
+};
+
+/** The query string of GET /api/files/search, for the document. */
+export const QUERY_OF_SEARCH = {
+  q: {
+    type: "string",
+    description: "Words and filters, separated by spaces; at most 4,096 bytes and 32 of them",
+    example: "type:image tag:holiday size:>10MB modified:2026-01 beach",
+  },
+  folder: { type: "string", default: "/", description: "Only below this folder" },
+  page: { type: "integer", minimum: 1, default: 1 },
+  limit: { type: "integer", minimum: 1, maximum: 100, default: 20 },
+};
+
+/** The language, for the document. */
+export const SEARCH_DESCRIPTION = `Searches one's own files and folders by name, tags, description, metadata values, media type and what pictures, sounds and films tell of themselves. Everything in \`q\` must hold; upper and lower case and accents don't count.
+
+- \`beach hous\`: words; each may go on (house, houses). \`"beach house"\`: exactly these words in this order. \`-beach\`: without it.
+- \`type:image\` (or video, audio, document, pdf, archive, text, folder, or a media type), \`tag:holiday\`, \`name:beach\`, \`ext:jpg\`, \`camera:canon\`, \`is:public\`; each also excluded by a minus.
+- \`in:/photos\`: there and below it.
+- \`size:>10MB\`, \`size:<1GB\`, \`size:1MB..5MB\` (1 MB = 1,048,576 bytes).
+- \`modified:2026-01\`, \`created:2026\`, \`taken:2026-01-05\`, with \`a..b\`, \`>\`, \`>=\`, \`<\`, \`<=\`; days in UTC, of pictures where they were taken.
+
+Values with spaces go in quotes: \`tag:"summer holiday"\`. Best first: all words in the name, then with tags, description and metadata taken in; then the newest. At most 10,000 hits are counted and can be paged through. What others share with you is not searched.`;

@@ -1,0 +1,48 @@
+import type { Database } from "bun:sqlite";
+import type { Reader } from "../../../db/reader.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import { SearchIndexer } from "./indexer.ts";
+import { SearchTables } from "./queries.ts";
+import { SearchService } from "./service.ts";
+
+/** What searching is built from. */
+export interface SearchOptions {
+  readonly sqlite: Database;
+  /** For searches alone. */
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly tree: TreeReader;
+  readonly log: Log;
+  /** Told of each content that is indexed and was not yet asked what it tells of itself; inside the deed. */
+  readonly noteContent?: (tx: Transaction, digest: Uint8Array, mediaType: string) => void;
+}
+
+/** Searching, its indexer (to be started by the server), and how to have a content's files indexed again, in a deed. */
+export interface Search {
+  readonly search: SearchService;
+  readonly indexer: SearchIndexer;
+  readonly markAgain: (tx: Transaction, digest: Uint8Array) => void;
+}
+
+/** Builds searching over one database; nothing is read or started. */
+export function openSearch({ sqlite, reader, writer, tree, log, noteContent }: SearchOptions): Search {
+  const tables = new SearchTables(sqlite);
+  const headOf = (accountId: number) => tree.headOf(accountId);
+  const indexer = new SearchIndexer({ tables, writer, log, headOf, ...(noteContent && { noteContent }) });
+  const below = sqlite.prepare<{ id: number }, [number, number]>(
+    `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
+       SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0)
+     SELECT id FROM s LIMIT ?2`,
+  );
+  const foldersBelow = (folderId: number, limit: number) => {
+    const ids = below.all(folderId, limit + 1).map(({ id }) => id);
+    return ids.length > limit ? undefined : ids;
+  };
+  return {
+    search: new SearchService({ tree, reader, indexer, foldersBelow }),
+    indexer,
+    markAgain: (_tx, digest) => tables.markAgain(digest),
+  };
+}

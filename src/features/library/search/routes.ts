@@ -1,0 +1,70 @@
+import { Elysia } from "elysia";
+import { invalidField } from "../../../errors.ts";
+import { documented } from "../../../http/documented.ts";
+import { ok, paginate } from "../../../http/envelope.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { readInteger, readQuery } from "../../../http/fields.ts";
+import { normalizePath } from "../../../lib/path.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
+import { presentItem } from "../files/present.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import { QUERY_OF_SEARCH, SEARCH_DESCRIPTION, SearchRecord } from "./model.ts";
+import type { SearchService } from "./service.ts";
+import type { SearchTerm } from "./types.ts";
+
+/** What the route of searches works with. */
+export interface SearchRoutesOptions {
+  readonly search: SearchService;
+  readonly guard: ReturnType<typeof authGuard>;
+  readonly hasThumbnail: (file: FileNode) => boolean;
+}
+
+/** Beyond any list; page × limit stays exact. */
+const PAGE_MAX = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
+
+/** GET /api/files/search; the plain search by name is GET /api/files?search=. */
+export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOptions) {
+  return new Elysia({ name: "search-routes", prefix: "/api/files/search" }).use(guard).get(
+    "/",
+    async ({ principal, request }) => {
+      const query = readQuery(exchangeOf(request).query);
+      const { q } = query;
+      if (q === undefined) throw invalidField("q", "Say what to search for in q.");
+      const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
+      const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
+      const folder = query["folder"] || undefined;
+      const { nodes, total, isLowerBound, isBehind, terms } = await search.search({
+        accountId: principal.user.id,
+        q,
+        folderPath: folder === undefined ? undefined : normalizePath(folder),
+        offset: (page - 1) * limit,
+        limit,
+      });
+      const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
+      return ok({
+        files: nodes.map((node) => presentItem(node, context)),
+        pagination: paginate(page, limit, total),
+        totalIsLowerBound: isLowerBound,
+        isIndexing: isBehind,
+        query: terms.map(presentTerm),
+      });
+    },
+    {
+      access: "reader",
+      ...documented({
+        tag: "Files",
+        summary: "Search by words and filters",
+        description: SEARCH_DESCRIPTION,
+        access: "reader",
+        query: QUERY_OF_SEARCH,
+        data: SearchRecord,
+        errors: ["invalid_field", "invalid_path", "not_found", "overloaded"],
+      }),
+    },
+  );
+}
+
+function presentTerm(term: SearchTerm) {
+  const { key, value, isExcluded } = term;
+  return { key, value, ...(term.key === "text" || term.key === "name" ? { isPhrase: term.isPhrase } : {}), isExcluded };
+}

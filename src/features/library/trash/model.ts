@@ -1,0 +1,59 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { ref } from "../../../http/documented.ts";
+import { FolderPath, Timestamp } from "../../../http/fields.ts";
+
+/** POST /api/files/trash and …/restore */
+export const TrashBody = t.Object({
+  fileIds: t.Array(t.String(), { minItems: 1, maxItems: 1000, description: "Files and folders" }),
+});
+
+const Trashed = {
+  allOf: [
+    { oneOf: [ref("FileItem"), ref("FolderItem")] },
+    t.Object({
+      originalFolder: FolderPath,
+      trashedAt: Timestamp,
+      deletedAt: Timestamp,
+      expiresAt: Timestamp,
+    }),
+  ],
+};
+
+const FailedItems = {
+  type: "array",
+  items: {
+    type: "object",
+    required: ["id", "error"],
+    properties: { id: t.String(), error: ref("ItemError") },
+  },
+};
+
+/** Answer of POST trash. */
+export const PutRecord = {
+  type: "object",
+  required: ["trashed", "failed"],
+  properties: { trashed: { type: "array", items: Trashed }, failed: FailedItems },
+};
+
+/** Answer of GET trash. */
+export const TrashRecord = {
+  type: "object",
+  required: ["files", "pagination"],
+  properties: { files: { type: "array", items: Trashed }, pagination: ref("Pagination") },
+};
+
+/** Answer of POST trash/restore. */
+export const RestoredRecord = {
+  type: "object",
+  required: ["restored", "failed"],
+  properties: {
+    restored: { type: "array", items: { oneOf: [ref("FileItem"), ref("FolderItem")] } },
+    failed: FailedItems,
+  },
+};
+
+/** Answer of DELETE trash. */
+export const EmptiedRecord = t.Object({
+  deleted: Type.Integer({ minimum: 0, description: "Files and folders, each with all below it counted once" }),
+});

@@ -1,0 +1,177 @@
+/** The trash of an account: what was put there can be had back for some weeks. All writing is durable when a promise resolves. */
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
+import { actingDevice, type Permissions } from "../permissions/permissions.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { WeighedFolder } from "../../../tree/operations/trash.ts";
+import type { NodeRef, TrashedNode, TreeNode } from "../../../tree/model/types.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import type { User } from "../../accounts/users/types.ts";
+
+/** What {@link TrashService} works with. */
+export interface TrashServiceOptions {
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly permissions: Permissions;
+  readonly access: Pick<AccessCounters, "forget">;
+  /** How long what is in the trash is kept. */
+  readonly keepMs: number;
+  /** Called when a folder with content was cut off and is to be taken apart. */
+  readonly onDetached: () => void;
+}
+
+/** A file or folder in the trash, and when it will be deleted for good. */
+export interface TrashEntry extends TrashedNode {
+  readonly expiresAtMs: number;
+}
+
+/** Result of a bulk call for one id. */
+export type TrashOutcome<T> =
+  | { readonly id: string; readonly done: T }
+  | { readonly id: string; readonly error: AppError };
+
+/** Entries purged in one deed: each may take apart some rows below it. */
+const PURGED_AT_ONCE = 8;
+/** Rest between two deeds of a purge, for others to write. */
+const REST_MS = 5;
+
+/** See the head of this file. */
+export class TrashService {
+  readonly #options: TrashServiceOptions;
+
+  constructor(options: TrashServiceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Puts files and folders into the trash of their owner, each by itself, in order. A large folder waits for what is before
+   * it, and is waited for: what it weighs is true until something changes.
+   */
+  async put(user: User, ids: readonly string[]): Promise<TrashOutcome<TrashEntry>[]> {
+    const { tree, permissions } = this.#options;
+    const outcomes: Promise<TrashOutcome<TrashEntry>>[] = [];
+    for (const publicId of new Set(ids)) {
+      if (!this.#isWeighed(user, publicId)) {
+        outcomes.push(attempt(publicId, () => this.#putOne(user, publicId, undefined)));
+        continue;
+      }
+      await Promise.all(outcomes);
+      const outcome = attempt(publicId, async () => {
+        const weighed = await tree.weigh(permissions.node(user, publicId, "place").node);
+        return this.#putOne(user, publicId, weighed);
+      });
+      outcomes.push(outcome);
+      await outcome;
+    }
+    return Promise.all(outcomes);
+  }
+
+  #isWeighed(user: User, publicId: string): boolean {
+    const { tree, permissions } = this.#options;
+    try {
+      return tree.isWeighedElsewhere(permissions.node(user, publicId, "place").node);
+    } catch (error) {
+      // It is refused when its turn has come.
+      if (error instanceof AppError) return false;
+      throw error;
+    }
+  }
+
+  #putOne(user: User, publicId: string, weighed: WeighedFolder | undefined): Promise<TrashEntry> {
+    const { writer, treeWriter, permissions } = this.#options;
+    return writer.run((tx) => {
+      // As the caller sees it, before it is gone.
+      const { node, owner, isOwn } = permissions.node(user, publicId, "place");
+      const ref = { accountId: owner.id, publicId };
+      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, weighed));
+      return this.#entry({ ...trashed, node, folder: node.folder });
+    });
+  }
+
+  /** A page of the user's own trash, what came last in front. */
+  list(user: User, page: number, limit: number): { entries: readonly TrashEntry[]; total: number } {
+    const { entries, total } = this.#options.tree.listTrash(user.id, (page - 1) * limit, limit);
+    return { entries: entries.map((entry) => this.#entry(entry)), total };
+  }
+
+  /**
+   * Takes files and folders out of the trash, each by itself. What went last comes back first, so that a folder is there
+   * again for the files that had been taken from it before.
+   */
+  async restore(user: User, ids: readonly string[]): Promise<TrashOutcome<TreeNode>[]> {
+    const { writer, tree, treeWriter } = this.#options;
+    const seqOf = (publicId: string) => tree.trashedSeqOf({ accountId: user.id, publicId }) ?? 0;
+    const known = [...new Set(ids)];
+    const order = known.map((id) => ({ id, seq: seqOf(id) })).sort((a, b) => b.seq - a.seq);
+    const outcomes = await Promise.all(
+      order.map(({ id: publicId }) =>
+        attempt(publicId, () =>
+          writer.run((tx) =>
+            treeWriter.by(user.viaDeviceId, () => treeWriter.restore(tx, { accountId: user.id, publicId })),
+          ),
+        ),
+      ),
+    );
+    const byId = new Map(outcomes.map((outcome) => [outcome.id, outcome]));
+    return known.flatMap((id) => byId.get(id) ?? []);
+  }
+
+  /** Deletes one thing in the trash for good. @throws AppError not_found */
+  async purge(user: User, publicId: string): Promise<TrashEntry> {
+    const { writer } = this.#options;
+    return writer.run((tx) => this.#purge(tx, user, { accountId: user.id, publicId }));
+  }
+
+  /** Deletes for good all that is in the trash now, in many short deeds. @returns how many files and folders that were */
+  async empty(user: User): Promise<number> {
+    return this.#purgeUpTo(this.#options.clock.nowMs(), user);
+  }
+
+  /** Deletes for good what has been in the trash for its time, a bounded piece at a time. For the timetable. */
+  async sweep(signal?: AbortSignal): Promise<number> {
+    const { clock, keepMs } = this.#options;
+    return this.#purgeUpTo(clock.nowMs() - keepMs, undefined, signal);
+  }
+
+  async #purgeUpTo(atMs: number, user: User | undefined, signal?: AbortSignal): Promise<number> {
+    const { writer, tree } = this.#options;
+    let purged = 0;
+    for (;;) {
+      if (signal?.aborted === true) return purged;
+      const some = await writer.run((tx) => {
+        const refs = tree.trashedBefore(atMs, PURGED_AT_ONCE, user?.id ?? null);
+        for (const ref of refs) this.#purge(tx, user, ref);
+        return refs.length;
+      });
+      purged += some;
+      if (some < PURGED_AT_ONCE) return purged;
+      await Bun.sleep(REST_MS);
+    }
+  }
+
+  #purge(tx: Transaction, user: User | undefined, ref: NodeRef): TrashEntry {
+    const { treeWriter, access, onDetached } = this.#options;
+    const purged = treeWriter.by(user?.viaDeviceId, () => treeWriter.purge(tx, ref));
+    const { node } = purged;
+    tx.afterCommit(() => (node.kind === "file" ? access.forget(node.id) : onDetached()));
+    return this.#entry(purged);
+  }
+
+  #entry(trashed: TrashedNode): TrashEntry {
+    return { ...trashed, expiresAtMs: trashed.trashedAtMs + this.#options.keepMs };
+  }
+}
+
+/** What became of one: deeds that are asked for together are carried out together, in order. */
+async function attempt<T>(id: string, deed: () => Promise<T>): Promise<TrashOutcome<T>> {
+  try {
+    return { id, done: await deed() };
+  } catch (error) {
+    if (error instanceof AppError) return { id, error };
+    throw error;
+  }
+}

@@ -1,0 +1,115 @@
+/** The contents of a file one after the other: to be listed, sent, brought back and let go (contract §4, Versions). */
+import type { Writer } from "../../../db/transaction.ts";
+import { AppError, notFound } from "../../../errors.ts";
+import type { StorageLimits } from "../files/service.ts";
+import { actingDevice, type Permissions, type Permitted } from "../permissions/permissions.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode, FileVersion, Precondition } from "../../../tree/model/types.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import type { User } from "../../accounts/users/types.ts";
+
+/** What {@link VersionService} works with. */
+export interface VersionServiceOptions {
+  readonly writer: Writer;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly permissions: Permissions;
+  readonly limitsOf: (user: User) => Pick<StorageLimits, "quotaBytes" | "plan">;
+  /** A user by row id; undefined where there is none any more. */
+  readonly findUser: (id: number) => User | undefined;
+}
+
+/** A content of a file, with who stored it. */
+export interface StoredVersion extends FileVersion {
+  /** Undefined where that account is gone. */
+  readonly author: User | undefined;
+  readonly isCurrent: boolean;
+}
+
+/** See the head of this file. */
+export class VersionService {
+  readonly #options: VersionServiceOptions;
+
+  constructor(options: VersionServiceOptions) {
+    this.#options = options;
+  }
+
+  /** The contents of a file, the newest (the present one) first. @throws AppError not_found | share_permission */
+  list(user: User, fileId: string): StoredVersion[] {
+    const { permissions, tree, findUser } = this.#options;
+    const { node } = permissions.file(user, fileId, "versions");
+    return tree.listVersions(node).map((version) => {
+      const author = version.createdBy === null ? undefined : findUser(version.createdBy);
+      return {
+        ...version,
+        // An erased account has no name left.
+        author: author === undefined || author.email === "" ? undefined : author,
+        isCurrent: version.version === node.version,
+      };
+    });
+  }
+
+  /**
+   * The file with the content of one of its versions in place of the present one.
+   * @throws AppError not_found | share_permission
+   */
+  open(user: User, fileId: string, version: number): FileNode {
+    const { permissions, tree } = this.#options;
+    const file = tree.findVersion(permissions.file(user, fileId, "versions").node, version);
+    if (file === undefined) throw notFound("This version");
+    return file;
+  }
+
+  /**
+   * Makes a version the file's next content; nothing is lost by it. Of the present version nothing happens. Durable on
+   * return.
+   * @throws AppError not_found | share_permission | precondition_failed | quota_exceeded
+   */
+  async restore(
+    user: User,
+    fileId: string,
+    version: number,
+    precondition: Precondition | undefined,
+  ): Promise<FileNode> {
+    const { writer, treeWriter, limitsOf } = this.#options;
+    const { owner } = this.#writable(user, fileId);
+    const { quotaBytes, plan } = limitsOf(owner);
+    try {
+      return await writer.run((tx) => {
+        const permitted = this.#writable(user, fileId);
+        const ref = { accountId: permitted.owner.id, publicId: fileId };
+        return permitted.view.run(() =>
+          treeWriter.by(actingDevice(user, permitted), () =>
+            permitted.view.show(
+              treeWriter.restoreVersion(tx, ref, version, { createdBy: user.id, quotaBytes, precondition }),
+            ),
+          ),
+        );
+      });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+      // A refusal for the quota says which plan it comes from (contract §1).
+      throw new AppError(error.reason, error.message, { ...error.details, plan });
+    }
+  }
+
+  /**
+   * Drops an earlier version for good.
+   * @returns it, and whose file it was
+   * @throws AppError not_found | share_permission; version_conflict for the present one
+   */
+  async delete(user: User, fileId: string, version: number): Promise<{ dropped: FileVersion; owner: User }> {
+    const { writer, treeWriter } = this.#options;
+    return writer.run((tx) => {
+      const { owner } = this.#writable(user, fileId);
+      const dropped = treeWriter.deleteVersion(tx, { accountId: owner.id, publicId: fileId }, version);
+      return { dropped, owner };
+    });
+  }
+
+  /** A file whose versions the user may see and change. @throws AppError not_found | share_permission */
+  #writable(user: User, fileId: string): Permitted<FileNode> {
+    this.#options.permissions.file(user, fileId, "versions");
+    return this.#options.permissions.file(user, fileId, "write");
+  }
+}

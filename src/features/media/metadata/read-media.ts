@@ -1,0 +1,134 @@
+/**
+ * Asks a file what it tells of itself. Runs in a process of its own: what it is given may be hostile. Of pictures the
+ * first 512 KiB are read, of sounds and films what their formats say where to look.
+ */
+import { open } from "node:fs/promises";
+import { CAPTURE_HEAD_BYTES, readCapture } from "./exif.ts";
+import { readMovie } from "./read-movie.ts";
+import { type MediaInfo, NO_MEDIA_INFO } from "./types.ts";
+
+const TEXT_MAX = 200;
+const PIXELS_MAX = 1_000_000;
+
+/** @throws Error where nothing can be read of it */
+export async function readMedia(path: string, mediaType: string): Promise<MediaInfo> {
+  const type = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
+  return type.startsWith("image/") ? readPicture(path, type) : readRecording(path, type);
+}
+
+async function readPicture(path: string, mediaType: string): Promise<MediaInfo> {
+  const head = await readHead(path);
+  const { capturedAt, location } = await readCapture(head, mediaType);
+  const { default: exif } = await import("exifreader");
+  const tags: Readonly<Record<string, unknown>> = exif.load(head.buffer, { includeUnknown: false });
+  const stored = {
+    width: pixels(tags["Image Width"]) ?? pixels(tags["PixelXDimension"]) ?? pixels(tags["ImageWidth"]),
+    height: pixels(tags["Image Height"]) ?? pixels(tags["PixelYDimension"]) ?? pixels(tags["ImageLength"]),
+  };
+  const orientation = orientationOf(tags["Orientation"]);
+  const isTurned = orientation !== null && orientation >= 5;
+  const [latitude, longitude] = location?.split(",").map(Number) ?? [];
+  return {
+    ...NO_MEDIA_INFO,
+    width: isTurned ? stored.height : stored.width,
+    height: isTurned ? stored.width : stored.height,
+    orientation,
+    takenAt: capturedAt ?? null,
+    camera: cameraOf(textOf(tags["Make"]), textOf(tags["Model"])),
+    latitude: latitude ?? null,
+    longitude: longitude ?? null,
+  };
+}
+
+async function readRecording(path: string, mediaType: string): Promise<MediaInfo> {
+  const { parseFile } = await import("music-metadata");
+  const [parsed, movie] = await Promise.all([
+    // Films of phones are told by their heads; what a reader of music makes of them may be nothing at all.
+    parseFile(path, { skipCovers: true, mkvUseIndex: true }).catch((error: unknown) => ({ error })),
+    /^(video|audio)\/(mp4|quicktime|x-m4a|x-m4v|3gpp2?)$/.test(mediaType) ? readMovieAt(path) : undefined,
+  ]);
+  if ("error" in parsed && movie === undefined) throw parsed.error;
+  if ("error" in parsed) return { ...NO_MEDIA_INFO, ...movie };
+  const { format, common } = parsed;
+  const video = format.trackInfo.find((track) => track.video?.pixelWidth !== undefined);
+  const durationMs = format.duration === undefined ? null : count(format.duration * 1000);
+  return {
+    ...NO_MEDIA_INFO,
+    width: movie?.width ?? pixels(video?.video?.pixelWidth),
+    height: movie?.height ?? pixels(video?.video?.pixelHeight),
+    durationMs: movie?.durationMs ?? durationMs,
+    takenAt: movie?.takenAt ?? null,
+    latitude: within(movie?.latitude, 90),
+    longitude: within(movie?.longitude, 180),
+    codec: text(video?.codecName?.replaceAll(/[<>]/g, "") ?? format.codec),
+    bitrate: format.bitrate === undefined ? null : count(format.bitrate),
+    title: text(common.title),
+    artist: text(common.artist),
+    album: text(common.album),
+  };
+}
+
+async function readHead(path: string): Promise<Uint8Array<ArrayBuffer>> {
+  const file = await open(path, "r");
+  try {
+    const head = new Uint8Array(CAPTURE_HEAD_BYTES);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    return head.slice(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+async function readMovieAt(path: string) {
+  const file = await open(path, "r");
+  try {
+    return await readMovie(file, (await file.stat()).size);
+  } finally {
+    await file.close();
+  }
+}
+
+function cameraOf(make: string | null, model: string | null): string | null {
+  if (make === null || model === null) return model ?? make;
+  // "Canon" and "Canon EOS R5".
+  return model.toLowerCase().startsWith(make.toLowerCase()) ? model : text(`${make} ${model}`);
+}
+
+function orientationOf(tag: unknown): number | null {
+  const value = valueOf(tag);
+  return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= 8 ? value : null;
+}
+
+function pixels(tag: unknown): number | null {
+  const value = valueOf(tag);
+  const number = Array.isArray(value) ? Number(value[0]) : Number(value ?? Number.NaN);
+  return Number.isInteger(number) && number > 0 && number <= PIXELS_MAX ? number : null;
+}
+
+function valueOf(tag: unknown): unknown {
+  return typeof tag === "object" && tag !== null && "value" in tag ? tag.value : tag;
+}
+
+function textOf(tag: unknown): string | null {
+  const value = valueOf(tag);
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === "string" ? text(first) : null;
+}
+
+/** A short text of one line; null for none. */
+function text(given: string | undefined): string | null {
+  const clean = (given ?? "")
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+  return clean === "" ? null : Array.from(clean).slice(0, TEXT_MAX).join("");
+}
+
+function count(number: number): number | null {
+  const rounded = Math.round(number);
+  return Number.isSafeInteger(rounded) && rounded >= 0 ? rounded : null;
+}
+
+function within(degrees: number | null | undefined, max: number): number | null {
+  return degrees === undefined || degrees === null || !(Math.abs(degrees) <= max) ? null : degrees;
+}

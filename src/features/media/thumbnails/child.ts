@@ -1,0 +1,103 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { setPriority } from "node:os";
+import { DerivedStore } from "../../../blobs/derived.ts";
+import { ContentFault } from "./content-fault.ts";
+import { preloadReplacedLibvips, setNativeOptions } from "./native.ts";
+import type { Configure, FromChild, RenderRequest, ToChild } from "./protocol.ts";
+import { PictureRenderer } from "./render.ts";
+
+/** The lowest priority that a process can give itself (setpriority(2)). */
+const LOWEST_PRIORITY = 19;
+
+/**
+ * The child process that makes thumbnails: `larder thumbnail-worker`, started by the server only. It takes messages
+ * over IPC (protocol.ts), writes what it makes into the derived store, and ends with its parent.
+ *
+ * Returns at once; the process lives until the channel closes. Without a channel it ends with code 2.
+ */
+export function runThumbnailChild(): void {
+  if (process.send === undefined) {
+    process.stderr.write("thumbnail-worker is started by the server; there is nothing to do with it by hand.\n");
+    process.exit(2);
+  }
+  process.on("disconnect", () => process.exit(0));
+  // Ctrl+C at a terminal reaches this process too; the server decides when it ends.
+  process.on("SIGINT", () => {});
+  const worker = new ThumbnailChild((message) => process.send?.(message));
+  process.on("message", (message: ToChild) => worker.receive(message));
+  process.send({ type: "hello" } satisfies FromChild);
+}
+
+class ThumbnailChild {
+  readonly #send: (message: FromChild) => void;
+  #derived: DerivedStore | undefined;
+  #renderer: PictureRenderer | undefined;
+
+  constructor(send: (message: FromChild) => void) {
+    this.#send = send;
+  }
+
+  receive(message: ToChild): void {
+    // A rejection here is a defect; it ends the process, and the server counts it as a crash.
+    if (message.type === "configure") void this.#configure(message);
+    else void this.#render(message);
+  }
+
+  async #configure(message: Configure): Promise<void> {
+    yieldToOthers();
+    this.#derived = new DerivedStore(message.thumbsDir);
+    const { sharpRefusal, ffmpeg, timeoutMs, memoryLimitBytes } = message;
+    const refusal = sharpRefusal ?? setUpLibraries(message);
+    this.#renderer = await PictureRenderer.load({ sharpRefusal: refusal, ffmpeg, timeoutMs, memoryLimitBytes });
+    yieldToOthers();
+    this.#send({ type: "ready", status: this.#renderer.status });
+  }
+
+  async #render(request: RenderRequest): Promise<void> {
+    try {
+      if (this.#renderer === undefined || this.#derived === undefined)
+        throw new Error("asked before it was configured");
+      const derived = this.#derived;
+      const rendered = await this.#renderer.render(request);
+      await Promise.all(rendered.map(({ variant, bytes }) => derived.put(request.digest, variant, bytes)));
+      this.#send({ type: "rendered", id: request.id });
+    } catch (error) {
+      const isContentFault = error instanceof ContentFault;
+      this.#send({ type: "failed", id: request.id, reason: describe(error), isContentFault });
+    }
+  }
+}
+
+/** Says where sharp's libraries go and come from; gives the reason why sharp is out of the question, if it is. */
+function setUpLibraries(message: Configure): string | undefined {
+  try {
+    setNativeOptions({ directory: message.nativeDir, libvips: message.libvips });
+    if (!Bun.isStandaloneExecutable) preloadReplacedLibvips();
+    return undefined;
+  } catch (error) {
+    return describe(error);
+  }
+}
+
+/**
+ * Gives way to everything else: the lowest priority for every thread that there is by now (Linux keeps it per thread),
+ * and the first place in the line of the kernel's out-of-memory killer.
+ */
+function yieldToOthers(): void {
+  try {
+    for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), LOWEST_PRIORITY);
+    writeFileSync("/proc/self/oom_score_adj", "1000");
+  } catch (error) {
+    // A thread that ended meanwhile, or a system without /proc: the pictures come all the same.
+    warn(`could not lower the priority: ${describe(error)}`);
+  }
+}
+
+function describe(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.replaceAll(/\s+/g, " ").trim().slice(0, 500);
+}
+
+function warn(message: string): void {
+  process.stderr.write(`thumbnail-worker: ${message}\n`);
+}

@@ -1,0 +1,72 @@
+import type { Digest } from "../../../blobs/digest.ts";
+import type { ThumbnailVariant } from "./sizes.ts";
+
+/** Which decoder a child uses: sharp, Bun's own where sharp can't be loaded, or none at all. */
+export type Renderer = "sharp" | "bun" | "none";
+
+/** What the thumbnails of this machine can do; `reason` says why it is not more. */
+export interface ThumbnailStatus {
+  readonly renderer: Renderer;
+  readonly reason?: string;
+  /** Version of the libvips in use. */
+  readonly libvips?: string;
+  readonly heic: boolean;
+  readonly ffmpeg: boolean;
+}
+
+/** First message of the child: it listens from now on. What is sent before that may be lost (Bun keeps nothing back). */
+export interface Hello {
+  readonly type: "hello";
+}
+
+/** First message of the server, after the child's hello: everything a child needs to know. It reads neither environment nor configuration. */
+export interface Configure {
+  readonly type: "configure";
+  /** The directory of the derived store. */
+  readonly thumbsDir: string;
+  /** Where the executable may put its native libraries; absent when the program runs from source. */
+  readonly nativeDir: string | undefined;
+  /** A libvips that replaces the embedded one (`LARDER_LIBVIPS`). */
+  readonly libvips: string | undefined;
+  /** Why sharp is not to be loaded (a child died of it), or undefined. */
+  readonly sharpRefusal: string | undefined;
+  readonly ffmpeg: string | undefined;
+  readonly memoryLimitBytes: number;
+  readonly timeoutMs: number;
+}
+
+/** Render these variants of a content. */
+export interface RenderRequest {
+  readonly type: "render";
+  readonly id: number;
+  readonly digest: Digest;
+  /** The content; or, where `isDerived`, a larger variant of it that was made before. */
+  readonly sourcePath: string;
+  readonly isDerived: boolean;
+  /** The largest first. */
+  readonly variants: readonly ThumbnailVariant[];
+}
+
+export type ToChild = Configure | RenderRequest;
+
+/** The child has loaded what it could and takes requests from now on. */
+export interface Ready {
+  readonly type: "ready";
+  readonly status: ThumbnailStatus;
+}
+
+/** All variants asked for are in the derived store. */
+export interface Rendered {
+  readonly type: "rendered";
+  readonly id: number;
+}
+
+/** No variant could be made. `isContentFault` tells a lasting fault of the content from one of the machine. */
+export interface RenderFailed {
+  readonly type: "failed";
+  readonly id: number;
+  readonly reason: string;
+  readonly isContentFault: boolean;
+}
+
+export type FromChild = Hello | Ready | Rendered | RenderFailed;

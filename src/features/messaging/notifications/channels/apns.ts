@@ -1,0 +1,354 @@
+/**
+ * Apple Push Notification service: to iOS apps, by a token that is signed here. All messages go over one HTTP/2
+ * connection, which Apple wants kept: opening many is taken for an attack.
+ */
+import { createHash, createPrivateKey, type KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, type IncomingHttpHeaders } from "node:http2";
+import { SignJWT } from "jose";
+import type { Config } from "../../../../config/settings.ts";
+import { StartupError } from "../../../../config/startup-error.ts";
+import type { Clock } from "../../../../lib/clock.ts";
+import { ANSWER_BYTES_MAX, OUTBOUND_TIMEOUT_MS } from "../../../../net/outbound.ts";
+import { parseRetryAfter } from "../../../../net/retry-after.ts";
+import { untilAborted } from "../../../../net/until-aborted.ts";
+import type { DeliveryOutcome, PushChannel, PushMessage, PushTarget } from "./channel.ts";
+import { parseObject } from "./json.ts";
+import { DELIVERED } from "./outcomes.ts";
+import { fit, isUrgent, shortKey, TTL_SECONDS } from "./payload.ts";
+
+/** How the channel signs in. */
+export interface ApnsCredentials {
+  readonly key: KeyObject;
+  readonly keyId: string;
+  readonly teamId: string;
+  /** Bundle id of the app. */
+  readonly topic: string;
+}
+
+interface ApnsAnswer {
+  readonly status: number;
+  /** Apple's word for what is wrong, such as `BadDeviceToken`. */
+  readonly reason: string;
+  readonly retryAfter: string | undefined;
+}
+
+interface ProviderToken {
+  readonly text: Promise<string>;
+  readonly madeAtMs: number;
+}
+
+const ENDPOINTS = {
+  production: "https://api.push.apple.com",
+  sandbox: "https://api.sandbox.push.apple.com",
+} as const;
+/** Apple takes a provider token for an hour. */
+const TOKEN_MS_MAX = 50 * 60 * 1000;
+/** A new one more often than every 20 minutes is refused: after a refusal, only then another one is made. */
+const TOKEN_MS_MIN = 20 * 60 * 1000;
+/** A connection that was silent for so long is asked whether it still stands, before a message is trusted to it. */
+const IDLE_MS = 60_000;
+const PING_TIMEOUT_MS = 5_000;
+const PAYLOAD_BYTES_MAX = 4096;
+const COLLAPSE_ID_LENGTH_MAX = 64;
+/** The app was removed, or the token is of another app or service. */
+const GONE = new Set(["Unregistered", "ExpiredToken", "BadDeviceToken"]);
+/** What is wrong lies with this server's key or settings; the message is good once they are put right. */
+const OPERATORS = new Set(["InvalidProviderToken", "MissingProviderToken", "ExpiredProviderToken", "Forbidden"]);
+
+/** Delivers to device tokens of iOS apps. */
+export class ApnsChannel implements PushChannel {
+  readonly name = "apns";
+  readonly #credentials: ApnsCredentials;
+  readonly #connection: Connection;
+  readonly #clock: Clock;
+  #token: ProviderToken | undefined;
+  #renewedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @param ca certificates (PEM) that are trusted in place of the usual ones */
+  constructor(credentials: ApnsCredentials, endpoint: string, clock: Clock, ca?: string) {
+    this.#credentials = credentials;
+    this.#connection = new Connection(endpoint, ca);
+    this.#clock = clock;
+  }
+
+  async deliver({ token }: PushTarget, message: PushMessage, signal: AbortSignal): Promise<DeliveryOutcome> {
+    // It becomes a part of the path.
+    if (!/^[0-9a-f]{2,400}$/i.test(token)) return { state: "gone", why: "the token is none of APNs" };
+    const timeout = AbortSignal.timeout(OUTBOUND_TIMEOUT_MS);
+    const limit = AbortSignal.any([signal, timeout]);
+    try {
+      const provider = this.#providerToken();
+      const answer = await this.#send(token, message, provider, limit);
+      const isRenewed = answer.reason === "ExpiredProviderToken" && this.#renew(provider);
+      return this.#outcomeOf(isRenewed ? await this.#send(token, message, this.#providerToken(), limit) : answer);
+    } catch (error) {
+      if (signal.aborted) return { state: "retry", why: "the attempt was given up" };
+      if (timeout.aborted) {
+        this.#connection.doubt();
+        return { state: "retry", why: `no whole answer within ${OUTBOUND_TIMEOUT_MS} ms` };
+      }
+      // Only the code is told: the platform's message may hold the path, and with it the token.
+      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown cause";
+      return { state: "retry", why: `no connection (${code})` };
+    }
+  }
+
+  /** Ends the connection at once. */
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  async #send(token: string, message: PushMessage, provider: ProviderToken, signal: AbortSignal): Promise<ApnsAnswer> {
+    const { collapseKey } = message;
+    const headers = {
+      ":method": "POST",
+      ":path": `/3/device/${token}`,
+      authorization: `bearer ${await provider.text}`,
+      "apns-id": uuidOf(message.id),
+      "apns-topic": this.#credentials.topic,
+      "apns-push-type": "alert",
+      "apns-priority": isUrgent(message) ? "10" : "5",
+      "apns-expiration": String(Math.floor(this.#clock.nowMs() / 1000) + TTL_SECONDS),
+      "content-type": "application/json",
+      ...(collapseKey !== undefined && { "apns-collapse-id": shortKey(collapseKey, COLLAPSE_ID_LENGTH_MAX) }),
+    };
+    return this.#connection.request(headers, fit(message, PAYLOAD_BYTES_MAX, encode), signal);
+  }
+
+  #outcomeOf({ status, reason, retryAfter }: ApnsAnswer): DeliveryOutcome {
+    if (status >= 200 && status < 300) return DELIVERED;
+    const why = `APNs answered ${status}${reason === "" ? "" : ` ${reason}`}`;
+    if (GONE.has(reason) || status === 410) return { state: "gone", why };
+    if (OPERATORS.has(reason) || status === 403 || status === 408 || status === 429 || status >= 500) {
+      const afterMs = parseRetryAfter(retryAfter, this.#clock.nowMs());
+      return { state: "retry", why, ...(afterMs !== undefined && { afterMs }) };
+    }
+    return { state: "rejected", why };
+  }
+
+  /** The token that Apple knows this server by; signed once for all who ask. */
+  #providerToken(): ProviderToken {
+    const nowMs = this.#clock.nowMs();
+    const ageMs = nowMs - (this.#token?.madeAtMs ?? Number.NEGATIVE_INFINITY);
+    // Below zero: the clock was set back, and the token says that it was made in the future.
+    if (this.#token === undefined || ageMs < 0 || ageMs >= TOKEN_MS_MAX) {
+      this.#token = { text: this.#sign(nowMs), madeAtMs: nowMs };
+    }
+    return this.#token;
+  }
+
+  /** Drops a token that Apple called expired. @returns false where one was dropped a moment ago */
+  #renew(refused: ProviderToken): boolean {
+    if (this.#token !== refused) return true;
+    const nowMs = this.#clock.nowMs();
+    if (Math.abs(nowMs - this.#renewedAtMs) < TOKEN_MS_MIN) return false;
+    this.#renewedAtMs = nowMs;
+    this.#token = undefined;
+    return true;
+  }
+
+  #sign(nowMs: number): Promise<string> {
+    const { key, keyId, teamId } = this.#credentials;
+    return new SignJWT()
+      .setProtectedHeader({ alg: "ES256", kid: keyId })
+      .setIssuer(teamId)
+      .setIssuedAt(Math.floor(nowMs / 1000))
+      .sign(key);
+  }
+}
+
+/** The one connection: opened when it is needed, opened again when it has ended. */
+class Connection {
+  readonly #endpoint: string;
+  readonly #ca: string | undefined;
+  #session: Promise<ClientHttp2Session> | undefined;
+  #usedMs = 0;
+
+  constructor(endpoint: string, ca: string | undefined) {
+    this.#endpoint = endpoint;
+    this.#ca = ca;
+  }
+
+  async request(headers: Record<string, string>, body: string, signal: AbortSignal): Promise<ApnsAnswer> {
+    const session = await untilAborted(this.#open(), signal);
+    const stream = session.request({ ...headers, ":path": `${this.#basePath()}${headers[":path"] ?? ""}` });
+    const onAbort = () => stream.destroy(new Error("aborted"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      const answer = readAnswer(stream);
+      stream.end(body);
+      const read = await answer;
+      this.#usedMs = performance.now();
+      return read;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Has the connection asked, before its next use, whether it still stands. */
+  doubt(): void {
+    this.#usedMs = Number.NEGATIVE_INFINITY;
+  }
+
+  async close(): Promise<void> {
+    const session = this.#session;
+    this.#session = undefined;
+    // One that could not be opened has told those who waited for it.
+    const opened = await session?.catch(() => undefined);
+    opened?.destroy();
+  }
+
+  #basePath(): string {
+    return new URL(this.#endpoint).pathname.replace(/\/$/, "");
+  }
+
+  async #open(): Promise<ClientHttp2Session> {
+    this.#session ??= this.#connect();
+    const opening = this.#session;
+    const session = await opening;
+    if (performance.now() - this.#usedMs < IDLE_MS || (await isAlive(session))) return session;
+    if (this.#session === opening) this.#session = this.#connect();
+    session.destroy();
+    return this.#open();
+  }
+
+  #connect(): Promise<ClientHttp2Session> {
+    const { promise, resolve, reject } = Promise.withResolvers<ClientHttp2Session>();
+    const session = connect(this.#endpoint, this.#ca === undefined ? {} : { ca: this.#ca });
+    const forget = () => {
+      if (this.#session === promise) this.#session = undefined;
+    };
+    const limit = setTimeout(() => session.destroy(new Error("no connection in time")), OUTBOUND_TIMEOUT_MS);
+    session.once("connect", () => {
+      clearTimeout(limit);
+      this.#usedMs = performance.now();
+      resolve(session);
+    });
+    session.on("error", (error) => {
+      forget();
+      reject(error);
+    });
+    // Apple ends a connection so, for instance before maintenance; what is under way on it still finishes.
+    session.on("goaway", forget);
+    session.on("close", () => {
+      clearTimeout(limit);
+      forget();
+      reject(new Error("the connection was closed"));
+    });
+    return promise;
+  }
+}
+
+async function isAlive(session: ClientHttp2Session): Promise<boolean> {
+  if (session.closed || session.destroyed) return false;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const limit = setTimeout(() => resolve(false), PING_TIMEOUT_MS);
+  session.once("close", () => resolve(false));
+  session.ping((error) => resolve(error === null));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(limit);
+  }
+}
+
+function readAnswer(stream: ClientHttp2Stream): Promise<ApnsAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<ApnsAnswer>();
+  let headers: IncomingHttpHeaders | undefined;
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  const finish = () => {
+    if (headers === undefined) return;
+    const status = Number(headers[":status"]);
+    const retryAfter = headers["retry-after"];
+    resolve({ status, reason: readReason(Buffer.concat(chunks)), retryAfter });
+  };
+  stream.on("response", (received) => {
+    headers = received;
+  });
+  stream.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    sizeBytes += chunk.byteLength;
+    if (sizeBytes < ANSWER_BYTES_MAX) return;
+    finish();
+    stream.close();
+  });
+  stream.on("end", finish);
+  stream.on("error", reject);
+  stream.on("close", () => reject(new Error("the answer broke off")));
+  return promise;
+}
+
+/** The `reason` of Apple's JSON; empty where there is none, as with garbage. */
+function readReason(body: Buffer): string {
+  const reason = parseObject(body.toString("utf8"))?.["reason"];
+  return typeof reason === "string" && /^\w{1,64}$/.test(reason) ? reason : "";
+}
+
+function encode(message: PushMessage): string {
+  const { id, category, title, body, data } = message;
+  return JSON.stringify({
+    aps: { alert: { title, body }, sound: "default", "thread-id": category },
+    id,
+    category,
+    data,
+  });
+}
+
+/** A UUID that is always the same for an id (RFC 9562 §5.8): Apple takes no other form. */
+function uuidOf(id: string): string {
+  const bytes = createHash("sha256").update(id).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+/**
+ * The channel, or undefined where none of its settings is set.
+ * @throws StartupError where one of them is missing, or the key can't be read or is none of APNs
+ */
+export async function openApns({
+  settings,
+  clock,
+  ca,
+}: {
+  readonly settings: Config["push"]["apns"];
+  readonly clock: Clock;
+  readonly ca?: string | undefined;
+}): Promise<ApnsChannel | undefined> {
+  const { keyFile, keyId, teamId, topic, environment, endpoint } = settings;
+  if (keyFile === null && keyId === null && teamId === null && topic === null) return undefined;
+  if (keyFile === null || keyId === null || teamId === null || topic === null) {
+    const missing = Object.entries({ keyFile, keyId, teamId, topic }).filter(([, value]) => value === null);
+    const names = missing.map(([name]) => `push.apns.${name}`).join(" and ");
+    throw new StartupError(`Push to iOS needs ${names} too. Set it, or take the other settings of push.apns out.`);
+  }
+  const key = readKey(keyFile);
+  return new ApnsChannel({ key, keyId, teamId, topic }, endpoint ?? ENDPOINTS[environment], clock, ca);
+}
+
+function readKey(path: string): KeyObject {
+  let pem: string;
+  try {
+    pem = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new StartupError(
+      `push.apns.keyFile names ${path}, which can't be read: ${error instanceof Error ? error.message : String(error)}.`,
+      error,
+    );
+  }
+  const fault = () =>
+    new StartupError(
+      `push.apns.keyFile names ${path}, which holds no key of APNs. Give the .p8 file as Apple made it.`,
+    );
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(pem);
+  } catch {
+    // Its message may show parts of what it could not read.
+    throw fault();
+  }
+  if (key.asymmetricKeyType !== "ec" || key.asymmetricKeyDetails?.namedCurve !== "prime256v1") throw fault();
+  return key;
+}

@@ -1,0 +1,31 @@
+import type { Db } from "../../../db/open.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import { Dispatcher, type DispatcherOptions } from "./dispatcher.ts";
+import { Outbox } from "./outbox.ts";
+import { NotificationService } from "./service.ts";
+import { NotificationTriggers } from "./triggers.ts";
+import type { PushChannelSet } from "./types.ts";
+import { UploadBursts } from "./upload-bursts.ts";
+
+/** What the feature is built of. */
+export interface NotificationParts extends Pick<DispatcherOptions, "attemptMs" | "backoff"> {
+  readonly db: Db;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly users: Pick<UserService, "settingsJson">;
+  readonly channels: PushChannelSet;
+}
+
+/** Builds the parts of the feature over one outbox. Nothing is sent before the dispatcher is started. */
+export function openNotifications(parts: NotificationParts) {
+  const outbox = new Outbox(parts.db);
+  const dispatcher = new Dispatcher({ ...parts, outbox });
+  const notifications = new NotificationService({ ...parts, outbox, onQueued: () => dispatcher.wake() });
+  const bursts = new UploadBursts({ ...parts, outbox, notifications });
+  const triggers = new NotificationTriggers({ ...parts, notifications, bursts });
+  return { notifications, triggers, dispatcher };
+}

@@ -1,0 +1,61 @@
+/** Shapes of what the routes of webhooks take and answer (contract §8). */
+import { t } from "elysia";
+import { ref } from "../../../http/documented.ts";
+import { Timestamp } from "../../../http/fields.ts";
+import { WEBHOOK_EVENTS } from "./types.ts";
+
+const Url = t.String({
+  minLength: 1,
+  maxLength: 2_000,
+  // What an address is read as leaves white space and line breaks out; it is kept as it was sent.
+  pattern: "^\\S+$",
+  description: "https://, without credentials; private addresses only where the operator allows them",
+  examples: ["https://hooks.example.org/larder"],
+});
+const Events = t.Array(t.Union(WEBHOOK_EVENTS.map((event) => t.Literal(event))), { minItems: 1, maxItems: 50 });
+
+/** Body of POST /api/webhooks. */
+export const CreateBody = t.Object({ url: Url, events: Events, active: t.Optional(t.Boolean()) });
+
+/** Body of PATCH /api/webhooks/{id}. */
+export const UpdateBody = t.Partial(t.Object({ url: Url, events: Events, active: t.Boolean() }));
+
+/** A webhook. */
+export const WebhookRecord = t.Object({
+  id: t.String(),
+  url: t.String(),
+  events: t.Array(t.String({ enum: [...WEBHOOK_EVENTS] })),
+  active: t.Boolean(),
+  stoppedBecause: t.Union([t.String(), t.Null()], { description: "Why the server itself switched it off" }),
+  failures: t.Number({ description: "Attempts in a row that found the target not working" }),
+  waiting: t.Number({ description: "Deliveries that are not finished" }),
+  dropped: t.Number({ description: "Events that were not kept because too many were waiting" }),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
+
+/** A webhook with its secret, which is shown this once. */
+export const WebhookWithSecret = t.Composite([
+  WebhookRecord,
+  t.Object({ secret: t.String({ description: "Shown this once: whsec_… of Standard Webhooks" }) }),
+]);
+
+/** One delivery. */
+export const DeliveryRecord = t.Object({
+  id: t.String({ description: "Also the webhook-id header" }),
+  event: t.String(),
+  status: t.String({ enum: ["queued", "delivered", "failed"] }),
+  attempts: t.Number(),
+  responseStatus: t.Union([t.Number(), t.Null()]),
+  error: t.Union([t.String(), t.Null()]),
+  createdAt: Timestamp,
+  nextAttemptAt: t.Union([Timestamp, t.Null()]),
+  finishedAt: t.Union([Timestamp, t.Null()]),
+});
+
+/** A page of deliveries. */
+export const DeliveriesRecord = {
+  type: "object",
+  required: ["deliveries", "pagination"],
+  properties: { deliveries: { type: "array", items: DeliveryRecord }, pagination: ref("Pagination") },
+};

@@ -1,0 +1,226 @@
+/** Making, changing, trying and ending webhooks, and the log of what was sent (contract §8). */
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newId } from "../../../lib/id.ts";
+import { invariant } from "../../../lib/invariant.ts";
+import type { Outbound } from "../../../net/outbound.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { GIVE_UP_AFTER_MS, type WebhookDispatcher } from "./dispatcher.ts";
+import type { WebhookOutbox } from "./outbox.ts";
+import { deliveryQueries, type WebhookRow, webhookQueries } from "./queries.ts";
+import { toDelivery, toWebhook } from "./rows.ts";
+import { newNonce, secretOf } from "./secrets.ts";
+import type { Subscriptions } from "./subscriptions.ts";
+import { type Delivery, TEST_EVENT, type Webhook, type WebhookEvent } from "./types.ts";
+
+/** What {@link WebhookService} works with. */
+export interface WebhookServiceOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly outbound: Pick<Outbound, "checkTarget">;
+  readonly outbox: WebhookOutbox;
+  readonly dispatcher: WebhookDispatcher;
+  readonly subscriptions: Subscriptions;
+  /** The server's key, which secrets are made by. */
+  readonly key: Uint8Array;
+}
+
+/** What may be changed; absent stays. */
+export interface WebhookChanges {
+  readonly url?: string | undefined;
+  readonly events?: readonly WebhookEvent[] | undefined;
+  readonly isActive?: boolean | undefined;
+}
+
+/** A webhook of one's own and its secret, which is shown this once. */
+export interface WithSecret {
+  readonly webhook: Webhook;
+  readonly secret: string;
+}
+
+/** So many webhooks an account may have. */
+export const WEBHOOKS_MAX = 20;
+/** So many trials of an account at once: each holds a connection for as long as a target likes. */
+const TRIALS_MAX = 4;
+/** A secret that was renewed goes on signing beside the new one for so long. */
+const FORMER_SECRET_MS = 24 * 60 * 60_000;
+/** Finished deliveries are shown for so long. */
+const LOG_MS = 30 * 24 * 60 * 60_000;
+
+/** See the head of the file. What is unknown and what is another account's is not_found alike. */
+export class WebhookService {
+  readonly #options: WebhookServiceOptions;
+  readonly #webhooks: ReturnType<typeof webhookQueries>;
+  readonly #deliveries: ReturnType<typeof deliveryQueries>;
+  /** Trials under way, by account. */
+  readonly #trials = new Map<number, number>();
+
+  constructor(options: WebhookServiceOptions) {
+    this.#options = options;
+    this.#webhooks = webhookQueries(options.sqlite);
+    this.#deliveries = deliveryQueries(options.sqlite);
+  }
+
+  /** All webhooks of an account, oldest first. */
+  list(user: User): Webhook[] {
+    return this.#webhooks.ofAccount.all(user.id).map(toWebhook);
+  }
+
+  /** @throws AppError not_found */
+  get(user: User, publicId: string): Webhook {
+    return toWebhook(this.#row(user, publicId));
+  }
+
+  /** @throws AppError forbidden_target; role where only administrators may hear of an event; invalid_request for too many */
+  async create(
+    user: User,
+    input: { readonly url: string; readonly events: readonly WebhookEvent[]; readonly isActive: boolean },
+  ): Promise<WithSecret> {
+    const { writer, clock, outbound, subscriptions, key } = this.#options;
+    checkEvents(user, input.events);
+    await outbound.checkTarget(input.url, "url");
+    const nonce = newNonce();
+    const nowMs = clock.nowMs();
+    const publicId = newId("whk", nowMs);
+    return writer.run((tx) => {
+      if (this.#webhooks.ofAccount.all(user.id).length >= WEBHOOKS_MAX) {
+        throw new AppError(
+          "invalid_request",
+          `An account has at most ${WEBHOOKS_MAX} webhooks. Delete one that is not needed any more.`,
+          { limit: WEBHOOKS_MAX },
+        );
+      }
+      const events = JSON.stringify([...new Set(input.events)]);
+      this.#webhooks.insert.run(publicId, user.id, input.url, events, nonce, input.isActive ? 1 : 0, nowMs);
+      subscriptions.change(tx, user.id);
+      return { webhook: this.get(user, publicId), secret: secretOf(key, nonce) };
+    });
+  }
+
+  /**
+   * Changes a webhook; it is tried anew, whatever it failed before.
+   * @throws AppError not_found | forbidden_target; role where only administrators may hear of an event
+   */
+  async update(user: User, publicId: string, changes: WebhookChanges): Promise<Webhook> {
+    const { writer, clock, outbound, outbox, subscriptions, dispatcher } = this.#options;
+    this.get(user, publicId);
+    if (changes.events !== undefined) checkEvents(user, changes.events);
+    if (changes.url !== undefined) await outbound.checkTarget(changes.url, "url");
+    const changed = await writer.run((tx) => {
+      const present = this.get(user, publicId);
+      const { url = present.url, events = present.events, isActive = present.isActive } = changes;
+      const names = JSON.stringify([...new Set(events)]);
+      this.#webhooks.update.run(present.id, url, names, isActive ? 1 : 0, clock.nowMs());
+      subscriptions.change(tx, user.id);
+      return this.get(user, publicId);
+    });
+    // oxlint-disable-next-line no-await-in-loop -- others write between the pieces
+    while (await writer.run(() => outbox.hasten(changed.id)));
+    dispatcher.wake();
+    return changed;
+  }
+
+  /** Gives a webhook a new secret; for a day deliveries are signed with both. @throws AppError not_found */
+  async renewSecret(user: User, publicId: string): Promise<WithSecret> {
+    const { writer, clock, key } = this.#options;
+    const nonce = newNonce();
+    return writer.run(() => {
+      const { id } = this.#row(user, publicId);
+      const nowMs = clock.nowMs();
+      this.#webhooks.setSecret.run(id, nonce, nowMs + FORMER_SECRET_MS, nowMs);
+      return { webhook: this.get(user, publicId), secret: secretOf(key, nonce) };
+    });
+  }
+
+  /**
+   * Ends a webhook; what waits for it is not sent any more. Its deliveries may be very many and go piece by piece; until
+   * the last is gone it is there, switched off. @throws AppError not_found
+   */
+  async remove(user: User, publicId: string): Promise<void> {
+    const { writer, outbox, subscriptions } = this.#options;
+    const { id } = await writer.run((tx) => {
+      const row = this.#row(user, publicId);
+      outbox.stop(row.id, "It is being deleted.");
+      subscriptions.change(tx, user.id);
+      return row;
+    });
+    // oxlint-disable-next-line no-await-in-loop -- others write between the pieces
+    while (await writer.run(() => outbox.removeSome(id)));
+    await writer.run((tx) => {
+      this.#webhooks.remove.run(this.#row(user, publicId).id);
+      subscriptions.change(tx, user.id);
+    });
+  }
+
+  /** Sends `webhook.test` at once, once. @returns what became of it @throws AppError not_found | overloaded */
+  async test(user: User, publicId: string): Promise<Delivery> {
+    const underWay = this.#trials.get(user.id) ?? 0;
+    if (underWay >= TRIALS_MAX) {
+      throw new AppError("overloaded", "Other trials are under way. Wait for their end, then try again.");
+    }
+    this.#trials.set(user.id, underWay + 1);
+    try {
+      return await this.#try(user, publicId);
+    } finally {
+      const left = (this.#trials.get(user.id) ?? 1) - 1;
+      if (left > 0) this.#trials.set(user.id, left);
+      else this.#trials.delete(user.id);
+    }
+  }
+
+  async #try(user: User, publicId: string): Promise<Delivery> {
+    const { writer, clock, outbox, dispatcher } = this.#options;
+    const deliveryId = await writer.run((tx) => {
+      const { id } = this.#row(user, publicId);
+      // A lane of its own: it waits for nothing.
+      const message = { event: TEST_EVENT, lane: newId("evt", clock.nowMs()), data: { id: publicId } } as const;
+      return outbox.add(tx, id, message);
+    });
+    if (deliveryId === undefined) {
+      throw new AppError("overloaded", "Too many deliveries wait for this webhook. See why they fail, then try again.");
+    }
+    await dispatcher.attempt(deliveryId);
+    const row = outbox.read(deliveryId);
+    // Deleted while it was tried.
+    if (row === undefined) throw unknownWebhook();
+    return toDelivery(row);
+  }
+
+  /** What was and is to be sent, newest first. @throws AppError not_found */
+  deliveries(
+    user: User,
+    publicId: string,
+    query: { readonly state: Delivery["state"] | undefined; readonly offset: number; readonly limit: number },
+  ): { deliveries: Delivery[]; total: number } {
+    const { id } = this.#row(user, publicId);
+    const { state = null, offset, limit } = query;
+    const count = this.#deliveries.count.get(id, state);
+    invariant(count !== null, "a count has a row");
+    return { deliveries: this.#deliveries.page.all(id, state, limit, offset).map(toDelivery), total: count.count };
+  }
+
+  /** Gives up what could not be delivered in time and forgets old deliveries, so many at most. In a deed. @returns how many */
+  sweep(_tx: Transaction, limit: number): number {
+    const { outbox, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    return outbox.expire(nowMs - GIVE_UP_AFTER_MS, limit) + outbox.sweep(nowMs - LOG_MS, limit);
+  }
+
+  #row(user: User, publicId: string): WebhookRow {
+    const row = this.#webhooks.byPublicId.get(publicId, user.id);
+    if (row === null) throw unknownWebhook();
+    return row;
+  }
+}
+
+function checkEvents(user: User, events: readonly WebhookEvent[]): void {
+  if (user.role === "admin" || !events.includes("user.created")) return;
+  throw new AppError("role", "Only administrators may be told of new accounts. Leave user.created out.");
+}
+
+function unknownWebhook(): AppError {
+  return new AppError("not_found", "This webhook does not exist. It may have been deleted already.");
+}

@@ -1,0 +1,130 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { Timestamp } from "../../../http/fields.ts";
+import { Code, UserRecord } from "../../accounts/auth/model.ts";
+import { SYNC_FOLDERS_MAX, UPLOAD_QUALITIES } from "./settings.ts";
+
+/** As a device chooses it; `checkDeviceId` looks closer. */
+const DeviceId = t.String({
+  minLength: 1,
+  examples: ["4f1c2f0e-6d1b-4a55-9c1e-3b8f1f6f2a10"],
+  description:
+    "Chosen by the device, unique within the account: 1 to 200 printable characters without / and \\, neither . nor .., " +
+    "compared in NFC. In paths it is percent-encoded",
+});
+/** A few words without control characters. */
+const Words = { maxLength: 200, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" };
+
+const Email = t.String({ maxLength: 320, examples: ["ada@example.org"] });
+const Password = t.String({ maxLength: 2048 });
+
+const CREDENTIALS = { email: Email, password: Password, code: t.Optional(Code) };
+
+/** What a device signs in with. */
+export const Credentials = t.Object(CREDENTIALS);
+
+/** POST /api/mobile/auth/register */
+export const RegisterBody = t.Object({
+  ...CREDENTIALS,
+  deviceInfo: t.Object({
+    deviceId: DeviceId,
+    platform: t.String({
+      ...Words,
+      minLength: 1,
+      maxLength: 64,
+      examples: ["android"],
+      description: "android, ios, …",
+    }),
+    model: t.Optional(t.String({ ...Words, examples: ["Pixel 9"], description: "Becomes the device's name" })),
+    osVersion: t.Optional(t.String(Words)),
+    appVersion: t.Optional(t.String(Words)),
+    pushToken: t.Optional(t.String({ maxLength: 4096, description: "As in notifications/register" })),
+  }),
+});
+
+/** POST /api/mobile/auth */
+export const DeviceSignInBody = t.Object({ ...CREDENTIALS, deviceId: DeviceId });
+
+/** POST /api/mobile/auth/refresh */
+export const DeviceRefreshBody = t.Object({
+  refreshToken: t.String({ maxLength: 1024 }),
+  deviceId: t.String({ maxLength: 1024, description: "The device that the token was given to" }),
+});
+
+// No `default` here: the framework would put it into bodies that leave the field out.
+const SETTINGS = {
+  autoUpload: t.Boolean({ description: "Upload new pictures and videos by itself; at first false" }),
+  backgroundSync: t.Boolean({ description: "Fetch changes while the app is closed; at first true" }),
+  wifiOnly: t.Boolean({ description: "Transfer nothing over a paid connection; at first true" }),
+  uploadQuality: t.Union(
+    UPLOAD_QUALITIES.map((quality) => t.Literal(quality)),
+    { description: "At first original" },
+  ),
+  syncFolders: t.Array(t.String({ examples: ["/photos"] }), {
+    maxItems: SYNC_FOLDERS_MAX,
+    description: "Folders kept in sync with all below; an empty list, as at first, means all",
+  }),
+  maxCacheSize: Type.Integer({
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: "Bytes that the device keeps at most; at first 1 GiB",
+  }),
+};
+
+/** PUT /api/mobile/devices/{deviceId}/settings: any of them. */
+export const DeviceSettingsBody = t.Partial(t.Object(SETTINGS));
+
+/** A device's settings, all of them. */
+export const DeviceSettingsRecord = t.Object(SETTINGS);
+
+/** The path parameter of endpoints about one device. */
+export const DeviceParams = t.Object({
+  deviceId: t.String({ description: "As the device chose it, percent-encoded" }),
+});
+
+const FACTS = {
+  id: t.String(),
+  name: t.String(),
+  platform: t.String(),
+  model: t.Optional(t.String()),
+  osVersion: t.Optional(t.String()),
+  appVersion: t.Optional(t.String()),
+  registeredAt: Timestamp,
+  lastActiveAt: Timestamp,
+};
+
+/** A device as administrators see it: without its settings, which name folders. */
+export const DeviceFactsRecord = t.Object(FACTS);
+
+/** api.md, Device (mobile). */
+export const DeviceRecord = t.Object({
+  ...FACTS,
+  isCurrent: t.Boolean(),
+  settings: DeviceSettingsRecord,
+});
+
+/** A device that has just been removed. */
+export const RemovedDevice = t.Object({ id: t.String(), name: t.String(), removedAt: Timestamp });
+
+const Tokens = t.Object({
+  accessToken: t.String({ description: "JWT, sent as Authorization: Bearer …" }),
+  refreshToken: t.String({ description: "Good once, within 90 days" }),
+  expiresIn: t.String({ examples: ["7d"] }),
+});
+const DeviceSummary = t.Object({ id: t.String(), name: t.String(), registeredAt: Timestamp });
+
+/** Answer of register and of POST /api/mobile/auth. */
+export const DeviceSignedInAnswer = t.Object({
+  success: t.Literal(true),
+  user: UserRecord,
+  tokens: Tokens,
+  device: DeviceSummary,
+  syncData: t.Object({
+    lastSyncAt: t.Union([Timestamp, t.Null()]),
+    pendingUploads: Type.Integer({ minimum: 0, description: "Uploads of this device that are under way" }),
+    cacheSize: Type.Integer({ minimum: 0, description: "Bytes of all files: what a full copy takes" }),
+  }),
+});
+
+/** Answer of POST /api/mobile/auth/refresh. */
+export const DeviceRefreshedAnswer = t.Object({ success: t.Literal(true), tokens: Tokens, device: DeviceSummary });

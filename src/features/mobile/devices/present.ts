@@ -1,0 +1,77 @@
+import { toTimestamp } from "../../../lib/clock.ts";
+import { formatDuration } from "../../../lib/duration.ts";
+import { presentUser } from "../../accounts/auth/present.ts";
+import { DEVICE_TOKEN_LIFETIME_MS } from "../../accounts/auth/service.ts";
+import type { DeviceSettings } from "./settings.ts";
+import type { Device, DeviceTokens, SignedInDevice } from "./types.ts";
+
+/** What a device is told of its data when it signs in. */
+export interface SyncState {
+  readonly lastSyncAtMs: number | undefined;
+  readonly pendingUploads: number;
+  /** Bytes of all files of the account. */
+  readonly cacheSizeBytes: number;
+}
+
+/** What a device is: api.md's Device but for what depends on who asks, and the settings, which name folders. */
+export function presentDeviceFacts(device: Device) {
+  const { publicId, name, platform, model, osVersion, appVersion, registeredAtMs, lastActiveAtMs } = device;
+  return {
+    id: publicId,
+    name,
+    platform,
+    ...(model !== null && { model }),
+    ...(osVersion !== null && { osVersion }),
+    ...(appVersion !== null && { appVersion }),
+    registeredAt: toTimestamp(registeredAtMs),
+    lastActiveAt: toTimestamp(lastActiveAtMs),
+  };
+}
+
+/** api.md, Device (mobile). @param currentId row id of the device that asks, where it is one */
+export function presentDevice(device: Device, currentId: number | undefined) {
+  return {
+    ...presentDeviceFacts(device),
+    isCurrent: device.id === currentId,
+    settings: presentDeviceSettings(device.settings),
+  };
+}
+
+/** api.md, Device settings. */
+export function presentDeviceSettings({ maxCacheSizeBytes, ...settings }: DeviceSettings) {
+  return { ...settings, maxCacheSize: maxCacheSizeBytes };
+}
+
+/** Answer of a removal. */
+export function presentRemoved({ device, removedAtMs }: { device: Device; removedAtMs: number }) {
+  return { id: device.publicId, name: device.name, removedAt: toTimestamp(removedAtMs) };
+}
+
+/** Answer of register and of POST /api/mobile/auth; at the top level, as api.md has it. */
+export function presentSignedInDevice({ user, device, tokens }: SignedInDevice, state: SyncState) {
+  const { lastSyncAtMs, pendingUploads, cacheSizeBytes } = state;
+  return {
+    success: true as const,
+    user: presentUser(user),
+    tokens: presentTokens(tokens),
+    device: presentSummary(device),
+    syncData: {
+      lastSyncAt: lastSyncAtMs === undefined ? null : toTimestamp(lastSyncAtMs),
+      pendingUploads,
+      cacheSize: cacheSizeBytes,
+    },
+  };
+}
+
+/** Answer of POST /api/mobile/auth/refresh. */
+export function presentRefreshedDevice({ device, tokens }: SignedInDevice) {
+  return { success: true as const, tokens: presentTokens(tokens), device: presentSummary(device) };
+}
+
+function presentTokens({ accessToken, refreshToken }: DeviceTokens) {
+  return { accessToken, refreshToken, expiresIn: formatDuration(DEVICE_TOKEN_LIFETIME_MS) };
+}
+
+function presentSummary({ publicId, name, registeredAtMs }: Device) {
+  return { id: publicId, name, registeredAt: toTimestamp(registeredAtMs) };
+}

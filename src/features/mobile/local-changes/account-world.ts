@@ -1,0 +1,86 @@
+import type { Digest } from "../../../blobs/digest.ts";
+import { AppError } from "../../../errors.ts";
+import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
+import { findHeldContent, isDamaged } from "../conflicts/held-content.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { StorageLimits } from "../../library/files/service.ts";
+import type { LocalChange } from "../mass-change/types.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { KnownFile, World } from "./decide.ts";
+import type { ChangedByOthers } from "./others.ts";
+import type { PairingWorld } from "./pair-moves.ts";
+import type { localChangeQueries } from "./queries.ts";
+
+/** What {@link AccountWorld} looks at. */
+export interface AccountWorldOptions {
+  readonly tree: TreeReader;
+  readonly queries: Pick<ReturnType<typeof localChangeQueries>, "wasFile">;
+  readonly accountId: number;
+  readonly limits: StorageLimits;
+  readonly isChangedByOthers: ChangedByOthers;
+}
+
+/** The account of a call as the rules ask about it. Every answer is read anew; within a deed it is that deed's. */
+export class AccountWorld implements World, PairingWorld {
+  readonly #options: AccountWorldOptions;
+
+  constructor(options: AccountWorldOptions) {
+    this.#options = options;
+  }
+
+  findFile(fileId: string): FileNode | undefined {
+    return this.#options.tree.findFile(this.#options.accountId, fileId);
+  }
+
+  wasFile(fileId: string): boolean {
+    return this.#options.queries.wasFile.get(this.#options.accountId, fileId) !== null;
+  }
+
+  findFileNamed(folder: string, name: string): FileNode | undefined {
+    return this.#options.tree.findFileNamed(this.#options.accountId, folder, name);
+  }
+
+  hasFolder(folder: string, name: string): boolean {
+    return this.#options.tree.findFolderByPath(this.#options.accountId, joinPath(folder, name)) !== undefined;
+  }
+
+  findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined {
+    return findHeldContent(this.#options.tree, this.#options.accountId, digest, sizeBytes)?.fileId;
+  }
+
+  isDamaged(digest: Digest): boolean {
+    return isDamaged(this.#options.tree, digest);
+  }
+
+  wasDeleted(digest: Digest): boolean {
+    return this.#options.tree.wasDeleted(this.#options.accountId, digest);
+  }
+
+  isChangedByOthers(file: KnownFile, sinceSeq: number): boolean {
+    return file.seq > sinceSeq && this.#options.isChangedByOthers(file);
+  }
+
+  refusalOf(sizeBytes: number, isNew: boolean): AppError | undefined {
+    const { limits, tree, accountId } = this.#options;
+    const { plan, maxFileSizeBytes, quotaBytes } = limits;
+    if (maxFileSizeBytes !== null && sizeBytes > maxFileSizeBytes) {
+      const message = `A file may have at most ${maxFileSizeBytes} bytes on the ${plan} plan, this one has ${sizeBytes}.`;
+      return new AppError("file_too_large", message, { limit: maxFileSizeBytes, plan });
+    }
+    if (!isNew || quotaBytes === null) return undefined;
+    const { usedBytes } = tree.usage(accountId);
+    if (usedBytes + sizeBytes <= quotaBytes) return undefined;
+    const message = `This needs ${sizeBytes} bytes, and ${Math.max(0, quotaBytes - usedBytes)} of your ${quotaBytes} bytes are left. Delete something, or ask for more room.`;
+    return new AppError("quota_exceeded", message, { limit: quotaBytes, used: usedBytes, required: sizeBytes, plan });
+  }
+
+  digestOf(fileId: string): Digest | undefined {
+    return this.findFile(fileId)?.digest;
+  }
+
+  isStoredBeside({ name, folder, digest }: LocalChange, fileId: string): boolean {
+    if (name === undefined) return false;
+    const holder = this.findFileNamed(folder ?? ROOT_PATH, name);
+    return holder !== undefined && holder.digest === digest && holder.publicId !== fileId;
+  }
+}

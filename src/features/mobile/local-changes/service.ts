@@ -1,0 +1,432 @@
+/**
+ * What devices bring (contract §7, `POST sync/files`): each change by itself, in order, each in a deed of its own that
+ * shares its commit with others. `decide.ts` has the rules; here they are carried out, and what was done is remembered, so
+ * that a request that is sent again changes nothing and is answered alike.
+ */
+import type { Database } from "bun:sqlite";
+import type { Reader } from "../../../db/reader.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { DeviceFacts } from "../../../events/catalogue.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { invariant } from "../../../lib/invariant.ts";
+import { ROOT_PATH } from "../../../lib/path.ts";
+import { findHeldContent, type HeldContent, withPlan } from "../conflicts/held-content.ts";
+import type { ConflictService } from "../conflicts/service.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { Conflict } from "../conflicts/types.ts";
+import type { StorageLimits } from "../../library/files/service.ts";
+import { confirmationRequired, type MassChangeBrake } from "../mass-change/brake.ts";
+import { fingerprintOf } from "../mass-change/fingerprint.ts";
+import type { ReleasedChange } from "../mass-change/service.ts";
+import type { LocalChange } from "../mass-change/types.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { AccountWorld } from "./account-world.ts";
+import { type Decision, decide, isChanged } from "./decide.ts";
+import { LastCalls } from "./last-calls.ts";
+import { findOthersChanges } from "./others.ts";
+import { pairMoves, type Unit } from "./pair-moves.ts";
+import { type AppliedChange, localChangeQueries } from "./queries.ts";
+import type { AppliedCall, ChangeOutcome } from "./types.ts";
+
+/** What {@link LocalChangeService} works with. */
+export interface LocalChangeServiceOptions {
+  readonly sqlite: Database;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly users: Pick<UserService, "findById">;
+  readonly conflicts: ConflictService;
+  readonly brake: MassChangeBrake;
+  readonly limitsOf: (user: User) => StorageLimits;
+  /** Told of each file that was deleted, after the commit. */
+  readonly onDeleted: (nodeId: number) => void;
+}
+
+/** A change as it was read, or why it could not be. */
+export type ReadChange = LocalChange | { readonly localId: string; readonly error: AppError };
+
+/** Deeds queued at once; between two such lots everybody else's deeds have their turn. */
+const LOT = 50;
+const APPLIED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** One request of a device. */
+interface Call {
+  readonly id: string;
+  readonly user: User;
+  readonly device: DeviceFacts;
+  readonly limits: StorageLimits;
+  readonly world: AccountWorld;
+  /** Deletions and replacements that are to come, as it looked when the call began. */
+  toTakeAway: number;
+}
+
+/** Says within a deed that the two halves of a move have to be done one by one. */
+class NoMove extends Error {}
+
+/** See the head of this file. */
+export class LocalChangeService {
+  readonly #options: LocalChangeServiceOptions;
+  readonly #queries: ReturnType<typeof localChangeQueries>;
+  readonly #lastCalls: LastCalls;
+
+  constructor(options: LocalChangeServiceOptions) {
+    this.#options = options;
+    this.#queries = localChangeQueries(options.sqlite);
+    this.#lastCalls = new LastCalls({ ...options, queries: this.#queries });
+  }
+
+  /**
+   * Carries out changes; durable on return.
+   * @param sinceSeq where the device stands in the journal; undefined where it does not tell
+   * @throws AppError disk_full | database_busy | database_error: then some may have been carried out, and all can be sent again
+   */
+  async apply(
+    user: User,
+    device: DeviceFacts,
+    changes: readonly ReadChange[],
+    sinceSeq: number | undefined,
+  ): Promise<AppliedCall> {
+    const headSeq = this.#options.tree.headOf(user.id);
+    const fingerprint = new Bun.CryptoHasher("sha256").update(JSON.stringify([changes, sinceSeq])).digest();
+    const { outcomes: known, standSeq = sinceSeq } = this.#lastCalls.find(user.id, device.id, fingerprint) ?? {
+      outcomes: [],
+    };
+    const read = changes.map((change, index) =>
+      "error" in change || (known[index] ?? null) !== null ? undefined : { ...change, sinceSeq },
+    );
+    const outcomes = changes.map(
+      ({ localId, ...rest }, index): ChangeOutcome =>
+        known[index] ?? { localId, status: "rejected", ...("error" in rest && { error: rest.error }) },
+    );
+    if (!read.some((change) => change !== undefined)) return { outcomes, standSeq };
+    const call = await this.#begin(user, device, read);
+    const units = pairMoves(read, call.world);
+    call.toTakeAway = units.filter((unit) => unit.kind === "single" && takesAway(read[unit.index], call.world)).length;
+    for (let from = 0; from < units.length; from += LOT) {
+      await Promise.all(units.slice(from, from + LOT).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
+    }
+    const applied: AppliedCall = { outcomes, standSeq: this.#standAfter(user, device, standSeq, headSeq) };
+    await this.#options.writer.run((tx) => this.#lastCalls.keep(tx, user.id, device.id, fingerprint, applied));
+    return applied;
+  }
+
+  /** Carries out changes that a person accepted (D12). @see ApplyReleased */
+  async applyReleased(accountId: number, deviceId: number, released: readonly ReleasedChange[]): Promise<void> {
+    const user = this.#options.users.findById(accountId);
+    const device = this.#queries.device.get(deviceId);
+    if (user === undefined || device === null) {
+      await this.#options.writer.run((tx) => {
+        for (const { onEnd } of released) onEnd(tx);
+      });
+      return;
+    }
+    const call = await this.#begin(
+      user,
+      device,
+      released.map(({ change }) => change),
+    );
+    for (let from = 0; from < released.length; from += LOT) {
+      const lot = released.slice(from, from + LOT);
+      await Promise.all(lot.map(({ change, onEnd }) => this.#applyOne(call, change, onEnd)));
+    }
+  }
+
+  /** Forgets what was carried out a month ago, so many at most; a deed. @returns how many */
+  sweep(limit: number): number {
+    return this.#queries.sweep.run(this.#options.clock.nowMs() - APPLIED_KEPT_MS, limit).changes;
+  }
+
+  /** @param headSeq the head when the call began @see AppliedCall.standSeq */
+  #standAfter(user: User, device: DeviceFacts, sinceSeq: number | undefined, headSeq: number): number | undefined {
+    if (sinceSeq === undefined || sinceSeq < headSeq) return sinceSeq;
+    const nowSeq = this.#options.tree.headOf(user.id);
+    return this.#queries.anyByOthers.get(user.id, sinceSeq, nowSeq, device.id) === null ? nowSeq : sinceSeq;
+  }
+
+  async #applyUnit(
+    call: Call,
+    unit: Unit,
+    read: readonly (LocalChange | undefined)[],
+    outcomes: ChangeOutcome[],
+  ): Promise<void> {
+    if (unit.kind === "single") {
+      const change = read[unit.index];
+      if (change !== undefined) outcomes[unit.index] = await this.#applyOne(call, change);
+      return;
+    }
+    const [upload, deletion] = [read[unit.upload], read[unit.deletion]];
+    invariant(upload !== undefined && deletion !== undefined, "only changes that could be read are paired");
+    const isUploadFirst = unit.upload < unit.deletion;
+    const [first, second] = await this.#applyMove(call, upload, deletion, isUploadFirst);
+    outcomes[unit.upload] = isUploadFirst ? first : second;
+    outcomes[unit.deletion] = isUploadFirst ? second : first;
+  }
+
+  async #begin(user: User, device: DeviceFacts, changes: readonly (LocalChange | undefined)[]): Promise<Call> {
+    const { tree, limitsOf } = this.#options;
+    const headSeq = tree.headOf(user.id);
+    const limits = limitsOf(user);
+    const stands = changes.flatMap((change) => (change?.sinceSeq === undefined ? [] : [change.sinceSeq]));
+    const sinceSeq = stands.length === 0 ? headSeq : Math.min(...stands);
+    const nodeIds = changes.flatMap((change) => {
+      if (change?.fileId === undefined || change.baseDigest !== undefined) return [];
+      const file = tree.findFile(user.id, change.fileId);
+      return file === undefined || file.seq <= sinceSeq ? [] : [file.id];
+    });
+    const view = { accountId: user.id, deviceId: device.id, sinceSeq, headSeq };
+    const isChangedByOthers = await findOthersChanges({ ...this.#options, queries: this.#queries }, view, nodeIds);
+    const world = new AccountWorld({ tree, queries: this.#queries, accountId: user.id, limits, isChangedByOthers });
+    return { id: crypto.randomUUID(), user, device, limits, world, toTakeAway: 0 };
+  }
+
+  /** @param onEnd for a change that a person accepted: the brake is not asked any more */
+  async #applyOne(call: Call, change: LocalChange, onEnd?: (tx: Transaction) => void): Promise<ChangeOutcome> {
+    const { writer, treeWriter } = this.#options;
+    try {
+      return await writer.run((tx) => {
+        const outcome = treeWriter.by(call.device.id, () => this.#carryOut(tx, call, change, onEnd !== undefined));
+        onEnd?.(tx);
+        return outcome;
+      });
+    } catch (error) {
+      if (!(error instanceof AppError) || isOurFault(error)) throw error;
+      if (onEnd !== undefined) await writer.run(onEnd);
+      return rejected(change, withPlan(error, call.limits.plan));
+    }
+  }
+
+  /** Both halves of a move in one deed; one by one where it turns out to be none. */
+  async #applyMove(
+    call: Call,
+    upload: LocalChange,
+    deletion: LocalChange,
+    isUploadFirst: boolean,
+  ): Promise<[ChangeOutcome, ChangeOutcome]> {
+    const { writer, treeWriter } = this.#options;
+    const [first, second] = isUploadFirst ? [upload, deletion] : [deletion, upload];
+    try {
+      const fileId = await writer.run((tx) =>
+        treeWriter.by(call.device.id, () => this.#move(tx, call, upload, deletion)),
+      );
+      return [applied(first, fileId), applied(second, fileId)];
+    } catch (error) {
+      const isRefused = error instanceof NoMove || (error instanceof AppError && !isOurFault(error));
+      if (!isRefused) throw error;
+      return [await this.#applyOne(call, first), await this.#applyOne(call, second)];
+    }
+  }
+
+  /** @returns the file's id @throws NoMove; AppError not_a_folder */
+  #move(tx: Transaction, call: Call, upload: LocalChange, deletion: LocalChange): string {
+    const { user, world } = call;
+    const { name, folder = ROOT_PATH } = upload;
+    const file = this.#options.tree.findFile(user.id, deletion.fileId ?? "");
+    if (file === undefined || name === undefined || file.digest !== upload.digest) throw new NoMove();
+    const known = [upload, deletion].map((change) => this.#queries.applied.get(call.device.id, fingerprintOf(change)));
+    if (known.every((record) => record?.fileId === file.publicId && record.callId !== call.id)) return file.publicId;
+    if (isChanged(deletion, file, world)) throw new NoMove();
+    const holder = world.findFileNamed(folder, name);
+    if ((holder !== undefined && holder.id !== file.id) || world.hasFolder(folder, name)) throw new NoMove();
+    const moved = this.#options.treeWriter.updateFile(tx, file, { name, folderPath: folder });
+    for (const change of [upload, deletion]) this.#remember(call, change, moved.publicId, moved.seq);
+    return moved.publicId;
+  }
+
+  /** One change, within its deed. */
+  #carryOut(tx: Transaction, call: Call, change: LocalChange, isAccepted: boolean): ChangeOutcome {
+    const fingerprint = fingerprintOf(change);
+    const record = this.#queries.applied.get(call.device.id, fingerprint);
+    if (record !== null && this.#isRepetition(call, change, record)) return applied(change, record.fileId);
+    const earlier = this.#options.conflicts.findByChange(call.device.id, fingerprint);
+    const before = earlier && this.#outcomeOf(tx, call, change, earlier);
+    if (before !== undefined) return before;
+    const decision = decide(change, call.world);
+    const outcome = this.#followUp(tx, earlier, this.#execute(tx, call, change, decision, isAccepted));
+    const isDone = outcome.status === "applied" || outcome.status === "already_stored";
+    if (isDone && outcome.fileId !== undefined) {
+      this.#options.conflicts.settleAll(tx, call.device.id, outcome.fileId, change);
+    }
+    return outcome;
+  }
+
+  /**
+   * Whether a change that was carried out before is the same wish, sent again: not where the device has meanwhile seen
+   * what became of the file, and not within one call. Nor where the file is gone: then "applied" would say that it is kept.
+   */
+  #isRepetition(call: Call, change: LocalChange, record: AppliedChange): boolean {
+    const file = this.#options.tree.findFile(call.user.id, record.fileId);
+    if (file === undefined || record.callId === call.id) return false;
+    const { action, sinceSeq } = change;
+    // As it was left: there is nothing to do in any case, but for the first half of a move, which is a deletion too.
+    if (file.seq === record.seq && action !== "delete") return true;
+    return sinceSeq === undefined || sinceSeq < file.seq;
+  }
+
+  /** How a conflict that this change raised was resolved, if that still answers it. */
+  #outcomeOf(tx: Transaction, call: Call, change: LocalChange, conflict: Conflict): ChangeOutcome | undefined {
+    const { resolution, outcomeFileId, publicId } = conflict;
+    if (resolution === null) return conflict.awaitsContent ? this.#keepLocal(tx, call, change, conflict) : undefined;
+    // With a later token the device has seen the other side, and means it.
+    const isNewWish = change.baseDigest === undefined && (change.sinceSeq ?? 0) > (conflict.change.sinceSeq ?? 0);
+    if (isNewWish) return undefined;
+    const isThere = outcomeFileId !== null && this.#options.tree.findFile(call.user.id, outcomeFileId) !== undefined;
+    if (resolution === "keep_remote") {
+      // What was kept has gone since: there is nothing left that the device's side could give way to.
+      if (outcomeFileId !== null && !isThere && change.action !== "delete") return undefined;
+      const message = "You kept the server's side of this conflict. Take the file from the server.";
+      const error = new AppError("version_conflict", message, { conflictId: publicId, resolution });
+      return { ...rejected(change, error), fileId: outcomeFileId ?? undefined, conflictId: publicId };
+    }
+    if (outcomeFileId === null) return undefined;
+    return isThere || change.action === "delete" ? applied(change, outcomeFileId) : undefined;
+  }
+
+  /** A change for which keep_local was chosen, sent again before its content. */
+  #keepLocal(tx: Transaction, call: Call, change: LocalChange, conflict: Conflict): ChangeOutcome {
+    const kept = this.#options.conflicts.keepLocal(tx, call.user, call.device, conflict);
+    if (kept.status === "rejected") return { ...rejected(change, kept.error), conflictId: conflict.publicId };
+    const { localId } = change;
+    const fileId = kept.fileId ?? undefined;
+    if (kept.status === "resolved") return { localId, status: "applied", fileId };
+    return { localId, status: "upload_required", fileId, conflictId: conflict.publicId };
+  }
+
+  /** A change that once was in conflict, and is none any more or waits for its content. */
+  #followUp(tx: Transaction, conflict: Conflict | undefined, outcome: ChangeOutcome): ChangeOutcome {
+    if (conflict === undefined || conflict.resolution !== null) return outcome;
+    const { conflicts } = this.#options;
+    const { status, fileId } = outcome;
+    if (status === "upload_required") {
+      conflicts.awaitContent(tx, conflict);
+      // As it is told when it is sent again: the content that comes ends the conflict.
+      return { ...outcome, conflictId: conflict.publicId };
+    }
+    const isDone = status === "applied" || status === "already_stored";
+    if (isDone && fileId !== undefined) conflicts.settle(tx, conflict, fileId);
+    return outcome;
+  }
+
+  #execute(tx: Transaction, call: Call, change: LocalChange, decision: Decision, isAccepted: boolean): ChangeOutcome {
+    const { localId } = change;
+    const { user, device } = call;
+    const { treeWriter, conflicts } = this.#options;
+    switch (decision.do) {
+      case "nothing":
+        return { localId, status: decision.status, fileId: decision.fileId };
+      case "ask":
+        return { localId, status: "upload_required", fileId: decision.fileId };
+      case "reject":
+        return rejected(change, decision.error);
+      case "conflict": {
+        const { type, fileId, remoteFileId } = decision;
+        const conflictId = conflicts.record(tx, device, user.id, { type, fileId, remoteFileId, change });
+        return { localId, status: "conflict", fileId, conflictId };
+      }
+      case "create": {
+        const { file } = treeWriter.createFile(tx, {
+          ...this.#contentOf(call, change),
+          accountId: user.id,
+          createdBy: user.id,
+          folderPath: decision.folder,
+          name: decision.name,
+          tags: [],
+          metadata: {},
+          fileModifiedAt: change.lastModified,
+          isPublic: false,
+          onConflict: "error",
+          quotaBytes: call.limits.quotaBytes,
+        });
+        this.#remember(call, change, file.publicId, file.seq);
+        return applied(change, file.publicId);
+      }
+      case "place": {
+        const { name, folder, file } = decision;
+        const placed = treeWriter.updateFile(tx, refOf(user, file), { name, folderPath: folder });
+        this.#remember(call, change, placed.publicId, placed.seq);
+        return applied(change, placed.publicId);
+      }
+      case "replace":
+      case "delete":
+        return this.#takeAway(tx, call, change, decision, isAccepted);
+    }
+  }
+
+  /** What the brake looks at. */
+  #takeAway(
+    tx: Transaction,
+    call: Call,
+    change: LocalChange,
+    decision: Extract<Decision, { do: "replace" | "delete" }>,
+    isAccepted: boolean,
+  ): ChangeOutcome {
+    const { user, device } = call;
+    const { treeWriter, brake, onDeleted } = this.#options;
+    call.toTakeAway = Math.max(0, call.toTakeAway - 1);
+    const hold = isAccepted ? undefined : brake.admit(tx, device, user.id, [change], call.toTakeAway);
+    if (hold !== undefined) return rejected(change, confirmationRequired(hold));
+    const { file } = decision;
+    if (decision.do === "delete") {
+      treeWriter.deleteFile(tx, refOf(user, file));
+      tx.afterCommit(() => onDeleted(file.id));
+      this.#queries.forgetOfFile.run(device.id, file.publicId, call.id);
+      return applied(change, file.publicId);
+    }
+    const replaced = treeWriter.replaceContent(tx, {
+      ...this.#contentOf(call, change),
+      file: refOf(user, file),
+      createdBy: user.id,
+      quotaBytes: call.limits.quotaBytes,
+      fileModifiedAt: change.lastModified,
+    });
+    this.#remember(call, change, replaced.publicId, replaced.seq);
+    return applied(change, replaced.publicId);
+  }
+
+  #contentOf({ user }: Call, { digest, sizeBytes }: LocalChange): Omit<HeldContent, "fileId"> {
+    const held = digest && findHeldContent(this.#options.tree, user.id, digest, sizeBytes);
+    invariant(held !== undefined, "a content that was just found held is there");
+    return { blob: held.blob, mediaType: held.mediaType };
+  }
+
+  /**
+   * Notes what was done, for when it is sent again. What earlier calls did with the file is forgotten: its device has
+   * gone on since.
+   */
+  #remember({ device, id: callId }: Call, change: LocalChange, fileId: string, seq: number): void {
+    this.#queries.forgetOfFile.run(device.id, fileId, callId);
+    const nowMs = this.#options.clock.nowMs();
+    this.#queries.record.run(device.id, fingerprintOf(change), fileId, callId, seq, nowMs);
+  }
+}
+
+/** Whether the brake will be asked about a change, as it looks now. */
+function takesAway(change: LocalChange | undefined, world: AccountWorld): boolean {
+  // Only what knows a file that is there, by its id or by a content, can take anything away.
+  if (change === undefined || (change.fileId === undefined && change.baseDigest === undefined)) return false;
+  const decision = decide(change, world);
+  return decision.do === "delete" || decision.do === "replace";
+}
+
+function refOf(user: User, file: { readonly publicId: string }): { accountId: number; publicId: string } {
+  return { accountId: user.id, publicId: file.publicId };
+}
+
+function applied({ localId }: LocalChange, fileId: string): ChangeOutcome {
+  return { localId, status: "applied", fileId };
+}
+
+function rejected({ localId, fileId }: LocalChange, error: AppError): ChangeOutcome {
+  return { localId, status: "rejected", ...(fileId !== undefined && { fileId }), error };
+}
+
+/** What is wrong with the server and not with the change: the whole call fails, and can be sent again. */
+function isOurFault({ reason }: AppError): boolean {
+  return OUR_FAULTS.has(reason);
+}
+
+const OUR_FAULTS: ReadonlySet<string> = new Set(["disk_full", "database_busy", "database_error", "unexpected"]);

@@ -1,0 +1,34 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { Timestamp } from "../../../http/fields.ts";
+
+const HOLD = {
+  holdId: t.String(),
+  deviceId: t.String({ description: "The device whose changes wait" }),
+  changes: Type.Integer({ minimum: 0, description: "Deletions and replacements that were held" }),
+  since: Timestamp,
+  expiresAt: Timestamp,
+};
+
+/** GET …/holds */
+export const HoldsRecord = t.Object({ holds: t.Array(t.Object(HOLD)) });
+
+/** POST …/holds/{holdId} */
+export const DecideBody = t.Object({
+  accept: t.Boolean({ description: "true: carry the changes out; false: drop them" }),
+});
+
+/** Answer of a decision. */
+export const DecisionRecord = t.Object({
+  ...HOLD,
+  decision: t.Union([t.Literal("accepted"), t.Literal("declined")]),
+});
+
+/** Path of a device's hold. */
+export const DeviceParams = t.Object({ deviceId: t.String({ description: "As the device chose it" }) });
+
+/** Path of one hold of a device. */
+export const DeviceHoldParams = t.Object({ deviceId: t.String(), holdId: t.String() });
+
+/** Path of one hold. */
+export const HoldParams = t.Object({ holdId: t.String() });

@@ -1,0 +1,18 @@
+import { toTimestamp } from "../../../lib/clock.ts";
+import type { Hold } from "./types.ts";
+
+/** A hold as lists show it. */
+export function presentHold(hold: Hold) {
+  return {
+    holdId: hold.publicId,
+    deviceId: hold.devicePublicId,
+    changes: hold.changes,
+    since: toTimestamp(hold.createdAtMs),
+    expiresAt: toTimestamp(hold.expiresAtMs),
+  };
+}
+
+/** A hold that was decided. */
+export function presentDecision(hold: Hold) {
+  return { ...presentHold(hold), decision: hold.decision };
+}

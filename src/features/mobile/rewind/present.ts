@@ -1,0 +1,49 @@
+import { errorItem } from "../../../http/error-response.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import type { RewindOutcome, RewindRequest, RewindResult, RewoundNode, SkipReason } from "./types.ts";
+
+const MESSAGES: Record<SkipReason, string> = {
+  changed_by_others: "Somebody else has changed this since. It is left as it is; look at its versions.",
+  deleted_by_others: "Somebody else has deleted this since. It stays deleted.",
+  content_gone: "The former content is not kept any more. Restore it from a backup.",
+  not_empty: "The device made this folder, but something is in it. Delete it yourself, if you like.",
+};
+
+/** What a rewind did, or would do. */
+export function presentRewind({ devicePublicId, sinceMs, isDryRun }: RewindRequest, result: RewindResult) {
+  const { outcomes, hasMore } = result;
+  const undone = outcomes.flatMap((one) => (one.outcome === "undone" ? [presentUndone(one, isDryRun)] : []));
+  const skipped = outcomes.flatMap((one) => (one.outcome === "skipped" ? [presentSkipped(one)] : []));
+  const failed = outcomes.flatMap((one) =>
+    one.outcome === "failed" ? [{ fileId: one.publicId, error: errorItem(one.error) }] : [],
+  );
+  return {
+    deviceId: devicePublicId,
+    since: toTimestamp(sinceMs),
+    dryRun: isDryRun,
+    undone,
+    skipped,
+    failed,
+    counts: { undone: undone.length, skipped: skipped.length, failed: failed.length },
+    hasMore,
+  };
+}
+
+function presentUndone({ action, node, formerId }: Extract<RewindOutcome, { outcome: "undone" }>, isDryRun: boolean) {
+  const { fileId, ...rest } = presentNode(node);
+  return {
+    // What a dry run makes is never there.
+    fileId: isDryRun ? (formerId ?? fileId) : fileId,
+    action,
+    ...rest,
+    ...(formerId !== undefined && { formerId }),
+  };
+}
+
+function presentSkipped({ reason, node }: Extract<RewindOutcome, { outcome: "skipped" }>) {
+  return { ...presentNode(node), reason, message: MESSAGES[reason] };
+}
+
+function presentNode({ publicId, isFolder, name, folder }: RewoundNode) {
+  return { fileId: publicId, kind: isFolder ? ("folder" as const) : ("file" as const), name, folder };
+}

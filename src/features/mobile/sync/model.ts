@@ -1,0 +1,77 @@
+import { Type } from "@sinclair/typebox";
+import { t } from "elysia";
+import { ref } from "../../../http/documented.ts";
+import { Checksum, FolderPath, Timestamp } from "../../../http/fields.ts";
+import { Conflicts } from "../conflicts/model.ts";
+
+/** api.md, Sync change entries. */
+const ChangedFile = t.Object({
+  id: t.String(),
+  name: t.String(),
+  folder: FolderPath,
+  size: Type.Integer({ minimum: 0 }),
+  modifiedAt: Timestamp,
+  checksum: Checksum,
+});
+
+const DeletedFile = t.Object({ id: t.String(), deletedAt: Timestamp });
+
+const DeletedItem = t.Object({
+  id: t.String(),
+  type: t.Union([t.Literal("file"), t.Literal("folder")]),
+  deletedAt: Timestamp,
+});
+
+function answerOf(changed: object, deleted: object) {
+  return {
+    type: "object",
+    required: ["lastSyncAt", "hasChanges", "changes", "conflicts", "nextSyncToken", "hasMore", "resetRequired"],
+    properties: {
+      lastSyncAt: { type: "string", format: "date-time", nullable: true, description: "When this device asked last" },
+      hasChanges: { type: "boolean" },
+      changes: {
+        type: "object",
+        required: ["created", "updated", "deleted"],
+        properties: {
+          created: { type: "array", items: changed, description: "Unknown at the token's place" },
+          updated: { type: "array", items: changed, description: "Also those whose folder was renamed or moved" },
+          deleted: { type: "array", items: deleted },
+        },
+      },
+      conflicts: { ...Conflicts, description: "What this device has to resolve" },
+      nextSyncToken: { type: "string", description: "To be kept and sent with the next request" },
+      hasMore: { type: "boolean", description: "Ask again at once with nextSyncToken" },
+      resetRequired: {
+        type: "boolean",
+        description: "The token is older than the deletions that are remembered: begin anew without one",
+      },
+    },
+  };
+}
+
+/** `data` of GET /api/mobile/sync/status. */
+export const SyncStatusRecord = answerOf(ChangedFile, DeletedFile);
+
+/** Answer of GET /api/mobile/sync. */
+export const SyncAnswerBody = {
+  type: "object",
+  required: ["success", "syncData"],
+  properties: {
+    success: { type: "boolean", const: true },
+    syncData: answerOf({ anyOf: [ref("FileItem"), ref("FolderItem")] }, DeletedItem),
+  },
+};
+
+/** The query of both. */
+export const SYNC_QUERY = {
+  syncToken: { type: "string", description: "The last nextSyncToken; wins over lastSync" },
+  lastSync: { type: "string", format: "date-time", description: "Server time, inclusive; a token is exact" },
+  limit: {
+    type: "integer",
+    minimum: 1,
+    maximum: 1000,
+    default: 500,
+    description:
+      "A page may have fewer entries, where their paths or metadata are long; only hasMore tells whether more follow",
+  },
+};

@@ -1,0 +1,29 @@
+import { t } from "elysia";
+import { ref } from "../../../http/documented.ts";
+import { Timestamp } from "../../../http/fields.ts";
+
+const ReceivedShareRecord = {
+  type: "object",
+  required: ["id", "permissions", "versions", "owner", "createdAt", "expiresAt", "label"],
+  properties: {
+    id: t.String(),
+    permissions: t.String({ enum: ["read", "write"] }),
+    versions: t.Boolean({ description: "Whether earlier versions are open, too" }),
+    owner: t.Object({ id: t.String(), name: t.String(), email: t.String() }),
+    createdAt: Timestamp,
+    expiresAt: { ...Timestamp, nullable: true },
+    label: { type: "string", nullable: true },
+    file: { allOf: [ref("FileItem")], description: "What is shared, where it is a file" },
+    folder: { allOf: [ref("FolderItem")], description: "What is shared, where it is a folder" },
+  },
+};
+
+/** GET /api/shares/received */
+export const ReceivedSharesRecord = {
+  type: "object",
+  required: ["shares"],
+  properties: { shares: { type: "array", items: ReceivedShareRecord } },
+};
+
+/** DELETE /api/shares/received/{id} */
+export const LeftShareRecord = t.Object({ id: t.String() });

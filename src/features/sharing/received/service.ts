@@ -1,0 +1,127 @@
+/**
+ * Shares between accounts, from the side of those they were made for (contract §5). What a share lets them do is decided
+ * by `permissions`; here they find it, and leave it.
+ *
+ * A share for an e-mail without an account waits until an account is made with it. With mail.verify it waits until the
+ * owner of that account has confirmed the e-mail, which may also be one that they changed to. Without mail.verify nobody
+ * confirms addresses: the account that is made with an e-mail first gets what waits, and an account that changes its
+ * e-mail later gets nothing, because everybody could collect what waits for others so. A start without mail.verify gives
+ * by these rules what waited while it was on. An administrator who confirms an e-mail gives its account what waits.
+ */
+import type { Database } from "bun:sqlite";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { notFound } from "../../../errors.ts";
+import type { EventOf, ShareFacts } from "../../../events/catalogue.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { sharedView } from "../../library/permissions/view.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { TreeNode } from "../../../tree/model/types.ts";
+import { emailKey } from "../../accounts/users/email.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { receivedQueries } from "./queries.ts";
+import type { ReceivedRow, ReceivedShare } from "./types.ts";
+
+/** What {@link ReceivedShareService} works with. */
+export interface ReceivedShareOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly tree: TreeReader;
+  readonly users: Pick<UserService, "findById">;
+  /** Notes durably, outside the database, which shares have ended. */
+  readonly noteEnded: () => Promise<void>;
+}
+
+/** Shares that one transaction gives. */
+const GIVEN_AT_ONCE = 500;
+
+/** See the head of this file. All writing is durable when a promise resolves. */
+export class ReceivedShareService {
+  readonly #options: ReceivedShareOptions;
+  readonly #queries: ReturnType<typeof receivedQueries>;
+
+  constructor(options: ReceivedShareOptions) {
+    this.#options = options;
+    this.#queries = receivedQueries(options.sqlite);
+  }
+
+  /** What is shared with a user now, newest first; at most 1,000. */
+  list(user: User): ReceivedShare[] {
+    const rows = this.#queries.ofRecipient.all(user.id, this.#options.clock.nowMs());
+    return rows.flatMap((row) => {
+      const { node, owner } = this.#find(row);
+      if (node === undefined || owner === undefined || owner.id === user.id) return [];
+      return [
+        {
+          ...row,
+          canWrite: row.canWrite === 1,
+          showsVersions: row.showsVersions === 1,
+          owner,
+          node: sharedView(node).show(node),
+        },
+      ];
+    });
+  }
+
+  /** Ends a share that was made for this user; its owner is told (`share.revoked`). @throws AppError not_found */
+  async leave(user: User, publicId: string): Promise<void> {
+    const { writer, events, noteEnded } = this.#options;
+    await writer.run((tx) => {
+      const row = this.#queries.find.get(publicId, user.id);
+      if (row === null) throw notFound("This share");
+      this.#queries.remove.run(row.id);
+      const { node } = this.#find(row);
+      if (node === undefined) return;
+      events.emit(tx, "share.revoked", { accountId: row.accountId, share: factsOf(row, node) });
+    });
+    await noteEnded();
+  }
+
+  /** Gives an account what waits for its e-mail, and notifies it (`share.received`). In the caller's transaction. */
+  claim(tx: Transaction, { accountId, email }: EventOf<"user.email_confirmed">): void {
+    const { clock } = this.#options;
+    for (const row of this.#queries.waiting.all(emailKey(email), clock.nowMs())) this.#give(tx, row, accountId);
+  }
+
+  /**
+   * For a server without mail.verify that had it before: gives accounts what waits because their e-mail was not confirmed,
+   * as they would have got it without the setting, and notifies them. Durable on return.
+   * @returns how many shares
+   */
+  async claimUnconfirmed(): Promise<number> {
+    const { writer, clock } = this.#options;
+    const giveSome = (fromId: number) =>
+      writer.run((tx) => {
+        const rows = this.#queries.waitingUnconfirmed.all(clock.nowMs(), GIVEN_AT_ONCE, fromId);
+        for (const row of rows) this.#give(tx, row, row.recipientId);
+        return rows;
+      });
+    let given = 0;
+    for (let rows = await giveSome(0); rows.length > 0; rows = await giveSome(rows.at(-1)?.recipientId ?? 0)) {
+      given += rows.length;
+    }
+    return given;
+  }
+
+  #give(tx: Transaction, row: ReceivedRow, accountId: number): void {
+    this.#queries.give.run(row.id, accountId);
+    const { node, owner } = this.#find(row);
+    if (node === undefined || owner === undefined) return;
+    this.#options.events.emit(tx, "share.received", { accountId, share: factsOf(row, node), ownerName: owner.name });
+  }
+
+  /** What a share opens and whose it is, as far as both are there. */
+  #find({ nodeId, accountId }: ReceivedRow): { node: TreeNode | undefined; owner: User | undefined } {
+    const { tree, users } = this.#options;
+    const owner = users.findById(accountId);
+    return { node: tree.findById(nodeId), owner: owner?.disabledAtMs === null ? owner : undefined };
+  }
+}
+
+function factsOf({ publicId, label, expiresAtMs }: ReceivedRow, node: TreeNode): ShareFacts {
+  const { kind: type, publicId: nodeId, name } = node;
+  return { publicId, kind: "account", label, expiresAtMs, node: { type, publicId: nodeId, name } };
+}

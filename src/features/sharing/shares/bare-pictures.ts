@@ -1,0 +1,88 @@
+/** Pictures without location and camera data (D67), made once per content and kept for a while beside the thumbnails. */
+import type { BlobStore } from "../../../blobs/blob-store.ts";
+import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
+import type { Digest } from "../../../blobs/digest.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import { canStrip, stripMetadata } from "./strip-metadata.ts";
+
+/** What {@link BarePictures} works with. */
+export interface BarePicturesOptions {
+  readonly blobs: Pick<BlobStore, "readRange" | "fetchLocal">;
+  readonly derived: Pick<DerivedStore, "findOther" | "putOther" | "sweepOther">;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const KIND = "bare";
+/** One at a time is held in memory, twice for a moment; of larger ones a preview is given. */
+const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
+/** What belongs to a content that is gone meanwhile goes, too. */
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+/** Pictures of which it is remembered, until a restart, that they can't be stripped: each try reads all of one. */
+const HOPELESS_MAX = 1_000;
+
+/** See the head of this file. */
+export class BarePictures {
+  readonly #options: BarePicturesOptions;
+  readonly #making = new Map<Digest, Promise<DerivedFile | undefined>>();
+  readonly #hopeless = new Set<Digest>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: BarePicturesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The picture without its metadata; undefined where it can't be made of this file.
+   * @throws AppError content_missing | disk_full
+   */
+  async get(file: FileNode): Promise<DerivedFile | undefined> {
+    if (!canStrip(file.mediaType) || file.sizeBytes > PICTURE_BYTES_MAX) return undefined;
+    if (this.#hopeless.has(file.digest)) return undefined;
+    const found = this.#options.derived.findOther(file.digest, KIND);
+    if (found !== undefined) return found;
+    const underWay = this.#making.get(file.digest);
+    if (underWay !== undefined) return underWay;
+    const made = this.#afterOthers(() => this.#make(file)).finally(() => this.#making.delete(file.digest));
+    this.#making.set(file.digest, made);
+    return made;
+  }
+
+  /** Forgets those made a week ago. @returns how many */
+  sweep(): Promise<number> {
+    return this.#options.derived.sweepOther(KIND, this.#options.clock.nowMs() - KEPT_MS);
+  }
+
+  async #make(file: FileNode): Promise<DerivedFile | undefined> {
+    const bytes = await this.#read(file);
+    const pieces = stripMetadata(bytes, file.mediaType);
+    if (pieces === undefined) {
+      this.#options.log.debug("A picture can't be told apart from its metadata.", { fileId: file.publicId });
+      if (this.#hopeless.size >= HOPELESS_MAX) this.#hopeless.clear();
+      this.#hopeless.add(file.digest);
+      return undefined;
+    }
+    return this.#options.derived.putOther(file.digest, KIND, Buffer.concat(pieces));
+  }
+
+  async #read(file: FileNode): Promise<Uint8Array> {
+    await this.#options.blobs.fetchLocal(file.digest);
+    const bytes = new Uint8Array(file.sizeBytes);
+    for (let offset = 0; offset < file.sizeBytes; offset += PIECE_BYTES) {
+      const length = Math.min(PIECE_BYTES, file.sizeBytes - offset);
+      bytes.set(this.#options.blobs.readRange(file.digest, offset, length), offset);
+      // Others have their turn.
+      await new Promise(setImmediate);
+    }
+    return bytes;
+  }
+
+  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+}

@@ -1,0 +1,271 @@
+/**
+ * Sends what a share opens, and counts it: a file or its thumbnail, the version that is pinned, and pictures without
+ * location and camera data where the owner wants it so (contract §5, D67).
+ */
+import { type BlobStore, contentMissing } from "../../../blobs/blob-store.ts";
+import type { DerivedFile, DerivedStore } from "../../../blobs/derived.ts";
+import { streamWhenTaken } from "../../../blobs/remote.ts";
+import { AppError } from "../../../errors.ts";
+import type { FileFacts } from "../../../events/catalogue.ts";
+import { rateLimitKey } from "../../../http/client-address.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { type Query, readBoolean, readQuery } from "../../../http/fields.ts";
+import { type SendableBlob, type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { readVariant } from "../../library/files/content-sender.ts";
+import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
+import type { TransferCounters } from "../../accounts/plans/transfers.ts";
+import type { DownloadLedger } from "../../accounts/rate-limits/download-ledger.ts";
+import type { RateGate } from "../../accounts/rate-limits/guard.ts";
+import type { ThumbnailService } from "../../media/thumbnails/service.ts";
+import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
+import { factsOf } from "../../../tree/model/facts.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { BarePictures } from "./bare-pictures.ts";
+import type { ShareDoor } from "./door.ts";
+import { hasCameraData, shownName } from "./shown-name.ts";
+import { type ShareStatistics, usedUp } from "./statistics.ts";
+import type { OpenedShare } from "./types.ts";
+
+/** What {@link ShareSender} works with. */
+export interface ShareSenderOptions {
+  readonly door: ShareDoor;
+  readonly statistics: ShareStatistics;
+  readonly barePictures: BarePictures;
+  readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "readSmall" | "readRange" | "reach" | "open">;
+  readonly thumbnails: Pick<ThumbnailService, "get">;
+  readonly derived: Pick<DerivedStore, "read">;
+  readonly access: Pick<AccessCounters, "note">;
+  readonly transfers: Pick<TransferCounters, "noteDownload">;
+  /** Of this sender alone. */
+  readonly downloads: DownloadLedger;
+  readonly rateGate: Pick<RateGate, "countWholeDownload">;
+  readonly clock: Clock;
+  /** Called for each download that counts. Must not throw. */
+  readonly onCounted?: ((file: FileNode) => void) | undefined;
+}
+
+/** One request for a content of a share. */
+export interface ShareContentRequest {
+  readonly request: Request;
+  /** The answer's headers so far. They are taken over into the answer. */
+  readonly set: { headers: Record<string, string | number> };
+}
+
+/** What every answer about a share carries (contract §5). */
+export const SHARE_HEADERS = { "referrer-policy": "no-referrer", "x-robots-tag": "noindex" } as const;
+/** The same: nobody keeps it without asking again whether it is still shared. */
+export const SHARE_CACHE_CONTROL = "private, no-cache";
+
+/** What goes out: the bytes and what is said of them. */
+interface Shown {
+  readonly blob: SendableBlob;
+  readonly etag: string;
+  readonly mediaType: string;
+  readonly fileName: string;
+}
+
+const THUMBNAIL_WAIT_MS = 5_000;
+
+/** See the head of this file. */
+export class ShareSender {
+  readonly #options: ShareSenderOptions;
+  /** First ranges of a caller that are being counted: others of the same content wait for the result. */
+  readonly #counting = new Map<string, Promise<void>>();
+
+  constructor(options: ShareSenderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The answer to a download of this file through this share, as the query asks for it. Where downloads are limited, one
+   * is taken before the first byte.
+   * @throws AppError share_used_up | share_permission | invalid_field | thumbnail_pending | precondition_failed |
+   *   range_not_satisfiable | content_missing | rate_limited
+   */
+  async send(opened: OpenedShare, file: FileNode, asked: ShareContentRequest): Promise<Response> {
+    const query = readQuery(exchangeOf(asked.request).query);
+    const variant = readVariant(query["thumbnail"]);
+    this.checkLeft(opened, contentKeyOf(file), asked, variant !== undefined);
+    if (variant !== undefined) {
+      const thumbnail = await this.#thumbnail(opened, file, variant);
+      if (thumbnail !== undefined) {
+        const named = { ...thumbnail, fileName: `${shownName(opened, file)}.webp` };
+        const { response } = this.#answer(file, named, { inline: "true" }, asked);
+        asked.set.headers = {};
+        return response;
+      }
+    }
+    const sent = this.#answer(file, await this.#content(opened, file), query, asked);
+    if (this.#begins(opened, file, asked.request, sent.kind)) {
+      this.#options.rateGate.countWholeDownload(asked.request, asked.set.headers);
+    }
+    const counted = await this.count(opened, factsOf(file), contentKeyOf(file), asked, sent.kind);
+    const { access, transfers, clock, onCounted } = this.#options;
+    if (counted !== undefined) {
+      access.note(file.id, clock.nowMs(), counted);
+      transfers.noteDownload(file.accountId, sent.bytesToSend, counted);
+      if (counted === 1) onCounted?.(file);
+    }
+    asked.set.headers = {};
+    return sent.response;
+  }
+
+  /** What a visitor gets for this file, before anything of it is sent. @throws as {@link send} */
+  async describe(opened: OpenedShare, file: FileNode): Promise<{ mediaType: string; sizeBytes: number }> {
+    const { mediaType, blob } = await this.#content(opened, file);
+    return { mediaType, sizeBytes: blob.sizeBytes };
+  }
+
+  /** @throws AppError share_used_up where no download is left, and this is none that goes on */
+  checkLeft(opened: OpenedShare, contentKey: string, { request }: ShareContentRequest, isLook = false): void {
+    const { door, downloads, clock } = this.#options;
+    if (!door.isUsedUp(opened.share)) return;
+    const [caller, key] = [callerOf(request), keyOf(opened, contentKey)];
+    const isRange = request.headers.has("range");
+    const continues =
+      downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues" ||
+      (isRange && this.#counting.has(`${caller} ${key}`));
+    if (isLook || !continues) throw usedUp();
+  }
+
+  /**
+   * Counts an answer as a download of the share where it is one: a whole content each time, ranges once per caller,
+   * content and hour; HEAD and 304 not at all.
+   * @returns 1 or 0 as it counted; undefined where no content goes out
+   * @throws AppError share_used_up
+   */
+  async count(
+    opened: OpenedShare,
+    file: FileFacts,
+    contentKey: string,
+    { request }: ShareContentRequest,
+    kind: SentBlob["kind"],
+  ): Promise<0 | 1 | undefined> {
+    if (kind === "head" || kind === "notModified") return undefined;
+    const { downloads, clock } = this.#options;
+    const caller = callerOf(request);
+    const key = keyOf(opened, contentKey);
+    const isRange = kind !== "whole";
+    // From here to the taking nothing may come between: whoever waited looks again.
+    let other = isRange ? this.#counting.get(`${caller} ${key}`) : undefined;
+    while (other !== undefined) {
+      await other;
+      other = this.#counting.get(`${caller} ${key}`);
+    }
+    if (downloads.stepOf(caller, key, isRange, clock.nowMs()) === "continues") return 0;
+    const taken = this.#options.statistics.count(opened.share, file);
+    if (taken !== undefined) {
+      if (isRange) {
+        const settled = taken.catch(() => undefined).finally(() => this.#counting.delete(`${caller} ${key}`));
+        this.#counting.set(`${caller} ${key}`, settled);
+      }
+      await taken;
+    }
+    downloads.begin(caller, key, isRange, clock.nowMs());
+    return 1;
+  }
+
+  /** Whether a download begins; the limits know addresses alone, and all files of a shared folder have the same one. */
+  #begins(opened: OpenedShare, file: FileNode, request: Request, kind: SentBlob["kind"]): boolean {
+    if (kind === "whole") return true;
+    if (kind === "head" || kind === "notModified") return false;
+    const { downloads, clock } = this.#options;
+    return downloads.stepOf(callerOf(request), keyOf(opened, contentKeyOf(file)), true, clock.nowMs()) === "counts";
+  }
+
+  async #content(opened: OpenedShare, file: FileNode): Promise<Shown> {
+    const fileName = shownName(opened, file);
+    if (!opened.share.hidesLocation || !hasCameraData(file)) return this.#plain(opened, file, fileName);
+    const bare = await this.#options.barePictures.get(file);
+    if (bare !== undefined) {
+      return { blob: bare, etag: etagOf(opened, file, "bare"), mediaType: file.mediaType, fileName };
+    }
+    const isPicture = file.mediaType.startsWith("image/");
+    const preview = isPicture ? await this.#thumbnail(opened, file, "large") : undefined;
+    if (preview !== undefined) return { ...preview, fileName: `${fileName.replace(/\.[^.]*$/, "")}.webp` };
+    throw new AppError(
+      "share_permission",
+      "This link hides where pictures were taken, and of this file that can't be taken out. Ask whoever sent it for the file.",
+    );
+  }
+
+  async #plain(opened: OpenedShare, file: FileNode, fileName: string): Promise<Shown> {
+    const { blobs } = this.#options;
+    const isAway = (await blobs.reach(file.digest)) === "away";
+    if (file.sizeBytes > SMALL_BLOB_MAX_BYTES && blobs.stat(file.digest) === undefined) {
+      throw contentMissing(file.digest);
+    }
+    return {
+      blob: {
+        sizeBytes: file.sizeBytes,
+        path: blobs.pathOf(file.digest),
+        read: () => blobs.readSmall(file.digest, file.sizeBytes),
+        readRange: (offset, lengthBytes) => blobs.readRange(file.digest, offset, lengthBytes),
+        ...(isAway && { stream: streamWhenTaken(blobs, file.digest) }),
+      },
+      etag: etagOf(opened, file),
+      mediaType: file.mediaType,
+      fileName,
+    };
+  }
+
+  /** @throws AppError thumbnail_pending */
+  async #thumbnail(
+    opened: OpenedShare,
+    file: FileNode,
+    variant: ThumbnailVariant,
+  ): Promise<Omit<Shown, "fileName"> | undefined> {
+    const { thumbnails, derived } = this.#options;
+    const found = await thumbnails.get(file.digest, file.mediaType, variant, THUMBNAIL_WAIT_MS);
+    if (found.state === "none") return undefined;
+    if (found.state === "pending") {
+      throw new AppError("thumbnail_pending", "The thumbnail is still being made. Ask again in a few seconds.");
+    }
+    const { path, sizeBytes }: DerivedFile = found;
+    return {
+      blob: { path, sizeBytes, read: () => derived.read({ path, sizeBytes }) },
+      etag: etagOf(opened, file, variant),
+      mediaType: "image/webp",
+    };
+  }
+
+  #answer(file: FileNode, shown: Shown, query: Query, { request, set }: ShareContentRequest): SentBlob {
+    const inline = readBoolean(query["inline"], "inline") ?? false;
+    const commonHeaders: Record<string, string> = {};
+    for (const name in set.headers) commonHeaders[name] = String(set.headers[name]);
+    return sendBlob({
+      request,
+      ...shown,
+      lastModifiedMs: file.contentAtMs,
+      inline,
+      cacheControl: SHARE_CACHE_CONTROL,
+      commonHeaders,
+      extraHeaders: SHARE_HEADERS,
+    });
+  }
+}
+
+/** Who counts as the same caller: an address. */
+function callerOf(request: Request): string {
+  return `a:${rateLimitKey(exchangeOf(request).clientAddress)}`;
+}
+
+function keyOf(opened: OpenedShare, contentKey: string): string {
+  return `${opened.share.publicId}:${contentKey}`;
+}
+
+/**
+ * What an answer is known by: its content's digest; of a share that hides things, something that tells nothing of the
+ * original, not even to who has it.
+ */
+function etagOf({ share }: OpenedShare, { digest }: FileNode, variant?: ThumbnailVariant | "bare"): string {
+  const name = variant === undefined ? digest : `${digest}-${variant}`;
+  if (!share.hidesLocation) return `"${name}"`;
+  return `"${new Bun.CryptoHasher("sha256").update(share.nonce).update(name).digest("hex")}"`;
+}
+
+/** What counts as the same content. */
+export function contentKeyOf(file: FileNode): string {
+  return `${file.publicId}:${file.version}`;
+}

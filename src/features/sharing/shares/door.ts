@@ -1,0 +1,176 @@
+/**
+ * The one door of shares: every public route comes through here, and nothing else turns a token or an id from such a
+ * request into a node (D51). A token names a share, the share names its node by id, and what is asked for below a shared
+ * folder is found by climbing from it to that folder, by ids; paths are only ever shown.
+ *
+ * What is asked, in this order: does the share exist (404), is its owner's account open and its node there (404), has it
+ * expired (410), was its password given (401), are downloads left (410). So a locked share tells nothing but that it is
+ * locked, or that its time is over (contract §5).
+ */
+import { AppError, notFound } from "../../../errors.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
+import type { PasswordHasher } from "../../accounts/auth/passwords.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { Grants } from "./grants.ts";
+import type { ShareRows } from "./queries.ts";
+import { type ShareStatistics, usedUp } from "./statistics.ts";
+import type { OpenedShare, Share } from "./types.ts";
+
+/** What {@link ShareDoor} works with. */
+export interface ShareDoorOptions {
+  readonly rows: ShareRows;
+  readonly grants: Grants;
+  readonly statistics: ShareStatistics;
+  readonly tree: TreeReader;
+  readonly users: Pick<UserService, "findById">;
+  readonly passwords: Pick<PasswordHasher, "verify">;
+  readonly clock: Clock;
+}
+
+/** How somebody comes: by a token, perhaps with a grant, to read or to drop something. */
+export interface Visit {
+  readonly token: string;
+  readonly grant: string | undefined;
+  /**
+   * What is wanted: to know `what` it is; to `read` it; its `content`, which a caller may go on with although all
+   * downloads are taken (the sender asks); to `drop` a file into it.
+   */
+  readonly wants: "what" | "read" | "content" | "drop";
+  /** Whether the grant has let this request in already: its hour may end while bytes arrive, a new password still counts. */
+  readonly hasBegun?: boolean;
+}
+
+/** See the head of this file. All but {@link unlock} is synchronous and may be called inside a deed. */
+export class ShareDoor {
+  readonly #options: ShareDoorOptions;
+
+  constructor(options: ShareDoorOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError not_found | share_expired | password_required | share_used_up | share_permission */
+  open({ token, grant, wants, hasBegun = false }: Visit): OpenedShare {
+    const { grants, clock } = this.#options;
+    const opened = this.#find(token);
+    const { share, owner } = opened;
+    const validAtMs = hasBegun ? 0 : clock.nowMs();
+    if (share.passwordHash !== null && !grants.isValid(share, grant, validAtMs)) throw passwordRequired();
+    if (wants !== "content" && this.isUsedUp(share)) throw usedUp();
+    const isDropBox = share.kind === "upload";
+    if (isDropBox && (wants === "read" || wants === "content")) {
+      throw new AppError("share_permission", "This link takes files and shows none. Send one with POST …/upload.");
+    }
+    if (!isDropBox && wants === "drop") {
+      throw new AppError("share_permission", "This link shows files and takes none.");
+    }
+    // What is dropped becomes the owner's, who may only look by now.
+    if (isDropBox && owner.role === "viewer") {
+      throw new AppError("share_permission", "This link takes no files any more. Ask whoever sent it to you.");
+    }
+    return opened;
+  }
+
+  /** Whether all downloads that the owner allowed are taken. */
+  isUsedUp(share: Share): boolean {
+    return share.maxDownloads !== null && this.#options.statistics.countsOf(share).downloads >= share.maxDownloads;
+  }
+
+  /** What a token opens once its password is given. @throws AppError not_found | share_expired */
+  locked(token: string): OpenedShare {
+    return this.#find(token);
+  }
+
+  /**
+   * Gives a grant to who knows the password; without one anybody gets it.
+   * @returns undefined where the password is wrong
+   * @throws AppError not_found | share_expired | overloaded
+   */
+  async unlock(token: string, password: string): Promise<{ grant: string; expiresAtMs: number } | undefined> {
+    const { grants, passwords, clock } = this.#options;
+    const { share } = this.#find(token);
+    const isRight = share.passwordHash === null || (await passwords.verify(password, share.passwordHash));
+    // The share as it was before: if it changed while the password was checked, the grant is for what is no more.
+    return isRight ? grants.issue(share, clock.nowMs()) : undefined;
+  }
+
+  /** The file that is asked for: the shared one, or one below the shared folder. @throws AppError not_found */
+  file(opened: OpenedShare, fileId: string | undefined): FileNode {
+    const { node } = opened;
+    if (node.kind === "file") {
+      if (fileId !== undefined && fileId !== node.publicId) throw notFound("This file");
+      return node;
+    }
+    const file = fileId === undefined ? undefined : this.#below(opened, fileId);
+    if (file?.kind !== "file") throw notFound("This file");
+    return file;
+  }
+
+  /** A file or folder below the shared folder. @throws AppError not_found | not_a_folder */
+  entry(opened: OpenedShare, id: string): TreeNode {
+    if (opened.node.kind !== "folder")
+      throw new AppError("not_a_folder", "This link is for one file, not for a folder.");
+    const found = this.#below(opened, id);
+    if (found === undefined) throw notFound("One of the files");
+    return found;
+  }
+
+  /** The folder at a path within the shared folder, whose own path is `/`. @throws AppError not_found | not_a_folder */
+  folder({ node, share }: OpenedShare, path: string): FolderNode {
+    const { tree } = this.#options;
+    if (node.kind !== "folder") throw new AppError("not_a_folder", "This link is for one file, not for a folder.");
+    if (path === ROOT_PATH) return node;
+    const wanted = node.path === ROOT_PATH ? path : joinPath(node.path, path.slice(1));
+    const folder = tree.findFolderByPath(share.accountId, wanted);
+    if (folder === undefined || !tree.isWithin(folder, node.id)) throw notFound("This folder");
+    return folder;
+  }
+
+  /** The share of a token that is for an account, where it is for this one and open. */
+  findReceived(token: string, user: User): OpenedShare | undefined {
+    const share = this.#options.rows.findByToken(token);
+    if (share?.kind !== "account" || share.recipientId !== user.id || this.#isExpired(share)) return undefined;
+    return this.#place(token, share);
+  }
+
+  #find(token: string): OpenedShare {
+    const share = this.#options.rows.findByToken(token);
+    const opened = share === undefined || share.kind === "account" ? undefined : this.#place(token, share);
+    if (opened === undefined) throw new AppError("not_found", LINK_NOT_FOUND);
+    if (this.#isExpired(opened.share)) {
+      throw new AppError("share_expired", "The time of this link is over. Ask whoever sent it for a new one.");
+    }
+    return opened;
+  }
+
+  #place(token: string, share: Share): OpenedShare | undefined {
+    const { tree, users } = this.#options;
+    const owner = users.findById(share.accountId);
+    if (owner === undefined || owner.disabledAtMs !== null) return undefined;
+    const node: TreeNode | undefined =
+      share.pinnedVersion === null ? tree.findById(share.nodeId) : tree.findFileAt(share.nodeId, share.pinnedVersion);
+    return node?.accountId === share.accountId ? { token, share, node, owner } : undefined;
+  }
+
+  #below({ node, share }: OpenedShare, publicId: string): TreeNode | undefined {
+    const { tree } = this.#options;
+    const found = tree.findNode(share.accountId, publicId);
+    return found !== undefined && tree.isWithin(found, node.id) ? found : undefined;
+  }
+
+  #isExpired(share: Share): boolean {
+    return share.expiresAtMs !== null && share.expiresAtMs <= this.#options.clock.nowMs();
+  }
+}
+
+const LINK_NOT_FOUND = "This link was not found. Check that it is whole, or ask whoever sent it for a new one.";
+
+function passwordRequired(): AppError {
+  return new AppError(
+    "password_required",
+    "This link is locked. Send its password to …/unlock, and what you get there as X-Share-Grant.",
+  );
+}

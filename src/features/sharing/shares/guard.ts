@@ -1,0 +1,143 @@
+/** How requests come to shares: with a token, perhaps a grant, and for content through {@link ShareDownloads}. */
+import { Elysia } from "elysia";
+import { AppError, invalidField } from "../../../errors.ts";
+import { rateLimitKey } from "../../../http/client-address.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { readQuery } from "../../../http/fields.ts";
+import type { ArchiveSender } from "../../library/archive/archive-sender.ts";
+import type { ArchiveService } from "../../library/archive/service.ts";
+import type { RateGate } from "../../accounts/rate-limits/guard.ts";
+import type { TreeNode } from "../../../tree/model/types.ts";
+import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type ShareSender } from "./content-sender.ts";
+import type { ShareDoor, Visit } from "./door.ts";
+import type { OpenedShare } from "./types.ts";
+
+/** The cookie that keeps a grant for the pages of one share. */
+export const GRANT_COOKIE = "larder_grant";
+
+/** As many as one call of POST /api/files/archive takes. */
+const SELECTION_MAX = 1_000;
+
+type Answering = ShareContentRequest["set"];
+
+/** A request's way in: the grant comes in a header, or in the cookie of the share's pages. */
+export function visitOf(request: Request, token: string, wants: Visit["wants"]): Visit {
+  const cookie = request.headers.get("cookie");
+  const grant =
+    request.headers.get("x-share-grant") ??
+    (cookie === null ? undefined : (new Bun.CookieMap(cookie).get(GRANT_COOKIE) ?? undefined));
+  return { token, grant, wants };
+}
+
+/**
+ * Puts on every answer about a share what it carries (contract §5), refusals included, whoever refuses: to be mounted
+ * before all that may.
+ */
+export function shareHeaders() {
+  return new Elysia({ name: "share-headers" }).onRequest(({ request, set }) => {
+    const { path } = exchangeOf(request);
+    if (!path.startsWith("/api/public/") && !path.startsWith("/s/")) return;
+    Object.assign(set.headers, SHARE_HEADERS, { "cache-control": SHARE_CACHE_CONTROL });
+  });
+}
+
+/** What {@link ShareDownloads} works with. */
+export interface ShareDownloadsOptions {
+  readonly door: ShareDoor;
+  readonly sender: ShareSender;
+  readonly archives: Pick<ArchiveService, "plan">;
+  readonly archiveSender: Pick<ArchiveSender, "send">;
+  readonly rateGate: Pick<RateGate, "countWholeDownload">;
+  /** The page for a browser that may not have it; undefined where the error is to be told as it is. */
+  readonly renderRefusal: (error: unknown, token: string) => Promise<Response | undefined>;
+}
+
+/** Answers requests for contents of shares: a file, one of a folder, or all of a folder. */
+export class ShareDownloads {
+  readonly #options: ShareDownloadsOptions;
+
+  constructor(options: ShareDownloadsOptions) {
+    this.#options = options;
+  }
+
+  /** @throws AppError as the door and the sender */
+  async send(token: string, request: Request, set: Answering): Promise<Response> {
+    const { door, sender } = this.#options;
+    const opened = door.open(visitOf(request, token, "content"));
+    const fileId = readQuery(exchangeOf(request).query)["fileId"] || undefined;
+    if (opened.node.kind === "folder" && fileId === undefined) {
+      return this.#sendArchive(opened, [opened.node], { request, set });
+    }
+    return sender.send(opened, door.file(opened, fileId), { request, set });
+  }
+
+  /**
+   * Some of what a shared folder holds, as one ZIP that counts as one download.
+   * @throws AppError invalid_field | not_found | not_a_folder, and as the door and the sender
+   */
+  async sendSelection(token: string, ids: readonly string[], request: Request, set: Answering): Promise<Response> {
+    const { door } = this.#options;
+    const opened = door.open(visitOf(request, token, "content"));
+    const wanted = [...new Set(ids)];
+    if (wanted.length === 0) throw invalidField("id", "Nothing was chosen. Go back, and tick what you want to have.");
+    if (wanted.length > SELECTION_MAX) throw invalidField("id", `At most ${SELECTION_MAX} entries go into one ZIP.`);
+    return this.#sendArchive(
+      opened,
+      wanted.map((id) => door.entry(opened, id)),
+      { request, set },
+    );
+  }
+
+  /** As {@link send}, where a browser is shown a page in place of a refusal. */
+  async sendToPage(token: string, request: Request, set: Answering): Promise<Response> {
+    try {
+      return await this.send(token, request, set);
+    } catch (error) {
+      const wantsPage = request.headers.get("accept")?.includes("text/html") === true;
+      const page = wantsPage ? await this.#options.renderRefusal(error, token) : undefined;
+      if (page === undefined) throw error;
+      return page;
+    }
+  }
+
+  async #sendArchive(opened: OpenedShare, roots: readonly TreeNode[], asked: ShareContentRequest): Promise<Response> {
+    const { sender, archives, archiveSender, rateGate } = this.#options;
+    if (opened.share.hidesLocation) {
+      throw new AppError(
+        "share_permission",
+        "This link hides where pictures were taken, so there is no archive of it. Download its files one by one.",
+      );
+    }
+    const plan = await archives.plan(roots);
+    const { request, set } = asked;
+    sender.checkLeft(opened, plan.etag, asked);
+    let isSent = false;
+    const response = await archiveSender.send(plan, {
+      request,
+      set,
+      callerKey: `a:${rateLimitKey(exchangeOf(request).clientAddress)}`,
+      countWhole: () => rateGate.countWholeDownload(request, set.headers),
+      onContentSent: () => {
+        isSent = true;
+      },
+      extraHeaders: SHARE_HEADERS,
+      cacheControl: SHARE_CACHE_CONTROL,
+    });
+    if (!isSent) return response;
+    const facts = {
+      publicId: opened.node.publicId,
+      name: plan.fileName,
+      folder: opened.node.folder,
+      sizeBytes: plan.sizeBytes,
+      mediaType: "application/zip",
+      digest: plan.etag.slice(1, -1),
+    };
+    try {
+      await sender.count(opened, facts, plan.etag, asked, response.status === 206 ? "range" : "whole");
+      return response;
+    } catch (error) {
+      await response.body?.cancel();
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * Wrong passwords of one link, from wherever they come. An account is guarded by the windows of (address, account) alone,
+ * since nobody may lock its owner out. A link has a short password as a rule and nobody to lock out: so from 50 wrong ones
+ * an hour on, addresses that have not opened the link within 30 days wait for each other, longer with each wrong try.
+ * Addresses that have opened it keep to their own windows.
+ */
+import { createHash } from "node:crypto";
+import type { Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { RateLimitedError } from "../../accounts/rate-limits/headers.ts";
+import { linkSubject, type RateLimiter, WRONG_BY_HOUR } from "../../accounts/rate-limits/limiter.ts";
+import type { ShareRows } from "./queries.ts";
+import { factsOfShare } from "./service.ts";
+import type { OpenedShare, Share } from "./types.ts";
+
+/** What {@link LinkGuesses} works with. */
+export interface LinkGuessesOptions {
+  readonly rows: ShareRows;
+  readonly limiter: Pick<RateLimiter, "check" | "used">;
+  readonly writer: Writer;
+  readonly events: Events;
+  readonly clock: Clock;
+}
+
+/** Wrong passwords an hour that a link takes from new addresses without a pause. */
+const FREE_WRONG_MAX = 50;
+const PAUSE_MS_MIN = 1_000;
+const PAUSE_MS_MAX = 5 * 60_000;
+const DAY_MS = 24 * 3_600_000;
+/** How long an address counts as one that has opened a link. */
+const OPENED_MS = 30 * DAY_MS;
+/** Links that are being guessed at this moment; the one that was quiet longest is forgotten first. */
+const PAUSES_MAX = 10_000;
+const HASH_BYTES = 16;
+
+/** The tries of new addresses at one link. */
+interface NewTries {
+  inProgress: number;
+  /** When the last of them was wrong; as long as none was since the start, when the first of them came. */
+  lastWrongMs: number;
+}
+
+/** See the head of this file. */
+export class LinkGuesses {
+  readonly #options: LinkGuessesOptions;
+  /** By the share's public id. */
+  readonly #tries = new Map<string, NewTries>();
+
+  constructor(options: LinkGuessesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Runs the check of a link's password, or refuses it for now.
+   * @param addressKey the client address, or its /64
+   * @param check throws AppError bad_credentials where the password is wrong
+   * @throws AppError rate_limited; what `check` throws
+   */
+  async guard<T>(locked: OpenedShare, addressKey: string, check: () => Promise<T>): Promise<T> {
+    const { rows, clock } = this.#options;
+    const { share } = locked;
+    if (share.passwordHash === null) return check();
+    const address = hashAddress(share, addressKey);
+    const openedMs = rows.findOpened(share.id, address, clock.nowMs() - OPENED_MS);
+    const tries = openedMs === undefined ? this.#admit(share) : undefined;
+    try {
+      const checked = await check();
+      // Once a day is exact enough, and a locked link may be opened often.
+      if (openedMs === undefined || openedMs < clock.nowMs() - DAY_MS) await this.#noteOpener(share, address);
+      return checked;
+    } catch (error) {
+      if (error instanceof AppError && error.reason === "bad_credentials") await this.#noteWrong(locked, tries);
+      throw error;
+    } finally {
+      if (tries !== undefined) tries.inProgress--;
+    }
+  }
+
+  /** Forgets addresses that opened no locked link for 30 days. @returns how many */
+  async sweep(limit: number): Promise<number> {
+    const { rows, writer, clock } = this.#options;
+    return writer.run(() => rows.sweepOpeners(clock.nowMs() - OPENED_MS, limit));
+  }
+
+  /** Lets a new address try, or throws. @throws AppError rate_limited */
+  #admit(share: Share): NewTries {
+    const { limiter, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    const wrong = limiter.used(linkSubject(share.publicId), WRONG_BY_HOUR);
+    const tries = this.#triesAt(share, nowMs);
+    // All that are being checked may be wrong.
+    if (wrong + tries.inProgress >= FREE_WRONG_MAX) {
+      const pauseMs = Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN * 2 ** Math.max(0, wrong - FREE_WRONG_MAX));
+      // One that lies ahead was noted before the clock was set back.
+      const freeAtMs = Math.min(tries.lastWrongMs, nowMs) + pauseMs;
+      if (tries.inProgress > 0 || nowMs < freeAtMs) throw mustWait(Math.max(freeAtMs, nowMs + PAUSE_MS_MIN), nowMs);
+    }
+    tries.inProgress++;
+    return tries;
+  }
+
+  #triesAt({ publicId }: Share, nowMs: number): NewTries {
+    const tries = this.#tries.get(publicId) ?? { inProgress: 0, lastWrongMs: nowMs };
+    this.#tries.delete(publicId);
+    this.#tries.set(publicId, tries);
+    if (this.#tries.size > PAUSES_MAX) {
+      const quietest = this.#tries.keys().next();
+      if (!quietest.done) this.#tries.delete(quietest.value);
+    }
+    return tries;
+  }
+
+  async #noteOpener(share: Share, address: Uint8Array): Promise<void> {
+    const { rows, writer, clock } = this.#options;
+    await writer.run(() => {
+      // It may have been ended while its password was checked.
+      if (rows.findById(share.id)?.publicId === share.publicId) rows.noteOpener(share.id, address, clock.nowMs());
+    });
+  }
+
+  async #noteWrong({ share, node }: OpenedShare, tries: NewTries | undefined): Promise<void> {
+    const { rows, limiter, writer, events, clock } = this.#options;
+    const subject = linkSubject(share.publicId);
+    const nowMs = clock.nowMs();
+    limiter.check(subject, WRONG_BY_HOUR, null);
+    if (tries !== undefined) tries.lastWrongMs = nowMs;
+    const wrongPasswords = limiter.used(subject, WRONG_BY_HOUR);
+    if (wrongPasswords < FREE_WRONG_MAX) return;
+    await writer.run((tx) => {
+      if (rows.findById(share.id)?.publicId !== share.publicId) return;
+      if (!rows.setGuessesNotified(share.id, nowMs, nowMs - DAY_MS)) return;
+      const { accountId } = share;
+      events.emit(tx, "share.guessed", { accountId, share: factsOfShare(share, node), wrongPasswords });
+    });
+  }
+}
+
+function mustWait(resetAtMs: number, nowMs: number): RateLimitedError {
+  return new RateLimitedError(
+    { allowed: false, category: "signin", limit: FREE_WRONG_MAX, remaining: 0, resetAtMs, windowSeconds: 3600 },
+    nowMs,
+  );
+}
+
+/** What is stored of an address: who opened a link is nobody else's affair. */
+function hashAddress({ publicId }: Share, addressKey: string): Uint8Array {
+  return createHash("sha256").update(`${publicId}\n${addressKey}`).digest().subarray(0, HASH_BYTES);
+}

@@ -1,0 +1,56 @@
+/** Builds the services of shares, in order of dependency. */
+import type { Database } from "bun:sqlite";
+import type { Writer } from "../../../db/transaction.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { PasswordHasher } from "../../accounts/auth/passwords.ts";
+import type { Permissions } from "../../library/permissions/permissions.ts";
+import type { RateLimiter } from "../../accounts/rate-limits/limiter.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import { type BarePicturesOptions, BarePictures } from "./bare-pictures.ts";
+import { ShareDoor } from "./door.ts";
+import { Grants } from "./grants.ts";
+import { LinkGuesses } from "./guesses.ts";
+import type { PublicLinks } from "./public-links.ts";
+import { ShareRows } from "./queries.ts";
+import { ShareService } from "./service.ts";
+import { ShareStatistics } from "./statistics.ts";
+import { reissueTokens, ShareTokens } from "./tokens.ts";
+
+/** What shares work with. */
+export interface SharesOptions {
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Events;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly users: UserService;
+  readonly passwords: PasswordHasher;
+  readonly permissions: Permissions;
+  readonly limiter: RateLimiter;
+  readonly links: PublicLinks;
+  readonly blobs: BarePicturesOptions["blobs"];
+  readonly derived: BarePicturesOptions["derived"];
+  /** The link key. */
+  readonly secret: Uint8Array;
+}
+
+/** All services of shares but those that speak HTTP. */
+export function openShares(options: SharesOptions) {
+  const { sqlite, secret, writer, clock, log, events, tree, users, passwords } = options;
+  const rows = new ShareRows(sqlite);
+  const tokens = new ShareTokens(secret);
+  const reissued = reissueTokens(sqlite, tokens);
+  if (reissued > 0)
+    log.warn("The key of links was replaced; all links and drop boxes have new addresses.", { shares: reissued });
+  const statistics = new ShareStatistics({ rows, writer, events, clock, log });
+  const shares = new ShareService({ ...options, rows, tokens, statistics });
+  const door = new ShareDoor({ rows, grants: new Grants(secret), statistics, tree, users, passwords, clock });
+  const guesses = new LinkGuesses({ ...options, rows });
+  return { rows, statistics, shares, door, guesses, barePictures: new BarePictures(options) };
+}

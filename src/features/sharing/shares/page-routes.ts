@@ -1,0 +1,191 @@
+/** What a link shows in a browser: plain pages that work without script (contract §5). */
+import { Elysia, t } from "elysia";
+import { AppError } from "../../../errors.ts";
+import { answerError } from "../../../http/error-response.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { readForm } from "../../../http/read-form.ts";
+import { pageResponse } from "../../../web/pages/page.ts";
+import {
+  renderShareNotFoundPage,
+  renderShareRefusedPage,
+  renderUnlockPage,
+  SHARE_PAGE_POLICY,
+  type SharePageFrame,
+} from "../../../web/pages/share-page.ts";
+import type { authGuard } from "../../accounts/auth/guard.ts";
+import type { RateGate } from "../../accounts/rate-limits/guard.ts";
+import { GRANT_COOKIE, type ShareDownloads, visitOf } from "./guard.ts";
+import { GRANT_MS } from "./grants.ts";
+import { PAGE_HEADERS, SharePages, type SharePagesOptions } from "./pages.ts";
+import { unlock, type UnlockOptions } from "./routes.ts";
+
+/** What the pages of links work with. */
+export interface SharePageRoutesOptions extends SharePagesOptions {
+  readonly downloads: ShareDownloads;
+  readonly guesses: UnlockOptions["guesses"];
+  readonly rateGate: RateGate;
+  readonly guard: ReturnType<typeof authGuard>;
+}
+
+const TokenParams = t.Object({ token: t.String() });
+const FORM_BYTES_MAX = 16 * 1024;
+/** 1,000 ids and their names. */
+const SELECTION_BYTES_MAX = 64 * 1024;
+
+/** /s/{token}, and where its forms go */
+export function sharePageRoutes(options: SharePageRoutesOptions) {
+  const { door, downloads, guard, basePath, dropBox } = options;
+  const pages = new SharePages(options);
+  const refuse = sharePageRefusal(options);
+
+  return new Elysia({ name: "share-page-routes" })
+    .use(guard)
+    .get(
+      "/s/:token",
+      async ({ params, request }) => {
+        try {
+          const opened = door.open(visitOf(request, params.token, "what"));
+          return await pages.show(opened, request);
+        } catch (error) {
+          const received = isReason(error, "not_found") ? await pages.received(params.token, request) : undefined;
+          const page = received ?? (await refuse(error, params.token));
+          if (page === undefined) throw error;
+          return page;
+        }
+      },
+      { access: "public", params: TokenParams, detail: { hide: true } },
+    )
+    .post(
+      "/s/:token/unlock",
+      async ({ params, request, set }) => {
+        const { token } = params;
+        try {
+          checkOrigin(request);
+          const password = (await readForm(request, FORM_BYTES_MAX)).get("password") ?? "";
+          const { grant } = await unlock(options, { token, password }, request, set.headers);
+          const path = `${basePath}/s/${token}`;
+          const cookie = new Bun.Cookie(GRANT_COOKIE, grant, {
+            path,
+            httpOnly: true,
+            sameSite: "lax",
+            secure: exchangeOf(request).isSecure,
+            maxAge: GRANT_MS / 1000,
+          });
+          const headers = { ...PAGE_HEADERS, location: path, "set-cookie": cookie.serialize() };
+          return new Response(null, { status: 303, headers });
+        } catch (error) {
+          const page = await refuse(error, token, true);
+          if (page === undefined) throw error;
+          return page;
+        }
+      },
+      { access: "public", params: TokenParams, parse: "none", detail: { hide: true } },
+    )
+    .post(
+      "/s/:token/upload",
+      async ({ params, request }) => {
+        const { token } = params;
+        const visit = visitOf(request, token, "drop");
+        try {
+          checkOrigin(request);
+          const received = await dropBox.receive(visit, request);
+          return await pages.dropBox(door.open(visit), visit.grant, { received });
+        } catch (error) {
+          const page = isOfShare(error)
+            ? await refuse(error, token)
+            : await pages.dropBox(door.open(visit), visit.grant, { error });
+          if (page === undefined) throw error;
+          return page;
+        }
+      },
+      { access: "public", params: TokenParams, parse: "none", detail: { hide: true } },
+    )
+    .post(
+      "/s/:token/archive",
+      async ({ params, request, set }) => {
+        try {
+          checkOrigin(request);
+          const ids = (await readForm(request, SELECTION_BYTES_MAX)).getAll("id");
+          return await downloads.sendSelection(params.token, ids, request, set);
+        } catch (error) {
+          const page = await refuse(error, params.token);
+          if (page === undefined) throw error;
+          return page;
+        }
+      },
+      { access: "public", params: TokenParams, parse: "none", detail: { hide: true } },
+    );
+}
+
+/**
+ * Draws the page for whoever a share does not let in; undefined for errors that are not the share's. Who came too often
+ * is shown the form again where it was the password.
+ */
+export function sharePageRefusal({ basePath, scripts }: Pick<SharePagesOptions, "basePath" | "scripts">) {
+  return async (error: unknown, token: string, isUnlocking = false): Promise<Response | undefined> => {
+    if (!(error instanceof AppError)) return undefined;
+    const { status, headers } = answerError(error, "");
+    const answer = (page: string) => pageResponse(page, status, { ...headers, ...PAGE_HEADERS });
+    const refused = (title: string, message: string) => answer(renderShareRefusedPage(basePath, title, message));
+    const locked = async (problem?: string) => {
+      const frame: SharePageFrame = { basePath, scripts: await scripts() };
+      const page = renderUnlockPage(frame, `${basePath}/s/${token}/unlock`, problem);
+      const policy = { "content-security-policy": SHARE_PAGE_POLICY };
+      return pageResponse(page, status, { ...headers, ...PAGE_HEADERS, ...policy });
+    };
+    switch (error.reason) {
+      case "not_found":
+        return answer(renderShareNotFoundPage(basePath));
+      case "password_required":
+        return locked();
+      case "bad_credentials":
+        return locked(error.message);
+      case "rate_limited":
+        return isUnlocking ? locked(error.message) : refused("That was too often", error.message);
+      case "share_expired":
+        return refused("The time of this link is over", ASK_FOR_NEW);
+      case "share_used_up":
+        return refused("All downloads of this link are taken", ASK_FOR_NEW);
+      case "share_permission":
+      case "csrf":
+        return refused("That can't be done with this link", error.message);
+      default:
+        return undefined;
+    }
+  };
+}
+
+const ASK_FOR_NEW = "Whoever sent it to you can make a new one.";
+
+/** Whether a refusal is about the link, rather than about the file that was sent: that is said beside the form. */
+function isOfShare(error: unknown): boolean {
+  return !(error instanceof AppError) || OF_SHARE.has(error.reason);
+}
+
+const OF_SHARE: ReadonlySet<string> = new Set([
+  "not_found",
+  "password_required",
+  "share_expired",
+  "share_used_up",
+  "share_permission",
+  "csrf",
+]);
+
+function isReason(error: unknown, reason: AppError["reason"]): boolean {
+  return error instanceof AppError && error.reason === reason;
+}
+
+/**
+ * Forms come from our own pages. What browsers say of it: Fetch Metadata, which they leave out without TLS, and Origin,
+ * which is `null` because the page sends no referrer. A request that says neither carries no cookie of ours from elsewhere:
+ * it is SameSite.
+ */
+function checkOrigin(request: Request): void {
+  const site = request.headers.get("sec-fetch-site");
+  const { baseUrl, askedOrigin } = exchangeOf(request);
+  const origin = URL.parse(request.headers.get("origin") ?? "")?.origin;
+  const ours = [baseUrl, askedOrigin ?? ""].map((url) => URL.parse(url)?.origin);
+  const isElsewhere =
+    site === null ? origin !== undefined && origin !== "null" && !ours.includes(origin) : site !== "same-origin";
+  if (isElsewhere) throw new AppError("csrf", "This form was sent by another site. Open the link, and use its page.");
+}

@@ -1,0 +1,283 @@
+/** Draws what a link shows in a browser: plain pages that work without script (contract §5). */
+import { AppError } from "../../../errors.ts";
+import { answerError } from "../../../http/error-response.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { type Query, readChoice, readQuery } from "../../../http/fields.ts";
+import { canInline } from "../../../http/send-blob.ts";
+import { ROOT_PATH } from "../../../lib/path.ts";
+import { renderDropBoxPage } from "../../../web/pages/drop-box-page.ts";
+import { pageResponse } from "../../../web/pages/page.ts";
+import {
+  type PageLink,
+  renderReceivedSharePage,
+  renderSharePage,
+  SHARE_PAGE_POLICY,
+  type SharePageFrame,
+} from "../../../web/pages/share-page.ts";
+import { renderSharedFolderPage, type SharedEntry, type SharedView } from "../../../web/pages/shared-folder-page.ts";
+import { SESSION_COOKIE } from "../../accounts/auth/guard.ts";
+import type { AuthService } from "../../accounts/auth/service.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./content-sender.ts";
+import type { ShareDoor } from "./door.ts";
+import { visitOf } from "./guard.ts";
+import { readSharedListing, type SharedListing } from "./listing.ts";
+import { folderTitle, listedSize, relativePath } from "./present.ts";
+import { shownName } from "./shown-name.ts";
+import type { ShareStatistics } from "./statistics.ts";
+import type { OpenedShare } from "./types.ts";
+import type { DropBox, DroppedFile } from "./upload-form.ts";
+
+/** What {@link SharePages} works with. */
+export interface SharePagesOptions {
+  readonly door: ShareDoor;
+  readonly sender: ShareSender;
+  readonly dropBox: DropBox;
+  readonly statistics: ShareStatistics;
+  readonly tree: TreeReader;
+  readonly auth: Pick<AuthService, "identify">;
+  readonly hasThumbnail: (file: FileNode) => boolean;
+  /** `""`, or the path below which everything is served. */
+  readonly basePath: string;
+  /** What the pages load, below the base path. */
+  readonly scripts: () => Promise<readonly string[]>;
+}
+
+/** What every page about a share carries. */
+export const PAGE_HEADERS = { ...SHARE_HEADERS, "cache-control": SHARE_CACHE_CONTROL };
+const FRAMED_HEADERS = { ...PAGE_HEADERS, "content-security-policy": SHARE_PAGE_POLICY };
+const ENTRIES_PER_PAGE = 100;
+/** Up to this size scripts fetch a text to show it. */
+const READABLE_BYTES_MAX = 512 * 1024;
+const READABLE = /^(text\/|application\/(json|xml|yaml|toml|javascript|x-sh|sql)\b)/;
+const SORTS: readonly (readonly [SortField, string])[] = [
+  ["name", "name"],
+  ["size", "size"],
+  ["modifiedAt", "date"],
+];
+const VIEWS = ["list", "grid"] as const;
+
+/** Draws the pages of a share that is open. */
+export class SharePages {
+  readonly #options: SharePagesOptions;
+
+  constructor(options: SharePagesOptions) {
+    this.#options = options;
+  }
+
+  /** The page that the query asks for. @throws AppError as the door, and for what the query says */
+  async show(opened: OpenedShare, request: Request): Promise<Response> {
+    const { door, tree, statistics } = this.#options;
+    const query = readQuery(exchangeOf(request).query);
+    if (query["fileId"] === undefined && query["folder"] === undefined) statistics.noteView(opened.share);
+    if (opened.share.kind === "upload") {
+      return this.dropBox(opened, visitOf(request, opened.token, "drop").grant, {});
+    }
+    if (opened.node.kind === "file") return this.#file(opened, opened.node);
+    const fileId = query["fileId"];
+    if (fileId !== undefined) return this.#file(opened, door.file(opened, fileId));
+    return this.#folder(opened, await readSharedListing(door, tree, opened, query, ENTRIES_PER_PAGE), query);
+  }
+
+  /** The page of a share between accounts, where its recipient is signed in here. */
+  async received(token: string, request: Request): Promise<Response | undefined> {
+    const user = await this.#signedIn(request);
+    const opened = user === undefined ? undefined : this.#options.door.findReceived(token, user);
+    if (opened === undefined) return undefined;
+    const { node, owner, share } = opened;
+    const page = renderReceivedSharePage(this.#options.basePath, {
+      name: titleOf(node),
+      ownerName: owner.name || owner.email,
+      canWrite: share.canWrite,
+    });
+    return pageResponse(page, 200, PAGE_HEADERS);
+  }
+
+  /**
+   * The form of a drop box, with what came of the last file.
+   * @param grant what this visitor was let in by, where the share has a password
+   */
+  async dropBox(
+    opened: OpenedShare,
+    grant: string | undefined,
+    last: { received?: DroppedFile; error?: unknown },
+  ): Promise<Response> {
+    const { basePath, dropBox } = this.#options;
+    const { received } = last;
+    const answer = last.error === undefined ? undefined : answerError(last.error, "");
+    const address = `${basePath}/api/public/${opened.token}`;
+    const isLocked = opened.share.passwordHash !== null;
+    const page = renderDropBoxPage(await this.#frame(), {
+      title: opened.share.label ?? "Send files",
+      uploadUrl: `${this.#urlOf(opened)}/upload`,
+      resumableUrl: `${address}/tus`,
+      lock: isLocked && grant !== undefined ? { unlockUrl: `${address}/unlock`, grant } : undefined,
+      maxFileSizeBytes: dropBox.largestFile(opened),
+      expiresAtMs: opened.share.expiresAtMs,
+      received: received && { name: received.name, sizeBytes: received.size, checksum: received.checksum },
+      problem: answer?.body.error.message,
+    });
+    return pageResponse(page, answer?.status ?? (received === undefined ? 200 : 201), FRAMED_HEADERS);
+  }
+
+  async #file(opened: OpenedShare, file: FileNode): Promise<Response> {
+    const { hasThumbnail, sender } = this.#options;
+    const isOfFolder = opened.node.kind === "folder";
+    const url = `${this.#urlOf(opened)}/download?${isOfFolder ? `fileId=${file.publicId}&` : ""}`;
+    const shown = opened.share.hidesLocation
+      ? await sender.describe(opened, file)
+      : { mediaType: file.mediaType, sizeBytes: file.sizeBytes };
+    const isFree = isFreeToLookAt(opened);
+    const page = renderSharePage(await this.#frame(), {
+      fileName: shownName(opened, file),
+      ...shown,
+      downloadUrl: url.slice(0, -1),
+      inlineUrl: canInline(shown.mediaType) && isFree ? `${url}inline=true` : undefined,
+      previewUrl: hasThumbnail(file) ? `${url}thumbnail=large` : undefined,
+      isReadable: isFree && isReadable(shown.mediaType, shown.sizeBytes),
+      folder: isOfFolder ? this.#folderOf(opened, file) : undefined,
+      expiresAtMs: opened.share.expiresAtMs,
+    });
+    return pageResponse(page, 200, FRAMED_HEADERS);
+  }
+
+  async #folder(opened: OpenedShare, listing: SharedListing, query: Query): Promise<Response> {
+    const { folder, page, limit, total, sort, order } = listing;
+    const pages = Math.max(1, Math.ceil(total / limit));
+    const asked = readChoice(query["view"], "view", VIEWS);
+    const view = asked ?? (this.#isMostlyPictures(listing.nodes) ? "grid" : "list");
+    const urlOf = (changes: Record<string, string>) => {
+      const kept = { folder: relativePath(opened, folder.path), sort, order, ...(asked !== undefined && { view }) };
+      return `${this.#urlOf(opened)}?${new URLSearchParams({ ...kept, ...changes }).toString()}`;
+    };
+    const canArchive = !opened.share.hidesLocation;
+    const drawn = renderSharedFolderPage(await this.#frame(), {
+      name: folderTitle(folder),
+      above: this.#above(opened, folder),
+      entries: listing.nodes.map((node) => this.#entry(opened, node, view === "grid")),
+      total,
+      sorts: SORTS.map(([field, name]) => ({
+        name,
+        isChosen: field === sort,
+        url: urlOf({ sort: field, order: field === sort && order === "asc" ? "desc" : "asc" }),
+      })),
+      views: VIEWS.map((each) => ({
+        name: each,
+        isChosen: each === view,
+        url: urlOf({ view: each, page: String(page) }),
+      })),
+      isGrid: view === "grid",
+      page,
+      pages,
+      previousUrl: page > 1 ? urlOf({ page: String(page - 1) }) : undefined,
+      nextUrl: page < pages ? urlOf({ page: String(page + 1) }) : undefined,
+      archiveUrl: folder.id === opened.node.id && canArchive ? `${this.#urlOf(opened)}/download` : undefined,
+      selectionUrl: canArchive ? `${this.#urlOf(opened)}/archive` : undefined,
+      expiresAtMs: opened.share.expiresAtMs,
+    });
+    return pageResponse(drawn, 200, FRAMED_HEADERS);
+  }
+
+  #entry(opened: OpenedShare, node: TreeNode, isGrid: boolean): SharedEntry {
+    const { modifiedAtMs, publicId } = node;
+    if (node.kind === "folder") {
+      const url = this.#folderUrl(opened, relativePath(opened, node.path));
+      return { id: publicId, name: node.name, url, modifiedAtMs, file: undefined, itemCount: node.itemCount };
+    }
+    const downloadUrl = `${this.#urlOf(opened)}/download?fileId=${publicId}`;
+    const hasThumbnail = this.#options.hasThumbnail(node);
+    const kind = viewOf(opened, node, hasThumbnail);
+    const shownUrl = kind === "image" ? "thumbnail=large" : "inline=true";
+    return {
+      id: publicId,
+      name: shownName(opened, node),
+      url: `${this.#urlOf(opened)}?fileId=${publicId}`,
+      modifiedAtMs,
+      file: {
+        sizeBytes: listedSize(opened, node),
+        mediaType: node.mediaType,
+        downloadUrl,
+        thumbnailUrl: hasThumbnail ? `${downloadUrl}&thumbnail=${isGrid ? "medium" : "small"}` : undefined,
+        view: kind && { kind, url: `${downloadUrl}&${shownUrl}` },
+      },
+      itemCount: 0,
+    };
+  }
+
+  #isMostlyPictures(nodes: readonly TreeNode[]): boolean {
+    const pictures = nodes.filter((node) => node.kind === "file" && this.#options.hasThumbnail(node));
+    return pictures.length > nodes.length / 2;
+  }
+
+  /** The folder that a file of the shared folder is in. */
+  #folderOf(opened: OpenedShare, file: FileNode): PageLink {
+    const path = relativePath(opened, file.folder);
+    const name = path === ROOT_PATH ? titleOf(opened.node) : path.slice(path.lastIndexOf("/") + 1);
+    return { name, url: this.#folderUrl(opened, path) };
+  }
+
+  /** The folders above one, from the shared folder on. */
+  #above(opened: OpenedShare, folder: FolderNode): PageLink[] {
+    const path = relativePath(opened, folder.path);
+    if (path === ROOT_PATH) return [];
+    const names = path.slice(1).split("/").slice(0, -1);
+    return [
+      { name: titleOf(opened.node), url: this.#urlOf(opened) },
+      ...names.map((name, index) => ({
+        name,
+        url: this.#folderUrl(opened, `/${names.slice(0, index + 1).join("/")}`),
+      })),
+    ];
+  }
+
+  #folderUrl(opened: OpenedShare, path: string): string {
+    return path === ROOT_PATH ? this.#urlOf(opened) : `${this.#urlOf(opened)}?folder=${encodeURIComponent(path)}`;
+  }
+
+  #urlOf({ token }: OpenedShare): string {
+    return `${this.#options.basePath}/s/${token}`;
+  }
+
+  async #frame(): Promise<SharePageFrame> {
+    const { basePath, scripts } = this.#options;
+    return { basePath, scripts: await scripts() };
+  }
+
+  async #signedIn(request: Request): Promise<User | undefined> {
+    const session = new Bun.CookieMap(request.headers.get("cookie") ?? "").get(SESSION_COOKIE);
+    if (session === null || session === "") return undefined;
+    try {
+      return (await this.#options.auth.identify(session)).user;
+    } catch (error) {
+      // A session that is over: nobody is signed in.
+      if (error instanceof AppError) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Whoever plays or opens a content takes a download: where these are limited, only who asks for one. */
+function isFreeToLookAt({ share }: OpenedShare): boolean {
+  return share.maxDownloads === null;
+}
+
+/** How a script may show a file in place; pictures by their large thumbnail, which is no download. */
+function viewOf(opened: OpenedShare, file: FileNode, hasThumbnail: boolean): SharedView | undefined {
+  const isFree = isFreeToLookAt(opened);
+  if (isFree && canInline(file.mediaType)) {
+    if (file.mediaType.startsWith("video/")) return "video";
+    if (file.mediaType.startsWith("audio/")) return "audio";
+  }
+  if (hasThumbnail) return "image";
+  return isFree && isReadable(file.mediaType, file.sizeBytes) ? "text" : undefined;
+}
+
+function isReadable(mediaType: string, sizeBytes: number): boolean {
+  return READABLE.test(mediaType) && sizeBytes <= READABLE_BYTES_MAX;
+}
+
+function titleOf(node: TreeNode): string {
+  return node.kind === "folder" ? folderTitle(node) : node.name;
+}

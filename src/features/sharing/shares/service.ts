@@ -1,0 +1,235 @@
+/** What an owner does with shares: make, list, change and end them. Opening them is `door.ts`. */
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError, invalidField, notFound } from "../../../errors.ts";
+import type { ShareFacts } from "../../../events/catalogue.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { newId } from "../../../lib/id.ts";
+import type { PasswordHasher } from "../../accounts/auth/passwords.ts";
+import type { Permissions } from "../../library/permissions/permissions.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { TreeNode } from "../../../tree/model/types.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import { requireConfirmedEmail } from "../../accounts/users/confirmed-email.ts";
+import { emailKey } from "../../accounts/users/email.ts";
+import type { UserService } from "../../accounts/users/service.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { loosens } from "./loosens.ts";
+import type { PublicLinks } from "./public-links.ts";
+import { type ShareRows, SHARES_OF_NODE_MAX } from "./queries.ts";
+import { type CheckedChanges, checkChanges, checkNewShare } from "./settings.ts";
+import type { ShareCounts, ShareStatistics } from "./statistics.ts";
+import type { ShareTokens } from "./tokens.ts";
+import type { OwnShare, Share, ShareRequest, ShareSettings } from "./types.ts";
+
+/** What {@link ShareService} works with. */
+export interface ShareServiceOptions {
+  readonly rows: ShareRows;
+  readonly tokens: ShareTokens;
+  readonly statistics: ShareStatistics;
+  readonly links: PublicLinks;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly users: Pick<UserService, "findByEmail">;
+  readonly permissions: Pick<Permissions, "file" | "folder">;
+  readonly passwords: Pick<PasswordHasher, "hash">;
+}
+
+/** What is to be shared: a file or a folder, by its id. */
+export interface ShareTarget {
+  readonly type: "file" | "folder";
+  readonly id: string;
+}
+
+/** Expired shares stay in the owner's list for so long. */
+const KEPT_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** See the head of this file. All writing is durable when a promise resolves. */
+export class ShareService {
+  readonly #options: ShareServiceOptions;
+
+  constructor(options: ShareServiceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Shares a file or folder of this user. Nothing tells whether an e-mail belongs to an account.
+   * @throws AppError email_unconfirmed | invalid_field | invalid_request | not_found | share_permission | overloaded
+   */
+  async create(user: User, target: ShareTarget, asked: ShareRequest): Promise<OwnShare> {
+    const { rows, tokens, events, clock, writer, passwords } = this.#options;
+    requireConfirmedEmail(user);
+    // Before anything is looked at that takes time: a stranger learns nothing, and costs nothing.
+    this.#find(user, target);
+    const { password, ...wanted } = checkNewShare(asked, target.type === "folder", clock.nowMs());
+    if (wanted.recipientEmailKey === emailKey(user.email)) {
+      throw invalidField("user", "This is your own account. Name somebody else's.");
+    }
+    const passwordHash = password === null ? null : await passwords.hash(password);
+    const { nonce, hash } = tokens.make();
+    return writer.run((tx) => {
+      const node = this.#find(user, target);
+      if (rows.countOfNode(node.id) >= SHARES_OF_NODE_MAX) {
+        throw new AppError("invalid_request", `This has ${SHARES_OF_NODE_MAX} shares already. End some of them first.`);
+      }
+      const recipient = this.#recipientOf(wanted.recipientEmailKey);
+      const nowMs = clock.nowMs();
+      const identity = {
+        publicId: newId("shr", nowMs),
+        accountId: user.id,
+        nodeId: node.id,
+        nonce,
+        hash,
+        createdAtMs: nowMs,
+        pinnedVersion: wanted.isPinned && node.kind === "file" ? node.version : null,
+        recipientId: recipient?.id ?? null,
+      };
+      rows.insert(identity, { ...wanted, passwordHash });
+      const share = this.#own(user, identity.publicId);
+      const facts = factsOfShare(share, node);
+      events.emit(tx, "share.created", { accountId: user.id, share: facts });
+      if (recipient !== undefined) {
+        events.emit(tx, "share.received", { accountId: recipient.id, share: facts, ownerName: user.name });
+      }
+      return { share, node };
+    });
+  }
+
+  /** The shares of a file or folder of this user, oldest first. @throws AppError not_found | share_permission */
+  listOf(user: User, target: ShareTarget): OwnShare[] {
+    const node = this.#find(user, target);
+    return this.#options.rows.ofNode(node.id).map((share) => ({ share, node }));
+  }
+
+  /**
+   * A page of all shares of this user, newest first, without those of what lies in the trash; of what went there with a
+   * folder above it the total still has them.
+   */
+  list(user: User, page: number, limit: number): { shares: OwnShare[]; total: number } {
+    const { rows, tree } = this.#options;
+    const shares = rows.ofAccount(user.id, limit, (page - 1) * limit).flatMap((share) => {
+      const node = tree.findById(share.nodeId);
+      return node === undefined ? [] : [{ share, node }];
+    });
+    return { shares, total: rows.countOfAccount(user.id) };
+  }
+
+  /** One share of this user. @throws AppError not_found */
+  get(user: User, publicId: string): OwnShare {
+    const share = this.#own(user, publicId);
+    const node = this.#options.tree.findById(share.nodeId);
+    if (node === undefined) throw notFound("This share");
+    return { share, node };
+  }
+
+  /**
+   * Changes a share of this user; all grants of it end. Without a confirmed e-mail it can be tightened alone.
+   * @throws AppError email_unconfirmed | not_found | invalid_field | invalid_request
+   */
+  async update(user: User, publicId: string, asked: ShareSettings): Promise<OwnShare> {
+    const { rows, writer, passwords } = this.#options;
+    const { password } = this.#change(user, publicId, asked);
+    const passwordHash = typeof password === "string" ? await passwords.hash(password) : null;
+    return writer.run(() => {
+      const { share, node } = this.#change(user, publicId, asked);
+      rows.update({ ...share, passwordHash: password === undefined ? share.passwordHash : passwordHash });
+      return { share: this.#own(user, publicId), node };
+    });
+  }
+
+  /** Ends a share of this user, at once. That of a public file makes the file private. @throws AppError not_found */
+  async revoke(user: User, publicId: string): Promise<Share> {
+    const { writer, links } = this.#options;
+    const revoked = await writer.run((tx) => {
+      const share = this.#own(user, publicId);
+      const node = this.#options.tree.findById(share.nodeId);
+      if (share.kind === "public") this.#makePrivate(tx, user, share, node);
+      else this.#end(tx, user, share, node);
+      return share;
+    });
+    await links.settleEnded();
+    return revoked;
+  }
+
+  /** The account with an e-mail. One that has not confirmed it may be anybody's: the share waits as for no account. */
+  #recipientOf(recipientEmailKey: string | null): User | undefined {
+    const found = recipientEmailKey === null ? undefined : this.#options.users.findByEmail(recipientEmailKey);
+    return found?.isEmailUnconfirmed === true ? undefined : found;
+  }
+
+  /** The token of a share, for its owner. */
+  tokenOf(share: Share): string {
+    return this.#options.tokens.tokenOf(share.nonce);
+  }
+
+  /** What was counted of a share up to this moment. */
+  countsOf(share: Share): ShareCounts {
+    return this.#options.statistics.countsOf(share);
+  }
+
+  /** Removes shares that expired 30 days ago. @returns how many; fewer than `limit` where none are left */
+  async sweep(limit: number): Promise<number> {
+    const { rows, clock, writer } = this.#options;
+    return writer.run(() => rows.sweep(clock.nowMs() - KEPT_AFTER_EXPIRY_MS, limit));
+  }
+
+  /** @throws AppError not_found | share_permission */
+  #find(user: User, { type, id }: ShareTarget): TreeNode {
+    const { permissions } = this.#options;
+    return type === "file" ? permissions.file(user, id, "own").node : permissions.folder(user, id, "own").node;
+  }
+
+  #own(user: User, publicId: string): Share {
+    const share = this.#options.rows.find(publicId);
+    if (share?.accountId !== user.id) throw notFound("This share");
+    return share;
+  }
+
+  /** What a change makes of a share as it is now; its password is still the former one. @throws as {@link update} */
+  #change(user: User, publicId: string, asked: ShareSettings): OwnShare & Pick<CheckedChanges, "password"> {
+    const { share, node } = this.get(user, publicId);
+    const nowMs = this.#options.clock.nowMs();
+    const { password, isPinned, share: checked } = checkChanges(share, asked, node.kind === "folder", nowMs);
+    const changed = { ...checked, pinnedVersion: pinnedVersion(share, node, isPinned) };
+    if (loosens(share, changed, password)) requireConfirmedEmail(user);
+    return { share: changed, node, password };
+  }
+
+  #end(tx: Transaction, user: User, share: Share, node: TreeNode | undefined): void {
+    this.#options.rows.delete(share.id);
+    // What it opened is being taken apart: nobody is told of the shares of what is deleted.
+    if (node === undefined) return;
+    this.#options.events.emit(tx, "share.revoked", { accountId: user.id, share: factsOfShare(share, node) });
+  }
+
+  #makePrivate(tx: Transaction, user: User, share: Share, node: TreeNode | undefined): void {
+    const { treeWriter, links, rows } = this.#options;
+    if (node === undefined) {
+      rows.delete(share.id);
+      return;
+    }
+    treeWriter.by(user.viaDeviceId, () =>
+      treeWriter.updateFile(tx, { accountId: user.id, publicId: node.publicId }, { isPublic: false }),
+    );
+    links.close(tx, node.id);
+  }
+}
+
+/** A share as events tell of it. */
+export function factsOfShare(share: Share, node: TreeNode): ShareFacts {
+  return {
+    publicId: share.publicId,
+    kind: share.kind,
+    label: share.label,
+    expiresAtMs: share.expiresAtMs,
+    node: { type: node.kind, publicId: node.publicId, name: node.name },
+  };
+}
+
+function pinnedVersion(share: Share, node: TreeNode, wanted: boolean | undefined): number | null {
+  if (wanted === undefined) return share.pinnedVersion;
+  return wanted && node.kind === "file" ? node.version : null;
+}

@@ -1,0 +1,222 @@
+/** What may be asked of a share, checked field by field (contract §5). */
+import { parseDuration } from "../../../config/quantities.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import { emailKey, parseEmail } from "../../accounts/users/email.ts";
+import {
+  type NewShare,
+  type Share,
+  type SharePermissions,
+  type ShareRequest,
+  type ShareSettings,
+  UPLOADS_OF_DROP_BOX,
+} from "./types.ts";
+
+const LABEL_CHARACTERS_MAX = 200;
+/** Links are for people who read the password to each other: shorter ones than for accounts. Guesses are limited. */
+const PASSWORD_CHARACTERS_MIN = 4;
+const PASSWORD_CHARACTERS_MAX = 256;
+const DOWNLOADS_MAX = 1_000_000_000;
+const UPLOAD_BYTES_MAX = 2 ** 50;
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+/** The last instant that has four digits of a year. */
+const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** What is asked for, checked; the password still in the clear. */
+export interface CheckedRequest extends Omit<NewShare, "passwordHash"> {
+  readonly password: string | null;
+}
+
+/**
+ * A share as it is asked for.
+ * @param isFolder whether it is a folder that is to be shared
+ * @throws AppError invalid_field
+ */
+export function checkNewShare(asked: ShareRequest, isFolder: boolean, nowMs: number): CheckedRequest {
+  const permissions = asked.permissions ?? "read";
+  const recipient = asked.user ?? undefined;
+  const kind = checkKind(permissions, recipient !== undefined, isFolder);
+  checkFit(asked, kind, isFolder);
+  return {
+    kind,
+    label: checkLabel(asked.label),
+    expiresAtMs: checkExpiry(asked, nowMs) ?? null,
+    password: checkPassword(asked.password),
+    maxDownloads: checkCount(asked.maxDownloads, "maxDownloads", DOWNLOADS_MAX),
+    isPinned: asked.pinned ?? false,
+    hidesLocation: asked.hideLocation ?? false,
+    maxUploadBytes: checkCount(asked.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
+    maxUploadsPerAddress: checkUploadsPerAddress(asked),
+    canWrite: permissions === "write",
+    showsVersions: asked.versions ?? null,
+    recipientEmailKey: recipient === undefined ? null : emailKey(parseEmail(recipient, "user")),
+  };
+}
+
+/** What a change makes of a share: absent fields stay, null clears. */
+export interface CheckedChanges {
+  readonly share: Share;
+  /** In the clear; null clears, undefined leaves it. */
+  readonly password: string | null | undefined;
+  /** Undefined leaves it. */
+  readonly isPinned: boolean | undefined;
+}
+
+/** @throws AppError invalid_field; invalid_request where nothing is to be changed */
+export function checkChanges(share: Share, asked: ShareSettings, isFolder: boolean, nowMs: number): CheckedChanges {
+  const given = Object.entries(asked).filter(([, value]) => value !== undefined);
+  if (given.length === 0) {
+    throw new AppError("invalid_request", "There is nothing to change. Name at least one field; null clears one.");
+  }
+  if (share.kind === "public") checkPublic(given.map(([field]) => field));
+  if (asked.permissions !== undefined) checkSamePermissions(share, asked.permissions ?? "read");
+  checkFit(asked, share.kind, isFolder);
+  const expiresAtMs = checkExpiry(asked, nowMs);
+  return {
+    share: {
+      ...share,
+      label: asked.label === undefined ? share.label : checkLabel(asked.label),
+      expiresAtMs: expiresAtMs === undefined ? share.expiresAtMs : expiresAtMs,
+      maxDownloads:
+        asked.maxDownloads === undefined
+          ? share.maxDownloads
+          : checkCount(asked.maxDownloads, "maxDownloads", DOWNLOADS_MAX),
+      maxUploadBytes:
+        asked.maxUploadBytes === undefined
+          ? share.maxUploadBytes
+          : checkCount(asked.maxUploadBytes, "maxUploadBytes", UPLOAD_BYTES_MAX),
+      maxUploadsPerAddress:
+        asked.maxUploadsPerAddress === undefined ? share.maxUploadsPerAddress : checkUploadsPerAddress(asked),
+      hidesLocation: asked.hideLocation === undefined ? share.hidesLocation : (asked.hideLocation ?? false),
+      canWrite: asked.permissions === undefined ? share.canWrite : asked.permissions === "write",
+      showsVersions: asked.versions === undefined ? share.showsVersions : asked.versions,
+    },
+    password: asked.password === undefined ? undefined : checkPassword(asked.password),
+    isPinned: asked.pinned === undefined ? undefined : (asked.pinned ?? false),
+  };
+}
+
+/** What a share lets others do. */
+export function permissionsOf(share: Pick<Share, "kind" | "canWrite">): SharePermissions {
+  if (share.kind === "upload") return "upload";
+  return share.canWrite ? "write" : "read";
+}
+
+function checkKind(permissions: SharePermissions, hasRecipient: boolean, isFolder: boolean): NewShare["kind"] {
+  if (permissions === "upload") {
+    if (hasRecipient) throw invalidField("permissions", "A drop box is for whoever has its link. Leave out user.");
+    if (!isFolder) throw invalidField("permissions", "Only a folder can be a drop box. Share its folder for upload.");
+    return "upload";
+  }
+  if (permissions === "write" && !hasRecipient) {
+    throw invalidField("permissions", "A link can't give the right to write. Name the user whom it is for.");
+  }
+  return hasRecipient ? "account" : "link";
+}
+
+/** Which settings make no sense where. */
+function checkFit(asked: ShareSettings, kind: Share["kind"], isFolder: boolean): void {
+  const refuse = (field: keyof ShareSettings, why: string): void => {
+    const value = asked[field];
+    if (value !== undefined && value !== null && value !== false) throw invalidField(field, why);
+  };
+  if (kind === "account") {
+    const why = "This is for links. A share with a user opens for their account alone.";
+    for (const field of ["password", "maxDownloads", "hideLocation"] as const) refuse(field, why);
+  }
+  if (kind !== "account") {
+    refuse(
+      "versions",
+      "Links show the present content alone, or the pinned one. Share with a user, or leave this out.",
+    );
+  }
+  if (kind === "upload") {
+    const why = "A drop box shows nothing that could be downloaded. Leave this out.";
+    for (const field of ["maxDownloads", "hideLocation"] as const) refuse(field, why);
+  } else {
+    const why = "This is for drop boxes. Set permissions to upload, or leave this out.";
+    for (const field of ["maxUploadBytes", "maxUploadsPerAddress"] as const) refuse(field, why);
+  }
+  if (isFolder || kind === "account") {
+    refuse("pinned", "Only a file that is shared by a link can be pinned to its present content.");
+  }
+}
+
+function checkPublic(fields: readonly string[]): void {
+  const other = fields.find((field) => field !== "label");
+  if (other === undefined) return;
+  throw invalidField(
+    other,
+    "The link of a public file has no settings but its label. Make a link of its own for the file, and set them there.",
+  );
+}
+
+function checkSamePermissions(share: Share, wanted: SharePermissions): void {
+  if (wanted === permissionsOf(share) || (share.kind === "account" && wanted !== "upload")) return;
+  throw invalidField("permissions", "What a link is for can't be changed. End it, and make a new one.");
+}
+
+/** Undefined where neither field is given. */
+function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undefined {
+  const { expiresAt, expiresIn } = asked;
+  if (typeof expiresAt === "string" && typeof expiresIn === "string") {
+    throw invalidField("expiresIn", "Give either expiresAt or expiresIn.");
+  }
+  if (typeof expiresIn === "string") {
+    const ms = parseDuration(expiresIn);
+    if (ms === undefined || ms <= 0 || nowMs + ms > LAST_INSTANT_MS) {
+      throw invalidField("expiresIn", 'expiresIn must be a length of time such as "12h" or "7d".');
+    }
+    return nowMs + ms;
+  }
+  if (typeof expiresAt === "string") {
+    const ms = isInstant(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
+    if (Number.isNaN(ms) || ms > LAST_INSTANT_MS) {
+      throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-12-31T23:59:59Z.");
+    }
+    if (ms <= nowMs) throw invalidField("expiresAt", "expiresAt is in the past. Give a time to come.");
+    return ms;
+  }
+  return expiresAt === null || expiresIn === null ? null : undefined;
+}
+
+/** Whether a text is an instant, of a day that there is: `Date.parse` takes 30 February for 2 March. */
+function isInstant(text: string): boolean {
+  const day = text.slice(0, 10);
+  return INSTANT.test(text) && new Date(Date.parse(`${day}T00:00:00Z`) || 0).toISOString().startsWith(day);
+}
+
+function checkLabel(label: string | null | undefined): string | null {
+  const text = label?.trim().normalize("NFC") ?? "";
+  if (text === "") return null;
+  if (text.length > LABEL_CHARACTERS_MAX || !text.isWellFormed() || /\p{Cc}/u.test(text)) {
+    throw invalidField("label", `A label has at most ${LABEL_CHARACTERS_MAX} characters, and no control characters.`);
+  }
+  return text;
+}
+
+function checkPassword(password: string | null | undefined): string | null {
+  if (password === undefined || password === null) return null;
+  const { length } = [...password.slice(0, PASSWORD_CHARACTERS_MAX * 8).normalize("NFC")];
+  if (length < PASSWORD_CHARACTERS_MIN || length > PASSWORD_CHARACTERS_MAX) {
+    throw invalidField(
+      "password",
+      `The password of a link has ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`,
+    );
+  }
+  return password;
+}
+
+function checkUploadsPerAddress({ maxUploadsPerAddress }: ShareSettings): number | null {
+  if ((maxUploadsPerAddress ?? 0) > UPLOADS_OF_DROP_BOX) {
+    throw invalidField("maxUploadsPerAddress", `maxUploadsPerAddress must be 1 to ${UPLOADS_OF_DROP_BOX}.`);
+  }
+  return checkCount(maxUploadsPerAddress, "maxUploadsPerAddress", UPLOADS_OF_DROP_BOX);
+}
+
+function checkCount(value: number | null | undefined, field: string, max: number): number | null {
+  if (value === undefined || value === null) return null;
+  if (!Number.isSafeInteger(value) || value < 1 || value > max) {
+    throw invalidField(field, `${field} must be a whole number of at least 1.`);
+  }
+  return value;
+}

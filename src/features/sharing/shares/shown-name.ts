@@ -1,0 +1,27 @@
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { OpenedShare } from "./types.ts";
+
+/** What pictures and films are called where their own names could tell the date (D67); what lies beside them is `notes`. */
+const NEUTRAL: Readonly<Record<string, string>> = { image: "photo", video: "film" };
+const SHORT_EXTENSION = /\.([a-z0-9]{1,5})$/i;
+/** What programs for pictures write beside them: `IMG_1234.xmp`. Whatever its media type, it has all that the camera told. */
+const SIDECAR = /\.xmp$/i;
+
+/** Whether a file may tell where and with what a picture or film was taken. */
+export function hasCameraData({ name, mediaType }: Pick<FileNode, "name" | "mediaType">): boolean {
+  return mediaType.startsWith("image/") || mediaType.startsWith("video/") || SIDECAR.test(name);
+}
+
+/**
+ * The name of a file as a share shows it: its own, or a neutral one where location and camera data are hidden, such as
+ * `photo.jpg`, and `photo-k3x9.jpg` in a folder, the same each time.
+ */
+export function shownName({ share, node }: OpenedShare, file: FileNode): string {
+  if (!share.hidesLocation || !hasCameraData(file)) return file.name;
+  const word = NEUTRAL[file.mediaType.slice(0, file.mediaType.indexOf("/"))] ?? "notes";
+  const extension = SHORT_EXTENSION.exec(file.name)?.[0].toLowerCase() ?? "";
+  if (node.kind === "file") return `${word}${extension}`;
+  // Of its id and the share: nothing of the time that is in the id can be read from it.
+  const mark = new Bun.CryptoHasher("sha256").update(`${share.publicId} ${file.publicId}`).digest("hex").slice(0, 6);
+  return `${word}-${mark}${extension}`;
+}

@@ -1,0 +1,173 @@
+/**
+ * How often shares are looked at and downloaded. Written behind: no download waits for it, and a crash may cost the last
+ * second. The exception are shares with a maximum: there each download is taken in a transaction of its own before its
+ * first byte, however many ask at once (contract §5).
+ */
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { FileFacts } from "../../../events/catalogue.ts";
+import type { Events } from "../../../events/events.ts";
+import { WriteBehind } from "../../../jobs/write-behind.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { ShareRows } from "./queries.ts";
+import type { Share } from "./types.ts";
+
+/** What {@link ShareStatistics} works with. */
+export interface ShareStatisticsOptions {
+  readonly rows: ShareRows;
+  readonly writer: Writer;
+  readonly events: Events;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What has been counted of a share up to this moment. */
+export interface ShareCounts {
+  readonly downloads: number;
+  readonly views: number;
+  readonly lastAccessedAtMs: number | null;
+}
+
+interface Pending {
+  views: number;
+  downloads: number;
+  lastAtMs: number;
+  /** One entry per download, as long as there are not too many. */
+  readonly files: FileFacts[];
+}
+
+/** Shares that may wait to be written; counts of further ones are dropped rather than kept without bound. */
+const PENDING_MAX = 20_000;
+/** Downloads of one share within a second that are told one by one. */
+const TOLD_MAX = 100;
+
+/** See the head of this file. */
+export class ShareStatistics {
+  readonly #options: ShareStatisticsOptions;
+  readonly #writeBehind: WriteBehind<Map<string, Pending>>;
+  /** By public id: the row id of a share that is ended is given again. */
+  #pending = new Map<string, Pending>();
+
+  constructor(options: ShareStatisticsOptions) {
+    this.#options = options;
+    this.#writeBehind = new WriteBehind({
+      writer: options.writer,
+      log: options.log,
+      what: "counts of shares",
+      take: () => {
+        const taken = this.#pending;
+        this.#pending = new Map();
+        return taken;
+      },
+      isWaiting: () => this.#pending.size > 0,
+      write: (taken, tx) => this.#write(tx, taken),
+      giveBack: (taken) => {
+        for (const [id, counts] of taken) this.#add(id, counts);
+      },
+    });
+  }
+
+  /** Notes that somebody looked at what is shared. */
+  noteView(share: Share): void {
+    this.#add(share.publicId, { views: 1, downloads: 0, lastAtMs: this.#options.clock.nowMs(), files: [] });
+    this.#writeBehind.note();
+  }
+
+  /**
+   * Counts a download through a share as it is now: it may have changed since it was opened. Where it has a maximum one is
+   * taken, which is to be waited for; else nothing is.
+   * @throws AppError share_used_up | not_found
+   */
+  count(share: Share, file: FileFacts): Promise<void> | undefined {
+    if (this.#current(share).maxDownloads !== null) return this.takeDownload(share, file);
+    this.noteDownload(share, file);
+    return undefined;
+  }
+
+  /** Notes a download through a share without a maximum. */
+  noteDownload(share: Share, file: FileFacts): void {
+    this.#add(share.publicId, { views: 0, downloads: 1, lastAtMs: this.#options.clock.nowMs(), files: [file] });
+    this.#writeBehind.note();
+  }
+
+  /**
+   * Takes one download of a share with a maximum. On return it is durable.
+   * @throws AppError share_used_up where none is left; not_found where the share was ended meanwhile
+   */
+  async takeDownload(share: Share, file: FileFacts): Promise<void> {
+    const { rows, writer, clock } = this.#options;
+    await writer.run((tx) => {
+      const current = this.#current(share);
+      // Those that were noted before it had a maximum, and are not written yet, are taken, too.
+      const waiting = this.#pending.get(share.publicId)?.downloads ?? 0;
+      if (!rows.takeDownload(share.id, clock.nowMs(), waiting)) throw usedUp();
+      this.#tell(tx, current, file, current.downloadedAtMs === null);
+    });
+  }
+
+  /** What is counted of a share that was just read, with what waits. */
+  countsOf(share: Share): ShareCounts {
+    const waiting = this.#pending.get(share.publicId);
+    const { downloads, views, lastAccessedAtMs } = share;
+    if (waiting === undefined) return { downloads, views, lastAccessedAtMs };
+    return {
+      downloads: downloads + waiting.downloads,
+      views: views + waiting.views,
+      lastAccessedAtMs: Math.max(lastAccessedAtMs ?? 0, waiting.lastAtMs),
+    };
+  }
+
+  /** Writes what waits; at shutdown. */
+  flush(): Promise<void> {
+    return this.#writeBehind.flush();
+  }
+
+  #current(share: Share): Share {
+    const current = this.#options.rows.findById(share.id);
+    if (current?.publicId !== share.publicId) throw new AppError("not_found", "This link does not exist any more.");
+    return current;
+  }
+
+  #write(tx: Transaction, taken: Map<string, Pending>): void {
+    const { rows } = this.#options;
+    for (const [id, counts] of taken) {
+      const share = rows.find(id);
+      // Ended meanwhile.
+      if (share === undefined) continue;
+      rows.addCounts(share.id, counts);
+      for (const [index, file] of counts.files.entries()) {
+        this.#tell(tx, share, file, index === 0 && share.downloadedAtMs === null);
+      }
+    }
+  }
+
+  #tell(tx: Transaction, share: Share, file: FileFacts, isFirst: boolean): void {
+    this.#options.events.emit(tx, "share.downloaded", {
+      accountId: share.accountId,
+      file,
+      isFirst,
+      shareId: share.publicId,
+    });
+  }
+
+  #add(id: string, counts: Pending): void {
+    const waiting = this.#pending.get(id);
+    if (waiting === undefined) {
+      if (this.#pending.size < PENDING_MAX) this.#pending.set(id, { ...counts, files: [...counts.files] });
+      return;
+    }
+    waiting.views += counts.views;
+    waiting.downloads += counts.downloads;
+    waiting.lastAtMs = Math.max(waiting.lastAtMs, counts.lastAtMs);
+    waiting.files.push(...counts.files.slice(0, TOLD_MAX - waiting.files.length));
+  }
+}
+
+/** The answer where all downloads that the owner allowed were taken. */
+export function usedUp(): AppError {
+  return new AppError(
+    "share_used_up",
+    "This link was for a limited number of downloads, and all are taken. Ask whoever sent it for a new one.",
+  );
+}

@@ -1,0 +1,211 @@
+/** What comes into a drop box: one file of a form, stored in the owner's account as if they had sent it. */
+import { toChecksum } from "../../../blobs/digest.ts";
+import { AppError, invalidField } from "../../../errors.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { DEFAULT_FORM_LIMITS, type FormFields, readMultipart } from "../../../http/read-multipart.ts";
+import { declaredBytes } from "../../../http/request-body.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { ROOT_PATH, uploadedName } from "../../../lib/path.ts";
+import type { Arrival, FileService, StorageLimits, UploadHooks } from "../../library/files/service.ts";
+import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { ShareDoor, Visit } from "./door.ts";
+import type { ShareRows } from "./queries.ts";
+import type { OpenedShare, Share } from "./types.ts";
+
+/** What {@link DropBox} works with. */
+export interface DropBoxOptions {
+  readonly door: ShareDoor;
+  readonly rows: ShareRows;
+  readonly files: Pick<FileService, "beginArrival" | "finishUpload">;
+  readonly limitsOf: (user: User) => StorageLimits;
+  readonly clock: Clock;
+}
+
+/** What a sender is told: nothing of the folder, not even whether the name was free. */
+export interface DroppedFile {
+  readonly name: string;
+  readonly size: number;
+  readonly checksum: string;
+}
+
+const SENDER_CHARACTERS_MAX = 100;
+/** Text fields and part headers, at most, beside the file. */
+const FORM_OVERHEAD_BYTES = 64 * 1024;
+
+/** See the head of this file. */
+export class DropBox {
+  readonly #options: DropBoxOptions;
+
+  constructor(options: DropBoxOptions) {
+    this.#options = options;
+  }
+
+  /** Largest file that a drop box takes now, in bytes; null for no limit. What the owner's quota leaves is not told. */
+  largestFile({ share, owner }: OpenedShare): number | null {
+    const max = this.#options.limitsOf(owner).maxFileSizeBytes;
+    const left = leftBytes(share);
+    return left === null ? max : Math.min(left, max ?? Number.POSITIVE_INFINITY);
+  }
+
+  /** What a drop box takes in all from now on, in bytes; null for no limit. @throws AppError as the door */
+  leftBytes(visit: Visit): number | null {
+    return leftBytes(this.#options.door.open(visit).share);
+  }
+
+  /**
+   * Where a file for this drop box would go now, and how large it may be.
+   * @throws AppError as the door
+   */
+  destination(visit: Visit): {
+    share: Share;
+    owner: User;
+    path: string;
+    limitBytes: number | null;
+    tooLarge: () => AppError;
+  } {
+    const { door } = this.#options;
+    const opened = door.open(visit);
+    const limitBytes = this.largestFile(opened);
+    const { path } = door.folder(opened, ROOT_PATH);
+    return { share: opened.share, owner: opened.owner, path, limitBytes, tooLarge: () => full(limitBytes ?? 0) };
+  }
+
+  /**
+   * Makes a file of what has arrived, by whatever way. The arrival is used up, also on failure.
+   * @param fields what a sender may say: `checksum`, `sender`
+   * @param hooks called in the deed: before the file is made, and with it
+   * @throws AppError as {@link receive}
+   */
+  async finish(
+    visit: Visit,
+    arrival: Arrival,
+    file: { fileName: string | undefined; declaredType: string | undefined },
+    fields: FormFields,
+    hooks: Pick<UploadHooks, "before" | "onDone"> = {},
+  ): Promise<FileNode> {
+    const { door, files } = this.#options;
+    const opened = door.open(visit);
+    // The folder as it is called now: it may have been renamed while the bytes came.
+    const { path } = door.folder(opened, ROOT_PATH);
+    const { file: made } = await files.finishUpload(
+      { user: opened.owner, confirm: () => void door.open(visit) },
+      arrival,
+      file,
+      { ...readDropFields(fields), folderPath: path },
+      () => undefined,
+      {
+        before: (tx) => {
+          // What was ended, moved or filled meanwhile takes nothing.
+          this.#checkStill(visit, path);
+          hooks.before?.(tx);
+        },
+        onDone: (tx, done, wanted) => {
+          this.#countIn(visit, done.sizeBytes);
+          hooks.onDone?.(tx, done, wanted);
+        },
+      },
+    );
+    return made;
+  }
+
+  /** What a sender is told in place of an error that tells of the owner. */
+  explain(visit: Visit, error: unknown): unknown {
+    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
+    return this.#noRoom(this.#options.door.open(visit), error);
+  }
+
+  /**
+   * Takes one file. On return it is durable; on any error nothing of it is left.
+   * @throws AppError as the door, and as an upload of the owner's; file_too_large where the drop box is full
+   */
+  async receive(visit: Visit, request: Request): Promise<DroppedFile> {
+    const opened = this.#options.door.open(visit);
+    const begun = { ...visit, hasBegun: true };
+    try {
+      return await this.#receive(begun, opened, request);
+    } catch (error) {
+      throw this.explain(begun, error);
+    }
+  }
+
+  async #receive(visit: Visit, opened: OpenedShare, request: Request): Promise<DroppedFile> {
+    const { files } = this.#options;
+    const { owner } = opened;
+    const left = leftBytes(opened.share);
+    const declared = declaredBytes(request);
+    if (left !== null && (declared ?? 0) > left + FORM_OVERHEAD_BYTES) throw full(left);
+    const arrival = files.beginArrival(owner, declared, { isForm: true, key: null });
+    try {
+      const { incoming } = arrival;
+      const sink = {
+        write(piece: Uint8Array) {
+          if (left !== null && incoming.sizeBytes + piece.length > left) throw full(left);
+          return incoming.write(piece);
+        },
+      };
+      const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
+        beginFile: () => sink,
+        pace: exchangeOf(request).paceOf("small"),
+        fileKind: "guestFile",
+      });
+      const name = uploadedName(form.file.fileName ?? "file");
+      const file = await this.finish(visit, arrival, form.file, form.fields);
+      return { name, size: file.sizeBytes, checksum: toChecksum(file.digest) };
+    } finally {
+      arrival.discard();
+    }
+  }
+
+  /** What a sender is told in place of what the owner would be: nothing of what they hold (contract §1: limit and plan). */
+  #noRoom({ owner }: OpenedShare, cause: AppError): AppError {
+    const { limit, of } = cause.details;
+    const { plan } = this.#options.limitsOf(owner);
+    const message =
+      of === "nodes"
+        ? "There is no room for more files where this one would go. Ask the person who sent you the link for room."
+        : "There is no room for this file where it would go. Send a smaller one, or ask the person who sent you the link for room.";
+    return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
+  }
+
+  #checkStill(visit: Visit, path: string): void {
+    const { node } = this.#options.door.open(visit);
+    if (node.kind === "folder" && node.path === path) return;
+    throw new AppError("database_busy", "The folder was just moved. Send the file again.");
+  }
+
+  #countIn(visit: Visit, sizeBytes: number): void {
+    const { rows, door, clock } = this.#options;
+    const { share } = door.open(visit);
+    if (!rows.addUpload(share.id, sizeBytes, clock.nowMs())) throw full(leftBytes(share) ?? 0);
+  }
+}
+
+function leftBytes(share: Share): number | null {
+  return share.maxUploadBytes === null ? null : Math.max(0, share.maxUploadBytes - share.uploadedBytes);
+}
+
+function full(leftBytesOfBox: number): AppError {
+  return new AppError(
+    "file_too_large",
+    leftBytesOfBox === 0
+      ? "This drop box is full. Ask the person who sent you the link for more room."
+      : `This drop box takes at most ${leftBytesOfBox} more bytes. Send a smaller file.`,
+    { limit: leftBytesOfBox },
+  );
+}
+
+/**
+ * Of all that an upload may say only its checksum and its sender count: labels and publicity are the owner's.
+ * @throws AppError invalid_field
+ */
+export function readDropFields(fields: FormFields): UploadFields {
+  const checksum = fields.get("checksum");
+  const sender = fields.get("sender")?.at(-1)?.trim().normalize("NFC") ?? "";
+  if ([...sender].length > SENDER_CHARACTERS_MAX || /\p{Cc}/u.test(sender)) {
+    throw invalidField("sender", `A name has at most ${SENDER_CHARACTERS_MAX} characters, and no control characters.`);
+  }
+  const own = readUploadFields(new Map(checksum === undefined ? [] : [["checksum", checksum]]));
+  return { ...own, metadata: sender === "" ? {} : { sender }, onConflict: "rename" };
+}

@@ -1,0 +1,291 @@
+/**
+ * Brings contents from one store into another, whole or not at all: `.part`, sync, rename, many at a time. Where both
+ * lie on one file system a content may get a second name (contents never change), or share its bytes (reflink);
+ * everything else is copied, and its digest computed while its bytes pass.
+ */
+import * as fs from "node:fs";
+import { type Digest, toDigest } from "../../../blobs/digest.ts";
+import { errorCode } from "../../../blobs/disk.ts";
+import type { Layout } from "../../../blobs/layout.ts";
+import { loadSyncfs, syncsWhole } from "../../../blobs/syncfs.ts";
+import type { Content, LostContent } from "./types.ts";
+
+/** What {@link ContentPlacer} works with. */
+export interface PlacerOptions {
+  readonly source: Layout;
+  readonly target: Layout;
+  /** Whether a second name for the same bytes will do. */
+  readonly mayLink: boolean;
+  /** Called as bytes pass. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+/** How a content came to be in the target, or why it did not. */
+export type Placed = "linked" | "cloned" | "copied" | LostContent["why"];
+
+interface Part {
+  readonly fd: number;
+  readonly path: string;
+  readonly digest: Digest;
+}
+
+/** So many files, and so many bytes, are made durable by one sync. Each holds a descriptor until then. */
+const BATCH_FILES = 64;
+const BATCH_BYTES = 64 * 1024 * 1024;
+const PIECE_BYTES = 1024 * 1024;
+/** What file systems say that can't do it, or not across to another. */
+export const NOT_HERE: ReadonlySet<string> = new Set([
+  "EXDEV",
+  "EPERM",
+  "EACCES",
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "EMLINK",
+  "ENOSYS",
+  "ENOTTY",
+  "EINVAL",
+]);
+/** What is the source's fault. */
+const UNREADABLE = new Set(["EIO", "EACCES", "EPERM", "ELOOP", "EISDIR", "ESTALE"]);
+
+/** Whether an error says that a file is there, and that its disk doesn't give it. */
+export function isUnreadable(error: unknown): boolean {
+  return UNREADABLE.has(errorCode(error) ?? "");
+}
+
+/** See the head of this file. For a process of its own: it blocks while it works. */
+export class ContentPlacer {
+  readonly #options: PlacerOptions;
+  readonly #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  readonly #folders = new Set<string>();
+  /** Folders whose entries are not durable yet. */
+  readonly #unsynced = new Set<string>();
+  #parts: Part[] = [];
+  #partBytes = 0;
+  #count = 0;
+  #mayLink: boolean;
+  #mayClone = true;
+
+  constructor(options: PlacerOptions) {
+    this.#options = options;
+    this.#mayLink = options.mayLink;
+    for (const folder of options.target.folders()) fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.sweep();
+  }
+
+  /**
+   * Brings one content that the target has not. It has its name there by the next {@link flush} at the latest.
+   * @throws the system's error where the target fails
+   */
+  place({ digest, sizeBytes, isDamaged }: Content): Placed {
+    const { source, target } = this.#options;
+    let from = source.blob(digest);
+    let found = this.#look(from);
+    if (found === "missing") {
+      // The collector has set it aside since the database was copied.
+      from = source.quarantined(digest);
+      found = this.#look(from);
+    }
+    if (typeof found === "string") return found;
+    if (found.size !== sizeBytes) return "damaged";
+    const to = target.blob(digest);
+    this.#makeFolders(digest);
+    // What was found damaged before is read, so that no second name is given to it.
+    if (this.#mayLink && !isDamaged && this.#tryLink(from, to)) {
+      this.#options.onBytes?.(sizeBytes);
+      return "linked";
+    }
+    const path = `${target.staging}/${process.pid}-${++this.#count}.part`;
+    const outcome = this.#tryClone(from, path, digest) ?? this.#copy(from, path, digest);
+    if (this.#parts.length >= BATCH_FILES || this.#partBytes >= BATCH_BYTES) this.flush();
+    return outcome;
+  }
+
+  /** Makes what was brought durable and gives it its name. @throws the system's error */
+  flush(): void {
+    const parts = this.#parts;
+    this.#parts = [];
+    this.#partBytes = 0;
+    try {
+      if (parts.length > 0) this.#sync(parts);
+      for (const { path, digest } of parts) {
+        fs.renameSync(path, this.#options.target.blob(digest));
+        this.#unsynced.add(this.#options.target.foldersOf(digest)[0]);
+      }
+    } finally {
+      for (const { fd } of parts) fs.closeSync(fd);
+    }
+  }
+
+  /** {@link flush}, and makes the names durable too. To be called before a database that names them is put beside them. */
+  finish(): void {
+    this.flush();
+    // In any case: what was brought by a run that was killed is there by name, and perhaps not on the disk yet.
+    if (!syncFileSystem(this.#options.target.root)) for (const folder of this.#unsynced) syncFolder(folder);
+    this.#unsynced.clear();
+  }
+
+  /** Lets go of what is not whole. Harmless at any time, also where the target is not there any more. */
+  abandon(): void {
+    const parts = this.#parts;
+    this.#parts = [];
+    try {
+      for (const { fd } of parts) fs.closeSync(fd);
+      this.sweep();
+    } catch {
+      // The disk was taken away, and why this ends is known already: the next run removes what is left.
+    }
+  }
+
+  /** Removes what an earlier run left that was ended. */
+  sweep(): void {
+    const { staging } = this.#options.target;
+    for (const name of fs.readdirSync(staging)) {
+      if (name.endsWith(".part")) fs.rmSync(`${staging}/${name}`, { force: true });
+    }
+  }
+
+  #look(path: string): fs.Stats | "missing" | "unreadable" {
+    try {
+      const found = fs.lstatSync(path, { throwIfNoEntry: false });
+      return found?.isFile() ? found : "missing";
+    } catch (error) {
+      if (isUnreadable(error)) return "unreadable";
+      throw error;
+    }
+  }
+
+  #tryLink(from: string, to: string): boolean {
+    try {
+      fs.linkSync(from, to);
+    } catch (error) {
+      const code = errorCode(error) ?? "";
+      if (code === "EEXIST") return true;
+      if (!NOT_HERE.has(code)) throw error;
+      this.#mayLink = code === "EMLINK";
+      return false;
+    }
+    return true;
+  }
+
+  #tryClone(from: string, path: string, digest: Digest): Placed | undefined {
+    if (!this.#mayClone) return undefined;
+    const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = fs.constants;
+    try {
+      fs.copyFileSync(from, path, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    } catch (error) {
+      if (!NOT_HERE.has(errorCode(error) ?? "")) throw error;
+      fs.rmSync(path, { force: true });
+      this.#mayClone = false;
+      return undefined;
+    }
+    fs.chmodSync(path, 0o600);
+    const fd = fs.openSync(path, "r");
+    return this.#keep(
+      { fd, path, digest },
+      this.#pass(fd, () => {}),
+      "cloned",
+    );
+  }
+
+  #copy(from: string, path: string, digest: Digest): Placed {
+    const { O_RDONLY, O_NOFOLLOW } = fs.constants;
+    let source: number;
+    try {
+      source = fs.openSync(from, O_RDONLY | O_NOFOLLOW);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return "missing";
+      if (isUnreadable(error)) return "unreadable";
+      throw error;
+    }
+    try {
+      const fd = fs.openSync(path, "wx", 0o600);
+      try {
+        const read = this.#pass(source, (bytes) => writeAll(fd, bytes));
+        return this.#keep({ fd, path, digest }, read, "copied");
+      } catch (error) {
+        fs.closeSync(fd);
+        throw error;
+      }
+    } finally {
+      fs.closeSync(source);
+    }
+  }
+
+  #keep(part: Part, read: Digest | "unreadable", how: "cloned" | "copied"): Placed {
+    if (read === part.digest) {
+      this.#parts.push(part);
+      return how;
+    }
+    fs.closeSync(part.fd);
+    fs.rmSync(part.path, { force: true });
+    return read === "unreadable" ? "unreadable" : "damaged";
+  }
+
+  /** Reads a file to its end. @returns the digest of its bytes; "unreadable" where the disk doesn't give them */
+  #pass(fd: number, write: (bytes: Uint8Array) => void): Digest | "unreadable" {
+    const hasher = new Bun.CryptoHasher("sha256");
+    for (;;) {
+      let got: number;
+      try {
+        got = fs.readSync(fd, this.#piece);
+      } catch (error) {
+        if (isUnreadable(error)) return "unreadable";
+        throw error;
+      }
+      if (got === 0) return toDigest(hasher.digest("hex"));
+      const bytes = this.#piece.subarray(0, got);
+      hasher.update(bytes);
+      write(bytes);
+      this.#partBytes += got;
+      this.#options.onBytes?.(got);
+    }
+  }
+
+  #makeFolders(digest: Digest): void {
+    const folders = this.#options.target.foldersOf(digest);
+    const [leaf] = folders;
+    this.#unsynced.add(leaf);
+    if (this.#folders.has(leaf)) return;
+    if (fs.mkdirSync(leaf, { recursive: true, mode: 0o700 }) !== undefined)
+      for (const folder of folders) this.#unsynced.add(folder);
+    this.#folders.add(leaf);
+  }
+
+  #sync(parts: readonly Part[]): void {
+    if (parts.length > 1 && syncFileSystem(this.#options.target.root)) return;
+    for (const { fd } of parts) fs.fdatasyncSync(fd);
+  }
+}
+
+const syncfs = loadSyncfs();
+
+/** Whether {@link syncFileSystem} can be had for a path. */
+export function canSyncFileSystem(path: string): boolean {
+  return syncfs !== undefined && syncsWhole(path);
+}
+
+/** Makes everything durable that was written to the file system of a path. @returns false where that can't be told */
+export function syncFileSystem(path: string): boolean {
+  if (syncfs === undefined || !syncsWhole(path)) return false;
+  const fd = fs.openSync(path, "r");
+  try {
+    return syncfs(fd) === 0;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+/** Makes what was made, renamed or removed in a folder last through a power cut. */
+export function syncFolder(path: string): void {
+  const fd = fs.openSync(path, "r");
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
+}

@@ -1,0 +1,86 @@
+/** What a backup is about to write, found out before its first byte: how much, in which way, and whether there is room. */
+import type { Database } from "bun:sqlite";
+import * as fs from "node:fs";
+import { errorCode } from "../../../blobs/disk.ts";
+import { type Layout, STORE_MARKER } from "../../../blobs/layout.ts";
+import { describeSize } from "../../../config/quantities.ts";
+import { StartupError } from "../../../config/startup-error.ts";
+import { FIRST_BYTES, listNamed, listStored } from "./contents.ts";
+import { NOT_HERE } from "./placer.ts";
+import type { Content, Plan } from "./types.ts";
+
+/** What {@link planContents} looks at. */
+export interface PlanOptions {
+  /** Names the contents. */
+  readonly sqlite: Database;
+  readonly source: Layout;
+  readonly target: Layout;
+  readonly mayLink: boolean;
+  /** Whether contents that are not on the source's disk are fetched from a bucket. */
+  readonly canFetch: boolean;
+}
+
+/** What the file system needs for a file in addition to its bytes. */
+const FILE_OVERHEAD_BYTES = 4096;
+
+/** Whether a content of the target is the very file of the source, by a hard link. */
+export function isShared({ digest }: Content, source: Layout, target: Layout): boolean {
+  const stored = fs.lstatSync(target.blob(digest), { throwIfNoEntry: false });
+  if (stored === undefined || stored.nlink < 2) return false;
+  const own = fs.lstatSync(source.blob(digest), { throwIfNoEntry: false });
+  return own !== undefined && own.dev === stored.dev && own.ino === stored.ino;
+}
+
+/** Counts what the target has not. Reads names and sizes only. @throws the system's error where the target fails */
+export function planContents({ sqlite, source, target, mayLink, canFetch }: PlanOptions): Plan {
+  let [contents, bytes, shared] = [0, 0, 0];
+  for (const firstByte of FIRST_BYTES) {
+    const named = listNamed(sqlite, firstByte);
+    const stored = named.length === 0 ? undefined : listStored(target, firstByte);
+    for (const content of named) {
+      const isThere = stored?.has(content.digest) === true && sizeOf(target.blob(content.digest)) === content.sizeBytes;
+      const isWithSource = isThere && isShared(content, source, target);
+      if (isWithSource) shared++;
+      if (isThere && (mayLink || !isWithSource)) continue;
+      if (!canFetch && sizeOf(source.blob(content.digest)) === undefined) continue;
+      contents++;
+      bytes += content.sizeBytes;
+    }
+  }
+  const isOneFileSystem = fs.statSync(source.root).dev === fs.statSync(target.root).dev;
+  const how = mayLink && isOneFileSystem ? "link" : canClone(source, target) ? "clone" : "copy";
+  const { bavail, bsize } = fs.statfsSync(target.root);
+  return { how, contents, bytes, shared, availableBytes: bavail * bsize };
+}
+
+/** @throws StartupError where the bytes that are to be copied don't fit */
+export function requireRoom({ how, contents, bytes, availableBytes }: Plan, root: string): void {
+  const neededBytes = bytes + contents * FILE_OVERHEAD_BYTES;
+  if (how !== "copy" || neededBytes <= availableBytes) return;
+  throw new StartupError(
+    `There is too little room in ${root}: ${describeSize(neededBytes)} are needed and ${describeSize(availableBytes)} are ` +
+      "free. No content was copied, and the backup of before is as it was. Make room, then run this again.",
+  );
+}
+
+function sizeOf(path: string): number | undefined {
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true ? found.size : undefined;
+}
+
+/** Whether files can share their bytes on the disk until one of them changes (reflink): tried with the smallest there is. */
+function canClone(source: Layout, target: Layout): boolean {
+  const probe = `${target.staging}/${process.pid}-probe.part`;
+  const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = fs.constants;
+  try {
+    fs.mkdirSync(target.staging, { recursive: true, mode: 0o700 });
+    fs.copyFileSync(`${source.root}/${STORE_MARKER}`, probe, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch (error) {
+    const code = errorCode(error) ?? "";
+    if (NOT_HERE.has(code) || code === "ENOENT") return false;
+    throw error;
+  } finally {
+    fs.rmSync(probe, { force: true });
+  }
+}

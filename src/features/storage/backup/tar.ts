@@ -1,0 +1,334 @@
+/**
+ * A backup as a tar archive: the same files as in a directory, so that `tar xf` makes an openable one. What says that it is
+ * whole comes last.
+ */
+import type { Database } from "bun:sqlite";
+import * as fs from "node:fs";
+import { dirname, join } from "node:path";
+import { type Digest, toDigest } from "../../../blobs/digest.ts";
+import { errorCode } from "../../../blobs/disk.ts";
+import { Layout } from "../../../blobs/layout.ts";
+import { StartupError } from "../../../config/startup-error.ts";
+import { type Db, openReadOnly } from "../../../db/open.ts";
+import { digestOf, type Snapshot } from "../../../db/snapshot.ts";
+import { countNamed, FIRST_BYTES, isInBucket, isNamed, listNamed, namesOf } from "./contents.ts";
+import { BLOCK_BYTES, paddingOf, readHeader, readPax, TAR_END, TarError, writeHeader } from "./tar-format.ts";
+import { canSyncFileSystem, isUnreadable, syncFileSystem } from "./placer.ts";
+import type { Content, LostContent, Place, Progress, Tally } from "./types.ts";
+
+/** What {@link writeTar} works with. */
+export interface TarBackupOptions {
+  readonly source: Place;
+  /** A copy of the source's database, and again for a later state. */
+  readonly takeSnapshot: () => Snapshot;
+  readonly isLive: boolean;
+  /** Brings a content to the source's disk that lies elsewhere (a bucket). @returns whether it is there now */
+  readonly fetchContent?: ((digest: Digest) => Promise<boolean>) | undefined;
+  /** Takes bytes, and waits where the reader is slow. */
+  readonly write: (bytes: Uint8Array) => void;
+  readonly onProgress: (progress: Progress) => void;
+}
+
+const PIECE_BYTES = 1024 * 1024;
+const ATTEMPTS_MAX = 5;
+const MARK = `${JSON.stringify({ state: "backup" })}\n`;
+const STATE = "larder.state";
+
+/** Writes a backup as an archive. @throws StartupError where database and contents don't belong together */
+export async function writeTar(options: TarBackupOptions): Promise<{ snapshot: Snapshot; tally: Tally }> {
+  const { source, isLive } = options;
+  const writer = new TarWriter(options.write);
+  // Or whoever unpacks it would make a folder that others may read.
+  writer.folder("secrets/");
+  for (const name of ["larder.toml", ...listSecrets(source)]) writer.small(name, join(source.root, name));
+  writer.small("blobs/.larder-store", source.storeMarker);
+  let isWritten = isNever;
+  const opened: Db[] = [];
+  try {
+    for (let attempt = 1; ; attempt++) {
+      const snapshot = options.takeSnapshot();
+      const db = openReadOnly(snapshot.path);
+      opened.push(db);
+      const tally = await writeContents(db.sqlite, writer, isWritten, options);
+      const lost = new Set(tally.lost.map(({ digest }) => digest));
+      // Collected meanwhile: a later state, which comes behind, doesn't name it.
+      if (tally.lost.some(({ why }) => why === "missing") && isLive && attempt < ATTEMPTS_MAX) {
+        const before = isWritten;
+        isWritten = (digest) => before(digest) || (!lost.has(digest) && isNamed(db.sqlite, digest));
+        continue;
+      }
+      writer.bytes(`snapshots/${snapshot.name}.sha256`, fs.readFileSync(`${snapshot.path}.sha256`));
+      requireWritten(writer.large(`snapshots/${snapshot.name}`, snapshot.path), snapshot);
+      writer.bytes(STATE, Buffer.from(MARK));
+      options.write(TAR_END);
+      return { snapshot, tally };
+    }
+  } finally {
+    for (const db of opened) db.close();
+  }
+}
+
+/** The state is what nothing can stand in for. @throws StartupError */
+function requireWritten(written: Written, { path }: Snapshot): void {
+  if ("digest" in written && written.digest === digestOf(path)) return;
+  throw new StartupError(`${path} could not be read: it is no whole backup. Check its disk, and run it again.`);
+}
+
+function isNever(_digest: Digest): boolean {
+  return false;
+}
+
+async function writeContents(
+  sqlite: Database,
+  writer: TarWriter,
+  isWritten: (digest: Digest) => boolean,
+  options: TarBackupOptions,
+): Promise<Tally> {
+  const layout = new Layout(options.source.root);
+  const { contents: ofContents, bytes: ofBytes } = countNamed(sqlite);
+  const tally: Tally = {
+    contents: ofContents,
+    bytes: ofBytes,
+    elsewhere: 0,
+    already: 0,
+    linked: 0,
+    cloned: 0,
+    copied: 0,
+    unshared: 0,
+    newBytes: 0,
+    lost: [],
+  };
+  const at = { contents: 0, bytes: 0 };
+  for (const firstByte of FIRST_BYTES) {
+    for (const content of listNamed(sqlite, firstByte)) {
+      const { digest, sizeBytes } = content;
+      let why = isWritten(digest) ? undefined : writeContent(content, layout, writer);
+      if (why === "missing" && (await options.fetchContent?.(digest)) === true)
+        why = writeContent(content, layout, writer);
+      if (why === undefined) {
+        tally.copied++;
+        tally.newBytes += sizeBytes;
+      } else if (why === "missing" && isInBucket(sqlite, digest)) tally.elsewhere++;
+      else tally.lost.push({ digest, sizeBytes, why, names: namesOf(sqlite, digest) });
+      at.contents++;
+      at.bytes += sizeBytes;
+      options.onProgress({ ...at, ofContents, ofBytes, newBytes: tally.newBytes });
+    }
+  }
+  return tally;
+}
+
+/**
+ * Writes one content. It can't be taken back once its header is written: one whose bytes turn out to be others is told,
+ * and told again by whoever restores the archive, who checks every digest.
+ */
+function writeContent(
+  { digest, sizeBytes }: Content,
+  layout: Layout,
+  writer: TarWriter,
+): LostContent["why"] | undefined {
+  for (const path of [layout.blob(digest), layout.quarantined(digest)]) {
+    const found = fs.lstatSync(path, { throwIfNoEntry: false });
+    if (!found?.isFile()) continue;
+    if (found.size !== sizeBytes) return "damaged";
+    const name = `blobs/sha256/${digest.slice(0, 2)}/${digest.slice(2, 4)}/${digest}`;
+    const written = writer.large(name, path);
+    if ("why" in written) return written.why;
+    return written.digest === digest ? undefined : "damaged";
+  }
+  return "missing";
+}
+
+function listSecrets({ secrets }: Place): string[] {
+  if (!fs.existsSync(secrets)) return [];
+  return fs
+    .readdirSync(secrets)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => `secrets/${name}`);
+}
+
+/** The sha256 of the bytes that were written, or why the file, or its end, could not be had. */
+type Written = { readonly digest: Digest } | { readonly why: LostContent["why"] };
+
+class TarWriter {
+  readonly #write: (bytes: Uint8Array) => void;
+  readonly #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  readonly #nowMs = Date.now();
+
+  constructor(write: (bytes: Uint8Array) => void) {
+    this.#write = write;
+  }
+
+  /** A file that may be missing. */
+  small(name: string, path: string): void {
+    if (fs.existsSync(path)) this.bytes(name, fs.readFileSync(path));
+  }
+
+  folder(name: string): void {
+    this.#write(writeHeader({ name, sizeBytes: 0, kind: "folder" }, this.#nowMs));
+  }
+
+  bytes(name: string, bytes: Uint8Array): void {
+    this.#write(writeHeader({ name, sizeBytes: bytes.byteLength, kind: "file" }, this.#nowMs));
+    this.#write(bytes);
+    this.#write(new Uint8Array(paddingOf(bytes.byteLength)));
+  }
+
+  /**
+   * Writes a file as long as it is when it is opened. Where the disk stops giving it, zeros stand for the rest.
+   */
+  large(name: string, path: string): Written {
+    let fd: number;
+    try {
+      fd = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    } catch (error) {
+      if (errorCode(error) === "ENOENT") return { why: "missing" };
+      if (isUnreadable(error)) return { why: "unreadable" };
+      throw error;
+    }
+    try {
+      const { size } = fs.fstatSync(fd);
+      this.#write(writeHeader({ name, sizeBytes: size, kind: "file" }, this.#nowMs));
+      const hasher = new Bun.CryptoHasher("sha256");
+      let why: "damaged" | "unreadable" | undefined;
+      for (let left = size; left > 0; ) {
+        const length = Math.min(left, PIECE_BYTES);
+        const got = why === undefined ? this.#read(fd, length) : length;
+        if (typeof got === "string") {
+          why = got;
+          this.#piece.fill(0);
+          continue;
+        }
+        const bytes = this.#piece.subarray(0, got);
+        hasher.update(bytes);
+        this.#write(bytes);
+        left -= got;
+      }
+      this.#write(new Uint8Array(paddingOf(size)));
+      return why === undefined ? { digest: toDigest(hasher.digest("hex")) } : { why };
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+
+  /** @returns how many bytes, at least one; or why there are none, where it became shorter or the disk fails */
+  #read(fd: number, length: number): number | "damaged" | "unreadable" {
+    try {
+      return fs.readSync(fd, this.#piece, 0, length, null) || "damaged";
+    } catch (error) {
+      if (isUnreadable(error)) return "unreadable";
+      throw error;
+    }
+  }
+}
+
+/** Of an extended header, which is read as a whole: a name and a size have room many times over. */
+const EXTENDED_BYTES_MAX = 1024 * 1024;
+
+/** The only members that are taken out of an archive (D48): nothing in it chooses another place. */
+const MEMBER =
+  /^(larder\.toml|larder\.state|larder-backup\.json|secrets\/[a-z]+\.json|snapshots\/larder-[0-9TZ-]+-[a-z-]+\.db(\.sha256)?|blobs\/\.larder-store|blobs\/sha256\/[0-9a-f]{2}\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
+
+/**
+ * Unpacks an archive into a directory, all but the mark that says that it is a whole backup. Contents that differ from their
+ * digests are left out. Durable on return.
+ * @returns how many contents differed
+ * @throws StartupError where it is none of Larder's, or ends early
+ */
+export async function readTar(input: AsyncIterable<Uint8Array>, root: string): Promise<{ damaged: number }> {
+  const reader = new TarReader(input);
+  const isSyncingEach = !canSyncFileSystem(root);
+  let damaged = 0;
+  let isWhole = false;
+  try {
+    for (let pax: ReturnType<typeof readPax> = {}; ; ) {
+      const header = readHeader(await reader.take(BLOCK_BYTES));
+      if (header.kind === "end") break;
+      if (header.kind === "extended") {
+        if (header.sizeBytes > EXTENDED_BYTES_MAX)
+          throw new TarError("The archive has an extended header without end.");
+        pax = readPax(await reader.take(header.sizeBytes));
+        await reader.take(paddingOf(header.sizeBytes));
+        continue;
+      }
+      const name = (pax.path ?? header.name).replace(/^\.\//, "");
+      const sizeBytes = pax.size ?? header.sizeBytes;
+      pax = {};
+      isWhole ||= name === STATE;
+      if (header.kind === "folder") continue;
+      if (!MEMBER.test(name)) throw new TarError(`The archive has a member that a backup doesn't have: ${name}`);
+      const place = { path: name === STATE ? undefined : join(root, name), isSyncingEach };
+      if (!(await unpack(reader, place, name, sizeBytes))) damaged++;
+      await reader.take(paddingOf(sizeBytes));
+    }
+  } catch (error) {
+    if (error instanceof TarError) throw new StartupError(`${error.message} Nothing was restored.`, error);
+    throw error;
+  }
+  syncFileSystem(root);
+  if (!isWhole) throw new StartupError("The archive ended early: it is no whole backup. Nothing was restored.");
+  return { damaged };
+}
+
+/** @returns false where it is a content with other bytes than its name says; it is removed then */
+async function unpack(
+  reader: TarReader,
+  { path, isSyncingEach }: { path: string | undefined; isSyncingEach: boolean },
+  name: string,
+  sizeBytes: number,
+): Promise<boolean> {
+  if (path === undefined) {
+    await reader.take(sizeBytes);
+    return true;
+  }
+  fs.mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const fd = fs.openSync(path, "w", 0o600);
+  const hasher = new Bun.CryptoHasher("sha256");
+  try {
+    for (let left = sizeBytes; left > 0; ) {
+      const bytes = await reader.some(left);
+      hasher.update(bytes);
+      for (let written = 0; written < bytes.byteLength; ) written += fs.writeSync(fd, bytes, written);
+      left -= bytes.byteLength;
+    }
+    if (isSyncingEach) fs.fdatasyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+  const isRight = !name.startsWith("blobs/sha256/") || name.endsWith(hasher.digest("hex"));
+  if (!isRight) fs.rmSync(path);
+  return isRight;
+}
+
+/** Hands out a stream in pieces of wanted lengths. */
+class TarReader {
+  readonly #input: AsyncIterator<Uint8Array>;
+  #rest: Uint8Array = new Uint8Array();
+
+  constructor(input: AsyncIterable<Uint8Array>) {
+    this.#input = input[Symbol.asyncIterator]();
+  }
+
+  /** So many bytes: for headers. @throws TarError where the stream ends before */
+  async take(length: number): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    for (let left = length; left > 0; ) {
+      const piece = await this.some(left);
+      pieces.push(piece);
+      left -= piece.byteLength;
+    }
+    return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
+  }
+
+  /** What is there, at most so many bytes and at least one. @throws TarError at the end of the stream */
+  async some(lengthMax: number): Promise<Uint8Array> {
+    while (this.#rest.byteLength === 0) {
+      const next = await this.#input.next();
+      if (next.done === true) throw new TarError("The archive ended early: it is no whole backup.");
+      this.#rest = next.value;
+    }
+    const piece = this.#rest.subarray(0, lengthMax);
+    this.#rest = this.#rest.subarray(piece.byteLength);
+    return piece;
+  }
+}

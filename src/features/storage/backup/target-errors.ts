@@ -1,0 +1,43 @@
+import { errorCode } from "../../../blobs/disk.ts";
+import { StartupError } from "../../../config/startup-error.ts";
+
+const AGAIN = "The backup of before is as it was. Run this again afterwards: it goes on from there.";
+
+/** What a failed call to the target's disk means to its operator. What is something else passes through. */
+export function explainTarget(error: unknown, root: string): unknown {
+  if (error instanceof StartupError || !(error instanceof Error)) return error;
+  const said = error.message;
+  const code = errorCode(error) ?? "";
+  // SQLite, writing the copy of the database.
+  if (code === "SQLITE_FULL") return explain("ENOSPC", root, said, error);
+  if (code.startsWith("SQLITE_CANTOPEN") || code.startsWith("SQLITE_READONLY"))
+    return explain("EACCES", root, said, error);
+  if (code.startsWith("SQLITE_IOERR")) return explain("EIO", root, said, error);
+  return explain(code, root, said, error);
+}
+
+function explain(code: string, root: string, said: string, error: Error): unknown {
+  switch (code) {
+    case "ENOSPC":
+    case "EDQUOT":
+    case "EFBIG":
+      return new StartupError(`There is no room left in ${root} (${said}). Make room. ${AGAIN}`, error);
+    case "EROFS":
+      return new StartupError(`${root} is mounted read-only. Mount it for writing. ${AGAIN}`, error);
+    case "ENOENT":
+    case "ENOTDIR":
+    case "ENODEV":
+    case "ENXIO":
+    case "ESTALE":
+    case "EIO":
+      return new StartupError(
+        `${root} fails or was taken away (${said}). Check its disk and its mount. ${AGAIN}`,
+        error,
+      );
+    case "EACCES":
+    case "EPERM":
+      return new StartupError(`${root} can't be written (${said}). Check who owns it. ${AGAIN}`, error);
+    default:
+      return error;
+  }
+}

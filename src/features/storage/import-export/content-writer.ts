@@ -1,0 +1,179 @@
+/**
+ * Writes contents of the store as plain files. Each is checked against its digest while it is written, appears under its
+ * name only when it is whole, and is never the store's own file: whoever changes an exported file changes nothing else.
+ */
+import * as fs from "node:fs";
+import { dirname } from "node:path";
+import { errorCode } from "../../../blobs/disk.ts";
+import type { WriteJob, WriteResult } from "./types.ts";
+
+/** What a {@link ContentWriter} works with. */
+export interface ContentWriterOptions {
+  /** Unique among all that write at the same time: part of the names of unfinished files. */
+  readonly label: string;
+  /** Whether each file must be synced by itself, because the file system can't be synced as a whole. */
+  readonly isSyncingEach: boolean;
+}
+
+/** Names of unfinished files. */
+export const UNFINISHED = /^\.larder-\d+-\d+-\d+\.part$/;
+
+const PIECE_BYTES = 1024 * 1024;
+/** Smaller ones are not worth the trouble of sharing blocks. */
+const CLONE_BYTES_MIN = 512 * 1024;
+const CANNOT_CLONE: ReadonlySet<string> = new Set([
+  "ENOTSUP",
+  "EOPNOTSUPP",
+  "EXDEV",
+  "EINVAL",
+  "ENOSYS",
+  "ENOTTY",
+  "ENOENT",
+]);
+/** What a target says that takes no more files at all. */
+const FATAL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EIO", "ENODEV", "ENXIO"]);
+const FILE_MODE = 0o666;
+
+/** The content, not the target, is to blame. */
+class ContentError extends Error {}
+
+/** See the head of this file. Synchronous: for a thread of its own. */
+export class ContentWriter {
+  readonly #options: ContentWriterOptions;
+  readonly #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  #canClone = true;
+  #staged = 0;
+
+  constructor(options: ContentWriterOptions) {
+    this.#options = options;
+  }
+
+  /** @throws what the target's disk says where it takes nothing more; all else is a result */
+  write(job: WriteJob): WriteResult {
+    try {
+      return this.#isThere(job) ? { written: "unchanged" } : { written: this.#replace(job) };
+    } catch (error) {
+      if (error instanceof ContentError) return { reason: "content_damaged", message: error.message };
+      const code = errorCode(error);
+      if (code === undefined || FATAL.has(code)) throw error;
+      return { reason: "unwritable", message: describeTargetError(code) };
+    }
+  }
+
+  #isThere(job: WriteJob): boolean {
+    const stats = fs.lstatSync(job.target, { throwIfNoEntry: false });
+    if (stats === undefined || !stats.isFile() || stats.size !== job.sizeBytes) return false;
+    if (Math.floor(stats.mtimeMs) !== job.modifiedAtMs) return false;
+    if (!job.isRereading) return true;
+    const fd = fs.openSync(job.target, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+    try {
+      return this.#hash(fd) === job.digest;
+    } finally {
+      fs.closeSync(fd);
+    }
+  }
+
+  #replace(job: WriteJob): "copied" | "cloned" {
+    const staged = `${dirname(job.target)}/.larder-${this.#options.label}-${++this.#staged}.part`;
+    const source = openContent(job);
+    try {
+      const how = job.sizeBytes >= CLONE_BYTES_MIN && this.#clone(source, staged) ? "cloned" : "copied";
+      const flags =
+        fs.constants.O_RDWR |
+        fs.constants.O_NOFOLLOW |
+        (how === "copied" ? fs.constants.O_CREAT | fs.constants.O_EXCL : 0);
+      const target = fs.openSync(staged, flags, FILE_MODE);
+      try {
+        const digest = how === "cloned" ? this.#hash(target) : this.#hash(source, (piece) => writeAll(target, piece));
+        if (digest !== job.digest)
+          throw new ContentError("Its content in the store is not what it was. See: larder verify");
+        setTime(target, job.modifiedAtMs);
+        if (this.#options.isSyncingEach) fs.fsyncSync(target);
+      } finally {
+        fs.closeSync(target);
+      }
+      fs.renameSync(staged, job.target);
+      return how;
+    } catch (error) {
+      fs.rmSync(staged, { force: true });
+      throw error;
+    } finally {
+      fs.closeSync(source);
+    }
+  }
+
+  /** Shares the blocks of a content. @returns false where that can't be */
+  #clone(source: number, staged: string): boolean {
+    if (!this.#canClone) return false;
+    const { COPYFILE_FICLONE_FORCE, COPYFILE_EXCL } = fs.constants;
+    try {
+      fs.copyFileSync(`/proc/self/fd/${source}`, staged, COPYFILE_FICLONE_FORCE | COPYFILE_EXCL);
+      fs.chmodSync(staged, FILE_MODE & ~process.umask());
+      return true;
+    } catch (error) {
+      fs.rmSync(staged, { force: true });
+      if (!CANNOT_CLONE.has(errorCode(error) ?? "")) throw error;
+      this.#canClone = false;
+      return false;
+    }
+  }
+
+  #hash(fd: number, onPiece: (piece: Uint8Array) => void = () => {}): string {
+    const hasher = new Bun.CryptoHasher("sha256");
+    for (let at = 0; ; ) {
+      const got = readContent(fd, this.#piece, at);
+      if (got === 0) return hasher.digest("hex");
+      const piece = this.#piece.subarray(0, got);
+      hasher.update(piece);
+      onPiece(piece);
+      at += got;
+    }
+  }
+}
+
+function openContent({ source, sizeBytes }: WriteJob): number {
+  let fd: number;
+  try {
+    fd = fs.openSync(source, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
+  } catch (error) {
+    throw new ContentError(`Its content in the store can't be opened (${errorCode(error)}). See: larder verify`);
+  }
+  if (fs.fstatSync(fd).size === sizeBytes) return fd;
+  fs.closeSync(fd);
+  throw new ContentError("Its content in the store is not what it was. See: larder verify");
+}
+
+function readContent(fd: number, into: Buffer, at: number): number {
+  try {
+    return fs.readSync(fd, into, 0, into.length, at);
+  } catch (error) {
+    throw new ContentError(`Its content could not be read (${errorCode(error)}). Check the disk.`);
+  }
+}
+
+function setTime(fd: number, ms: number): void {
+  const time = new Date(ms);
+  fs.futimesSync(fd, time, time);
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let written = 0; written < bytes.length; ) written += fs.writeSync(fd, bytes, written);
+}
+
+/** What the system says of a file or folder that could not be written. */
+export function describeTargetError(code: string | undefined): string {
+  switch (code) {
+    case "EISDIR":
+    case "ENOTEMPTY":
+    case "EEXIST":
+    case "ENOTDIR":
+      return "Something else of this name is there already. Move it away, and export again.";
+    case "ENAMETOOLONG":
+      return "Its name or path is too long for the target. Export a folder further down, or to another file system.";
+    case "EACCES":
+    case "EPERM":
+      return "The target may not be written. Change its rights.";
+    default:
+      return `The target did not take it (${code ?? "unknown error"}).`;
+  }
+}

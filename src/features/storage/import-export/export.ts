@@ -1,0 +1,376 @@
+/**
+ * Writes an account's files as plain files: what it holds now, read in one moment, or as it was at another. It can be
+ * repeated: what is there already, by size and time, is left, and whatever else lies in the folder stays.
+ */
+import * as fs from "node:fs";
+import { join } from "node:path";
+import type { BlobStore } from "../../../blobs/blob-store.ts";
+import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
+import { errorCode } from "../../../blobs/disk.ts";
+import { AppError, notFound } from "../../../errors.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
+import type { HistoryService } from "../../library/history/service.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode, TreeNode } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { describeTargetError, UNFINISHED } from "./content-writer.ts";
+import { MANIFEST_NAME, type ManifestEntry, ManifestWriter, VERSIONS_NAME } from "./manifest.ts";
+import { probeTarget, type TargetLimits, TargetNames } from "./target-names.ts";
+import { TransferPool } from "./transfer-pool.ts";
+import type { ExportReport, ExportRequest, TransferProblem, TransferReason, WriteJob, WriteResult } from "./types.ts";
+
+/** What {@link Exporter} works with. */
+export interface ExporterOptions {
+  readonly tree: TreeReader;
+  readonly blobs: Pick<BlobStore, "pathOf" | "fetchLocal">;
+  readonly history: Pick<HistoryService, "list">;
+  /** The data directory. */
+  readonly dataDir: string;
+}
+
+const BATCH_FILES = 64;
+const BATCH_BYTES = 8 * 1024 * 1024;
+const PAGE = 1_000;
+const PROBLEMS_TOLD_MAX = 10_000;
+const POLL_MS = 2;
+/** Bytes of the path of a folder on disk: systems take 4,096, and names of files come on top. */
+const DISK_PATH_MAX = 3_700;
+/** Where folders are written that lie deeper. */
+const DEEP_NAME = "…";
+
+/** A folder that is to be written. */
+interface PlannedFolder {
+  /** Number of the folder that holds it; -1 for the top. */
+  readonly parent: number;
+  readonly id: number;
+  readonly name: string;
+  /** Name on disk. */
+  readonly target: string;
+}
+
+/** A file that is to be written. */
+interface PlannedFile extends PlannedFolder {
+  readonly sizeBytes: number;
+  readonly modifiedAtMs: number;
+  readonly digest: Digest;
+}
+
+/** See the head of this file. Reads the account and the store, and changes neither. */
+export class Exporter {
+  readonly #options: ExporterOptions;
+
+  constructor(options: ExporterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Writes a folder out; durable on return. What it wrote before an error stays.
+   * @throws AppError not_found; invalid_field where `atMs` is out of reach; disk_full | storage_error of the target
+   */
+  async run(user: User, request: ExportRequest): Promise<ExportReport> {
+    fs.mkdirSync(request.target, { recursive: true });
+    dropUnfinished(request.target);
+    const pool = new TransferPool(this.#options.dataDir, request.target);
+    try {
+      return await new Run(this.#options, user, request, pool).all();
+    } finally {
+      pool.close();
+    }
+  }
+}
+
+class Run {
+  readonly #options: ExporterOptions;
+  readonly #user: User;
+  readonly #request: ExportRequest;
+  readonly #pool: TransferPool;
+  readonly #limits: TargetLimits;
+  readonly #manifest: ManifestWriter | undefined;
+  readonly #startedMs = performance.now();
+  readonly #counts = { files: 0, written: 0, writtenBytes: 0, unchanged: 0, folders: 0, versions: 0, problems: 0 };
+  readonly #problems: TransferProblem[] = [];
+  readonly #renamings: { path: string; writtenAs: string }[] = [];
+  readonly #folders: PlannedFolder[] = [];
+  readonly #files: PlannedFile[] = [];
+  /** The names of the folder that is being read. */
+  #names: { readonly parent: number; readonly names: TargetNames } | undefined;
+  #batch: { job: WriteJob; path: string; isVersion: boolean }[] = [];
+  #batchBytes = 0;
+  #writing = 0;
+  #failure: unknown;
+  #stopped: ExportReport["stopped"];
+
+  constructor(options: ExporterOptions, user: User, request: ExportRequest, pool: TransferPool) {
+    this.#options = options;
+    this.#user = user;
+    this.#request = request;
+    this.#pool = pool;
+    this.#limits = probeTarget(request.target);
+    const now = toTimestamp(Date.now());
+    if (request.hasManifest) this.#manifest = new ManifestWriter(request.target, request.folder, now);
+  }
+
+  async all(): Promise<ExportReport> {
+    try {
+      if (this.#request.atMs === undefined) await this.#planPresent();
+      else await this.#planPast(this.#request.atMs);
+      await this.#writeAll();
+      await this.#pool.sync();
+    } catch (error) {
+      this.#manifest?.discard();
+      throw error;
+    }
+    if (this.#stopped === undefined) this.#manifest?.finish();
+    else this.#manifest?.discard();
+    return {
+      ...this.#counts,
+      problemList: this.#problems,
+      renamings: this.#renamings,
+      stopped: this.#stopped,
+      durationMs: Math.round(performance.now() - this.#startedMs),
+    };
+  }
+
+  /** Reads what is there now, in one snapshot. */
+  async #planPresent(): Promise<void> {
+    const { tree } = this.#options;
+    const folder = tree.findFolderByPath(this.#user.id, this.#request.folder);
+    if (folder === undefined) throw notFound(`The folder "${this.#request.folder}"`);
+    await tree.walk([folder.id], (node, { parent }) => {
+      const { id, name, sizeBytes, digest } = node;
+      if (digest === null) return this.#addFolder(id, name, parent);
+      this.#addFile(id, name, parent, { sizeBytes, digest: digestFromBytes(digest), modifiedAtMs: timeOf(node) });
+      return -1;
+    });
+  }
+
+  /** Reads what was there at a moment, folder by folder: the past does not change. */
+  async #planPast(atMs: number): Promise<void> {
+    const waiting = [{ path: this.#request.folder, number: this.#addFolder(0, ROOT_PATH, -1) }];
+    for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+      for (let offset = 0; ; offset += PAGE) {
+        const page = { sort: "name", order: "asc", offset, limit: PAGE } as const;
+        const { nodes } = await this.#options.history.list(this.#user, folder.path, atMs, page);
+        for (const { node, isContentKept } of nodes) {
+          const path = joinPath(folder.path, node.name);
+          if (node.kind === "folder")
+            waiting.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
+          else if (isContentKept)
+            this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: timeOf(node) });
+          else this.#tell(path, "content_gone", "Its content of that time is not kept any more.");
+        }
+        if (nodes.length < PAGE) break;
+      }
+    }
+  }
+
+  #addFolder(id: number, name: string, parent: number): number {
+    const target = parent < 0 ? "" : this.#nameFor(name, parent);
+    return this.#folders.push({ id, name, parent, target }) - 1;
+  }
+
+  #addFile(
+    id: number,
+    name: string,
+    parent: number,
+    { sizeBytes, digest, modifiedAtMs }: Pick<PlannedFile, "sizeBytes" | "digest" | "modifiedAtMs">,
+  ): void {
+    this.#files.push({ id, name, parent, target: this.#nameFor(name, parent), sizeBytes, digest, modifiedAtMs });
+  }
+
+  #nameFor(name: string, parent: number): string {
+    if (this.#names?.parent !== parent) {
+      const { hasManifest, hasVersions } = this.#request;
+      const reserved = [DEEP_NAME, ...(hasManifest ? [MANIFEST_NAME] : []), ...(hasVersions ? [VERSIONS_NAME] : [])];
+      this.#names = { parent, names: new TargetNames(this.#limits, parent === 0 ? reserved : []) };
+    }
+    return this.#names.names.nameFor(name);
+  }
+
+  async #writeAll(): Promise<void> {
+    const { target, folder, signal } = this.#request;
+    /** Of each folder: its path on disk, and in the account; undefined where it could not be made. */
+    const places: ({ readonly disk: string; readonly path: string } | undefined)[] = [];
+    for (const [number, planned] of this.#folders.entries()) {
+      const parent = places[planned.parent];
+      if (number === 0) places.push({ disk: target, path: folder });
+      else if (parent === undefined) places.push(undefined);
+      else places.push(this.#makeFolder(planned, parent));
+    }
+    for (const file of this.#files) {
+      if (signal.aborted) this.#stopped ??= "interrupted";
+      if (this.#stopped !== undefined || this.#failure !== undefined) break;
+      this.#counts.files++;
+      const place = places[file.parent];
+      if (place !== undefined) await this.#writeFile(file, place);
+      this.#request.onProgress(this.#counts);
+    }
+    await this.#send();
+    while (this.#writing > 0) await Bun.sleep(POLL_MS);
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#request.onProgress(this.#counts);
+  }
+
+  #makeFolder(
+    planned: PlannedFolder,
+    parent: { disk: string; path: string },
+  ): { disk: string; path: string } | undefined {
+    let disk = join(parent.disk, planned.target);
+    const path = joinPath(parent.path.length > DISK_PATH_MAX ? ROOT_PATH : parent.path, planned.name);
+    try {
+      if (Buffer.byteLength(disk) > DISK_PATH_MAX) {
+        // Deeper than the system reaches: from here on below a folder of its own, the same at every export.
+        disk = join(this.#request.target, DEEP_NAME, `${planned.id} ${planned.target}`.slice(0, 100));
+        makeFolder(join(this.#request.target, DEEP_NAME));
+        this.#noteRenaming(path, disk);
+      }
+      makeFolder(disk);
+    } catch (error) {
+      this.#tell(path, "unwritable", describeTargetError(errorCode(error)));
+      return undefined;
+    }
+    this.#counts.folders++;
+    this.#describe(planned, path, disk);
+    return { disk, path };
+  }
+
+  async #writeFile(file: PlannedFile, { disk, path: folder }: { disk: string; path: string }): Promise<void> {
+    const path = joinPath(folder, file.name);
+    const target = join(disk, file.target);
+    const node = this.#describe(file, path, target);
+    await this.#enqueue(file, target, path, false);
+    if (this.#request.hasVersions && node?.kind === "file" && node.version > 1) await this.#writeVersions(node, target);
+  }
+
+  /** Earlier contents of a file, below a folder of their own that has the same folders. */
+  async #writeVersions(file: FileNode, target: string): Promise<void> {
+    const below = target.slice(this.#request.target.length);
+    const folder = join(this.#request.target, VERSIONS_NAME, below);
+    const path = joinPath(file.folder, file.name);
+    const names = new TargetNames(this.#limits);
+    for (const version of this.#options.tree.listVersions(file)) {
+      if (version.version === file.version) continue;
+      try {
+        fs.mkdirSync(folder, { recursive: true });
+      } catch (error) {
+        this.#tell(path, "unwritable", describeTargetError(errorCode(error)));
+        return;
+      }
+      const name = names.nameFor(`${version.version} ${file.name}`.slice(0, 200));
+      const content = { ...version, modifiedAtMs: version.createdAtMs };
+      await this.#enqueue(content, join(folder, name), path, true);
+    }
+  }
+
+  /** Notes in the manifest what a file or folder has beside its content. @returns it, where that was looked up */
+  #describe(planned: PlannedFolder, path: string, disk: string): TreeNode | undefined {
+    const isRenamed = planned.target !== planned.name;
+    if (isRenamed) this.#noteRenaming(path, disk);
+    if (this.#manifest === undefined && !this.#request.hasVersions) return undefined;
+    const node = this.#options.tree.findByIds([planned.id])[0];
+    const entry = { path: disk.slice(this.#request.target.length + 1), ...(isRenamed && { name: planned.name }) };
+    const told = { ...entry, ...(node === undefined ? {} : labelsOf(node)) };
+    if (Object.keys(told).length > 1) this.#manifest?.add(told);
+    return node;
+  }
+
+  #noteRenaming(path: string, writtenAs: string): void {
+    if (this.#renamings.length < PROBLEMS_TOLD_MAX) this.#renamings.push({ path, writtenAs });
+  }
+
+  async #enqueue(
+    content: Pick<PlannedFile, "digest" | "sizeBytes" | "modifiedAtMs">,
+    target: string,
+    path: string,
+    isVersion: boolean,
+  ): Promise<void> {
+    const { digest, sizeBytes, modifiedAtMs } = content;
+    const { blobs } = this.#options;
+    try {
+      // It may lie elsewhere than on this disk.
+      await blobs.fetchLocal(digest);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#tell(path, "content_damaged", error.message);
+      return;
+    }
+    const { isRereading } = this.#request;
+    const job = { source: blobs.pathOf(digest), digest, sizeBytes, modifiedAtMs, target, isRereading };
+    this.#batch.push({ job, path, isVersion });
+    this.#batchBytes += sizeBytes;
+    if (this.#batch.length >= BATCH_FILES || this.#batchBytes >= BATCH_BYTES) await this.#send();
+  }
+
+  /** Hands the batch to a thread, as soon as one has room. */
+  async #send(): Promise<void> {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#batchBytes = 0;
+    while (!this.#pool.hasRoom && this.#failure === undefined) await Bun.sleep(POLL_MS);
+    if (batch.length === 0 || this.#failure !== undefined) return;
+    this.#writing++;
+    void this.#pool
+      .write(batch.map(({ job }) => job))
+      .then((results) => {
+        for (const [index, result] of results.entries()) this.#wrote(batch[index], result);
+      })
+      .catch((error: unknown) => {
+        this.#failure ??= error;
+      })
+      .finally(() => {
+        this.#writing--;
+      });
+  }
+
+  #wrote(item: { job: WriteJob; path: string; isVersion: boolean } | undefined, result: WriteResult): void {
+    if (item === undefined) return;
+    if ("reason" in result) this.#tell(item.path, result.reason, result.message);
+    else if (item.isVersion) this.#counts.versions++;
+    else if (result.written === "unchanged") this.#counts.unchanged++;
+    else {
+      this.#counts.written++;
+      this.#counts.writtenBytes += item.job.sizeBytes;
+    }
+  }
+
+  #tell(path: string, reason: TransferReason, message: string): void {
+    this.#counts.problems++;
+    if (this.#problems.length < PROBLEMS_TOLD_MAX) this.#problems.push({ path, reason, message });
+  }
+}
+
+/** Makes a folder, or takes one that is there; never one behind a link. What an interrupted run left in it goes. */
+function makeFolder(path: string): void {
+  try {
+    fs.mkdirSync(path);
+  } catch (error) {
+    if (errorCode(error) !== "EEXIST") throw error;
+    if (!fs.lstatSync(path).isDirectory()) throw Object.assign(new Error("in the way"), { code: "ENOTDIR" });
+    dropUnfinished(path);
+  }
+}
+
+function dropUnfinished(folder: string): void {
+  for (const name of fs.readdirSync(folder)) if (UNFINISHED.test(name)) fs.rmSync(join(folder, name), { force: true });
+}
+
+/** A file's own time where its device told it, else that of its content. */
+function timeOf(node: {
+  readonly fileModifiedAt: string | null;
+  readonly contentAtMs: number | null;
+  readonly modifiedAtMs: number;
+}): number {
+  const own = node.fileModifiedAt === null ? Number.NaN : Date.parse(node.fileModifiedAt);
+  return Number.isNaN(own) ? (node.contentAtMs ?? node.modifiedAtMs) : own;
+}
+
+function labelsOf(node: TreeNode): Partial<ManifestEntry> {
+  const metadata = Object.keys(node.metadata).length > 0 ? { metadata: node.metadata } : {};
+  if (node.kind === "folder") return { ...metadata };
+  return {
+    ...metadata,
+    ...(node.tags.length > 0 && { tags: node.tags }),
+    ...(node.capturedAt !== null && { capturedAt: node.capturedAt }),
+  };
+}

@@ -1,0 +1,159 @@
+/**
+ * Whether the rows of a database are what they should be: its structure, what refers to what, and the rules that no
+ * constraint keeps. Reads for long: for threads and commands. Counters are counted again by the tree itself.
+ */
+import type { Database } from "bun:sqlite";
+import { isDamage } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import { normalizeName } from "../../../lib/path.ts";
+
+/** Problems told of one kind; the rest would be the same story. */
+const PROBLEMS_MAX = 20;
+
+/**
+ * Looks through the whole structure of a database, the index for searching included, and at every reference between rows.
+ * @returns what is wrong, in words
+ */
+export function findStructuralProblems(sqlite: Database): string[] {
+  const structure = checkIntegrity(sqlite);
+  // What can't be read whole can't be compared either.
+  if (structure.length > 0) return structure;
+  return sqlite
+    .query<{ problem: string }, []>(
+      `SELECT DISTINCT 'a row of ' || "table" || ' refers to a row of ' || parent || ' that is not there' AS problem
+       FROM pragma_foreign_key_check LIMIT ${PROBLEMS_MAX}`,
+    )
+    .all()
+    .map(({ problem }) => problem);
+}
+
+/** What SQLite says of itself; of a file that is damaged badly, what it could say. */
+function checkIntegrity(sqlite: Database): string[] {
+  const problems: string[] = [];
+  const check = sqlite.query<{ integrity_check: string }, []>(`PRAGMA integrity_check(${PROBLEMS_MAX})`);
+  try {
+    for (const { integrity_check: problem } of check.iterate()) if (problem !== "ok") problems.push(problem);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    problems.push(String(error));
+  }
+  return problems;
+}
+
+/** A rule: a statement that gives the ids of rows that break it, and what to say of them. */
+interface Rule {
+  readonly says: string;
+  readonly sql: string;
+}
+
+const RULES: readonly Rule[] = [
+  {
+    says: "files without a content, or folders with one",
+    sql: `SELECT public_id AS id FROM nodes WHERE (kind = 1) <> (blob_id IS NOT NULL) OR (kind = 1) <> (version IS NOT NULL)`,
+  },
+  {
+    says: "files whose size is not that of their content",
+    sql: `SELECT n.public_id AS id FROM nodes n JOIN blobs b ON b.id = n.blob_id WHERE n.size_bytes <> b.size_bytes`,
+  },
+  {
+    says: "earlier contents whose size is not that of their content",
+    sql: `SELECT 'number ' || v.version || ' of node ' || v.node_id AS id FROM versions v JOIN blobs b ON b.id = v.blob_id
+          WHERE v.size_bytes <> b.size_bytes`,
+  },
+  {
+    says: "earlier contents of no file",
+    sql: `SELECT 'number ' || version || ' of node ' || node_id AS id FROM versions
+          WHERE node_id NOT IN (SELECT id FROM nodes WHERE kind = 1)`,
+  },
+  {
+    says: "earlier contents that are newer than the present one",
+    sql: `SELECT n.public_id AS id FROM versions v JOIN nodes n ON n.id = v.node_id WHERE v.version >= n.version`,
+  },
+  {
+    says: "files and folders in something that is no folder",
+    sql: `SELECT c.public_id AS id FROM nodes c JOIN nodes p ON p.id = c.parent_id WHERE p.kind <> 0`,
+  },
+  {
+    says: "files and folders of one account in a folder of another",
+    sql: `SELECT c.public_id AS id FROM nodes c JOIN nodes p ON p.id = c.parent_id WHERE p.account_id <> c.account_id`,
+  },
+  {
+    says: "files and folders whose folder is not there",
+    sql: `SELECT c.public_id AS id FROM nodes c LEFT JOIN nodes p ON p.id = c.parent_id
+          WHERE c.parent_id IS NOT NULL AND p.id IS NULL AND c.parent_id > 0`,
+  },
+  {
+    says: "folders without their counts",
+    sql: `SELECT public_id AS id FROM nodes WHERE kind = 0 AND id NOT IN (SELECT node_id FROM folders)`,
+  },
+  {
+    says: "accounts without their top folder",
+    sql: `SELECT a.id FROM accounts a LEFT JOIN nodes n ON n.id = a.root_id
+          WHERE a.root_id > 0 AND (n.id IS NULL OR n.kind <> 0 OR n.account_id <> a.id)`,
+  },
+  {
+    says: "accounts whose journal has numbers that were never given",
+    sql: `SELECT a.id FROM accounts a WHERE (SELECT max(seq) FROM journal WHERE account_id = a.id) > a.seq
+          OR (SELECT max(seq) FROM tombstones WHERE account_id = a.id) > a.seq`,
+  },
+  {
+    says: "changes with a number that their account has not given",
+    sql: `SELECT n.public_id AS id FROM nodes n JOIN accounts a ON a.id = n.account_id WHERE n.seq > a.seq`,
+  },
+  {
+    says: "accounts whose journal goes back in time",
+    sql: `SELECT DISTINCT account_id AS id FROM (SELECT account_id, at,
+            lag(at) OVER (PARTITION BY account_id ORDER BY seq) AS before FROM journal WHERE at > 0) WHERE at < before`,
+  },
+  {
+    says: "labels on files that are not there",
+    sql: `SELECT DISTINCT tag_id AS id FROM node_tags WHERE node_id NOT IN (SELECT id FROM nodes)
+          OR tag_id NOT IN (SELECT id FROM tags)`,
+  },
+  { says: "contents with a digest that is none", sql: "SELECT id FROM blobs WHERE length(digest) <> 32" },
+  {
+    says: "files and folders that are in no tree, by going round in a circle",
+    sql: `WITH RECURSIVE reached(id) AS (SELECT id FROM nodes WHERE parent_id IS NULL OR parent_id <= 0
+            OR parent_id NOT IN (SELECT id FROM nodes)
+            UNION ALL SELECT n.id FROM reached r JOIN nodes n ON n.parent_id = r.id)
+          SELECT public_id AS id FROM nodes WHERE id NOT IN (SELECT id FROM reached)`,
+  },
+];
+
+/** Checks the rules that no constraint keeps. @returns what is wrong, in words, by ids and never by names */
+export function findBrokenRules(sqlite: Database): string[] {
+  const broken = RULES.flatMap(({ says, sql }) => {
+    const found = sqlite.query<{ id: string | number }, []>(`${sql} LIMIT ${PROBLEMS_MAX + 1}`).all();
+    return found.length === 0 ? [] : [`${says}: ${listIds(found.map(({ id }) => String(id)))}`];
+  });
+  const names = findBadNames(sqlite);
+  return names.length === 0 ? broken : [...broken, `names that no file may have: ${listIds(names)}`];
+}
+
+/** Files and folders with a name that could not be given. The top folders have none. */
+function findBadNames(sqlite: Database): string[] {
+  const bad: string[] = [];
+  const rows = sqlite.query<{ id: string; name: string }, []>(
+    `SELECT public_id AS id, name FROM nodes
+     WHERE id NOT IN (SELECT root_id FROM accounts) AND parent_id IS NOT NULL`,
+  );
+  for (const { id, name } of rows.iterate()) {
+    if (!isValid(name)) bad.push(id);
+    if (bad.length > PROBLEMS_MAX) break;
+  }
+  return bad;
+}
+
+function isValid(name: string): boolean {
+  try {
+    return normalizeName(name) === name;
+  } catch (error) {
+    if (error instanceof AppError) return false;
+    throw error;
+  }
+}
+
+function listIds(ids: readonly string[]): string {
+  const told = ids.slice(0, PROBLEMS_MAX).join(", ");
+  return ids.length > PROBLEMS_MAX ? `${told} and more` : told;
+}

@@ -1,0 +1,68 @@
+/**
+ * A restored database on a disk without contents: what it knows of its bucket is compared with what lies there. The copy of
+ * the database may be some seconds older than the bucket, and the bucket may have lost objects.
+ */
+import type { Database } from "bun:sqlite";
+import { type Digest, digestToBytes, isDigest } from "../../../blobs/digest.ts";
+import type { S3Client, S3Object } from "../../../blobs/s3/client.ts";
+
+/** What {@link adoptBucket} works with. */
+export interface AdoptOptions {
+  readonly sqlite: Database;
+  readonly client: Pick<S3Client, "list">;
+  /** The keys of contents begin with this. */
+  readonly folder: string;
+  readonly nowMs: number;
+  /** Called after each page with the number of objects listed so far. */
+  readonly onProgress: (objects: number) => void;
+}
+
+/**
+ * Lists the bucket and makes the database's rows of it true: contents that are there are known to be there, in the bucket
+ * alone, and those that are not, or with another length, count as missing. To be called before a server uses the database.
+ * @throws S3Error
+ */
+export async function adoptBucket({ sqlite, client, folder, nowMs, onProgress }: AdoptOptions): Promise<void> {
+  sqlite.run("CREATE TEMP TABLE listed (digest BLOB PRIMARY KEY) WITHOUT ROWID");
+  const isNamed = sqlite.query<{ one: 1 }, [Uint8Array, number]>(
+    "SELECT 1 AS one FROM blobs WHERE digest = ?1 AND size_bytes = ?2",
+  );
+  const list = sqlite.query<void, [Uint8Array]>("INSERT OR IGNORE INTO listed (digest) VALUES (?1)");
+  const add = sqlite.query<void, [Uint8Array, number, number]>(
+    `INSERT INTO remote_blobs (digest, size_bytes, stored_at) VALUES (?1, ?2, ?3)
+     ON CONFLICT DO UPDATE SET leaving_at = NULL`,
+  );
+  const take = sqlite.transaction((objects: readonly S3Object[]) => {
+    for (const { key, sizeBytes } of objects) {
+      const digest = digestOfKey(key);
+      if (digest === undefined || isNamed.get(digestToBytes(digest), sizeBytes) === null) continue;
+      list.run(digestToBytes(digest));
+      add.run(digestToBytes(digest), sizeBytes, nowMs);
+    }
+  });
+  let count = 0;
+  for (let after = ""; ; ) {
+    const objects = await client.list(folder, after);
+    after = objects.at(-1)?.key ?? "";
+    if (after === "") break;
+    take.immediate(objects);
+    count += objects.length;
+    onProgress(count);
+  }
+  sqlite
+    .transaction(() => {
+      sqlite.run("UPDATE remote_blobs SET used_at = NULL WHERE used_at IS NOT NULL");
+      // Objects of contents that are no longer named stay to be removed.
+      sqlite.run(
+        `DELETE FROM remote_blobs WHERE digest NOT IN (SELECT digest FROM listed)
+           AND EXISTS (SELECT 1 FROM blobs b WHERE b.digest = remote_blobs.digest)`,
+      );
+    })
+    .immediate();
+  sqlite.run("DROP TABLE listed");
+}
+
+function digestOfKey(key: string): Digest | undefined {
+  const name = key.slice(key.lastIndexOf("/") + 1);
+  return isDigest(name) ? name : undefined;
+}

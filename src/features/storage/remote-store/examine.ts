@@ -1,0 +1,37 @@
+/** What `larder doctor` says of the bucket. */
+import type { Database } from "bun:sqlite";
+import { S3Error } from "../../../blobs/s3/client.ts";
+import type { Config } from "../../../config/settings.ts";
+import { openClient } from "./open.ts";
+import { MARKER } from "./owner.ts";
+import { countOnlyHere } from "./queries.ts";
+
+/** A sentence, and how it stands. */
+export interface BucketFinding {
+  readonly state: "ok" | "wrong";
+  readonly text: string;
+}
+
+/**
+ * Asks the bucket of the settings for one object; undefined where none is set. Changes nothing.
+ * @param sqlite the database, where there is one
+ * @throws StartupError where settings contradict each other
+ */
+export async function examineBucket(
+  { s3, blobs }: Pick<Config, "s3" | "blobs">,
+  sqlite: Database | undefined,
+): Promise<BucketFinding | undefined> {
+  const bucket = openClient(s3);
+  if (bucket === undefined) return undefined;
+  const onlyHere = sqlite === undefined || blobs.store !== "s3" ? undefined : countOnlyHere(sqlite);
+  const waiting = onlyHere === undefined ? "" : `; ${onlyHere} contents lie on this disk alone`;
+  try {
+    const marker = await bucket.client.getSmall(bucket.prefix + MARKER);
+    const whose = marker === undefined ? "nobody's yet" : "in use";
+    return { state: "ok", text: `${bucket.name} at ${String(s3.endpoint)}, ${whose}${waiting}` };
+  } catch (error) {
+    if (!(error instanceof S3Error)) throw error;
+    const text = `${error.message} Uploads stay on this disk; files that lie in the bucket alone can't be read${waiting}.`;
+    return { state: "wrong", text };
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Reads objects of the bucket, and records what is wrong with them. What was found wrong once is read a second time before
+ * it counts: the fault may have been one of the line. An object that is damaged or lost is sent again where this disk has
+ * its content, now or by a later upload; nothing is ever removed from the bucket for it.
+ */
+import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
+import { type Digest, toDigest } from "../../../blobs/digest.ts";
+import { type S3Client, S3Error } from "../../../blobs/s3/client.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { BlobRows } from "../integrity/blob-rows.ts";
+import type { Integrity } from "../integrity/service.ts";
+import type { Reading } from "../integrity/types.ts";
+import { MARKER } from "./owner.ts";
+import type { RemoteRows } from "./queries.ts";
+import type { RemoteContents } from "./remote-contents.ts";
+import type { PlacedContent } from "./types.ts";
+
+/** What {@link ObjectChecker} works with. */
+export interface ObjectCheckerOptions {
+  readonly client: S3Client;
+  readonly prefix: string;
+  readonly remote: RemoteContents;
+  readonly rows: RemoteRows;
+  readonly blobRows: Pick<BlobRows, "find" | "markDamaged">;
+  readonly blobs: Pick<DiskBlobStore, "statHere">;
+  readonly integrity: Pick<Integrity, "note" | "noteSpare">;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** How long a doubtful object rests before it is read again; default 2 s. */
+  readonly restMs?: number;
+}
+
+/** Why an object is not what it should be; null where it is. */
+export type ObjectFault = Reading["fault"];
+
+const REST_MS = 2_000;
+const SUSPECTS_MAX = 1_000;
+const RANGE_BYTES = 8 * 1024 * 1024;
+/** Rows of one transaction. */
+const AT_ONCE = 500;
+/** An object is read again for a doubt once in so long. */
+const AGAIN_MS = 10 * 60 * 1000;
+
+/** Reads objects, and records damaged and missing ones. */
+export class ObjectChecker {
+  readonly #options: ObjectCheckerOptions;
+  readonly #stop = new AbortController();
+  /** When each was last taken up, by the monotonic clock. */
+  readonly #suspects = new Map<Digest, number>();
+  #working: Promise<void> = Promise.resolve();
+
+  constructor(options: ObjectCheckerOptions) {
+    this.#options = options;
+  }
+
+  /** Has an object read again in some seconds: it was found damaged or missing, or is known to be. Never throws. */
+  suspect(digest: Digest): void {
+    const nowMs = performance.now();
+    const lastMs = this.#suspects.get(digest);
+    if (this.#stop.signal.aborted || this.#options.rows.find(digest) === undefined) return;
+    if (lastMs !== undefined && nowMs - lastMs < AGAIN_MS) return;
+    if (this.#suspects.size >= SUSPECTS_MAX) this.#forgetSome(nowMs);
+    if (this.#suspects.size >= SUSPECTS_MAX) return;
+    this.#suspects.set(digest, nowMs);
+    const timer = setTimeout(() => {
+      this.#working = this.#working.then(() => this.#readSuspect(digest));
+    }, this.#options.restMs ?? REST_MS);
+    timer.unref();
+  }
+
+  /**
+   * Reads an object whole; one that looks wrong twice.
+   * @param pace called with the bytes of each range; slows the reading down, or ends it by an error
+   * @throws S3Error where the service is away or refuses
+   */
+  async check(content: PlacedContent, pace: (bytes: number) => Promise<void> | void): Promise<ObjectFault> {
+    return (await this.#read(content, pace)) === null ? null : this.#read(content, pace);
+  }
+
+  /** Records what objects were found to be. Durable on return. @returns how many faults were not known before */
+  async note(readings: readonly Reading[]): Promise<number> {
+    const { blobRows, blobs, integrity } = this.#options;
+    for (let at = 0; at < readings.length; at += AT_ONCE) await this.#noteRows(readings.slice(at, at + AT_ONCE));
+    const isHere = ({ digest }: Reading) => blobs.statHere(digest)?.sizeBytes === blobRows.find(digest)?.sizeBytes;
+    const spare = readings.filter((reading) => reading.fault !== null && isHere(reading));
+    const only = readings.filter((reading) => !isHere(reading));
+    return (await integrity.noteSpare(spare)) + (await integrity.note(only));
+  }
+
+  /** Contents that counted as missing lie in the bucket again. Each is read when it is asked for, as all are. */
+  async noteFound(digests: readonly Digest[]): Promise<void> {
+    const { blobRows, writer } = this.#options;
+    const healed = digests.filter((digest) => blobRows.find(digest)?.isDamaged === true);
+    if (healed.length === 0) return;
+    await writer.run(() => {
+      for (const digest of healed) blobRows.markDamaged(digest, null);
+    });
+  }
+
+  /** Ends what is being read. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#working;
+  }
+
+  async #noteRows(readings: readonly Reading[]): Promise<void> {
+    const { rows, writer, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    await writer.run(
+      () => {
+        for (const { digest, fault } of readings) {
+          const sizeBytes = rows.find(digest)?.sizeBytes;
+          if (fault === null && sizeBytes !== undefined) rows.noteWhole(digest, sizeBytes, nowMs);
+          else if (fault?.kind === "missing") rows.lose(digest);
+          else if (fault !== null) rows.markDamaged(digest, nowMs);
+        }
+      },
+      { isQuiet: readings.every(({ fault }) => fault === null) },
+    );
+  }
+
+  async #readSuspect(digest: Digest): Promise<void> {
+    const { rows, blobRows, remote, log } = this.#options;
+    const { signal } = this.#stop;
+    const row = rows.find(digest);
+    if (signal.aborted || row === undefined || blobRows.find(digest) === undefined) return;
+    try {
+      const content = { digest, sizeBytes: row.sizeBytes };
+      const fault = await this.#read(content, () => signal.throwIfAborted());
+      await this.note([{ digest, fault }]);
+    } catch (error) {
+      if (signal.aborted) return;
+      // The next request for the content starts the check again.
+      this.#suspects.delete(digest);
+      if (error instanceof S3Error) remote.noteHealth(error.message);
+      else log.warn("Could not read an object again that looked damaged.", { error });
+    }
+  }
+
+  async #read(
+    { digest, sizeBytes }: PlacedContent,
+    pace: (bytes: number) => Promise<void> | void,
+  ): Promise<ObjectFault> {
+    const { client, remote } = this.#options;
+    try {
+      // Nothing is transferred of an empty object: that it is there has to be asked.
+      if (sizeBytes === 0 && (await client.head(remote.keyOf(digest))) === undefined) return LOST;
+      const hasher = new Bun.CryptoHasher("sha256");
+      // In ranges: a transfer that is read more slowly than it comes would fill the memory.
+      for (let offset = 0; offset < sizeBytes; offset += RANGE_BYTES) {
+        const lengthBytes = Math.min(RANGE_BYTES, sizeBytes - offset);
+        for await (const piece of await client.get(remote.keyOf(digest), offset, lengthBytes)) hasher.update(piece);
+        await pace(lengthBytes);
+      }
+      return toDigest(hasher.digest("hex")) === digest ? null : OTHER_BYTES;
+    } catch (error) {
+      if (!(error instanceof S3Error)) throw error;
+      if (error.problem === "absent") return LOST;
+      if (error.problem === "damaged") return TOO_SHORT;
+      if (error.problem !== "cut") throw error;
+      await this.#mustDeliver();
+      return TOO_SHORT;
+    }
+  }
+
+  /** Makes sure that the service sends other objects whole: else the line is at fault. @throws S3Error */
+  async #mustDeliver(): Promise<void> {
+    const { client, prefix } = this.#options;
+    await client.getSmall(prefix + MARKER);
+  }
+
+  #forgetSome(nowMs: number): void {
+    for (const [digest, lastMs] of this.#suspects) if (nowMs - lastMs >= AGAIN_MS) this.#suspects.delete(digest);
+  }
+}
+
+/** The bucket has no such object. */
+export const LOST: ObjectFault = { kind: "missing", detail: "the bucket has no object of it" };
+/** The object ends too early. */
+export const TOO_SHORT: ObjectFault = { kind: "damaged", detail: "its object in the bucket is too short" };
+/** The object has the right length, and other bytes. */
+export const OTHER_BYTES: ObjectFault = { kind: "damaged", detail: "its object in the bucket has other bytes" };

@@ -1,0 +1,180 @@
+/** Builds what keeps contents in a bucket, from the settings; nothing where none is set. */
+import type { Database } from "bun:sqlite";
+import type { BlobStore } from "../../../blobs/blob-store.ts";
+import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
+import type { Digest } from "../../../blobs/digest.ts";
+import { S3Client } from "../../../blobs/s3/client.ts";
+import { readPasswordFile } from "../../../config/secrets.ts";
+import { findSessionToken } from "../../../config/session-token.ts";
+import type { Config } from "../../../config/settings.ts";
+import { StartupError } from "../../../config/startup-error.ts";
+import type { Reader } from "../../../db/reader.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { KeptContents } from "../integrity/gc.ts";
+import type { BlobRows } from "../integrity/blob-rows.ts";
+import type { Integrity } from "../integrity/service.ts";
+import type { Reading } from "../integrity/types.ts";
+import { OutageWatch } from "./outage-watch.ts";
+import { BlobMover } from "./mover.ts";
+import { ObjectChecker } from "./object-checker.ts";
+import type { Owner } from "./owner.ts";
+import { RemoteRows } from "./queries.ts";
+import { RemoteContents } from "./remote-contents.ts";
+import { BlobSender } from "./sender.ts";
+import { SendQueue } from "./send-queue.ts";
+import { ObjectReading } from "./read-objects.ts";
+import { BucketStock } from "./stock.ts";
+import { BlobPlaces } from "./service.ts";
+
+/** What the bucket is opened with. */
+export interface BucketOptions {
+  readonly config: Pick<Config, "blobs" | "s3">;
+  readonly sqlite: Database;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A bucket that is set up: what the store needs of it, and what {@link openBlobPlaces} goes on with. */
+export interface Bucket {
+  readonly client: S3Client;
+  readonly name: string;
+  readonly prefix: string;
+  readonly rows: RemoteRows;
+  readonly contents: RemoteContents;
+}
+
+/**
+ * The bucket of the settings; undefined where none is set.
+ * @throws StartupError where settings contradict each other, or contents lie in a bucket that the settings don't name
+ */
+export function openBucket(options: BucketOptions): Bucket | undefined {
+  const { config, sqlite, writer, clock, log } = options;
+  const rows = new RemoteRows(sqlite);
+  const opened = openClient(config.s3);
+  if (opened === undefined) {
+    refuseWithoutBucket(config, rows);
+    return undefined;
+  }
+  const contents = new RemoteContents({ ...opened, rows, writer, clock, log });
+  return { ...opened, rows, contents };
+}
+
+/**
+ * A client for the bucket of the settings; undefined where none is set.
+ * @throws StartupError where settings contradict each other
+ */
+export function openClient(s3: Config["s3"]): Pick<Bucket, "client" | "name" | "prefix"> | undefined {
+  if (s3.endpoint === null && s3.bucket === null) return undefined;
+  if (s3.endpoint === null || s3.bucket === null || s3.accessKeyId === null) {
+    throw new StartupError(
+      "s3.endpoint, s3.bucket and s3.accessKeyId go together, with s3.secretAccessKey or s3.secretAccessKeyFile. Set all, or none.",
+    );
+  }
+  const secretAccessKey =
+    s3.secretAccessKeyFile === null ? s3.secretAccessKey : readPasswordFile(s3.secretAccessKeyFile);
+  if (secretAccessKey === null || secretAccessKey === "") {
+    throw new StartupError("s3.secretAccessKey is not set. Set it, or s3.secretAccessKeyFile, to use the bucket.");
+  }
+  refuseForeignToken();
+  const { endpoint, region, bucket: name, prefix, accessKeyId, pathStyle: isPathStyle } = s3;
+  const client = new S3Client({ endpoint, region, bucket: name, accessKeyId, secretAccessKey, isPathStyle });
+  return { client, name, prefix };
+}
+
+/** What moves contents between this disk and the bucket. */
+export function openBlobPlaces(
+  bucket: Bucket,
+  options: BucketOptions & {
+    readonly blobs: BlobStore & Pick<DiskBlobStore, "statHere" | "dropCopy" | "replaceFromRemote">;
+    readonly reader: Reader;
+    /** Which store, and which database of it. */
+    readonly owner: () => Owner;
+    readonly isBusy: () => boolean;
+    readonly shortageBytes: () => number;
+    readonly snapshotAtMs: () => number;
+    readonly openKept: () => Promise<KeptContents>;
+    readonly events: Events;
+    readonly blobRows: BlobRows;
+    readonly integrity: Pick<Integrity, "note" | "noteSpare">;
+    readonly onWhole: (digest: Digest) => Promise<void>;
+  },
+): BlobPlaces {
+  const { client, name, prefix, rows, contents: remote } = bucket;
+  const { config, reader, log } = options;
+  const noteFaults = (readings: readonly Reading[]) => options.integrity.note(readings);
+  const sender = new BlobSender({ ...options, client, rows, remote, noteFaults });
+  const checker = new ObjectChecker({ ...options, client, prefix, rows, remote });
+  const mover = new BlobMover({
+    ...options,
+    client,
+    sender,
+    checker,
+    noteFaults,
+    bucket: name,
+    prefix,
+    rows,
+    remote,
+    cacheBytes: config.s3.cacheBytes,
+  });
+  const isStore = config.blobs.store === "s3";
+  const queue = new SendQueue({
+    sizeOf: (digest) => rows.blobBytes(digest),
+    async send(digest, isForced, signal) {
+      await mover.mustBeUsable();
+      await sender.sendNew(digest, isForced, signal);
+    },
+    log,
+  });
+  const watch = new OutageWatch({
+    check: () => mover.checkBucket(),
+    outage: () => remote.outage,
+    silentMs: () => remote.silentMs,
+    async notify({ problem }) {
+      const contents = isStore ? await mover.countWaiting() : 0;
+      await options.writer.run((tx) => {
+        for (const accountId of rows.listAdministrators())
+          options.events.emit(tx, "server.bucket_away", { accountId, problem, contents });
+      });
+    },
+    log,
+  });
+  return new BlobPlaces({
+    watch,
+    reading: new ObjectReading({ checker, reader }),
+    mover,
+    stock: new BucketStock({ ...options, client, rows, remote, checker }),
+    checker,
+    queue,
+    remote,
+    reader,
+    rows,
+    log,
+    isStore,
+  });
+}
+
+function refuseForeignToken(): void {
+  const name = findSessionToken();
+  if (name === undefined) return;
+  throw new StartupError(
+    `${name} is set in the environment: it would be sent along with the keys of s3.*, to which it doesn't belong. Start larder without it.`,
+  );
+}
+
+function refuseWithoutBucket({ blobs }: Pick<Config, "blobs">, rows: RemoteRows): void {
+  if (blobs.store === "s3") {
+    throw new StartupError(
+      "blobs.store is s3, but no bucket is set. Set s3.endpoint, s3.bucket and the keys, or blobs.store = disk.",
+    );
+  }
+  const away = rows.countAlone();
+  if (away === 0) return;
+  throw new StartupError(
+    `${away} contents of this store lie in a bucket alone, and the settings name none. Set s3.* as before; ` +
+      "to fetch them all to this disk, then run: larder blobs move --to disk",
+  );
+}

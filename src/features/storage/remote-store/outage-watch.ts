@@ -1,0 +1,98 @@
+import { S3Error } from "../../../blobs/s3/client.ts";
+import type { Log } from "../../../lib/log.ts";
+
+/** Why the bucket can't be used, and since when. */
+export interface Outage {
+  readonly problem: string;
+  readonly sinceMs: number;
+}
+
+/** What {@link OutageWatch} works with. */
+export interface OutageWatchOptions {
+  /** Asks the service. @throws S3Error where it can't be used */
+  readonly check: () => Promise<unknown>;
+  /** What the last request found. */
+  readonly outage: () => Outage | undefined;
+  /** Since when nothing was heard from the service, in milliseconds. */
+  readonly silentMs: () => number;
+  /** Notifies administrators. Durable on return. */
+  readonly notify: (outage: Outage) => Promise<void>;
+  readonly log: Log;
+  /** How often it looks; default 30 s. With the 20 s that a silent service is waited for, an outage shows within a minute. */
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 30_000;
+/** One failure may be a hiccup. */
+const FAILURES_MIN = 2;
+
+/** Checks regularly whether the bucket can be used, and notifies administrators once of each outage. */
+export class OutageWatch {
+  readonly #options: OutageWatchOptions;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #isLooking = false;
+  #failures = 0;
+  #isNotified = false;
+
+  constructor(options: OutageWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Looks from now on, every so often. */
+  start(): void {
+    this.#timer = setInterval(() => {
+      if (!this.#isLooking) void this.#look();
+    }, this.#everyMs);
+    this.#timer.unref();
+  }
+
+  /** Looks no more. */
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Asks the service now. Administrators are notified where it fails for the second time in a row. @throws S3Error */
+  async check(): Promise<void> {
+    try {
+      await this.#options.check();
+      this.#failures = 0;
+      this.#isNotified = false;
+    } catch (error) {
+      this.#failures++;
+      await this.#notify();
+      throw error;
+    }
+  }
+
+  get #everyMs(): number {
+    return this.#options.everyMs ?? EVERY_MS;
+  }
+
+  async #look(): Promise<void> {
+    const { outage, silentMs, log } = this.#options;
+    // The last request, moments ago, showed that it works.
+    if (outage() === undefined && silentMs() < this.#everyMs) return;
+    this.#isLooking = true;
+    try {
+      await this.check();
+    } catch (error) {
+      // The message of the service is part of the outage, which health and the metrics show.
+      if (!(error instanceof S3Error)) log.warn("The bucket could not be checked.", { error });
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+
+  async #notify(): Promise<void> {
+    const { outage, notify, log } = this.#options;
+    const present = outage();
+    if (present === undefined || this.#isNotified || this.#failures < FAILURES_MIN) return;
+    this.#isNotified = true;
+    try {
+      await notify(present);
+    } catch (error) {
+      this.#isNotified = false;
+      log.warn("Administrators could not be notified of the outage; will retry at the next check.", { error });
+    }
+  }
+}

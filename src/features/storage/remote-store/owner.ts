@@ -1,0 +1,61 @@
+/**
+ * Whose the bucket is. A copy of a data directory knows the same bucket as its original: it may read there and add, but
+ * what it removed would be missing to the other. So the bucket names one database as its owner, and only that removes.
+ */
+import { type S3Client, S3Error, toBody } from "../../../blobs/s3/client.ts";
+
+/** A store, and which of the databases that know it. */
+export interface Owner {
+  readonly store: string;
+  /** Changes whenever a database goes on from a snapshot or a copy. */
+  readonly epoch: string;
+}
+
+/** Whose a bucket is, seen from here. */
+export type Ownership = "ours" | "copy" | "foreign";
+
+/** Key, after the prefix, of the object that says whose a bucket is. */
+export const MARKER = "larder-store.json";
+
+/** Looks whose the bucket is; one that is nobody's becomes ours. @throws S3Error */
+export async function claimIfFree(client: S3Client, prefix: string, own: Owner): Promise<Ownership> {
+  const bytes = await client.getSmall(prefix + MARKER);
+  if (bytes === undefined) {
+    await claim(client, prefix, own);
+    return "ours";
+  }
+  const owner = parseOwner(bytes);
+  if (owner?.store !== own.store) return "foreign";
+  return owner.epoch === own.epoch ? "ours" : "copy";
+}
+
+/** Whose a bucket is; undefined for nobody's, "unreadable" where something else lies under the marker's key. @throws S3Error */
+export async function findOwner(client: S3Client, prefix: string): Promise<Owner | "unreadable" | undefined> {
+  const bytes = await client.getSmall(prefix + MARKER);
+  return bytes === undefined ? undefined : (parseOwner(bytes) ?? "unreadable");
+}
+
+/** Makes this database the owner. @throws S3Error */
+export async function claim(client: S3Client, prefix: string, own: Owner): Promise<void> {
+  await client.put(prefix + MARKER, toBody(new TextEncoder().encode(`${JSON.stringify(own)}\n`)));
+}
+
+/** Why a bucket of another store can't be used. */
+export function foreignBucket(bucket: string, prefix: string): S3Error {
+  return new S3Error(
+    "refused",
+    `The bucket "${bucket}" holds the contents of another Larder under "${prefix}". Choose another s3.prefix or s3.bucket.`,
+  );
+}
+
+function parseOwner(bytes: Uint8Array): Owner | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const isOwner = typeof value === "object" && value !== null && "store" in value && "epoch" in value;
+    if (!isOwner || typeof value.store !== "string" || typeof value.epoch !== "string") return undefined;
+    return { store: value.store, epoch: value.epoch };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+/** Sends one content of this disk to the bucket, in parts where it is large; read, and compared with its digest, on the way. */
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import type { Digest } from "../../../blobs/digest.ts";
+import { expectedTag, PART_BYTES, type S3Body, type S3Client } from "../../../blobs/s3/client.ts";
+
+/** The copy on this disk is not what its digest says: nothing was kept of it in the bucket. */
+export class DamagedHereError extends Error {
+  override readonly name = "DamagedHereError";
+}
+
+/** So much is read and summed up before others have their turn. */
+const PIECE_BYTES = 512 * 1024;
+
+/**
+ * Sends the file at `path`. On return the service has all of it. @returns its ETag
+ * @throws S3Error; DamagedHereError; the system's error where it can't be read; what the signal says when it ends it
+ */
+export async function sendContent(
+  client: S3Client,
+  key: string,
+  { path, digest, sizeBytes, signal }: { path: string; digest: Digest; sizeBytes: number; signal?: AbortSignal },
+): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    if ((await file.stat()).size !== sizeBytes) throw new DamagedHereError("The file has another length.");
+    if (sizeBytes <= PART_BYTES) return await client.put(key, await readWhole(file, digest, sizeBytes));
+    return await client.putLarge(key, { sizeBytes, sha256: digest, read: () => read(file, digest, sizeBytes, signal) });
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The ETag that the object of a file has with most services, of a file that is what its digest says.
+ * @throws DamagedHereError; the system's error where it can't be read
+ */
+export async function tagOfFile(
+  path: string,
+  { digest, sizeBytes }: { readonly digest: Digest; readonly sizeBytes: number },
+): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    if ((await file.stat()).size !== sizeBytes) throw new DamagedHereError("The file has another length.");
+    return await expectedTag(sizeBytes, read(file, digest, sizeBytes));
+  } finally {
+    await file.close();
+  }
+}
+
+async function readWhole(file: FileHandle, digest: Digest, sizeBytes: number): Promise<S3Body> {
+  const bytes = new Uint8Array(sizeBytes);
+  const md5 = createHash("md5");
+  let at = 0;
+  for await (const piece of read(file, digest, sizeBytes)) {
+    md5.update(piece);
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return { bytes, sha256: digest, md5: md5.digest("hex") };
+}
+
+/** The file piece by piece, each in memory of its own; ends in an error where it is not what its digest says. */
+async function* read(
+  file: FileHandle,
+  digest: Digest,
+  sizeBytes: number,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  const whole = createHash("sha256");
+  for (let offset = 0; offset < sizeBytes; ) {
+    signal?.throwIfAborted();
+    const buffer = new Uint8Array(Math.min(PIECE_BYTES, sizeBytes - offset));
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
+    if (bytesRead === 0) throw new DamagedHereError("The file ends before its length.");
+    const piece = buffer.subarray(0, bytesRead);
+    whole.update(piece);
+    offset += bytesRead;
+    if (offset === sizeBytes && whole.digest("hex") !== digest) {
+      throw new DamagedHereError("The file is not what its digest says.");
+    }
+    yield piece;
+  }
+  if (sizeBytes === 0 && whole.digest("hex") !== digest) {
+    throw new DamagedHereError("The file is not what its digest says.");
+  }
+}

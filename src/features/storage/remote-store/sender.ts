@@ -1,0 +1,122 @@
+import type { BlobStore } from "../../../blobs/blob-store.ts";
+import type { Digest } from "../../../blobs/digest.ts";
+import { errorCode } from "../../../blobs/disk.ts";
+import { type S3Client, S3Error } from "../../../blobs/s3/client.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import { KeyedMutex } from "../../../lib/keyed-mutex.ts";
+import type { Reading } from "../integrity/types.ts";
+import type { RemoteRows } from "./queries.ts";
+import type { RemoteContents } from "./remote-contents.ts";
+import { DamagedHereError, sendContent } from "./send-content.ts";
+import type { PlacedContent } from "./types.ts";
+
+/** What {@link BlobSender} works with. */
+export interface BlobSenderOptions {
+  readonly client: S3Client;
+  readonly remote: RemoteContents;
+  readonly rows: RemoteRows;
+  readonly blobs: Pick<BlobStore, "pathOf">;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  /** Whether something arrives just now: uploads come first. */
+  readonly isBusy: () => boolean;
+  /** Records that contents are damaged or missing. */
+  readonly noteFaults: (readings: readonly Reading[]) => Promise<unknown>;
+}
+
+/** What became of a content that was to be sent. `there`: the bucket has it; a reading: neither it nor this disk has it. */
+export type SendResult = "sent" | "there" | Reading;
+
+const BUSY_REST_MS = 20;
+
+/** Sends contents of this disk to the bucket, and notes what the bucket has. Work on one content never overlaps. */
+export class BlobSender {
+  readonly #options: BlobSenderOptions;
+  readonly #locks = new KeyedMutex<Digest>();
+
+  constructor(options: BlobSenderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Sends a content that was just committed; nothing happens where it is gone, or the bucket has it already.
+   * @param isForced sends it although the bucket is believed to have it
+   * @throws as {@link send}
+   */
+  async sendNew(digest: Digest, isForced: boolean, signal: AbortSignal): Promise<void> {
+    const sizeBytes = this.#options.rows.blobBytes(digest);
+    if (sizeBytes === undefined) return;
+    const result = await this.send({ digest, sizeBytes }, signal, isForced);
+    if (typeof result !== "string") await this.#options.noteFaults([result]);
+  }
+
+  /**
+   * Sends a content that the bucket does not have, or finds that it has it.
+   * @param isForced sends it although the bucket is believed to have it
+   * @throws S3Error; the error of a disk that can't be read
+   */
+  async send(content: PlacedContent, signal: AbortSignal, isForced = false): Promise<SendResult> {
+    if (this.#options.isBusy()) await Bun.sleep(BUSY_REST_MS);
+    return this.#locks.run(content.digest, async () => {
+      const row = this.#options.rows.find(content.digest);
+      const isThere = row !== undefined && row.damagedAtMs === null;
+      return isThere && !isForced ? "there" : this.#send(content, signal);
+    });
+  }
+
+  /** Removes an object that is on its way out of the bucket. @returns whether it still was @throws S3Error */
+  async remove(digest: Digest): Promise<boolean> {
+    const { client, remote, rows, writer } = this.#options;
+    return this.#locks.run(digest, async () => {
+      // It may have been uploaded and sent again since it was listed.
+      if (!rows.isLeaving(digest)) return false;
+      await client.remove(remote.keyOf(digest));
+      await writer.run(() => rows.forget(digest), { isQuiet: true });
+      return true;
+    });
+  }
+
+  async #send(content: PlacedContent, signal: AbortSignal): Promise<SendResult> {
+    const { client, remote, rows, blobs, writer, clock } = this.#options;
+    const { digest, sizeBytes } = content;
+    let etag: string;
+    try {
+      const key = remote.keyOf(digest);
+      etag = await sendContent(client, key, { path: blobs.pathOf(digest), digest, sizeBytes, signal });
+    } catch (error) {
+      if (error instanceof S3Error) remote.noteHealth(error.message);
+      const isDamaged = error instanceof DamagedHereError;
+      if (!isDamaged && errorCode(error) !== "ENOENT") throw error;
+      // Only the bucket may have what is not on this disk: a database of before it was moved doesn't know.
+      if (await this.#isThere(content)) {
+        if (isDamaged) await this.#options.noteFaults([{ digest, fault: DAMAGED_HERE }]);
+        return "there";
+      }
+      const isKnown = rows.find(digest) !== undefined;
+      return { digest, fault: isDamaged ? DAMAGED_HERE : isKnown ? DAMAGED_THERE : LOST };
+    }
+    remote.noteHealth(undefined);
+    // One that was deleted since has its row here all the same: its object is to be removed.
+    await writer.run(() => rows.add({ digest, sizeBytes, etag, usedAtMs: clock.nowMs() }, clock.nowMs()));
+    return "sent";
+  }
+
+  /** Whether the bucket has what this disk does not have; an object that is known to be damaged doesn't count. */
+  async #isThere({ digest, sizeBytes }: PlacedContent): Promise<boolean> {
+    const { client, remote, rows, writer, clock } = this.#options;
+    const row = rows.find(digest);
+    if (row !== undefined && row.damagedAtMs !== null) return false;
+    const there = await client.head(remote.keyOf(digest));
+    if (there?.sizeBytes !== sizeBytes) return false;
+    await writer.run(() => rows.add({ digest, sizeBytes, etag: there.etag, usedAtMs: null }, clock.nowMs()));
+    return true;
+  }
+}
+
+const DAMAGED_HERE: Reading["fault"] = { kind: "damaged", detail: "found when it was to be sent to the bucket" };
+const DAMAGED_THERE: Reading["fault"] = {
+  kind: "damaged",
+  detail: "its object in the bucket is damaged, and there is no copy on this disk",
+};
+const LOST: Reading["fault"] = { kind: "missing", detail: "it is neither on this disk nor in the bucket" };

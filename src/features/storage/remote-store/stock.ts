@@ -1,0 +1,163 @@
+/**
+ * Compares the bucket with what is known of it. A database that went on from a snapshot learns what came there since;
+ * objects that neither it nor a stored snapshot names are removed after a month; and what is missing there, or has another
+ * length, is recorded.
+ */
+import type { DiskBlobStore } from "../../../blobs/disk-blob-store.ts";
+import { type Digest, digestFromBytes, isDigest } from "../../../blobs/digest.ts";
+import type { S3Client, S3Object } from "../../../blobs/s3/client.ts";
+import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
+import type { Writer } from "../../../db/transaction.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { KeptContents } from "../integrity/gc.ts";
+import type { Reading } from "../integrity/types.ts";
+import { LOST, type ObjectChecker, OTHER_BYTES, TOO_SHORT } from "./object-checker.ts";
+import { EXPECTED, type RemoteRows } from "./queries.ts";
+import type { RemoteContents } from "./remote-contents.ts";
+import type { PlacedContent } from "./types.ts";
+
+/** What {@link BucketStock} works with. */
+export interface BucketStockOptions {
+  readonly client: S3Client;
+  readonly remote: RemoteContents;
+  readonly rows: RemoteRows;
+  readonly blobs: Pick<DiskBlobStore, "statHere">;
+  readonly checker: ObjectChecker;
+  readonly writer: Writer;
+  readonly reader: Reader;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Opens the list of contents that snapshots of the database name. */
+  readonly openKept: () => Promise<KeptContents>;
+}
+
+/** What a comparison found, in objects. */
+export interface StockTaken {
+  /** That were not known, and are now. */
+  readonly unknown: number;
+  /** That are missing, or have another length. */
+  readonly faulty: number;
+}
+
+/** Of digests in hex, and when the comparison began. */
+interface Range {
+  readonly after: string;
+  readonly until: string;
+  readonly startedMs: number;
+}
+
+interface Expected extends PlacedContent {
+  readonly storedAtMs: number;
+}
+
+/** An object that nothing names may be of a database that is about to be restored. */
+const UNNAMED_AGE_MS = 30 * 24 * 60 * 60 * 1000;
+const BATCH = 1_000;
+/** Before the first and after the last of all digests. */
+const [FIRST, LAST] = ["", "f".repeat(64)];
+
+/** Compares the bucket with the database. */
+export class BucketStock {
+  readonly #options: BucketStockOptions;
+
+  constructor(options: BucketStockOptions) {
+    this.#options = options;
+  }
+
+  /** Compares all of it. @throws S3Error */
+  async take(signal: AbortSignal): Promise<StockTaken> {
+    const { client, remote, checker, clock, log, openKept } = this.#options;
+    const startedMs = clock.nowMs();
+    const faults: Reading[] = [];
+    let unknown = 0;
+    const snapshots = await openKept();
+    try {
+      for (let [key, after] = ["", FIRST]; !signal.aborted; ) {
+        const objects = await client.list(remote.folder, key);
+        const last = objects.at(-1);
+        unknown += await this.#noteUnknown(objects, snapshots);
+        const until = last === undefined ? LAST : (digestOf(last) ?? after);
+        faults.push(...(await this.#findFaults(objects, { after, until, startedMs }, signal)));
+        if (last === undefined) break;
+        [key, after] = [last.key, until];
+      }
+    } finally {
+      snapshots.close();
+    }
+    if (unknown > 0) log.info("Registered bucket objects that were missing from the database.", { objects: unknown });
+    await checker.note(faults);
+    return { unknown, faulty: faults.length };
+  }
+
+  /** Of the objects that should be in a range of digests, those that are missing or have another length. */
+  async #findFaults(objects: readonly S3Object[], range: Range, signal: AbortSignal): Promise<Reading[]> {
+    const sizes = new Map(objects.map((object) => [digestOf(object), object.sizeBytes]));
+    const faults: Reading[] = [];
+    for await (const { digest, sizeBytes, storedAtMs } of this.#listExpected(range)) {
+      if (signal.aborted) break;
+      // What came while the bucket was listed may not be in the list.
+      if (storedAtMs >= range.startedMs || sizes.get(digest) === sizeBytes) continue;
+      const fault = await this.#findFault({ digest, sizeBytes });
+      if (fault !== null) faults.push({ digest, fault });
+    }
+    return faults;
+  }
+
+  async *#listExpected({ after, until }: Range): AsyncGenerator<Expected, void, undefined> {
+    const { reader } = this.#options;
+    for (let from = after; from < until; ) {
+      const [found] = await reader.read([
+        rowsOf<{ digest: Uint8Array; sizeBytes: number; storedAtMs: number }>(EXPECTED, [from, until, BATCH]),
+      ]);
+      const expected = found.map((row) => ({ ...row, digest: digestFromBytes(row.digest) }));
+      yield* expected;
+      from = expected.length < BATCH ? until : (expected.at(-1)?.digest ?? until);
+    }
+  }
+
+  /** Asks for one object: lists of some services lag. */
+  async #findFault({ digest, sizeBytes }: PlacedContent): Promise<Reading["fault"]> {
+    const { client, remote, rows } = this.#options;
+    const there = await client.head(remote.keyOf(digest));
+    // Removed since it was listed.
+    if (rows.find(digest) === undefined) return null;
+    if (there === undefined) return LOST;
+    if (there.sizeBytes === sizeBytes) return null;
+    return there.sizeBytes < sizeBytes ? TOO_SHORT : OTHER_BYTES;
+  }
+
+  /** @returns how many */
+  async #noteUnknown(objects: readonly S3Object[], snapshots: KeptContents): Promise<number> {
+    const { rows, blobs, checker, writer, clock } = this.#options;
+    const isOld = ({ modifiedAtMs }: S3Object) => modifiedAtMs < clock.nowMs() - UNNAMED_AGE_MS;
+    const found: { digest: Digest; sizeBytes: number }[] = [];
+    for (const object of objects) {
+      const digest = digestOf(object);
+      if (digest === undefined || rows.isKnown(digest)) continue;
+      const namedBytes = rows.blobBytes(digest);
+      // What is named, and has another length, is as good as not there.
+      const isTaken =
+        namedBytes === undefined ? isOld(object) && !snapshots.has(digest) : namedBytes === object.sizeBytes;
+      if (isTaken) found.push({ digest, sizeBytes: object.sizeBytes });
+    }
+    if (found.length === 0) return 0;
+    const nowMs = clock.nowMs();
+    await writer.run(
+      () => {
+        for (const object of found) {
+          const usedAtMs = blobs.statHere(object.digest) === undefined ? null : nowMs;
+          rows.add({ ...object, usedAtMs }, nowMs);
+        }
+      },
+      { isQuiet: true },
+    );
+    await checker.noteFound(found.flatMap(({ digest }) => (blobs.statHere(digest) === undefined ? [digest] : [])));
+    return found.length;
+  }
+}
+
+function digestOf({ key }: S3Object): Digest | undefined {
+  const name = key.slice(key.lastIndexOf("/") + 1);
+  return isDigest(name) ? name : undefined;
+}

@@ -1,0 +1,50 @@
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+
+/** A change that was decided on, to be made inside a transaction. */
+export type Change = (tx: Transaction) => void;
+
+/** Changes made in one transaction: others write between them. */
+const BATCH = 50;
+
+/** Collects changes and makes them, many in one transaction. */
+export class ChangeBatches {
+  readonly #writer: Pick<Writer, "run"> | undefined;
+  #waiting: Change[] = [];
+
+  /** @param writer undefined for a dry run, which makes none of them */
+  constructor(writer: Pick<Writer, "run"> | undefined) {
+    this.#writer = writer;
+  }
+
+  add(change: Change): void {
+    this.#waiting.push(change);
+  }
+
+  /** Makes the collected changes where there are enough for a transaction. */
+  async runFull(): Promise<void> {
+    if (this.#waiting.length >= BATCH) await this.run();
+  }
+
+  /** Makes the collected changes. */
+  async run(): Promise<void> {
+    const changes = this.#waiting;
+    this.#waiting = [];
+    if (changes.length === 0) return;
+    await this.#writer?.run(
+      (tx) => {
+        for (const change of changes) change(tx);
+      },
+      // Changes count what they did, outside of the database.
+      { isRepeatable: false },
+    );
+  }
+
+  /** Makes a change of each item. */
+  async each<Item>(items: readonly Item[], change: (tx: Transaction, item: Item) => void): Promise<void> {
+    for (const item of items) {
+      this.add((tx) => change(tx, item));
+      await this.runFull();
+    }
+    await this.run();
+  }
+}

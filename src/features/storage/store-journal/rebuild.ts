@@ -1,0 +1,316 @@
+/**
+ * A database made again from the store alone: from the objects in `blobs/journal/` and the contents themselves. What
+ * nobody wrote down there is gone, and is said: passwords, sessions, keys, devices, messages, webhooks, and what devices
+ * deleted.
+ */
+import { Database } from "bun:sqlite";
+import { randomUUID } from "node:crypto";
+import * as fs from "node:fs";
+import { join } from "node:path";
+import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
+import { Layout } from "../../../blobs/layout.ts";
+import { migrate } from "../../../db/migrate.ts";
+import { AppError } from "../../../errors.ts";
+import { silentLog } from "../../../lib/log.ts";
+import { emailKey } from "../../accounts/users/email.ts";
+import { nameKey } from "../../accounts/users/service.ts";
+import { readEndedShares } from "./ended-shares.ts";
+import { chooseObjects, listObjects, namesIn, readObjects } from "./object-file.ts";
+import { journalRoot } from "./open.ts";
+import { parseAccountRecord } from "./parse-record.ts";
+import { TreeBuilder, type RebuiltTree } from "./rebuilt-tree.ts";
+import type { AccountRecord, FileRecord } from "./records.ts";
+import { ACCOUNTS_FOLDER, accountPath, NEWER_FOLDER } from "./service.ts";
+import { StagedRecords } from "./staged-records.ts";
+import { describeUnnamed, findUnnamed } from "./unnamed.ts";
+
+/** What {@link rebuildDatabase} works with. */
+export interface RebuildOptions {
+  /** The data directory, of which only `blobs/` is read. */
+  readonly dataDirectory: string;
+  /** The file to be made; one that is there is replaced. */
+  readonly target: string;
+  /** Identity of the store, as its marker tells it. */
+  readonly storeId: string;
+  /** A hash that no password has: accounts are open again once they are given one. */
+  readonly passwordHash: string;
+  readonly nowMs: number;
+  /** E-mail of the account that gets the contents which nothing names, in a folder of their own; undefined for nobody. */
+  readonly recoverFor?: string | undefined;
+  /** Told now and then how many lines were read. */
+  readonly onProgress?: (records: number) => void;
+}
+
+/** An account that is there again. */
+export interface RebuiltAccount extends RebuiltTree {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+}
+
+/** A content that is named and not there, or in another length. */
+export interface MissingContent {
+  readonly digest: Digest;
+  readonly sizeBytes: number;
+  readonly names: readonly string[];
+}
+
+/** What {@link rebuildDatabase} made, and what it could not. */
+export interface RebuildReport {
+  readonly accounts: readonly RebuiltAccount[];
+  /** Objects of which not everything could be read, with the reason. */
+  readonly damaged: readonly { readonly path: string; readonly fault: string }[];
+  readonly contents: number;
+  readonly missing: number;
+  /** Some of the missing ones. */
+  readonly missingSome: readonly MissingContent[];
+  /** Contents that were set aside for removal and are named again. */
+  readonly returned: number;
+  /** Contents that nothing names. */
+  readonly unnamed: { readonly count: number; readonly bytes: number };
+}
+
+const TOLD_MAX = 1_000;
+const NAMES_MAX = 5;
+const PROGRESS_RECORDS = 10_000;
+
+/**
+ * Makes the database. Nothing but `target` is written, but for contents in quarantine that are named again, which return to
+ * their places.
+ * @throws AppError not_found where `recoverFor` names nobody; errors of the system and of SQLite: the target is of no use then
+ */
+export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildReport> {
+  const { dataDirectory, target, nowMs } = options;
+  const root = journalRoot(new Layout(dataDirectory).root);
+  for (const suffix of ["", "-journal", "-wal", "-shm"]) fs.rmSync(target + suffix, { force: true });
+  const sqlite = new Database(target, { create: true, readwrite: true, strict: true });
+  const staged = new StagedRecords(`${target}-records`);
+  try {
+    for (const pragma of ["journal_mode=OFF", "synchronous=OFF", "cache_size=-65536"]) sqlite.run(`PRAGMA ${pragma}`);
+    migrate(sqlite, silentLog);
+    sqlite.run("BEGIN");
+    noteOrigin(sqlite, options);
+    const damaged: { path: string; fault: string }[] = [];
+    const people = await readAccounts(root, nowMs, damaged);
+    const ids = new Map(people.map((person) => [person.account, insertAccount(sqlite, person, options)]));
+    const ended = await readEndedShares(root);
+    const builder = new TreeBuilder(sqlite, {
+      nowMs,
+      userIdOf: (publicId) => ids.get(publicId) ?? null,
+      isEnded: (shareId) => ended.has(shareId),
+    });
+    const layout = new Layout(dataDirectory);
+    const finder = findRecipient(people, options.recoverFor);
+    const accounts: RebuiltAccount[] = [];
+    let records = 0;
+    // Who gets what nothing names comes last: what the others have is named then.
+    for (const person of people.toSorted((a, b) => Number(a === finder) - Number(b === finder))) {
+      const accountId = ids.get(person.account) ?? 0;
+      const read = await stageAccount(join(root, person.account), staged, damaged, () => {
+        if (++records % PROGRESS_RECORDS === 0) options.onProgress?.(records);
+      });
+      const tree = await builder.build(accountId, staged, read.seq, async () =>
+        person === finder ? describeAllUnnamed(sqlite, layout, person.account) : [],
+      );
+      notePosition(sqlite, accountId, person.account, read.number);
+      accounts.push({ ...tree, id: person.account, email: emailOf(sqlite, accountId), role: person.role });
+      staged.clear();
+    }
+    noteHistory(sqlite, people, accounts, nowMs);
+    sqlite.run("DELETE FROM store_journal_again");
+    sqlite.run("DELETE FROM ended_shares");
+    sqlite.run("COMMIT");
+    return { accounts, damaged, ...(await compareContents(sqlite, layout)) };
+  } finally {
+    staged.close();
+    sqlite.close();
+  }
+}
+
+/** @throws AppError not_found */
+function findRecipient(people: readonly AccountRecord[], email: string | undefined): AccountRecord | undefined {
+  if (email === undefined) return undefined;
+  const found = people.find((person) => emailKey(person.email) === emailKey(email));
+  if (found !== undefined) return found;
+  throw new AppError("not_found", `The store tells of no account with the e-mail ${email}.`);
+}
+
+async function describeAllUnnamed(sqlite: Database, layout: Layout, by: string): Promise<FileRecord[]> {
+  const found: FileRecord[] = [];
+  for await (const digest of findUnnamed(sqlite, layout)) {
+    const record = await describeUnnamed(layout, digest, by);
+    if (record !== undefined) found.push(record);
+  }
+  return found;
+}
+
+function noteOrigin(sqlite: Database, { storeId, nowMs }: RebuildOptions): void {
+  const note = sqlite.query<void, [string, string]>("INSERT OR REPLACE INTO meta (key, value) VALUES (?1, ?2)");
+  note.run("store_id", storeId);
+  // Whatever was given out by the database of before, sync tokens for instance, means nothing here.
+  note.run("epoch", randomUUID());
+  note.run("rebuilt_at", String(nowMs));
+}
+
+/** Since when former places are known: since the rebuild, where the records of an account don't tell them. */
+function noteHistory(
+  sqlite: Database,
+  people: readonly AccountRecord[],
+  accounts: readonly RebuiltAccount[],
+  nowMs: number,
+): void {
+  const isWhole = accounts.every(({ hasHistory }) => hasHistory);
+  const since = isWhole ? Math.max(0, ...people.map(({ historySince = 0 }) => historySince)) : nowMs;
+  if (since === 0) return;
+  sqlite.query<void, [string]>("INSERT INTO meta (key, value) VALUES ('history_since', ?1)").run(String(since));
+}
+
+/** All accounts that are told of: those with a record of their own, and those of which only files are known. */
+async function readAccounts(
+  root: string,
+  nowMs: number,
+  damaged: { path: string; fault: string }[],
+): Promise<AccountRecord[]> {
+  const found = new Map<string, AccountRecord>();
+  for (const name of await namesIn(join(root, ACCOUNTS_FOLDER))) {
+    const id = /^(.+)\.jsonl\.zst$/.exec(name)?.[1];
+    if (id === undefined) continue;
+    const path = accountPath(root, id);
+    const { fault } = await readObjects(path, (line) => {
+      const record = parseAccountRecord(line);
+      if (record !== undefined) found.set(record.account, record);
+    });
+    if (fault !== undefined) damaged.push({ path, fault });
+  }
+  for (const name of await namesIn(root)) {
+    if (name === ACCOUNTS_FOLDER || name === NEWER_FOLDER || found.has(name)) continue;
+    if ((await listObjects(join(root, name))).length > 0) found.set(name, unknownAccount(name, nowMs));
+  }
+  return [...found.values()].sort((a, b) => a.created - b.created || (a.account < b.account ? -1 : 1));
+}
+
+/** An account whose own record is lost: disabled, under an address that nobody has. */
+function unknownAccount(account: string, nowMs: number): AccountRecord {
+  const common = { account, email: lostEmail(account), name: account, created: nowMs, disabled: nowMs, settings: {} };
+  return { ...common, role: "user", plan: "free", quota: -1 };
+}
+
+function lostEmail(account: string): string {
+  return `${account.toLowerCase()}@lost.invalid`;
+}
+
+/** Makes the rows of an account that nobody can sign in to yet; its tree is still to come. @returns its row id */
+export function insertAccount(
+  sqlite: Database,
+  person: AccountRecord,
+  { passwordHash }: Pick<RebuildOptions, "passwordHash">,
+): number {
+  const isTaken = sqlite.query("SELECT 1 FROM users WHERE email_key = ?1").get(emailKey(person.email)) !== null;
+  const email = isTaken ? lostEmail(person.account) : person.email;
+  const row = sqlite
+    .query<{ id: number }, (string | number | null)[]>(
+      `INSERT INTO users (public_id, email, email_key, name, name_key, role, plan, password_hash, disabled_at, created_at, settings,
+         email_unconfirmed_since, has_password)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 0) RETURNING id`,
+    )
+    .get(
+      person.account,
+      email,
+      emailKey(email),
+      person.name,
+      nameKey(person.name),
+      person.role,
+      person.plan,
+      passwordHash,
+      person.disabled ?? null,
+      person.created,
+      JSON.stringify(person.settings),
+      person.unconfirmedSince ?? null,
+    );
+  if (row === null) throw new Error("an inserted account has an id");
+  sqlite
+    .query<void, (number | null)[]>("INSERT INTO accounts (id, root_id, quota_bytes) VALUES (?1, 0, ?2)")
+    .run(row.id, person.quota ?? null);
+  return row.id;
+}
+
+function emailOf(sqlite: Database, userId: number): string {
+  return sqlite.query<{ email: string }, [number]>("SELECT email FROM users WHERE id = ?1").get(userId)?.email ?? "";
+}
+
+/** Takes in all objects of an account. @returns the number of the last one, and the journal number that they reach */
+async function stageAccount(
+  folder: string,
+  staged: StagedRecords,
+  damaged: { path: string; fault: string }[],
+  onRecord: () => void,
+): Promise<{ number: number; seq: number }> {
+  const files = await listObjects(folder);
+  let reached = 0;
+  for (const { path } of chooseObjects(files)) {
+    const { fault, seq = 0 } = await readObjects(path, (line) => {
+      staged.put(line);
+      onRecord();
+    });
+    if (fault !== undefined) damaged.push({ path, fault });
+    reached = Math.max(reached, seq);
+  }
+  return { number: Math.max(0, ...files.map(({ last }) => last)), seq: reached };
+}
+
+/** The objects stay until everything was written once more, with the next number. */
+function notePosition(sqlite: Database, accountId: number, publicId: string, number: number): void {
+  sqlite
+    .query<void, [number, string, number]>(
+      `INSERT INTO store_journal (account_id, public_id, number, seq, full_bytes, later_bytes, epoch)
+       VALUES (?1, ?2, ?3, 0, 0, 0, (SELECT value FROM meta WHERE key = 'epoch'))`,
+    )
+    .run(accountId, publicId, number);
+}
+
+type Compared = Pick<RebuildReport, "contents" | "missing" | "missingSome" | "returned" | "unnamed">;
+
+async function compareContents(sqlite: Database, layout: Layout): Promise<Compared> {
+  const named = findNamed(sqlite, layout);
+  let count = 0;
+  let bytes = 0;
+  for await (const digest of findUnnamed(sqlite, layout)) {
+    count++;
+    bytes += fs.statSync(layout.blob(digest)).size;
+  }
+  return { ...named, unnamed: { count, bytes } };
+}
+
+function findNamed(sqlite: Database, layout: Layout): Omit<Compared, "unnamed"> {
+  const names = sqlite.query<{ name: string }, [number, number]>(
+    `SELECT name FROM nodes WHERE blob_id = ?1 UNION
+     SELECT n.name FROM versions v JOIN nodes n ON n.id = v.node_id WHERE v.blob_id = ?1 LIMIT ?2`,
+  );
+  const rows = sqlite.query<{ id: number; digest: Uint8Array; sizeBytes: number }, []>(
+    "SELECT id, digest, size_bytes AS sizeBytes FROM blobs WHERE refs > 0",
+  );
+  let contents = 0;
+  let missing = 0;
+  let returned = 0;
+  const missingSome: MissingContent[] = [];
+  for (const { id, digest: bytes, sizeBytes } of rows.iterate()) {
+    const digest = digestFromBytes(bytes);
+    contents++;
+    if (hasSize(layout.blob(digest), sizeBytes)) continue;
+    if (hasSize(layout.quarantined(digest), sizeBytes)) {
+      fs.mkdirSync(layout.foldersOf(digest)[0], { recursive: true, mode: 0o700 });
+      fs.renameSync(layout.quarantined(digest), layout.blob(digest));
+      returned++;
+      continue;
+    }
+    missing++;
+    if (missingSome.length >= TOLD_MAX) continue;
+    missingSome.push({ digest, sizeBytes, names: names.all(id, NAMES_MAX).map(({ name }) => name) });
+  }
+  return { contents, missing, missingSome, returned };
+}
+
+function hasSize(path: string, sizeBytes: number): boolean {
+  const found = fs.lstatSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size === sizeBytes;
+}

@@ -1,0 +1,94 @@
+import type { Transaction } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { TreeNode } from "../../../tree/model/types.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import type { ChangeBatches } from "./change-batches.ts";
+import type { FileRecord, FolderRecord } from "./records.ts";
+import type { StagedRecords } from "./staged-records.ts";
+
+/** What {@link RecordedPlaces} works with. */
+export interface RecordedPlacesOptions {
+  readonly tree: TreeReader;
+  readonly treeWriter: TreeWriter;
+  readonly staged: StagedRecords;
+  readonly accountId: number;
+}
+
+/** A move may have to wait for another one that frees its place: so often it is tried. */
+const ROUNDS_MAX = 1_000;
+/**
+ * Why a move may have to wait; all are found out before anything is written. The name is taken; the folder lies in what is
+ * to be moved; the place is too deep until something above it has moved, or is not there.
+ */
+const REFUSALS: ReadonlySet<string> = new Set([
+  "name_taken",
+  "invalid_path",
+  "path_too_long",
+  "not_found",
+  "not_a_folder",
+]);
+
+/** Moves nodes of an account to the places that records of them name. */
+export class RecordedPlaces {
+  readonly #options: RecordedPlacesOptions;
+  readonly #batches: ChangeBatches;
+
+  constructor(options: RecordedPlacesOptions, batches: ChangeBatches) {
+    this.#options = options;
+    this.#batches = batches;
+  }
+
+  /** A node of the account by its public id. */
+  find(id: string): TreeNode | undefined {
+    return this.#options.tree.findNode(this.#options.accountId, id);
+  }
+
+  /** Who has the place that a record names. */
+  holderOf(record: FileRecord | FolderRecord): TreeNode | undefined {
+    const folder = this.#folderOf(record);
+    return folder && this.#options.tree.findNodeIn(folder.id, record.name);
+  }
+
+  /** Whether a node is where a record says. */
+  isInPlace(node: TreeNode, record: FileRecord | FolderRecord): boolean {
+    const parent = node.parentId === null ? undefined : this.#options.tree.findById(node.parentId);
+    return node.name === record.name && parent?.publicId === record.in;
+  }
+
+  /** Moves until no more can be moved. @returns what could not */
+  async moveAll(ids: readonly string[]): Promise<readonly string[]> {
+    let waiting = ids;
+    for (let round = 0; waiting.length > 0 && round < ROUNDS_MAX; round++) {
+      const refused: string[] = [];
+      await this.#batches.each(waiting, (tx, id) => {
+        if (!this.#move(tx, id)) refused.push(id);
+      });
+      if (refused.length === waiting.length) return refused;
+      // In a chain of moves, the last one may have to come first.
+      waiting = refused.toReversed();
+    }
+    return waiting;
+  }
+
+  #move(tx: Transaction, id: string): boolean {
+    const { treeWriter, staged } = this.#options;
+    const [node, record] = [this.find(id), staged.get(id)];
+    const folder = record && this.#folderOf(record);
+    if (node === undefined || record === undefined || folder === undefined) return false;
+    const changes = { name: record.name, folderPath: folder.path };
+    try {
+      if (node.kind === "file") treeWriter.updateFile(tx, node, changes);
+      else treeWriter.updateFolder(tx, node, changes);
+      return true;
+    } catch (error) {
+      if (error instanceof AppError && REFUSALS.has(error.reason)) return false;
+      throw error;
+    }
+  }
+
+  #folderOf(record: FileRecord | FolderRecord) {
+    const { tree, accountId } = this.#options;
+    return record.in === undefined ? undefined : tree.findFolder(accountId, record.in);
+  }
+}

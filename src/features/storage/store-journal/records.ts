@@ -1,0 +1,240 @@
+/**
+ * What the objects in `blobs/journal/` say, one JSON text a line: the full state of a file, a folder or an account, or that
+ * a node is gone. Of several lines about the same node the last one holds. Pure.
+ */
+import { FILE, parseMetadata, parseTags } from "../../../tree/model/rows.ts";
+
+/** The first line of an object. */
+export interface ObjectHeader {
+  readonly larder: "store journal";
+  readonly format: 1;
+  /** Whose: the account's public id. */
+  readonly account: string;
+  /** Objects of an account are numbered from 1 without a gap. */
+  readonly number: number;
+  /** True where it holds everything that the account has, so that none before it is needed. */
+  readonly isFull: boolean;
+  readonly writtenAt: number;
+}
+
+/** The last line of an object. */
+export interface ObjectEnd {
+  readonly end: true;
+  /** Lines between the first and the last. */
+  readonly records: number;
+  /** The account's journal number up to which it tells everything. */
+  readonly seq: number;
+  /** Of all lines before this one, their line ends included, in hexadecimal. */
+  readonly sha256: string;
+}
+
+/** A content. Sizes in bytes, times in milliseconds since 1970 UTC, digests in hexadecimal. */
+export interface ContentRecord {
+  readonly version: number;
+  readonly sha256: string;
+  readonly size: number;
+  readonly crc32: number;
+  readonly type: string;
+  readonly at: number;
+  /** Public id of the account that stored it. */
+  readonly by?: string;
+  /** When it was replaced; for earlier contents. */
+  readonly until?: number;
+}
+
+/** Where a node in the trash was. */
+export interface TrashRecord {
+  readonly at: number;
+  /** Public id of the folder that it was in, where that is still known, and its path. */
+  readonly in?: string;
+  readonly path: string;
+}
+
+/**
+ * What opens a node for others. The token itself is nowhere: it is made from the nonce by a key in `secrets/`. A password is
+ * here as it is in the database, as argon2id; both files are for their user alone.
+ */
+export interface ShareRecord {
+  readonly id: string;
+  readonly kind: string;
+  readonly nonce: string;
+  readonly tokenHash: string;
+  readonly created: number;
+  readonly epoch: number;
+  readonly label?: string;
+  readonly expires?: number;
+  readonly pinned?: number;
+  readonly hidesLocation?: number;
+  readonly canWrite?: number;
+  readonly showsVersions?: number;
+  readonly passwordHash?: string;
+  /** Limits, and what was used of them: a share must not come back with less of either. */
+  readonly maxDownloads?: number;
+  readonly downloads?: number;
+  readonly maxUploadBytes?: number;
+  readonly uploadedBytes?: number;
+  readonly maxUploadsPerAddress?: number;
+  /** Public id of the account that it is for, or the folded e-mail of one that is still to come. */
+  readonly recipient?: string;
+  readonly recipientEmail?: string;
+}
+
+/** Where a node was before a rename, a move or the trash. */
+export interface PlaceRecord {
+  /** Number of the change in the account's journal, and its time. */
+  readonly seq: number;
+  readonly at: number;
+  readonly name: string;
+  /** Public id of the folder; absent where that is gone, or where the node was in the trash. */
+  readonly in?: string;
+}
+
+interface NodeRecord {
+  /** Public id of the folder that it is in; absent for a root and for what is in the trash. */
+  readonly in?: string;
+  readonly name: string;
+  readonly created: number;
+  readonly modified: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly trash?: TrashRecord;
+  /** All of them; records without {@link born} lack those with a password or a limit. */
+  readonly shares?: readonly ShareRecord[];
+  /** Number of its making in the account's journal; absent in records of earlier versions. */
+  readonly born?: number;
+  /** Time of that change, where it is not {@link created}; 0 where the journal has forgotten it. */
+  readonly bornAt?: number;
+  /** Former places as far as they are remembered, oldest first. */
+  readonly places?: readonly PlaceRecord[];
+}
+
+/** A folder; a root has the name `/`. */
+export interface FolderRecord extends NodeRecord {
+  readonly folder: string;
+}
+
+/** A file. */
+export interface FileRecord extends NodeRecord {
+  readonly file: string;
+  readonly content: ContentRecord;
+  /** Earlier contents, oldest first. */
+  readonly versions?: readonly ContentRecord[];
+  /** The name as uploaded, where it is another one. */
+  readonly originalName?: string;
+  readonly fileModifiedAt?: string;
+  readonly capturedAt?: string;
+  readonly isPublic?: true;
+  readonly tags?: readonly string[];
+}
+
+/** A node that is there no more. */
+export interface GoneRecord {
+  readonly gone: string;
+}
+
+/** An account, in an object of its own. Nothing that opens it. */
+export interface AccountRecord {
+  readonly account: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: string;
+  readonly plan: string;
+  /** Bytes; negative for no limit; absent for the plan's. */
+  readonly quota?: number;
+  readonly created: number;
+  readonly disabled?: number;
+  readonly settings: unknown;
+  /** Since when the address waits to be confirmed; absent for one that is. */
+  readonly unconfirmedSince?: number;
+  /** Former places are remembered since then; absent where they always were. */
+  readonly historySince?: number;
+}
+
+/** A node with all that is written of it, as the database has it. */
+export interface JournaledRow {
+  readonly id: number;
+  readonly kind: number;
+  readonly publicId: string;
+  readonly parentId: number | null;
+  readonly parent: string | null;
+  readonly name: string;
+  readonly createdAt: number;
+  readonly modifiedAt: number;
+  readonly metadata: string | null;
+  readonly version: number | null;
+  readonly digest: string | null;
+  readonly sizeBytes: number;
+  readonly crc32: number | null;
+  readonly mediaType: string | null;
+  readonly contentAt: number | null;
+  readonly contentBy: string | null;
+  readonly originalName: string | null;
+  readonly fileModifiedAt: string | null;
+  readonly capturedAt: string | null;
+  readonly isPublic: number;
+  readonly tags: string | null;
+  /** JSON array of {@link ContentRecord}. */
+  readonly versions: string | null;
+  /** JSON array of {@link ShareRecord}, with nulls for what is absent. */
+  readonly shares: string | null;
+  readonly born: number;
+  readonly bornAt: number | null;
+  /** JSON array of {@link PlaceRecord}, with nulls for what is absent. */
+  readonly places: string | null;
+  readonly trashedAt: number | null;
+  readonly trashedIn: string | null;
+  readonly trashedPath: string | null;
+}
+
+/** Name of a root. */
+export const ROOT = "/";
+
+/** What is written of a node. One that was cut off from the tree, to be taken apart, is gone. */
+export function toRecord(row: JournaledRow): FileRecord | FolderRecord | GoneRecord {
+  const isRoot = row.parentId === null && row.name === ROOT;
+  const isTrashed = row.trashedAt !== null;
+  if (row.parent === null && !isRoot && !isTrashed) return { gone: row.publicId };
+  const common = {
+    ...(row.parent !== null && !isTrashed && { in: row.parent }),
+    name: row.name,
+    created: row.createdAt,
+    modified: row.modifiedAt,
+    ...(row.metadata !== null && { metadata: parseMetadata(row.metadata) }),
+    ...(row.trashedAt !== null && {
+      trash: {
+        at: row.trashedAt,
+        ...(row.trashedIn !== null && { in: row.trashedIn }),
+        path: row.trashedPath ?? ROOT,
+      },
+    }),
+    ...(row.shares !== null && { shares: parseList<ShareRecord>(row.shares) }),
+    born: row.born,
+    ...(row.bornAt !== row.createdAt && { bornAt: row.bornAt ?? 0 }),
+    ...(row.places !== null && { places: parseList<PlaceRecord>(row.places) }),
+  };
+  if (row.kind !== FILE) return { folder: row.publicId, ...common };
+  return {
+    file: row.publicId,
+    ...common,
+    content: {
+      version: row.version ?? 1,
+      sha256: row.digest ?? "",
+      size: row.sizeBytes,
+      crc32: row.crc32 ?? 0,
+      type: row.mediaType ?? "",
+      at: row.contentAt ?? row.modifiedAt,
+      ...(row.contentBy !== null && { by: row.contentBy }),
+    },
+    ...(row.versions !== null && { versions: parseList<ContentRecord>(row.versions) }),
+    ...(row.originalName !== null && { originalName: row.originalName }),
+    ...(row.fileModifiedAt !== null && { fileModifiedAt: row.fileModifiedAt }),
+    ...(row.capturedAt !== null && { capturedAt: row.capturedAt }),
+    ...(row.isPublic === 1 && { isPublic: true }),
+    ...(row.tags !== null && { tags: parseTags(row.tags) }),
+  };
+}
+
+/** Drops the nulls that SQL writes for what is absent. */
+function parseList<Item>(json: string): Item[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- made by the statement that reads the row
+  return JSON.parse(json, (_key, value: unknown) => value ?? undefined) as Item[];
+}

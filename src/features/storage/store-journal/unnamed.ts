@@ -1,0 +1,79 @@
+/** Contents of the store that nothing in a database names. */
+import type { Database } from "bun:sqlite";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { crc32 } from "node:zlib";
+import mime from "mime";
+import { type Digest, digestToBytes } from "../../../blobs/digest.ts";
+import { Layout } from "../../../blobs/layout.ts";
+import { newId } from "../../../lib/id.ts";
+import { detectMediaType, MEDIA_TYPE_HEAD_BYTES, UNKNOWN_MEDIA_TYPE } from "../../library/files/media-type.ts";
+import { namesIn } from "./object-file.ts";
+import type { FileRecord } from "./records.ts";
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** The digests of all contents in the store that have no row. */
+export async function* findUnnamed(sqlite: Database, layout: Layout): AsyncGenerator<Digest> {
+  const known = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
+  const folder = dirname(layout.firstByteFolder("00"));
+  for (const first of await namesIn(folder)) {
+    for (const second of await namesIn(join(folder, first))) {
+      for (const name of await namesIn(join(folder, first, second))) {
+        const digest = Layout.digestOf(name);
+        if (digest !== undefined && known.get(digestToBytes(digest)) === null) yield digest;
+      }
+    }
+  }
+}
+
+/**
+ * A file for a content of which nothing but its bytes is known: named by its digest, with the extension of what it looks
+ * like, dated as its bytes lie on the disk.
+ * @returns undefined where the bytes are not those of the digest
+ */
+export async function describeUnnamed(layout: Layout, digest: Digest, by: string): Promise<FileRecord | undefined> {
+  const path = layout.blob(digest);
+  const file = await open(path, "r");
+  try {
+    const { sha256, checksum, head, sizeBytes } = await readThrough(file);
+    if (sha256 !== digest) return undefined;
+    const type = await detectMediaType(head, undefined, digest);
+    const extension = type === UNKNOWN_MEDIA_TYPE ? null : mime.getExtension(type);
+    const at = Math.floor((await stat(path)).mtimeMs);
+    return {
+      file: newId("file", at),
+      name: extension === null ? digest : `${digest}.${extension}`,
+      created: at,
+      modified: at,
+      content: { version: 1, sha256: digest, size: sizeBytes, crc32: checksum, type, at, by },
+    };
+  } finally {
+    await file.close();
+  }
+}
+
+interface Bytes {
+  readonly sha256: string;
+  readonly checksum: number;
+  /** The beginning. */
+  readonly head: Uint8Array;
+  readonly sizeBytes: number;
+}
+
+async function readThrough(file: FileHandle): Promise<Bytes> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  let head = new Uint8Array();
+  let checksum = 0;
+  let sizeBytes = 0;
+  for (;;) {
+    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES);
+    if (bytesRead === 0) return { sha256: hasher.digest("hex"), checksum, head, sizeBytes };
+    const bytes = piece.subarray(0, bytesRead);
+    if (sizeBytes === 0) head = new Uint8Array(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES));
+    hasher.update(bytes);
+    checksum = crc32(bytes, checksum);
+    sizeBytes += bytesRead;
+  }
+}

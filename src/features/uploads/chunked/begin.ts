@@ -1,0 +1,341 @@
+/** How an upload session begins (contract §7, upload/init): each file is checked by itself before anything is held for it. */
+import { randomBytes } from "node:crypto";
+import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
+import type { Transaction } from "../../../db/transaction.ts";
+import { AppError, invalidField, notFound } from "../../../errors.ts";
+import type { DeviceFacts } from "../../../events/catalogue.ts";
+import { newId } from "../../../lib/id.ts";
+import { normalizeName, normalizePath } from "../../../lib/path.ts";
+import type { StorageLimits } from "../../library/files/service.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { planChunks } from "./chunk-plan.ts";
+import { deletedByYou, findSameFile, type KnownContents, type WantedFile } from "./known-contents.ts";
+import { NONCE_BYTES, type NewUpload } from "./queries.ts";
+import { SESSION_MS, type ReleaseRoom, type UploadStore } from "./store.ts";
+import type { FilePlan, PlannedFile, PlannedSession, Upload, UploadEntry, UploadOptions } from "./types.ts";
+
+/** Who sends: an account by one of its devices. */
+export interface Sender {
+  readonly user: User;
+  readonly device: DeviceFacts;
+}
+
+/** A file that a device wants to replace by what it is about to send. */
+export interface Replacement {
+  readonly accountId: number;
+  readonly localId: string;
+  /** Public id. */
+  readonly fileId: string;
+  readonly name: string;
+  readonly folder: string;
+  readonly sizeBytes: number;
+  readonly digest: Digest | undefined;
+  readonly baseDigest: Digest | undefined;
+}
+
+/** Counts files against the sender's rate limit, and says how many of them may go on, and what the others are told. */
+export type TakeFiles = (wanted: number) => { readonly taken: number; readonly refusal: AppError | undefined };
+
+/** What {@link SessionStarter} works with. */
+export interface SessionStarterOptions {
+  readonly store: UploadStore;
+  readonly tree: TreeReader;
+  readonly contents: KnownContents;
+  readonly limitsOf: (user: User) => StorageLimits;
+  /** Holds room on the disk. @throws AppError disk_full */
+  readonly reserveDisk: (bytes: number) => ReleaseRoom;
+  /** Asked inside the deed, for each file to be replaced: refuses where a device replaces far more than it is wont to (D12). */
+  readonly admitReplacement: (tx: Transaction, device: DeviceFacts, replacement: Replacement) => AppError | undefined;
+}
+
+/** The session of a call, once a first file is planned in it. */
+interface OpenSession {
+  readonly id: number;
+  readonly nowMs: number;
+  readonly expiresAtMs: number;
+}
+
+type Draft = Omit<NewUpload, "publicId" | "sessionId" | "nonce"> & { readonly isAlreadyStored: boolean };
+
+/** All addresses of one answer are made at once, so there is a bound to them. */
+const CHUNKS_PER_CALL_MAX = 50_000;
+/** Rows written in one deed. */
+const FILES_PER_DEED = 100;
+const TEXT_CHARACTERS_MAX = 1024;
+
+/** Begins sessions. */
+export class SessionStarter {
+  readonly #options: SessionStarterOptions;
+
+  constructor(options: SessionStarterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Plans as many of the files as limits, quota and disk allow; quota and room are held for them on return.
+   * @param take called once, with the number of files that nothing else speaks against
+   * @throws the first file's error where none could be planned; what `take` throws
+   */
+  async begin(
+    sender: Sender,
+    entries: readonly UploadEntry[],
+    options: UploadOptions,
+    take: TakeFiles,
+  ): Promise<PlannedSession> {
+    const { store } = this.#options;
+    const outcomes = this.#draftAll(sender, entries, options);
+    const { taken, refusal } = take(outcomes.filter((outcome) => !(outcome instanceof AppError)).length);
+    let allowed = taken;
+    const drafts = outcomes.map((outcome) => {
+      if (outcome instanceof AppError || allowed-- > 0) return outcome;
+      return refusal ?? new AppError("rate_limited", "Too many files at once. Send the rest later.");
+    });
+    const nowMs = store.clock.nowMs();
+    const publicId = newId("ups", nowMs);
+    const expiresAtMs = nowMs + SESSION_MS;
+    const files = await this.#write(sender, { publicId, nowMs, expiresAtMs, options }, drafts, entries);
+    return { publicId, options, files, expiresAtMs };
+  }
+
+  #draftAll(sender: Sender, entries: readonly UploadEntry[], options: UploadOptions): (Draft | AppError)[] {
+    const { tree, limitsOf } = this.#options;
+    const limits = limitsOf(sender.user);
+    // Held against the quota here so that files which can't fit are not counted as uploads; the deed decides.
+    let freeBytes = limits.quotaBytes === null ? Infinity : limits.quotaBytes - tree.usage(sender.user.id).usedBytes;
+    let chunks = 0;
+    let newFiles = 0;
+    return entries.map((entry) => {
+      try {
+        const draft = this.#draft(sender, entry, options, limits);
+        const makesFile = this.#makesFile(draft);
+        if (makesFile) namingPlan(limits.plan, () => tree.refuseNodes(sender.user.id, newFiles + 1));
+        const neededBytes = draft.reservedBytes - (this.#findFormer(draft)?.reservedBytes ?? 0);
+        if (neededBytes > freeBytes) throw quotaExceeded(limits, neededBytes, freeBytes);
+        if (chunks + draft.totalChunks > CHUNKS_PER_CALL_MAX) throw tooManyChunks();
+        if (makesFile) newFiles++;
+        freeBytes -= neededBytes;
+        chunks += draft.totalChunks;
+        return draft;
+      } catch (error) {
+        if (error instanceof AppError) return error;
+        throw error;
+      }
+    });
+  }
+
+  #draft({ user, device }: Sender, entry: UploadEntry, options: UploadOptions, limits: StorageLimits): Draft {
+    const { tree, contents } = this.#options;
+    const name = normalizeName(entry.name);
+    const folderPath = normalizePath(entry.folder ?? "/");
+    const { maxFileSizeBytes: limit, plan } = limits;
+    if (limit !== null && entry.size > limit) {
+      throw new AppError(
+        "file_too_large",
+        `A file may have at most ${limit} bytes on the ${plan} plan. Send a smaller one.`,
+        {
+          limit,
+          plan,
+        },
+      );
+    }
+    const chunkPlan = planChunks(entry.size, options.chunkSizeBytes);
+    const digest = entry.checksum === undefined ? undefined : parseChecksum(entry.checksum);
+    const baseDigest = entry.baseChecksum === undefined ? undefined : parseChecksum(entry.baseChecksum, "baseChecksum");
+    if (entry.fileId !== undefined && tree.findFile(user.id, entry.fileId) === undefined)
+      throw notFound("The file to replace");
+    const isAlreadyStored = digest !== undefined && contents.isStored(user.id, digest, entry.size);
+    const isAutomatic = entry.automatic ?? options.isAutomatic;
+    if (isAutomatic && digest !== undefined && !isAlreadyStored && contents.wasDeleted(user.id, digest)) {
+      throw deletedByYou(digest);
+    }
+    const onConflict = entry.onConflict ?? "rename";
+    const wanted = { accountId: user.id, folderPath, name, digest, onConflict, isAutomatic };
+    return {
+      ...chunkPlan,
+      ...wanted,
+      deviceId: device.id,
+      localId: entry.localId,
+      // What is there already will be the answer: it takes no more room, however full the account is (D24).
+      reservedBytes: isAlreadyStored && entry.fileId === undefined && isThere(tree, wanted) ? 0 : entry.size,
+      mediaType: entry.mimeType?.slice(0, TEXT_CHARACTERS_MAX),
+      targetId: entry.fileId,
+      baseDigest,
+      isAlreadyStored,
+    };
+  }
+
+  /** Whether the upload makes one more file, as far as can be known before its bytes arrive. */
+  #makesFile(draft: Draft): boolean {
+    const { tree } = this.#options;
+    const { targetId, onConflict, accountId, folderPath, name } = draft;
+    if (targetId !== undefined || isThere(tree, draft)) return false;
+    return onConflict !== "version" || tree.findFileNamed(accountId, folderPath, name) === undefined;
+  }
+
+  async #write(
+    { user, device }: Sender,
+    session: { publicId: string; nowMs: number; expiresAtMs: number; options: UploadOptions },
+    drafts: readonly (Draft | AppError)[],
+    entries: readonly UploadEntry[],
+  ): Promise<PlannedFile[]> {
+    const { store } = this.#options;
+    const { publicId, nowMs, expiresAtMs, options } = session;
+    const files: PlannedFile[] = [];
+    let sessionId: number | undefined;
+    const openSession = () => {
+      sessionId ??= store.rows.insertSession({
+        publicId,
+        accountId: user.id,
+        deviceId: device.id,
+        nowMs,
+        expiresAtMs,
+        options,
+      });
+      return { id: sessionId, nowMs, expiresAtMs };
+    };
+    for (let from = 0; from < drafts.length; from += FILES_PER_DEED) {
+      const some = drafts.slice(from, from + FILES_PER_DEED);
+      const heldIds: number[] = [];
+      const holdSome = (tx: Transaction) =>
+        some.map((draft, position): PlannedFile => {
+          const localId = entries[from + position]?.localId ?? "";
+          if (draft instanceof AppError) return { localId, error: draft };
+          return { localId, ...this.#plan(tx, { user, device }, draft, openSession, heldIds) };
+        });
+      try {
+        // Room on the disk is held outside the database, so this is done once or not at all.
+        files.push(...(await store.writer.run(holdSome, { isRepeatable: false })));
+      } catch (error) {
+        for (const id of heldIds) store.releaseRoom(id);
+        throw error;
+      }
+    }
+    const [first] = files;
+    if (first !== undefined && "error" in first && sessionId === undefined) throw first.error;
+    return files;
+  }
+
+  /** Plans one file, or says why not. @param heldIds gets the upload for which room on the disk was held here */
+  #plan(
+    tx: Transaction,
+    { user, device }: Sender,
+    draft: Draft,
+    openSession: () => OpenSession,
+    heldIds: number[],
+  ): FilePlan {
+    const { isAlreadyStored } = draft;
+    const former = this.#findFormer(draft);
+    // What goes on was admitted when it began.
+    const refusal = former === undefined ? this.#admit(tx, device, draft) : undefined;
+    if (refusal !== undefined) return { error: refusal };
+    try {
+      if (former?.chunkSizeBytes === draft.chunkSizeBytes && !this.#options.store.isExpired(former)) {
+        return { ...this.#goOn(former, draft, openSession()), isAlreadyStored };
+      }
+      const upload = this.#hold(tx, user, draft, openSession, former);
+      heldIds.push(upload.id);
+      return { upload, completedChunks: [], isAlreadyStored };
+    } catch (error) {
+      if (error instanceof AppError) return { error };
+      throw error;
+    }
+  }
+
+  /** A refusal is told and not thrown: what was noted of it stays. */
+  #admit(tx: Transaction, device: DeviceFacts, draft: Draft): AppError | undefined {
+    const { targetId: fileId, accountId, localId, name, folderPath: folder, sizeBytes, digest, baseDigest } = draft;
+    if (fileId === undefined) return undefined;
+    const replacement = { accountId, localId, fileId, name, folder, sizeBytes, digest, baseDigest };
+    return this.#options.admitReplacement(tx, device, replacement);
+  }
+
+  /** The open upload by which the device sends this very file already; without a digest nobody can tell. */
+  #findFormer({ digest, ...draft }: Draft): Upload | undefined {
+    return digest && this.#options.store.rows.findOpen({ ...draft, digest });
+  }
+
+  /** An app that forgot its uploads offers its files anew: what is there is kept, and nothing is promised twice. */
+  #goOn(former: Upload, draft: Draft, session: OpenSession): { upload: Upload; completedChunks: number[] } {
+    const { rows } = this.#options.store;
+    const { mediaType, onConflict, baseDigest, isAutomatic } = draft;
+    const wanted = { sessionId: session.id, mediaType, onConflict, baseDigest, isAutomatic };
+    rows.renew(former.id, wanted);
+    const completedChunks = rows.chunks(former.id).map(({ idx }) => idx);
+    return { upload: { ...former, ...wanted, expiresAtMs: session.expiresAtMs }, completedChunks };
+  }
+
+  /**
+   * Holds quota and room for one file and writes its row. What it throws has changed nothing.
+   * @param former what it takes the place of, and the quota of, because that was cut otherwise or has expired
+   */
+  #hold(
+    tx: Transaction,
+    user: User,
+    { isAlreadyStored, ...draft }: Draft,
+    openSession: () => OpenSession,
+    former: Upload | undefined,
+  ): Upload {
+    const { store, limitsOf, reserveDisk } = this.#options;
+    const limits = limitsOf(user);
+    const release = reserveDisk(isAlreadyStored ? 0 : draft.sizeBytes);
+    try {
+      const addedBytes = draft.reservedBytes - (former?.reservedBytes ?? 0);
+      namingPlan(limits.plan, () => store.treeWriter.reserveBytes(tx, user.id, addedBytes, limits.quotaBytes));
+      if (former !== undefined) {
+        store.end(tx, { ...former, reservedBytes: 0 }, store.isExpired(former) ? "expired" : "cancelled");
+      }
+      const { id: sessionId, nowMs, expiresAtMs } = openSession();
+      const publicId = newId("upl", nowMs);
+      const upload = { ...draft, publicId, sessionId, nonce: randomBytes(NONCE_BYTES) };
+      const id = store.rows.insert(upload, nowMs);
+      store.holdRoom(id, release);
+      return { ...upload, id, status: "pending", expiresAtMs, fileId: undefined };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+}
+
+/** The options of a session. @throws AppError invalid_field */
+export function checkRetries(maxRetries: number | undefined): number {
+  if (maxRetries === undefined) return 3;
+  if (Number.isInteger(maxRetries) && maxRetries >= 0 && maxRetries <= 20) return maxRetries;
+  throw invalidField("uploadOptions.maxRetries", "maxRetries must be a whole number from 0 to 20.");
+}
+
+/** Whether the file that would be made is there. */
+function isThere(
+  tree: TreeReader,
+  { digest, ...wanted }: Omit<WantedFile, "digest"> & { digest?: Digest | undefined },
+) {
+  return digest !== undefined && findSameFile(tree, { ...wanted, digest }) !== undefined;
+}
+
+/** Runs a check of the quota; what it refuses names the plan. */
+function namingPlan(plan: string, check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+    throw new AppError(error.reason, error.message, { ...error.details, plan });
+  }
+}
+
+function quotaExceeded({ quotaBytes, plan }: StorageLimits, required: number, freeBytes: number): AppError {
+  return new AppError(
+    "quota_exceeded",
+    `This needs ${required} bytes, and ${Math.max(0, freeBytes)} of your ${quotaBytes} bytes are left. ` +
+      "Delete something, or ask for more room.",
+    { limit: quotaBytes, required, plan },
+  );
+}
+
+function tooManyChunks(): AppError {
+  return new AppError(
+    "chunk_size",
+    `One call plans at most ${CHUNKS_PER_CALL_MAX} chunks. Choose larger chunks, or begin the rest in another call.`,
+    { field: "uploadOptions.chunkSize", limit: CHUNKS_PER_CALL_MAX },
+  );
+}

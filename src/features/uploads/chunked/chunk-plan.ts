@@ -1,0 +1,123 @@
+/** How a file is cut into chunks (contract §7, upload/init), and which of them are there. Pure. */
+import { AppError } from "../../../errors.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Where the client names no size. */
+export const CHUNK_BYTES_DEFAULT = 8 * MIB;
+/** The bounds of a chunk's size. */
+export const CHUNK_BYTES_MIN = KIB;
+export const CHUNK_BYTES_MAX = 64 * MIB;
+/** A file has at most so many chunks. */
+export const CHUNKS_MAX = 10_000;
+
+/** A file in chunks: all of the same size but the last, which is what is left. An empty file has none. */
+export interface ChunkPlan {
+  readonly sizeBytes: number;
+  readonly chunkSizeBytes: number;
+  readonly totalChunks: number;
+}
+
+/** The bytes of one chunk within its file. */
+export interface ChunkSpan {
+  readonly index: number;
+  readonly offset: number;
+  readonly lengthBytes: number;
+}
+
+/** The chunk size that a client may ask for. @throws AppError chunk_size */
+export function checkChunkSize(sizeBytes: number | undefined): number {
+  if (sizeBytes === undefined) return CHUNK_BYTES_DEFAULT;
+  if (Number.isInteger(sizeBytes) && sizeBytes >= CHUNK_BYTES_MIN && sizeBytes <= CHUNK_BYTES_MAX) return sizeBytes;
+  throw new AppError(
+    "chunk_size",
+    `A chunk has from ${CHUNK_BYTES_MIN} to ${CHUNK_BYTES_MAX} bytes. Choose a size in between, or leave it to the server.`,
+    { field: "uploadOptions.chunkSize", min: CHUNK_BYTES_MIN, max: CHUNK_BYTES_MAX },
+  );
+}
+
+/** @throws AppError chunk_size where that would be too many chunks, with the smallest size that would do */
+export function planChunks(sizeBytes: number, chunkSizeBytes: number): ChunkPlan {
+  const totalChunks = Math.ceil(sizeBytes / chunkSizeBytes);
+  if (totalChunks <= CHUNKS_MAX) return { sizeBytes, chunkSizeBytes, totalChunks };
+  const smallest = Math.ceil(sizeBytes / CHUNKS_MAX);
+  const advice =
+    smallest <= CHUNK_BYTES_MAX
+      ? `Choose chunks of at least ${smallest} bytes.`
+      : `A file sent in chunks has at most ${CHUNKS_MAX * CHUNK_BYTES_MAX} bytes.`;
+  throw new AppError(
+    "chunk_size",
+    `This would be ${totalChunks} chunks, and a file has at most ${CHUNKS_MAX}. ${advice}`,
+    {
+      field: "uploadOptions.chunkSize",
+      min: smallest,
+      limit: CHUNKS_MAX,
+    },
+  );
+}
+
+/** Where a chunk lies; undefined for an index that the file does not have. */
+export function spanOf(plan: ChunkPlan, index: number): ChunkSpan | undefined {
+  if (!Number.isInteger(index) || index < 0 || index >= plan.totalChunks) return undefined;
+  const offset = index * plan.chunkSizeBytes;
+  return { index, offset, lengthBytes: Math.min(plan.chunkSizeBytes, plan.sizeBytes - offset) };
+}
+
+/** Which chunks of a file are there. */
+export class ChunkSet {
+  readonly #plan: ChunkPlan;
+  readonly #isThere: Uint8Array;
+  #first = 0;
+  /** How many are there, and their bytes. */
+  count = 0;
+  bytes = 0;
+
+  constructor(plan: ChunkPlan, there: Iterable<number> = []) {
+    this.#plan = plan;
+    this.#isThere = new Uint8Array(plan.totalChunks);
+    for (const index of there) this.add(index);
+  }
+
+  has(index: number): boolean {
+    return this.#isThere[index] === 1;
+  }
+
+  /** Notes a chunk that has arrived; one that was there already changes nothing. */
+  add(index: number): void {
+    const span = spanOf(this.#plan, index);
+    if (span === undefined || this.has(index)) return;
+    this.#isThere[index] = 1;
+    this.count++;
+    this.bytes += span.lengthBytes;
+    while (this.has(this.#first)) this.#first++;
+  }
+
+  /** Notes that a chunk is not there any more. */
+  remove(index: number): void {
+    const span = spanOf(this.#plan, index);
+    if (span === undefined || !this.has(index)) return;
+    this.#isThere[index] = 0;
+    this.count--;
+    this.bytes -= span.lengthBytes;
+    this.#first = Math.min(this.#first, index);
+  }
+
+  /** Whether nothing is missing. */
+  get isWhole(): boolean {
+    return this.count === this.#plan.totalChunks;
+  }
+
+  /** How many bytes from the start of the file are there without a gap. */
+  get prefixBytes(): number {
+    return Math.min(this.#first * this.#plan.chunkSizeBytes, this.#plan.sizeBytes);
+  }
+
+  /** The indexes that are there (true) or missing (false), ascending. */
+  list(isThere: boolean): number[] {
+    const wanted = isThere ? 1 : 0;
+    const found: number[] = [];
+    for (let index = 0; index < this.#isThere.length; index++) if (this.#isThere[index] === wanted) found.push(index);
+    return found;
+  }
+}

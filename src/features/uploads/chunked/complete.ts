@@ -1,0 +1,279 @@
+/** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
+import type { BlobStore, HeldBlob } from "../../../blobs/blob-store.ts";
+import { type Digest, toChecksum } from "../../../blobs/digest.ts";
+import type { Transaction } from "../../../db/transaction.ts";
+import { AppError, notFound } from "../../../errors.ts";
+import type { Uploader } from "../../accounts/auth/principal.ts";
+import { detectMediaType, MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
+import { joinPath } from "../../../lib/path.ts";
+import type { StorageLimits } from "../../library/files/service.ts";
+import type { TransferCounters } from "../../accounts/plans/transfers.ts";
+import type { ThumbnailService } from "../../media/thumbnails/service.ts";
+import { factsOf } from "../../../tree/model/facts.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode, StoredBlob } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { ActiveUpload } from "./active.ts";
+import { type Capture, CAPTURE_HEAD_BYTES, readCapture } from "../../media/metadata/exif.ts";
+import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
+import type { ChunkReceiver } from "./receive.ts";
+import type { UploadStore } from "./store.ts";
+import type { Upload } from "./types.ts";
+
+/** What the client says at the end. */
+export interface Completion {
+  /** What the whole must have. */
+  readonly digest: Digest | undefined;
+  /** As the client tells; what it does not tell is read from the picture. */
+  readonly capture: Capture;
+}
+
+/** What {@link Completer} works with. */
+export interface CompleterOptions {
+  readonly store: UploadStore;
+  readonly receiver: ChunkReceiver;
+  readonly blobs: BlobStore;
+  readonly tree: TreeReader;
+  readonly contents: KnownContents;
+  readonly transfers: TransferCounters;
+  readonly thumbnails: Pick<ThumbnailService, "schedule">;
+  readonly limitsOf: (user: User) => StorageLimits;
+}
+
+/** The content of an upload, ready to be named. */
+interface FinishedContent {
+  readonly blob: StoredBlob;
+  readonly head: Uint8Array<ArrayBuffer>;
+  /** There where it was stored just now. */
+  readonly held: HeldBlob | undefined;
+}
+
+/** A content with what is to be said of its file. */
+interface NamedContent {
+  readonly blob: StoredBlob;
+  readonly mediaType: string;
+  readonly capture: Capture;
+  readonly held: HeldBlob | undefined;
+}
+
+/** Completes uploads. */
+export class Completer {
+  readonly #options: CompleterOptions;
+
+  constructor(options: CompleterOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the file, unless there is one that is the same (see {@link findSameFile}). Durable on return; called again, also
+   * at the same time, it gives the same file. After any error the upload is as it was.
+   * @throws what `uploader.confirm` throws; AppError upload_state with `missingChunks`; checksum_mismatch; upload_expired; version_conflict where the
+   *   content to be followed is not the file's any more; deleted_by_you; name_taken, quota_exceeded, disk_full, storage_error; not_found
+   *   where the file that it became is gone
+   */
+  async complete(uploader: Uploader, uploadId: number, completion: Completion): Promise<FileNode> {
+    const { store, receiver } = this.#options;
+    for (;;) {
+      const done = store.rows.get(uploadId);
+      if (done?.status === "completed") return this.#fileOf(done);
+      const upload = store.getOpen(uploadId);
+      const active = await receiver.ready(upload);
+      if (active.completing !== undefined) {
+        // Another request is at it; whatever comes of that, look again.
+        await active.completing.catch(() => {});
+        continue;
+      }
+      const work = this.#complete(uploader, upload, active, completion);
+      active.completing = work;
+      try {
+        return await work;
+      } finally {
+        active.completing = undefined;
+      }
+    }
+  }
+
+  #fileOf(upload: Upload): FileNode {
+    const file = upload.fileId === undefined ? undefined : this.#options.tree.findFile(upload.accountId, upload.fileId);
+    if (file === undefined) throw notFound("The file that this upload became");
+    return file;
+  }
+
+  async #complete(uploader: Uploader, upload: Upload, active: ActiveUpload, completion: Completion): Promise<FileNode> {
+    // From here on no chunk begins. What is whole already may still count; what is not gives way.
+    for (const arriving of active.arriving.values()) {
+      if (arriving.isSettling) await arriving.ended;
+      else arriving.isSuperseded = true;
+    }
+    const { blob, head, held } = await this.#contentOf(upload, active, completion);
+    let isNamed = false;
+    try {
+      const { transfers, thumbnails, limitsOf } = this.#options;
+      const mediaType = await detectMediaType(head.subarray(0, MEDIA_TYPE_HEAD_BYTES), upload.mediaType, upload.name);
+      const capture = await fillIn(completion.capture, head, mediaType);
+      const { user, confirm } = uploader;
+      const { plan } = limitsOf(user);
+      const { file, isNew } = await this.#options.store.writer
+        .run((tx) => {
+          confirm();
+          return this.#name(tx, user, upload, { blob, mediaType, capture, held });
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof AppError) || error.reason !== "quota_exceeded") throw error;
+          throw new AppError(error.reason, error.message, { ...error.details, plan });
+        });
+      isNamed = true;
+      if (isNew) transfers.noteUpload(user.id, upload.sizeBytes);
+      thumbnails.schedule(blob.digest, mediaType);
+      return file;
+    } finally {
+      held?.release(isNamed);
+    }
+  }
+
+  async #contentOf(upload: Upload, active: ActiveUpload, { digest }: Completion): Promise<FinishedContent> {
+    const { blobs, store } = this.#options;
+    const { sizeBytes, publicId } = upload;
+    if (!active.chunks.isWhole) return this.#ownContent(upload, active, digest);
+    if (sizeBytes === 0) {
+      const incoming = blobs.begin({
+        limitBytes: 0,
+        tooLarge: () => new AppError("file_too_large", "It is not empty."),
+      });
+      try {
+        checkDigests(upload, digest, incoming.digest());
+        const held = await incoming.store();
+        return { blob: held, held, head: new Uint8Array() };
+      } finally {
+        incoming.discard();
+      }
+    }
+    const sums = await store.staging.hashWhole(publicId, sizeBytes);
+    checkDigests(upload, digest, sums.digest);
+    const staged = store.staging.open(publicId, sizeBytes);
+    let head: Uint8Array<ArrayBuffer>;
+    try {
+      head = staged.read(Math.min(sizeBytes, CAPTURE_HEAD_BYTES), 0);
+    } finally {
+      staged.release();
+    }
+    const held = await blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
+    return { blob: held, held, head };
+  }
+
+  /** A content that the account holds already, so that it need not be sent. */
+  async #ownContent(upload: Upload, { chunks }: ActiveUpload, digest: Digest | undefined): Promise<FinishedContent> {
+    const { tree, contents, blobs } = this.#options;
+    const { accountId, sizeBytes, digest: announced } = upload;
+    const blob =
+      announced !== undefined && contents.isStored(accountId, announced, sizeBytes) && tree.findBlob(announced);
+    if (announced === undefined || !blob) {
+      const missingChunks = chunks.list(false);
+      throw new AppError(
+        "upload_state",
+        `${missingChunks.length} of ${upload.totalChunks} chunks are missing. Send them, then complete again.`,
+        { missingChunks },
+      );
+    }
+    checkDigests(upload, digest, announced);
+    const head = await blobs.read(announced, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+    return { blob: { digest: announced, sizeBytes, crc32: blob.crc32 }, head, held: undefined };
+  }
+
+  /** The one deed: quota settled, file made, replaced or found (`isNew` is false then), upload ended, event told. */
+  #name(tx: Transaction, user: User, { id }: Upload, content: NamedContent): { file: FileNode; isNew: boolean } {
+    const { store, contents } = this.#options;
+    const { treeWriter, events } = store;
+    const upload = store.getOpen(id);
+    const { accountId, deviceId, sizeBytes, publicId } = upload;
+    if (content.held === undefined && !contents.isStored(accountId, content.blob.digest, sizeBytes)) {
+      throw new AppError("upload_state", "The content was deleted meanwhile. Send it.", {
+        missingChunks: store.activeOf(upload).chunks.list(false),
+      });
+    }
+    // What was held for it makes room for it.
+    treeWriter.reserveBytes(tx, accountId, -upload.reservedBytes, null);
+    const same = this.#findSame(upload, content);
+    if (same === undefined && upload.isAutomatic && contents.wasDeleted(accountId, content.blob.digest)) {
+      throw deletedByYou(content.blob.digest);
+    }
+    const file = same ?? treeWriter.by(deviceId, () => this.#write(tx, user, upload, content));
+    store.end(tx, { ...upload, reservedBytes: 0 }, "completed", file.publicId);
+    // The next content of a file comes to wherever that file is by now.
+    const path =
+      upload.targetId === undefined ? joinPath(upload.folderPath, upload.name) : joinPath(file.folder, file.name);
+    events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: publicId, file: factsOf(file), path });
+    return { file, isNew: same === undefined };
+  }
+
+  /** The file that has this content already, so that nothing need be made. */
+  #findSame(upload: Upload, { blob, held }: NamedContent): FileNode | undefined {
+    const { tree, contents } = this.#options;
+    const { accountId, targetId, baseDigest } = upload;
+    const { digest } = blob;
+    if (targetId === undefined) {
+      const same = findSameFile(tree, { ...upload, digest });
+      if (same !== undefined && held?.isNew === true) contents.markWhole(digest);
+      return same;
+    }
+    const target = tree.findFile(accountId, targetId);
+    // It followed its base, or somebody else brought the same: the answer of an earlier upload was lost.
+    return target?.digest === digest && baseDigest !== undefined && baseDigest !== digest ? target : undefined;
+  }
+
+  #write(tx: Transaction, user: User, upload: Upload, { blob, mediaType, capture }: NamedContent): FileNode {
+    const { store, tree, limitsOf } = this.#options;
+    const { treeWriter } = store;
+    const { accountId, targetId, baseDigest } = upload;
+    const { quotaBytes } = limitsOf(user);
+    const metadata = metadataOf(capture);
+    const given = { blob, mediaType, createdBy: user.id, quotaBytes, capturedAt: capture.capturedAt };
+    if (targetId === undefined) {
+      return treeWriter.createFile(tx, {
+        ...given,
+        accountId,
+        folderPath: upload.folderPath,
+        name: upload.name,
+        tags: [],
+        metadata,
+        originalName: upload.name,
+        isPublic: false,
+        onConflict: upload.onConflict,
+      }).file;
+    }
+    const current = tree.findFile(accountId, targetId);
+    if (current === undefined || (baseDigest !== undefined && current.digest !== baseDigest)) {
+      throw new AppError(
+        "version_conflict",
+        "The file has other content by now, or is gone. Fetch it again, then decide what to do with yours.",
+        { fileId: targetId, ...(current !== undefined && { checksum: toChecksum(current.digest) }) },
+      );
+    }
+    const target = { accountId, publicId: targetId };
+    const file = treeWriter.replaceContent(tx, { ...given, file: target });
+    return Object.keys(metadata).length === 0 ? file : treeWriter.updateFile(tx, target, { metadata });
+  }
+}
+
+/** What is kept of time and place among a file's metadata (contract §7, complete). */
+export function metadataOf({ location, capturedAt }: Capture): Record<string, string> {
+  return { ...(location !== undefined && { location }), ...(capturedAt !== undefined && { capturedAt }) };
+}
+
+/** What the client told, and for what it did not, what the picture tells. */
+export async function fillIn(told: Capture, head: Uint8Array<ArrayBuffer>, mediaType: string): Promise<Capture> {
+  if (told.capturedAt !== undefined && told.location !== undefined) return told;
+  const found = await readCapture(head, mediaType);
+  return { capturedAt: told.capturedAt ?? found.capturedAt, location: told.location ?? found.location };
+}
+
+/** @throws AppError checksum_mismatch */
+function checkDigests(upload: Upload, atCompletion: Digest | undefined, actual: Digest): void {
+  const expected = [upload.digest, atCompletion].find((digest) => digest !== undefined && digest !== actual);
+  if (expected === undefined) return;
+  throw new AppError(
+    "checksum_mismatch",
+    "The bytes that arrived are not the ones that were announced. Compare, and send the chunks that differ again.",
+    { field: "checksum", expected: toChecksum(expected), actual: toChecksum(actual) },
+  );
+}

@@ -1,0 +1,22 @@
+import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
+import { invalidField } from "../../../errors.ts";
+
+/**
+ * The sha256 that a Content-Digest header names (RFC 9530 §2): `sha-256=:<base64>:`, alone or among others. Undefined
+ * where it names none; other algorithms are ignored, as the RFC allows.
+ * @throws AppError invalid_field where it names one that can't be read
+ */
+export function readContentDigest(header: string | null): Digest | undefined {
+  const members = header?.split(",").map((member) => member.trim()) ?? [];
+  const member = members.find((text) => /^sha-256\s*=/i.test(text));
+  if (member === undefined) return undefined;
+  const base64 = /^sha-256=:([A-Za-z0-9+/]{43}=):$/i.exec(member)?.[1];
+  const bytes = base64 === undefined ? undefined : Buffer.from(base64, "base64");
+  if (bytes?.length !== 32) {
+    throw invalidField(
+      "Content-Digest",
+      "Content-Digest must be sha-256=: and the base64 of the digest, then a colon.",
+    );
+  }
+  return digestFromBytes(bytes);
+}

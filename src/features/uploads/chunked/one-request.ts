@@ -1,0 +1,50 @@
+/** What a device's upload of one request has beside an ordinary one (contract §7, `POST /api/mobile/upload`). */
+import type { BlobStore } from "../../../blobs/blob-store.ts";
+import type { Events } from "../../../events/events.ts";
+import type { UploadHooks } from "../../library/files/service.ts";
+import { factsOf } from "../../../tree/model/facts.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import { type Capture, CAPTURE_HEAD_BYTES } from "../../media/metadata/exif.ts";
+import { fillIn, metadataOf } from "./complete.ts";
+import { deletedByYou, findSameFile, type KnownContents } from "./known-contents.ts";
+
+/** What {@link deviceUploadHooks} works with. */
+export interface OneRequestOptions {
+  readonly blobs: BlobStore;
+  readonly contents: KnownContents;
+  readonly tree: TreeReader;
+  readonly events: Events;
+}
+
+/** A device's upload. */
+export interface DeviceUpload {
+  readonly accountId: number;
+  readonly deviceId: number;
+  /** As the form tells. */
+  readonly capture: Capture;
+  /** Sent by an unattended backup. */
+  readonly isAutomatic: boolean;
+}
+
+/** Refuses what its user deleted, makes nothing twice, keeps time and place, and tells that the upload is complete. */
+export function deviceUploadHooks(options: OneRequestOptions, upload: DeviceUpload): UploadHooks {
+  const { blobs, contents, events, tree } = options;
+  const { accountId, deviceId, capture, isAutomatic } = upload;
+  return {
+    admit: (digest) => {
+      if (isAutomatic && contents.wasDeleted(accountId, digest)) throw deletedByYou(digest);
+    },
+    describe: async ({ digest, sizeBytes }, mediaType) => {
+      const head = await blobs.read(digest, 0, Math.min(sizeBytes, CAPTURE_HEAD_BYTES));
+      const filled = await fillIn(capture, head, mediaType);
+      return { metadata: metadataOf(filled), capturedAt: filled.capturedAt };
+    },
+    findSame: ({ folderPath, onConflict }, name, { digest, isNew }) => {
+      const same = findSameFile(tree, { accountId, folderPath, name, digest, onConflict, isAutomatic });
+      if (same !== undefined && isNew) contents.markWhole(digest);
+      return same;
+    },
+    onDone: (tx, file, path) =>
+      events.emit(tx, "upload.completed", { accountId, deviceId, uploadId: null, file: factsOf(file), path }),
+  };
+}

@@ -1,0 +1,74 @@
+import { errorItem } from "../../../http/error-response.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import { spanOf } from "./chunk-plan.ts";
+import type { UploadScope } from "./signatures.ts";
+import type { PlannedFile, PlannedSession, Upload, UploadProgress } from "./types.ts";
+
+/** Gives the signature of an address. */
+export type Sign = (upload: Upload, scope: UploadScope) => string;
+
+/** Addresses made before everybody else has a turn: about 5 ms of signing. */
+const ADDRESSES_PER_TURN = 1_000;
+
+/** api.md, Upload session (mobile). Takes turns where there are many chunks. */
+export async function presentSession(session: PlannedSession, baseUrl: string, sign: Sign) {
+  const files = [];
+  let addresses = 0;
+  for (const file of session.files) {
+    files.push(presentPlanned(file, baseUrl, sign));
+    addresses += "upload" in file ? file.upload.totalChunks : 1;
+    if (addresses < ADDRESSES_PER_TURN) continue;
+    addresses = 0;
+    await new Promise(setImmediate);
+  }
+  const { wifiOnly, chunkSizeBytes: chunkSize, maxRetries, isAutomatic: automatic } = session.options;
+  return {
+    uploadSession: session.publicId,
+    files,
+    expiresAt: toTimestamp(session.expiresAtMs),
+    uploadOptions: { wifiOnly, chunkSize, maxRetries, automatic },
+  };
+}
+
+function presentPlanned(file: PlannedFile, baseUrl: string, sign: Sign) {
+  const { localId } = file;
+  if ("error" in file) return { localId, error: errorItem(file.error) };
+  const { upload, completedChunks, isAlreadyStored } = file;
+  const { publicId: uploadId, totalChunks, chunkSizeBytes: chunkSize } = upload;
+  const base = `${baseUrl}/api/mobile/upload/${uploadId}`;
+  const chunks = Array.from({ length: totalChunks }, (_, index) => {
+    const { offset = 0, lengthBytes = 0 } = spanOf(upload, index) ?? {};
+    const uploadUrl = `${base}/chunks/${index}?sig=${sign(upload, index)}`;
+    return { index, start: offset, end: offset + lengthBytes - 1, uploadUrl };
+  });
+  const uploadUrl = `${base}/content?sig=${sign(upload, "whole")}`;
+  return {
+    localId,
+    uploadId,
+    uploadUrl,
+    chunks,
+    totalChunks,
+    chunkSize,
+    ...(completedChunks.length > 0 && { completedChunks }),
+    alreadyStored: isAlreadyStored,
+  };
+}
+
+/** The server's own truth of an upload (contract §7, progress). */
+export function presentProgress({ upload, status, completedChunks, missingChunks, bytesUploaded }: UploadProgress) {
+  const { publicId: uploadId, sizeBytes: totalBytes, totalChunks, fileId } = upload;
+  const share = totalBytes === 0 ? (status === "completed" ? 1 : 0) : bytesUploaded / totalBytes;
+  return {
+    uploadId,
+    status,
+    completedChunks,
+    missingChunks,
+    bytesUploaded,
+    totalBytes,
+    totalChunks,
+    // Rounded down, so that 100 is said only when nothing is missing.
+    percentage: Math.floor(share * 10_000) / 100,
+    expiresAt: toTimestamp(upload.expiresAtMs),
+    ...(fileId !== undefined && { fileId }),
+  };
+}

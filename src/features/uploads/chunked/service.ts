@@ -1,0 +1,292 @@
+import type { BlobStore } from "../../../blobs/blob-store.ts";
+import type { Transaction } from "../../../db/transaction.ts";
+import { AppError, notFound } from "../../../errors.ts";
+import { checkWriter, type Uploader } from "../../accounts/auth/principal.ts";
+import type { StorageLimits, UploadHooks } from "../../library/files/service.ts";
+import type { TransferCounters } from "../../accounts/plans/transfers.ts";
+import type { ThumbnailService } from "../../media/thumbnails/service.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { type Sender, SessionStarter, type SessionStarterOptions, type TakeFiles } from "./begin.ts";
+import { spanOf } from "./chunk-plan.ts";
+import { Completer, type Completion } from "./complete.ts";
+import { type DeviceUpload, deviceUploadHooks } from "./one-request.ts";
+import type { KnownContents } from "./known-contents.ts";
+import { ChunkReceiver, type ChunkReceipt, type ChunkRequest } from "./receive.ts";
+import { type UploadScope, UploadSigner } from "./signatures.ts";
+import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "./store.ts";
+import {
+  type ClaimedStatus,
+  NO_DEVICE,
+  type PlannedSession,
+  type Upload,
+  type UploadEntry,
+  type UploadOptions,
+  type UploadProgress,
+} from "./types.ts";
+
+/** What {@link UploadService} works with. */
+export interface UploadServiceOptions {
+  readonly store: UploadStore;
+  readonly blobs: BlobStore;
+  readonly tree: TreeReader;
+  readonly transfers: TransferCounters;
+  readonly thumbnails: Pick<ThumbnailService, "schedule">;
+  readonly contents: KnownContents;
+  readonly limitsOf: (user: User) => StorageLimits;
+  /** Holds room on the disk. @throws AppError disk_full | store_missing */
+  readonly reserveDisk: (bytes: number) => ReleaseRoom;
+  /** Holds room that was promised before the last stop, whether it is there or not. */
+  readonly holdDisk: (bytes: number) => ReleaseRoom;
+  /** Told that bytes are arriving; gives what is called when no more are. */
+  readonly noteArriving: () => () => void;
+  /** @see SessionStarterOptions.admitReplacement */
+  readonly admitReplacement: SessionStarterOptions["admitReplacement"];
+  readonly findUser: (id: number) => User | undefined;
+  /** Whether a device is registered and has not been signed out: its addresses are good for nothing otherwise (D19). */
+  readonly isSignedIn: (deviceId: number) => boolean;
+  /** Key of the signatures. */
+  readonly secret: Uint8Array;
+}
+
+/** How long what became of an upload can be asked for, after its session's time. */
+const KEPT_MS = 7 * SESSION_MS;
+/** Sessions that one deed of the sweep ends. */
+const SWEEP_SESSIONS = 20;
+
+/** Files that devices send in chunks (contract §7): sessions, chunks, progress, completion. */
+export class UploadService {
+  readonly #options: UploadServiceOptions;
+  readonly #signer: UploadSigner;
+  readonly #starter: SessionStarter;
+  readonly #receiver: ChunkReceiver;
+  readonly #completer: Completer;
+
+  constructor(options: UploadServiceOptions) {
+    this.#options = options;
+    this.#signer = new UploadSigner(options.secret);
+    this.#starter = new SessionStarter(options);
+    this.#receiver = new ChunkReceiver(options.store, options.noteArriving);
+    this.#completer = new Completer({ ...options, receiver: this.#receiver });
+  }
+
+  /** @see SessionStarter.begin */
+  begin(
+    sender: Sender,
+    entries: readonly UploadEntry[],
+    options: UploadOptions,
+    take: TakeFiles,
+  ): Promise<PlannedSession> {
+    return this.#starter.begin(sender, entries, options, take);
+  }
+
+  /** The signature that opens an address of this upload. */
+  sign(upload: Upload, scope: UploadScope): string {
+    return this.#signer.sign(upload, scope);
+  }
+
+  /** An upload of this account. @throws AppError not_found */
+  get(user: User, uploadId: string): Upload {
+    const upload = this.#options.store.rows.find(uploadId);
+    const isTheirs = upload?.accountId === user.id && upload.deviceId !== NO_DEVICE;
+    if (upload === undefined || !isTheirs) throw notFound("This upload");
+    return upload;
+  }
+
+  /**
+   * The upload whose address was signed, and whose it is. An upload that does not exist looks like a wrong signature.
+   * @throws AppError invalid_token; role where the account may not write any more
+   */
+  openSigned(uploadId: string, scope: UploadScope, signature: string): { upload: Upload; user: User } {
+    const found = this.findSigned(uploadId, scope, signature);
+    if (found === undefined) {
+      throw new AppError(
+        "invalid_token",
+        "The signature in this address is not valid, or not any more. Begin a new upload.",
+      );
+    }
+    checkWriter(found.user);
+    return found;
+  }
+
+  /** As {@link openSigned}; undefined where the signature is worth nothing. */
+  findSigned(uploadId: string, scope: UploadScope, signature: string): { upload: Upload; user: User } | undefined {
+    const { store, findUser, isSignedIn } = this.#options;
+    const upload = store.rows.find(uploadId);
+    if (upload === undefined || !this.#signer.isValid(upload, scope, signature)) return undefined;
+    if (upload.status === "cancelled" || !isSignedIn(upload.deviceId)) return undefined;
+    const user = findUser(upload.accountId);
+    return user === undefined || user.disabledAtMs !== null ? undefined : { upload, user };
+  }
+
+  /** @see ChunkReceiver.receive */
+  receive(upload: Upload, request: ChunkRequest): Promise<ChunkReceipt> {
+    return this.#receiver.receive(upload.id, request);
+  }
+
+  /** How far an upload is, from what is on disk. */
+  progress(upload: Upload): UploadProgress {
+    const { store } = this.#options;
+    const status = store.isExpired(upload) ? "expired" : upload.status;
+    if (status === "completed") {
+      const all = Array.from({ length: upload.totalChunks }, (_, index) => index);
+      return { upload, status, completedChunks: all, missingChunks: [], bytesUploaded: upload.sizeBytes };
+    }
+    const isGone = status === "cancelled" || status === "expired";
+    const chunks = isGone ? undefined : store.activeOf(upload).chunks;
+    return {
+      upload,
+      status,
+      completedChunks: chunks?.list(true) ?? [],
+      missingChunks: chunks?.list(false) ?? [],
+      bytesUploaded: chunks?.bytes ?? 0,
+    };
+  }
+
+  /**
+   * Takes over what a client says of its upload, where that is for the client to say. That it goes on is a mere report,
+   * which changes nothing of an upload that has ended.
+   * @returns the upload as it is now
+   * @throws AppError upload_state where an upload that has ended should pause, fail, or be cancelled after all
+   */
+  async claim(upload: Upload, status: ClaimedStatus): Promise<Upload> {
+    const { store } = this.#options;
+    if (status === "cancelled") return this.cancel(upload);
+    await store.writer.run((tx) => {
+      const current = store.rows.get(upload.id);
+      if (current === undefined || current.status === status) return;
+      if (!isOpen(current) || store.isExpired(current)) {
+        if (status !== "uploading") throw hasEnded(current);
+        return;
+      }
+      store.rows.setStatus(upload.id, status);
+      if (status === "failed") store.tellFailure(tx, current, "reported by the device");
+    });
+    return this.#again(upload);
+  }
+
+  /**
+   * Ends an upload and frees all that it holds. One that was cancelled or has expired stays as it is.
+   * @throws AppError upload_state where it has become a file
+   */
+  async cancel(upload: Upload): Promise<Upload> {
+    const { store } = this.#options;
+    await store.writer.run((tx) => {
+      const current = store.rows.get(upload.id);
+      if (current?.status === "completed") throw hasEnded(current);
+      if (current !== undefined && isOpen(current)) store.end(tx, current, "cancelled");
+    });
+    return this.#again(upload);
+  }
+
+  /**
+   * A device is about to sign in, in the caller's deed. Addresses that died with an earlier sign-out stay dead (D19);
+   * those of a device that is signed in live on.
+   */
+  onSignIn(_tx: Transaction, deviceId: number): void {
+    const { store, isSignedIn } = this.#options;
+    if (!isSignedIn(deviceId)) store.rows.renewNonces(deviceId);
+  }
+
+  /** Ends all uploads of a device that have not ended, in the caller's deed. */
+  cancelOfDevice(tx: Transaction, deviceId: number): void {
+    const { store } = this.#options;
+    for (const upload of store.rows.listOpen({ deviceId })) store.end(tx, upload, "cancelled");
+  }
+
+  /** What a device's upload of one request has beside an ordinary one. */
+  hooksFor(upload: DeviceUpload): UploadHooks {
+    const { store, blobs, contents, tree } = this.#options;
+    return deviceUploadHooks({ blobs, contents, tree, events: store.events }, upload);
+  }
+
+  /** @see Completer.complete */
+  complete(uploader: Uploader, upload: Upload, completion: Completion): Promise<FileNode> {
+    return this.#completer.complete(uploader, upload.id, completion);
+  }
+
+  /**
+   * Takes up what a stop or a crash left: holds the room of open uploads again, and forgets chunks whose bytes are not
+   * there, as after a restored backup. Once, before the first request; by the server alone.
+   */
+  async recover(): Promise<void> {
+    const { store, holdDisk } = this.#options;
+    const { staging, rows, writer, log } = store;
+    for (const name of staging.list()) {
+      if (name.endsWith(".part") || !rows.isOpen(uploadOf(name)) || !this.#isWaited(name)) staging.remove(name);
+    }
+    for (const upload of rows.listOpen("all")) {
+      // What tus left is taken up by its own feature.
+      if (upload.deviceId === NO_DEVICE) continue;
+      const sizeBytes = staging.sizeOf(upload.publicId) ?? 0;
+      const chunks = rows.chunks(upload.id);
+      const lost = chunks.filter(({ idx }) => {
+        const span = spanOf(upload, idx);
+        return span === undefined || span.offset + span.lengthBytes > sizeBytes;
+      });
+      if (lost.length > 0) {
+        log.warn("Chunks of an upload are not there any more; they must be sent again.", {
+          upload: upload.publicId,
+          chunks: lost.length,
+        });
+        await writer.run(() => {
+          for (const { idx } of lost) rows.removeChunk(upload.id, idx);
+        });
+      }
+      const thereBytes = (chunks.length - lost.length) * upload.chunkSizeBytes;
+      store.holdRoom(upload.id, holdDisk(Math.max(0, upload.sizeBytes - thereBytes)));
+    }
+  }
+
+  /** Ends what has expired, and removes what nobody refers to any more. A job. @returns how many uploads it ended */
+  async sweep(signal: AbortSignal): Promise<number> {
+    const { store } = this.#options;
+    const { rows, writer, clock, staging } = store;
+    let ended = 0;
+    for (let more = true; more && !signal.aborted; ) {
+      more = await writer.run((tx) => {
+        const sessions = rows.listExpiredSessions(clock.nowMs(), SWEEP_SESSIONS);
+        for (const upload of sessions.flatMap((sessionId) => rows.listOpen({ sessionId }))) {
+          // One that never began is no failure that anybody should hear of.
+          if (upload.status !== "pending" || rows.hasChunks(upload.id)) store.tellFailure(tx, upload, "expired");
+          store.end(tx, upload, "expired");
+          ended++;
+        }
+        return sessions.length > 0;
+      });
+    }
+    for (const name of staging.list()) {
+      if (!name.endsWith(".part") && !rows.isOpen(uploadOf(name))) staging.remove(name);
+    }
+    await writer.run(() => rows.removeOld(clock.nowMs() - KEPT_MS, 1_000));
+    return ended;
+  }
+
+  /** Of bytes that are to replace a chunk's: whether its row says so. One whose crash came before counts for nothing. */
+  #isWaited(fileName: string): boolean {
+    const [publicId = "", index, kind] = fileName.split(".");
+    if (kind !== "next") return true;
+    const { rows } = this.#options.store;
+    const upload = rows.find(publicId);
+    const chunks = upload === undefined ? [] : rows.chunks(upload.id);
+    return chunks.some((chunk) => String(chunk.idx) === index && chunk.is_replacing === 1);
+  }
+
+  #again(upload: Upload): Upload {
+    return this.#options.store.rows.get(upload.id) ?? upload;
+  }
+}
+
+function hasEnded({ status, fileId }: Upload): AppError {
+  const advice = status === "completed" ? "Delete the file if you don't want it." : "Begin a new one.";
+  return new AppError("upload_state", `This upload is ${status} already. ${advice}`, {
+    status,
+    ...(fileId !== undefined && { fileId }),
+  });
+}
+
+/** The upload that a staged file belongs to: `upl_…` itself, and `upl_….7.next` beside it. */
+function uploadOf(fileName: string): string {
+  return fileName.split(".", 1)[0] ?? fileName;
+}

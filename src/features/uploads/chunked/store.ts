@@ -1,0 +1,143 @@
+/** What all parts of this feature share: the rows, the bytes, what is in memory of both, and how an upload ends. */
+import type { Staging } from "../../../blobs/staging.ts";
+import type { Transaction, Writer } from "../../../db/transaction.ts";
+import { AppError } from "../../../errors.ts";
+import type { Events } from "../../../events/events.ts";
+import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
+import type { TreeWriter } from "../../../tree/writer.ts";
+import { type ActiveUpload, ActiveUploads } from "./active.ts";
+import { ChunkSet } from "./chunk-plan.ts";
+import type { UploadRows } from "./queries.ts";
+import { NO_DEVICE, type Upload } from "./types.ts";
+
+/** Gives room on the disk back: so many bytes, as they reach the disk, or all that is left. */
+export type ReleaseRoom = (bytes?: number) => void;
+
+/** What {@link UploadStore} works with. */
+export interface UploadStoreOptions {
+  readonly rows: UploadRows;
+  readonly staging: Staging;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Events;
+  readonly treeWriter: TreeWriter;
+}
+
+/** How long an upload stays open after its last chunk (contract §7). */
+export const SESSION_MS = 24 * 60 * 60 * 1000;
+
+/** See the head of this file. */
+export class UploadStore {
+  readonly rows: UploadRows;
+  readonly staging: Staging;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: Events;
+  readonly treeWriter: TreeWriter;
+  readonly #active = new ActiveUploads();
+  /** Room on the disk held for each open upload, by row id. */
+  readonly #rooms = new Map<number, ReleaseRoom>();
+
+  constructor(options: UploadStoreOptions) {
+    this.rows = options.rows;
+    this.staging = options.staging;
+    this.writer = options.writer;
+    this.clock = options.clock;
+    this.log = options.log;
+    this.events = options.events;
+    this.treeWriter = options.treeWriter;
+  }
+
+  /** Whether its time is over, noted or not. */
+  isExpired(upload: Upload): boolean {
+    return upload.status === "expired" || (isOpen(upload) && upload.expiresAtMs <= this.clock.nowMs());
+  }
+
+  /** The upload as it is now, if it may still go on. @throws AppError upload_expired | upload_state | not_found */
+  getOpen(id: number): Upload {
+    const upload = this.rows.get(id);
+    if (upload === undefined) throw new AppError("not_found", "This upload was not found. Begin a new one.");
+    if (this.isExpired(upload)) {
+      throw new AppError("upload_expired", "The time for this upload is over. Begin a new one.", {
+        expiresAt: new Date(upload.expiresAtMs).toISOString(),
+      });
+    }
+    if (!isOpen(upload)) {
+      throw new AppError("upload_state", `This upload is ${upload.status}. Nothing more can be done with it.`, {
+        status: upload.status,
+      });
+    }
+    return upload;
+  }
+
+  /** What is in memory of an open upload. */
+  activeOf(upload: Upload): ActiveUpload {
+    return this.#active.get(upload.id, () => {
+      const rows = this.rows.chunks(upload.id);
+      const active: ActiveUpload = {
+        chunks: new ChunkSet(
+          upload,
+          rows.map((row) => row.idx),
+        ),
+        arriving: new Map(),
+        unfinished: new Set(rows.filter((row) => row.is_replacing === 1).map((row) => row.idx)),
+        recovering: undefined,
+        completing: undefined,
+      };
+      // After a restart the hash begins anew, while the rest of the file is still on its way (D17).
+      if (active.unfinished.size === 0) this.hashAhead(upload, active);
+      return active;
+    });
+  }
+
+  /** Lets what has arrived without a gap be hashed in the background. */
+  hashAhead(upload: Upload, { chunks }: ActiveUpload): void {
+    if (chunks.prefixBytes > 0) this.staging.hashAhead(upload.publicId, chunks.prefixBytes);
+  }
+
+  /** Keeps the room that was reserved on the disk for an upload. */
+  holdRoom(uploadId: number, release: ReleaseRoom): void {
+    this.#rooms.set(uploadId, release);
+  }
+
+  /** Gives room back: for bytes that have reached the disk, or without a number all of it, because the upload is no more. */
+  releaseRoom(uploadId: number, bytes?: number): void {
+    this.#rooms.get(uploadId)?.(bytes);
+    if (bytes === undefined) this.#rooms.delete(uploadId);
+  }
+
+  /**
+   * Ends an upload, in the caller's deed: its quota is free, its addresses are dead, its bytes go once that is durable.
+   * @param fileId the file that it became
+   */
+  end(
+    tx: Transaction,
+    upload: Upload,
+    status: "completed" | "cancelled" | "expired",
+    fileId: string | null = null,
+  ): void {
+    this.treeWriter.reserveBytes(tx, upload.accountId, -upload.reservedBytes, null);
+    this.rows.end(upload.id, status, this.clock.nowMs(), fileId);
+    tx.afterCommit(() => {
+      this.#active.drop(upload.id);
+      this.releaseRoom(upload.id);
+      this.staging.remove(upload.publicId);
+    });
+  }
+
+  /** Tells once that a device's upload has failed, in the caller's deed. */
+  tellFailure(tx: Transaction, upload: Upload, reason: string): void {
+    if (upload.deviceId === NO_DEVICE) return;
+    if (!this.rows.noteFailure(upload.id, this.clock.nowMs())) return;
+    const { accountId, deviceId, name, publicId: uploadId } = upload;
+    this.events.emit(tx, "upload.failed", { accountId, deviceId, name, uploadId, reason });
+  }
+}
+
+/** Whether nothing has ended it, its time apart. */
+export function isOpen({ status }: Upload): boolean {
+  return status !== "completed" && status !== "cancelled" && status !== "expired";
+}

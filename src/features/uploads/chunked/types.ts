@@ -1,0 +1,98 @@
+import type { Digest } from "../../../blobs/digest.ts";
+import type { AppError } from "../../../errors.ts";
+import type { OnConflict } from "../../../tree/model/types.ts";
+import type { ChunkPlan } from "./chunk-plan.ts";
+
+/** Where an upload stands (contract §7, progress). The last three are ends. */
+export type UploadStatus = "pending" | "uploading" | "paused" | "failed" | "completed" | "cancelled" | "expired";
+
+/** What a client may claim of its upload. */
+export const CLAIMABLE = ["uploading", "paused", "failed", "cancelled"] as const;
+
+/** One of {@link CLAIMABLE}. */
+export type ClaimedStatus = (typeof CLAIMABLE)[number];
+
+/** Stands in place of a device where none sends: uploads by tus are kept by the same rows. */
+export const NO_DEVICE = 0;
+
+/** A file that is being sent, as the database has it. */
+export interface Upload extends ChunkPlan {
+  readonly id: number;
+  /** `upl_…`; also the name of its bytes in the staging area. */
+  readonly publicId: string;
+  readonly sessionId: number;
+  readonly accountId: number;
+  readonly deviceId: number;
+  readonly localId: string;
+  readonly name: string;
+  readonly folderPath: string;
+  readonly mediaType: string | undefined;
+  /** What the whole must have, where that was announced. */
+  readonly digest: Digest | undefined;
+  readonly status: UploadStatus;
+  readonly reservedBytes: number;
+  readonly onConflict: OnConflict;
+  /** Public id of the file whose next version this becomes, and the content that it is to follow. */
+  readonly targetId: string | undefined;
+  readonly baseDigest: Digest | undefined;
+  readonly nonce: Uint8Array;
+  /** Sent by an unattended backup. */
+  readonly isAutomatic: boolean;
+  readonly expiresAtMs: number;
+  /** Public id of the file that it became. */
+  readonly fileId: string | undefined;
+}
+
+/** What upload/init is asked for, one file. */
+export interface UploadEntry {
+  readonly localId: string;
+  readonly name: string;
+  readonly size: number;
+  readonly mimeType?: string | undefined;
+  readonly folder?: string | undefined;
+  readonly checksum?: string | undefined;
+  readonly onConflict?: OnConflict | undefined;
+  readonly fileId?: string | undefined;
+  readonly baseChecksum?: string | undefined;
+  readonly automatic?: boolean | undefined;
+}
+
+/** What holds for all files of a session. */
+export interface UploadOptions {
+  readonly wifiOnly: boolean;
+  readonly chunkSizeBytes: number;
+  readonly maxRetries: number;
+  /** Sent by an unattended backup: what its user deleted is not taken again (D25). */
+  readonly isAutomatic: boolean;
+}
+
+/** What became of one entry: a plan, or why there is none. */
+export type FilePlan =
+  | {
+      readonly upload: Upload;
+      /** Chunks that are there from an earlier call that began this very upload. */
+      readonly completedChunks: readonly number[];
+      readonly isAlreadyStored: boolean;
+    }
+  | { readonly error: AppError };
+
+/** The same, by the name that the client gave the entry. */
+export type PlannedFile = FilePlan & { readonly localId: string };
+
+/** An upload session as it has just begun. */
+export interface PlannedSession {
+  /** `ups_…` */
+  readonly publicId: string;
+  readonly options: UploadOptions;
+  readonly files: readonly PlannedFile[];
+  readonly expiresAtMs: number;
+}
+
+/** The server's own truth of an upload (contract §7, progress). */
+export interface UploadProgress {
+  readonly upload: Upload;
+  readonly status: UploadStatus;
+  readonly completedChunks: readonly number[];
+  readonly missingChunks: readonly number[];
+  readonly bytesUploaded: number;
+}

@@ -1,0 +1,78 @@
+/** What is kept in memory of uploads that are being worked on just now. */
+import { AppError } from "../../../errors.ts";
+import type { TusUpload } from "./types.ts";
+
+/** A request whose bytes are on their way in. */
+export interface Arriving {
+  /** Why nothing more may be written: another request has taken over, the upload has ended, or the device failed. */
+  refusal: Error | undefined;
+}
+
+/** One upload that somebody is working on. */
+export interface ActiveTus {
+  /** So many bytes from the start are on the device, by a committed row. */
+  durableBytes: number;
+  /** So many lie in the file and count once they are on the device. */
+  writtenBytes: number;
+  /** Up to so many the quota is held. */
+  reservedBytes: number;
+  arriving: Arriving | undefined;
+  /** What puts written bytes on the device. */
+  flushing: Promise<void> | undefined;
+  /** What makes it a file. */
+  finishing: Promise<unknown> | undefined;
+}
+
+/** By row id; what nobody works on is forgotten, its rows tell all of it. */
+export class ActiveTusUploads {
+  readonly #uploads = new Map<number, ActiveTus>();
+
+  find(id: number): ActiveTus | undefined {
+    return this.#uploads.get(id);
+  }
+
+  /** The one that is there, or a new one; to be let go by {@link release}. */
+  get({ upload, offsetBytes }: TusUpload): ActiveTus {
+    const found = this.#uploads.get(upload.id);
+    if (found !== undefined) return found;
+    const active: ActiveTus = {
+      durableBytes: offsetBytes,
+      writtenBytes: offsetBytes,
+      reservedBytes: upload.reservedBytes,
+      arriving: undefined,
+      flushing: undefined,
+      finishing: undefined,
+    };
+    this.#uploads.set(upload.id, active);
+    return active;
+  }
+
+  /** Forgets it unless somebody is still at work. */
+  release(id: number): void {
+    const active = this.#uploads.get(id);
+    if (active === undefined) return;
+    const { arriving, flushing, finishing } = active;
+    if (arriving === undefined && flushing === undefined && finishing === undefined) this.#uploads.delete(id);
+  }
+
+  /** Refuses whatever still arrives for an upload that has ended. */
+  drop(id: number): void {
+    const active = this.#uploads.get(id);
+    supersede(active?.arriving);
+    this.#uploads.delete(id);
+  }
+}
+
+/** Lets nothing more be written by a request, if there is one. */
+export function supersede(arriving: Arriving | undefined): void {
+  if (arriving === undefined) return;
+  arriving.refusal ??= new AppError(
+    "upload_state",
+    "Another request has taken over this upload, or it has ended. Ask by HEAD how far it is.",
+  );
+}
+
+/** @throws what the request was refused with */
+export function checkArriving({ refusal }: Arriving): void {
+  if (refusal !== undefined) throw refusal;
+}

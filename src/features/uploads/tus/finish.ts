@@ -1,0 +1,145 @@
+/** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
+import type { BlobStore, HeldBlob } from "../../../blobs/blob-store.ts";
+import { AppError } from "../../../errors.ts";
+import type { Arrival } from "../../library/files/service.ts";
+import { MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { UploadStore } from "../chunked/store.ts";
+import type { ActiveTusUploads } from "./active.ts";
+import { readMetadata } from "./metadata.ts";
+import type { TusRows } from "./queries.ts";
+import type { Naming, TusSender, TusUpload } from "./types.ts";
+
+/** What {@link Finisher} works with. */
+export interface FinisherOptions {
+  readonly store: UploadStore;
+  readonly rows: TusRows;
+  readonly active: ActiveTusUploads;
+  readonly blobs: BlobStore;
+}
+
+/** Makes files of uploads whose bytes are all there. */
+export class Finisher {
+  readonly #options: FinisherOptions;
+
+  constructor(options: FinisherOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes the file. Called again, also at the same time, it does so once. After an error the upload is as it was, but for
+   * bytes that are not what was announced: that upload has ended, since nothing could mend it.
+   * @returns undefined where it was made before
+   * @throws AppError as an upload in one request
+   */
+  async finish(sender: TusSender, tus: TusUpload): Promise<FileNode | undefined> {
+    const { active: all } = this.#options;
+    const { id } = tus.upload;
+    for (;;) {
+      const current = this.#options.store.rows.get(id);
+      if (current === undefined || current.status === "completed") return undefined;
+      const active = all.get(tus);
+      if (active.finishing !== undefined) {
+        // Another request is at it; whatever comes of that, look again.
+        await active.finishing.catch(() => {});
+        continue;
+      }
+      const work = this.#finish(sender, tus);
+      active.finishing = work;
+      try {
+        return await work;
+      } finally {
+        active.finishing = undefined;
+        all.release(id);
+      }
+    }
+  }
+
+  async #finish(sender: TusSender, tus: TusUpload): Promise<FileNode> {
+    const { store, active } = this.#options;
+    const { upload } = tus;
+    store.getOpen(upload.id);
+    const arrival = await this.#arrivalOf(tus);
+    try {
+      return await sender.name(arrival, readMetadata(tus.metadata), this.#naming(tus));
+    } catch (error) {
+      if (error instanceof AppError && error.reason === "checksum_mismatch") {
+        await store.writer.run((tx) => {
+          store.end(tx, store.getOpen(upload.id), "cancelled");
+          tx.afterCommit(() => active.drop(upload.id));
+        });
+      }
+      throw error;
+    } finally {
+      arrival.discard();
+    }
+  }
+
+  /** In the deed that makes the file: what was held for the upload, and for its parts, makes room for it, and they end. */
+  #naming(tus: TusUpload): Naming {
+    const { store, rows, active } = this.#options;
+    const { treeWriter } = store;
+    const ids = () => [
+      tus.upload.id,
+      ...tus.parts.map((publicId) => {
+        const part = rows.find(publicId);
+        if (part !== undefined) return part.upload.id;
+        throw new AppError("upload_state", "A part is not there any more. Begin again.", { part: publicId });
+      }),
+    ];
+    return {
+      before: (tx) => {
+        for (const id of ids()) {
+          const { accountId, reservedBytes } = store.getOpen(id);
+          treeWriter.reserveBytes(tx, accountId, -reservedBytes, null);
+        }
+      },
+      done: (tx, file) => {
+        for (const id of ids()) {
+          const isPart = id !== tus.upload.id;
+          store.end(tx, { ...store.getOpen(id), reservedBytes: 0 }, "completed", isPart ? null : file.publicId);
+          if (isPart) rows.setJoined(id, tus.upload.publicId);
+          tx.afterCommit(() => active.drop(id));
+        }
+      },
+    };
+  }
+
+  /** The staged file as what an upload in one request would have brought: nothing is copied (D17). */
+  async #arrivalOf({ upload: { id, publicId, sizeBytes } }: TusUpload): Promise<Arrival> {
+    const { store, blobs } = this.#options;
+    if (sizeBytes === 0) {
+      const incoming = blobs.begin({
+        limitBytes: 0,
+        tooLarge: () => new AppError("file_too_large", "It is not empty."),
+      });
+      return { incoming, discard: () => incoming.discard() };
+    }
+    // Where the length was told late, something may have come before that was more and did not count.
+    await store.staging.cut(publicId, sizeBytes);
+    const sums = await store.staging.hashWhole(publicId, sizeBytes);
+    // Else the file of one that was ended meanwhile would be made again.
+    store.getOpen(id);
+    const staged = store.staging.open(publicId, sizeBytes);
+    let head: Uint8Array;
+    try {
+      head = staged.read(Math.min(sizeBytes, MEDIA_TYPE_HEAD_BYTES), 0);
+    } finally {
+      staged.release();
+    }
+    const adopt = (): Promise<HeldBlob> => blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
+    return {
+      incoming: {
+        sizeBytes,
+        head,
+        write: () => {
+          throw new Error("a staged upload is whole");
+        },
+        digest: () => sums.digest,
+        store: adopt,
+        discard: () => {},
+      },
+      discard: () => {},
+    };
+  }
+}

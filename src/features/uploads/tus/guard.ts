@@ -1,0 +1,238 @@
+/** What every answer about uploads by tus carries, and what is common to all requests for them. */
+import { Elysia } from "elysia";
+import { AppError, invalidField } from "../../../errors.ts";
+import { noteAudit } from "../../../http/audit-note.ts";
+import { exchangeOf } from "../../../http/exchange.ts";
+import { declaredBytes, freeing, readBody } from "../../../http/request-body.ts";
+import type { KeyedRequest } from "../../library/idempotency/service.ts";
+import { isOpen } from "../chunked/store.ts";
+import { tusHeadersOf } from "./present.ts";
+import {
+  CHECKSUM_ALGORITHMS,
+  checkMediaType,
+  checkVersion,
+  overriddenMethod,
+  readBytes,
+  readChecksum,
+  readConcatenation,
+  readDeferral,
+  TUS_EXTENSIONS,
+  TUS_VERSION,
+} from "./protocol.ts";
+import type { BytesRequest } from "./receive.ts";
+import type { TusProgress, TusService } from "./service.ts";
+import type { TusSender, TusUpload } from "./types.ts";
+
+/** A request for an upload by tus, and where its answer is written. */
+export interface TusCall {
+  readonly sender: TusSender;
+  readonly request: Request;
+  readonly set: { status?: number | string; headers: Record<string, string | number> };
+  /** The path below which uploads of this sender lie, `/api/tus` with what a proxy puts before it. */
+  readonly home: string;
+}
+
+/** What {@link TusCalls} works with. */
+export interface TusCallsOptions {
+  readonly tus: TusService;
+  /** Lets a request take as long as it needs. */
+  readonly allowLong: (request: Request) => void;
+}
+
+/** What bytes are refused with where another request is at the same upload. */
+const TAKEN_OVER: ReadonlySet<string> = new Set(["upload_state", "upload_offset"]);
+
+const PATHS = /^\/api\/(tus|public\/[^/]+\/tus)(\/|$)/;
+
+/**
+ * Names the version on every answer, refusals included, whoever refuses: to be mounted before all that may. Whoever spoke
+ * another one is told which are spoken (tus, Core: 412).
+ */
+export function tusHeaders() {
+  return new Elysia({ name: "tus-headers" }).onRequest(({ request, set }) => {
+    if (!PATHS.test(exchangeOf(request).path)) return;
+    set.headers["tus-resumable"] = TUS_VERSION;
+    if (request.headers.get("tus-resumable") !== TUS_VERSION) set.headers["tus-version"] = TUS_VERSION;
+  });
+}
+
+/** The headers of the answer to OPTIONS (tus, Core). @param limitBytes largest file, where that is known */
+export function capabilities(limitBytes: number | null): Record<string, string> {
+  return {
+    "tus-version": TUS_VERSION,
+    "tus-extension": TUS_EXTENSIONS,
+    "tus-checksum-algorithm": CHECKSUM_ALGORITHMS.join(","),
+    ...(limitBytes !== null && { "tus-max-size": String(limitBytes) }),
+  };
+}
+
+/** `/api/tus` with the path that a proxy puts before it: good under whatever name the client asked. */
+export function homeOf(request: Request, path: string): string {
+  const base = new URL(exchangeOf(request).baseUrl).pathname;
+  return `${base === "/" ? "" : base}${path}`;
+}
+
+/** The requests of tus, for accounts and guests alike. */
+export class TusCalls {
+  readonly #options: TusCallsOptions;
+
+  constructor(options: TusCallsOptions) {
+    this.#options = options;
+  }
+
+  /** POST to the home of uploads: 201, with Location. @param keyed the request's idempotency key */
+  async create(
+    call: TusCall,
+    keyed: (parts: readonly unknown[]) => KeyedRequest | undefined = () => undefined,
+  ): Promise<TusProgress> {
+    const { sender, request, set, home } = call;
+    const { headers } = request;
+    checkVersion(headers);
+    const concatenation = readConcatenation(headers);
+    const lengthBytes = readBytes(headers, "Upload-Length");
+    checkLength(lengthBytes, readDeferral(headers), concatenation.kind === "final");
+    const hasBytes = headers.has("content-type") && declaredBytes(request) !== 0;
+    if (hasBytes) checkMediaType(headers);
+    const checksum = hasBytes ? readChecksum(headers) : undefined;
+    const metadata = headers.get("upload-metadata") ?? "";
+    if (concatenation.kind === "final") this.#options.allowLong(request);
+    return explained(sender, async () => {
+      const { tus } = this.#options;
+      const creation = { lengthBytes, concatenation, metadata };
+      let progress = await tus.create(sender, {
+        ...creation,
+        keyed: keyed(["tus", lengthBytes ?? null, concatenation, metadata]),
+      });
+      // A request that is sent again finds its upload, and perhaps with bytes: the client learns by the offset.
+      const isNew = progress.offsetBytes === 0 && isOpen(progress.tus.upload) && progress.tus.kind !== "final";
+      if (hasBytes && isNew) {
+        const bytes = { offsetBytes: 0, declaredBytes: declaredBytes(request), checksum, read: this.#bodyOf(call) };
+        progress = await this.#receiveFirst(sender, progress.tus, bytes);
+      }
+      set.status = 201;
+      set.headers["location"] = `${home}/${progress.tus.upload.publicId}`;
+      answer(call, progress);
+      return progress;
+    });
+  }
+
+  /** HEAD, or GET where somebody wants to read it. */
+  async show(call: TusCall, id: string): Promise<TusProgress> {
+    const { sender, request } = call;
+    const { tus } = this.#options;
+    const found = tus.get(sender, id);
+    if (request.method !== "GET") checkVersion(request.headers);
+    // One that has all its bytes becomes a file now, and after a restart they are read once more for that.
+    this.#options.allowLong(request);
+    return explained(sender, async () => {
+      const progress = await tus.progress(sender, found);
+      answer(call, progress);
+      return progress;
+    });
+  }
+
+  /** PATCH: 204, with the new offset. */
+  async append(call: TusCall, id: string): Promise<Response> {
+    const { sender, request, set } = call;
+    const { headers } = request;
+    const { tus } = this.#options;
+    const found = tus.get(sender, id);
+    checkVersion(headers);
+    checkMediaType(headers);
+    const offsetBytes = readBytes(headers, "Upload-Offset");
+    if (offsetBytes === undefined) throw invalidField("Upload-Offset", "Upload-Offset is missing. Ask by HEAD for it.");
+    const bytes = {
+      offsetBytes,
+      declaredBytes: declaredBytes(request),
+      checksum: readChecksum(headers),
+      read: this.#bodyOf(call),
+    };
+    const lengthBytes = readBytes(headers, "Upload-Length");
+    return explained(sender, async () => {
+      answer(call, await tus.receive(sender, found, bytes, lengthBytes));
+      set.status = 204;
+      return new Response(null, { status: 204 });
+    });
+  }
+
+  /** DELETE: 204. */
+  async end({ sender, request, set }: TusCall, id: string): Promise<Response> {
+    const { tus } = this.#options;
+    const found = tus.get(sender, id);
+    checkVersion(request.headers);
+    await tus.terminate(found);
+    noteAudit(request, { isNotDone: true });
+    set.status = 204;
+    return new Response(null, { status: 204 });
+  }
+
+  /** POST to an upload, for clients that can send no other method. @throws AppError method_not_allowed */
+  async override(call: TusCall, id: string): Promise<Response> {
+    const method = overriddenMethod(call.request.headers);
+    if (method === "PATCH") return this.append(call, id);
+    if (method === "DELETE") return this.end(call, id);
+    if (method === "HEAD") {
+      await this.show(call, id);
+      return new Response(null, { status: 200 });
+    }
+    const allow = ["GET", "HEAD", "PATCH", "DELETE"];
+    throw new AppError(
+      "method_not_allowed",
+      `POST is not possible here. Use ${allow.join(" or ")}, or name the method in X-HTTP-Method-Override.`,
+      { allow },
+    );
+  }
+
+  /** The bytes that came with the request that began the upload: where they are refused, nothing of it stays. */
+  async #receiveFirst(sender: TusSender, begun: TusUpload, bytes: BytesRequest): Promise<TusProgress> {
+    const { tus } = this.#options;
+    try {
+      return await tus.receive(sender, begun, bytes, undefined);
+    } catch (error) {
+      // An account that went away finds it by its list, or by the key of the request, and may have done so: then it is in
+      // another request's hands. Else nobody was told its address, and it would hold quota for a day.
+      const isOthers = error instanceof AppError && TAKEN_OVER.has(error.reason);
+      const isFound = sender.shareId === undefined && !(error instanceof AppError);
+      if (!isOthers && !isFound) await tus.terminate(begun);
+      throw error;
+    }
+  }
+
+  #bodyOf({ request, sender }: TusCall): BytesRequest["read"] {
+    return async (take) => {
+      await readBody(request, sender.shareId === undefined ? "file" : "guestFile", freeing(take));
+      sender.confirm();
+      // What is left to do takes as long as the rest of the file.
+      this.#options.allowLong(request);
+    };
+  }
+}
+
+function answer({ request, set, home, sender }: TusCall, progress: TusProgress): void {
+  const { file, tus } = progress;
+  Object.assign(
+    set.headers,
+    tusHeadersOf(progress, (id) => `${home}/${id}`),
+  );
+  const fileId = file?.publicId ?? tus.upload.fileId;
+  if (fileId !== undefined && sender.shareId === undefined) set.headers["larder-file-id"] = fileId;
+  noteAudit(request, file === undefined ? { isNotDone: true } : { target: { type: "file", id: file.publicId } });
+}
+
+async function explained<T>(sender: TusSender, deed: () => Promise<T>): Promise<T> {
+  try {
+    return await deed();
+  } catch (error) {
+    throw sender.explain(error);
+  }
+}
+
+/** @throws AppError invalid_field */
+function checkLength(lengthBytes: number | undefined, isDeferred: boolean, isFinal: boolean): void {
+  if (isFinal) {
+    if (lengthBytes === undefined && !isDeferred) return;
+    throw invalidField("Upload-Length", "The length of a final upload is that of its parts. Leave Upload-Length out.");
+  }
+  if ((lengthBytes === undefined) === isDeferred) return;
+  throw invalidField("Upload-Length", "Send Upload-Length, or Upload-Defer-Length: 1 where it is not known yet.");
+}

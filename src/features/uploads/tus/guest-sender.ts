@@ -1,0 +1,49 @@
+import { toChecksum } from "../../../blobs/digest.ts";
+import { OWN_VIEW } from "../../library/permissions/view.ts";
+import type { Visit } from "../../sharing/shares/door.ts";
+import { UPLOADS_PER_ADDRESS } from "../../sharing/shares/types.ts";
+import { type DropBox, readDropFields } from "../../sharing/shares/upload-form.ts";
+import type { TusMetadata } from "./metadata.ts";
+import type { TusSender } from "./types.ts";
+
+/**
+ * A guest who sends into a drop box, found by the address of the upload alone: nobody else is told it. Of what they say
+ * of the file its name, type, checksum and their own name count; folder, labels and names that are taken are the owner's.
+ * @param address by which the guest is counted
+ * @throws AppError as the door
+ */
+export function guestSender(dropBox: DropBox, asked: Visit, address: string): TusSender {
+  const { share } = dropBox.destination(asked);
+  const visit = { ...asked, hasBegun: true };
+  return {
+    confirm: () => void dropBox.destination(visit),
+    senderId: undefined,
+    shareId: share.publicId,
+    address,
+    uploadsMax: share.maxUploadsPerAddress ?? UPLOADS_PER_ADDRESS,
+    // Else a stranger could take all of the owner's quota by announcing much and sending nothing.
+    isTrusted: false,
+    admit: (metadata) => void readDropFields(saidBy(metadata)),
+    makesFile: () => true,
+    destination: () => {
+      const { owner, path, limitBytes, tooLarge } = dropBox.destination(visit);
+      const target = { owner, isOwn: true, view: OWN_VIEW };
+      return { ...target, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(visit), tooLarge };
+    },
+    name: (arrival, metadata, naming) => {
+      const { name: fileName, mediaType: declaredType } = metadata;
+      return dropBox.finish(visit, arrival, { fileName, declaredType }, saidBy(metadata), {
+        before: naming.before,
+        onDone: naming.done,
+      });
+    },
+    explain: (error) => dropBox.explain(visit, error),
+  };
+}
+
+function saidBy({ fields, sender }: TusMetadata): Map<string, string[]> {
+  const said = new Map<string, string[]>();
+  if (fields.checksum !== undefined) said.set("checksum", [toChecksum(fields.checksum)]);
+  if (sender !== undefined) said.set("sender", [sender]);
+  return said;
+}

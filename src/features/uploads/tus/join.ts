@@ -1,0 +1,141 @@
+/** How parts become one file (tus, Concatenation). */
+import { AppError, invalidField } from "../../../errors.ts";
+import { isOpen, type UploadStore } from "../chunked/store.ts";
+import type { TusRows } from "./queries.ts";
+import type { TusSender, TusUpload } from "./types.ts";
+
+/** What {@link Joiner} works with. */
+export interface JoinerOptions {
+  readonly store: UploadStore;
+  readonly rows: TusRows;
+  /** An upload of this sender. @throws AppError not_found | upload_expired */
+  readonly find: (sender: TusSender, publicId: string) => TusUpload;
+}
+
+const COPY_BYTES = 1024 * 1024;
+/** So often what is there is hashed on. */
+const HASH_STEP_BYTES = 16 * 1024 * 1024;
+
+/** Joins parts. */
+export class Joiner {
+  readonly #options: JoinerOptions;
+  /** Joinings under way, by their parts. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(options: JoinerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when these parts are not being joined, or not any more, whatever came of it. */
+  async settled(ids: readonly string[]): Promise<void> {
+    await this.#underWay.get(keyOf(ids))?.catch(() => undefined); // the rows tell
+  }
+
+  /** Whether an upload is a part of what is being joined just now. */
+  isJoining(publicId: string): boolean {
+    return [...this.#underWay.keys()].some((key) => key.split(" ").includes(publicId));
+  }
+
+  /**
+   * The upload that these parts were joined to already, by a request whose answer was lost.
+   * @throws AppError not_found
+   */
+  findJoined(sender: TusSender, ids: readonly string[]): TusUpload | undefined {
+    const { rows, find } = this.#options;
+    const [finalId] = ids.slice(0, 1).flatMap((id) => {
+      const part = rows.find(id);
+      return part?.kind === "partial" ? part.parts : [];
+    });
+    if (finalId === undefined) return undefined;
+    const found = find(sender, finalId);
+    return keyOf(found.parts) === keyOf(ids) ? found : undefined;
+  }
+
+  /** The parts of a final upload. @throws AppError not_found | upload_expired; upload_state; invalid_field */
+  wholeParts(sender: TusSender, ids: readonly string[]): TusUpload[] {
+    return ids.map((id) => {
+      const part = this.#options.find(sender, id);
+      if (part.kind !== "partial") {
+        throw invalidField("Upload-Concat", "Only uploads that began with Upload-Concat: partial can be joined.");
+      }
+      if (!isOpen(part.upload) || part.offsetBytes !== part.lengthBytes) {
+        throw new AppError(
+          "upload_state",
+          "A part is not whole, or was joined already. Send all of each, then join them once.",
+          { part: id, offset: part.offsetBytes, length: part.lengthBytes ?? null },
+        );
+      }
+      return part;
+    });
+  }
+
+  /**
+   * Joins whole parts. They stay as they are until `finish` makes the file.
+   * @throws AppError disk_full | storage_error | upload_state | upload_expired; what `finish` throws
+   */
+  async join<T>(tus: TusUpload, parts: readonly TusUpload[], finish: () => Promise<T>): Promise<T> {
+    const key = keyOf(tus.parts);
+    const work = this.#write(tus, parts).then(finish);
+    this.#underWay.set(key, work);
+    try {
+      return await work;
+    } finally {
+      if (this.#underWay.get(key) === work) this.#underWay.delete(key);
+    }
+  }
+
+  async #write(tus: TusUpload, parts: readonly TusUpload[]): Promise<void> {
+    const { store, rows } = this.#options;
+    const { id, sizeBytes } = tus.upload;
+    await writeParts(store, tus, parts);
+    await store.writer.run((tx) => {
+      store.getOpen(id);
+      rows.setOffset(id, sizeBytes);
+      tx.afterCommit(() => store.releaseRoom(id, sizeBytes));
+    });
+  }
+}
+
+function keyOf(parts: readonly string[]): string {
+  return parts.join(" ");
+}
+
+/**
+ * Writes parts one behind the other into the file of the upload that they are joined to, in bounded pieces between which
+ * others have their turn. Durable on return. The parts stay as they are.
+ * @throws AppError disk_full | storage_error; upload_state | upload_expired where a part ended meanwhile
+ */
+async function writeParts(store: UploadStore, { upload }: TusUpload, parts: readonly TusUpload[]): Promise<void> {
+  if (upload.sizeBytes === 0) return;
+  const { staging } = store;
+  const target = staging.open(upload.publicId, upload.sizeBytes);
+  let position = 0;
+  let hashedBytes = 0;
+  try {
+    for (const { upload: part } of parts) {
+      if (part.sizeBytes === 0) continue;
+      // Else the file of one that has ended would be made again, and be empty.
+      store.getOpen(part.id);
+      const source = staging.open(part.publicId, part.sizeBytes);
+      try {
+        for (let at = 0; at < part.sizeBytes; at += COPY_BYTES) {
+          const piece = source.read(Math.min(COPY_BYTES, part.sizeBytes - at), at);
+          target.write(piece, position);
+          position += piece.length;
+          // Left to the collector, megabytes would pile up.
+          piece.buffer.transfer(0);
+          if (position - hashedBytes >= HASH_STEP_BYTES) {
+            hashedBytes = position;
+            staging.hashAhead(upload.publicId, hashedBytes);
+          }
+          await new Promise(setImmediate);
+        }
+      } finally {
+        source.release();
+      }
+    }
+    await target.sync();
+  } finally {
+    target.release();
+  }
+}

@@ -1,0 +1,64 @@
+import { AppError } from "../../../errors.ts";
+import type { Uploader } from "../../accounts/auth/principal.ts";
+import type { FileService, StorageLimits } from "../../library/files/service.ts";
+import type { Permissions } from "../../library/permissions/permissions.ts";
+import { nameTaken } from "../../../tree/tables/names.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { User } from "../../accounts/users/types.ts";
+import type { TusSender } from "./types.ts";
+
+/** What {@link ownSender} works with. */
+export interface OwnSenderOptions {
+  readonly files: Pick<FileService, "finishUpload">;
+  readonly permissions: Pick<Permissions, "place">;
+  readonly tree: Pick<TreeReader, "findFileNamed">;
+  readonly limitsOf: (user: User) => StorageLimits;
+}
+
+/** An account that sends into its own tree, or into one that is shared with it for writing. */
+export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptions, uploader: Uploader): TusSender {
+  const { user, confirm } = uploader;
+  return {
+    confirm,
+    senderId: user.id,
+    shareId: undefined,
+    address: undefined,
+    uploadsMax: undefined,
+    isTrusted: true,
+    admit: ({ fields, name }, { owner, folderPath }) => {
+      const isTaken = fields.onConflict === "error" && tree.findFileNamed(owner.id, folderPath, name) !== undefined;
+      if (isTaken) throw nameTaken(name);
+    },
+    // Only the final upload says what file the parts become, and whether that file is there already.
+    makesFile: (kind, { fields, name }, { owner, folderPath }) => {
+      if (kind === "partial") return false;
+      return fields.onConflict !== "version" || tree.findFileNamed(owner.id, folderPath, name) === undefined;
+    },
+    destination: ({ fields, share }) => {
+      const { path, ...target } = permissions.place(user, fields.folderPath, share);
+      const { maxFileSizeBytes: limitBytes, plan } = limitsOf(target.owner);
+      const tooLarge = () =>
+        new AppError(
+          "file_too_large",
+          `A file may have at most ${limitBytes} bytes on the ${plan} plan. Send a smaller one.`,
+          {
+            limit: limitBytes,
+            plan,
+          },
+        );
+      return { ...target, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };
+    },
+    name: async (arrival, { name, mediaType, fields, share }, naming) => {
+      const { file } = await files.finishUpload(
+        uploader,
+        arrival,
+        { fileName: name, declaredType: mediaType },
+        fields,
+        () => undefined,
+        { share, before: naming.before, onDone: naming.done },
+      );
+      return file;
+    },
+    explain: (error) => error,
+  };
+}

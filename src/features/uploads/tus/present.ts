@@ -1,0 +1,57 @@
+import { toChecksum } from "../../../blobs/digest.ts";
+import { toTimestamp } from "../../../lib/clock.ts";
+import { type PresentContext, presentUploaded } from "../../library/files/present.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import { isOpen } from "../chunked/store.ts";
+import { readMetadata } from "./metadata.ts";
+import type { TusProgress } from "./service.ts";
+
+function presentProgress({ tus, offsetBytes }: TusProgress) {
+  const { upload, kind, lengthBytes, metadata } = tus;
+  const isUnderWay = isOpen(upload);
+  return {
+    id: upload.publicId,
+    state: isUnderWay ? ("receiving" as const) : ("complete" as const),
+    kind,
+    name: readMetadata(metadata).name,
+    offset: offsetBytes,
+    length: lengthBytes ?? null,
+    expiresAt: isUnderWay ? toTimestamp(upload.expiresAtMs) : null,
+  };
+}
+
+/** An upload of an account. @param file what it became, where that is still there */
+export function presentTus(progress: TusProgress, file: FileNode | undefined, context: PresentContext) {
+  return {
+    ...presentProgress(progress),
+    // As the sender calls it: the owner of a share may call it otherwise.
+    folder: readMetadata(progress.tus.metadata).fields.folderPath,
+    file: file === undefined ? null : presentUploaded(file, context),
+  };
+}
+
+/** An upload of a guest, who is told nothing of the folder, not even whether the name was free. */
+export function presentGuestTus(progress: TusProgress) {
+  const { file, tus } = progress;
+  const { name } = readMetadata(tus.metadata);
+  return {
+    ...presentProgress(progress),
+    file: file === undefined ? null : { name, size: file.sizeBytes, checksum: toChecksum(file.digest) },
+  };
+}
+
+/** The headers by which tus tells where an upload stands. @param addressOf the address of an upload, as clients send it */
+export function tusHeadersOf(
+  { tus, offsetBytes }: TusProgress,
+  addressOf: (publicId: string) => string,
+): Record<string, string> {
+  const { upload, kind, parts, lengthBytes, metadata } = tus;
+  return {
+    "upload-offset": String(offsetBytes),
+    ...(lengthBytes === undefined ? { "upload-defer-length": "1" } : { "upload-length": String(lengthBytes) }),
+    ...(metadata !== "" && { "upload-metadata": metadata }),
+    ...(kind === "partial" && { "upload-concat": "partial" }),
+    ...(kind === "final" && { "upload-concat": `final;${parts.map(addressOf).join(" ")}` }),
+    ...(isOpen(upload) && { "upload-expires": new Date(upload.expiresAtMs).toUTCString() }),
+  };
+}

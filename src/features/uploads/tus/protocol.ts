@@ -1,0 +1,132 @@
+/** The headers of tus 1.0.0 (https://tus.io/protocols/resumable-upload), read and checked. Pure. */
+import { AppError, invalidField } from "../../../errors.ts";
+import type { TusKind } from "./types.ts";
+
+/** The one version that is spoken. */
+export const TUS_VERSION = "1.0.0";
+/** What is spoken of it beside the core. */
+export const TUS_EXTENSIONS =
+  "creation,creation-with-upload,creation-defer-length,expiration,checksum,termination,concatenation";
+/** How the bytes of a request may be checked. */
+export const CHECKSUM_ALGORITHMS = ["sha1", "sha256", "md5"] as const;
+/** What the bytes of an upload are sent as. */
+export const OFFSET_MEDIA_TYPE = "application/offset+octet-stream";
+/** Parts that one file may be joined of. */
+export const PARTS_MAX = 1_000;
+
+/** What the bytes of one request must have. */
+export interface RequestChecksum {
+  readonly algorithm: (typeof CHECKSUM_ALGORITHMS)[number];
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+}
+
+/** What Upload-Concat says. */
+export interface Concatenation {
+  readonly kind: TusKind;
+  /** Public ids. */
+  readonly parts: readonly string[];
+}
+
+/** @throws AppError precondition_failed where the request is of another version, or of none */
+export function checkVersion(headers: Headers): void {
+  const version = headers.get("tus-resumable");
+  if (version === TUS_VERSION) return;
+  throw new AppError(
+    "precondition_failed",
+    `This server speaks tus ${TUS_VERSION}. Send Tus-Resumable: ${TUS_VERSION}.`,
+    {
+      field: "Tus-Resumable",
+      supported: TUS_VERSION,
+    },
+  );
+}
+
+/** @throws AppError unsupported_media_type */
+export function checkMediaType(headers: Headers): void {
+  const type = (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  if (type === OFFSET_MEDIA_TYPE) return;
+  throw new AppError("unsupported_media_type", `The bytes of an upload are sent as ${OFFSET_MEDIA_TYPE}.`);
+}
+
+/** A number of bytes; undefined where the header is not there. @throws AppError invalid_field */
+export function readBytes(headers: Headers, name: "Upload-Length" | "Upload-Offset"): number | undefined {
+  const text = headers.get(name);
+  if (text === null) return undefined;
+  if (!/^\d{1,15}$/.test(text))
+    throw invalidField(name, `${name} must be a whole number of bytes, of at most 15 digits.`);
+  return Number(text);
+}
+
+/** Whether the length is told later. @throws AppError invalid_field */
+export function readDeferral(headers: Headers): boolean {
+  const text = headers.get("upload-defer-length");
+  if (text === null) return false;
+  if (text === "1") return true;
+  throw invalidField(
+    "Upload-Defer-Length",
+    "Upload-Defer-Length must be 1, or be left out where Upload-Length is given.",
+  );
+}
+
+/** @throws AppError invalid_field */
+export function readChecksum(headers: Headers): RequestChecksum | undefined {
+  const text = headers.get("upload-checksum");
+  if (text === null) return undefined;
+  const [name = "", base64 = "", ...rest] = text.trim().split(" ");
+  const algorithm = CHECKSUM_ALGORITHMS.find((known) => known === name.toLowerCase());
+  if (algorithm === undefined || rest.length > 0) {
+    throw invalidField(
+      "Upload-Checksum",
+      `Upload-Checksum must be one of ${CHECKSUM_ALGORITHMS.join(", ")}, a space, and the base64 of the digest.`,
+      { allowed: CHECKSUM_ALGORITHMS },
+    );
+  }
+  const bytes = Buffer.from(base64, "base64");
+  if (bytes.length !== digestBytes(algorithm) || bytes.toString("base64") !== base64) {
+    throw invalidField(
+      "Upload-Checksum",
+      `What follows ${algorithm} in Upload-Checksum is no base64 of such a digest.`,
+    );
+  }
+  return { algorithm, digest: bytes.toString("hex") };
+}
+
+/** @throws AppError invalid_field */
+export function readConcatenation(headers: Headers): Concatenation {
+  const text = headers.get("upload-concat")?.trim();
+  if (text === undefined) return { kind: "whole", parts: [] };
+  if (text === "partial") return { kind: "partial", parts: [] };
+  const list = /^final;(.*)$/s.exec(text)?.[1]?.trim();
+  if (list === undefined || list === "") {
+    throw invalidField("Upload-Concat", "Upload-Concat must be partial, or final; and the addresses of the parts.");
+  }
+  const parts = list.split(/\s+/).map(idOfAddress);
+  if (parts.length > PARTS_MAX) {
+    throw invalidField(
+      "Upload-Concat",
+      `A file is joined of at most ${PARTS_MAX} parts, and these are ${parts.length}.`,
+    );
+  }
+  if (new Set(parts).size < parts.length) {
+    throw invalidField("Upload-Concat", "A part stands in Upload-Concat twice. Name each once.");
+  }
+  return { kind: "final", parts };
+}
+
+/** The method that is meant: X-HTTP-Method-Override is for clients that can send nothing but GET and POST. */
+export function overriddenMethod(headers: Headers): string | undefined {
+  return headers.get("x-http-method-override")?.trim().toUpperCase();
+}
+
+function digestBytes(algorithm: RequestChecksum["algorithm"]): number {
+  return { sha1: 20, sha256: 32, md5: 16 }[algorithm];
+}
+
+/** An address may be absolute or a path: its last segment is the upload. */
+function idOfAddress(address: string): string {
+  const id = /([\w-]{1,64})\/?$/.exec(address.split(/[?#]/, 1)[0] ?? "")?.[1];
+  if (id === undefined)
+    throw invalidField("Upload-Concat", "Upload-Concat holds something that is no address of an upload.");
+  return id;
+}

@@ -1,0 +1,26 @@
+/** Refusals by the quota (contract §1: they name limit and plan). */
+import { AppError } from "../../../errors.ts";
+import type { Acting, Target } from "../../library/permissions/acting.ts";
+
+/**
+ * Awaits a write. A refusal by the quota names the plan, and where the account is another user's, it shows nothing of what
+ * that account holds. @throws what the write throws
+ */
+export async function explainingQuota<T>(acting: Acting, target: Target, write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    return acting.explaining(target, () => {
+      throw error;
+    });
+  }
+}
+
+/** The refusal of what is known to be too much before any of it has come. */
+export function outOfQuota(limit: number, plan: string): AppError {
+  return new AppError(
+    "quota_exceeded",
+    `This would exceed the ${limit} bytes that the account may hold. Delete something, or ask for more room.`,
+    { limit, plan },
+  );
+}

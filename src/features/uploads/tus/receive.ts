@@ -1,0 +1,313 @@
+/**
+ * Bytes as they arrive. They are written behind what is there, and count in steps: once a step is on the device its end is
+ * committed as the offset, so that a crash costs what came since, and HEAD never tells more than what is durable (D14).
+ * A request takes over from an earlier one at once, however silent that is (D15): nothing is locked.
+ */
+import type { StagedFile } from "../../../blobs/staging.ts";
+import { AppError, notFound } from "../../../errors.ts";
+import type { Acting } from "../../library/permissions/acting.ts";
+import type { ReadBody } from "../chunked/receive.ts";
+import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunked/store.ts";
+import { type ActiveTus, type ActiveTusUploads, type Arriving, checkArriving, supersede } from "./active.ts";
+import type { RequestChecksum } from "./protocol.ts";
+import { senderKey, type TusRows } from "./queries.ts";
+import { explainingQuota } from "./quota.ts";
+import type { Destination, TusUpload } from "./types.ts";
+
+/** A request that carries bytes of an upload. */
+export interface BytesRequest {
+  /** Where its bytes belong. */
+  readonly offsetBytes: number;
+  /** Content-Length, where there is one. */
+  readonly declaredBytes: number | undefined;
+  readonly checksum: RequestChecksum | undefined;
+  readonly read: ReadBody;
+}
+
+/** What {@link BytesReceiver} works with. */
+export interface BytesReceiverOptions {
+  readonly store: UploadStore;
+  readonly rows: TusRows;
+  readonly active: ActiveTusUploads;
+  /** Told that bytes are arriving; gives what is called when no more are. */
+  readonly noteArriving: () => () => void;
+  /** Asks whether there is room on the disk, and holds it. @throws AppError disk_full | store_missing */
+  readonly reserveDisk: (bytes: number) => ReleaseRoom;
+  readonly quotaOf: (owner: Destination["owner"]) => number | null;
+  /** Says what a refusal by the quota shows. */
+  readonly acting: Acting;
+}
+
+/** So much is put on the device and committed at once. */
+const STEP_BYTES = 16 * 1024 * 1024;
+
+/** With these refusals of a whole step there may still be room for what has come. */
+const AHEAD_REFUSALS: ReadonlySet<string> = new Set(["quota_exceeded", "file_too_large"]);
+
+/** Receives bytes. */
+export class BytesReceiver {
+  readonly #options: BytesReceiverOptions;
+
+  constructor(options: BytesReceiverOptions) {
+    this.#options = options;
+  }
+
+  /** How many bytes are on the device, with all that has arrived so far. */
+  async offsetOf(tus: TusUpload): Promise<number> {
+    const { active: all, rows } = this.#options;
+    const current = rows.get(tus.upload.id) ?? tus;
+    if (!isOpen(current.upload)) return current.offsetBytes;
+    const active = all.get(current);
+    try {
+      await this.#settle(current, active);
+      return active.durableBytes;
+    } finally {
+      all.release(tus.upload.id);
+    }
+  }
+
+  /**
+   * Takes the bytes of a request. What of them was whole before the request ended, in whatever way, is durable and counts;
+   * of one with a checksum all or nothing.
+   * @param tus an open upload that lacks bytes, or whose length is not known
+   * @returns the new offset
+   * @throws AppError upload_offset for bytes that belong elsewhere; file_too_large for more than was declared or may be;
+   *   chunk_checksum; upload_state where another request took over, or the upload has ended; upload_expired;
+   *   quota_exceeded, disk_full, storage_error
+   */
+  async receive({ upload }: TusUpload, destination: Destination, request: BytesRequest): Promise<number> {
+    const { limitBytes, tooLarge } = destination;
+    const { active: all, rows, store, noteArriving } = this.#options;
+    // As it is in this very moment: others may have been at it since it was looked up.
+    const tus = rows.get(upload.id);
+    if (tus === undefined) throw notFound("This upload");
+    store.getOpen(upload.id);
+    const active = all.get(tus);
+    const mine: Arriving = { refusal: undefined };
+    supersede(active.arriving);
+    active.arriving = mine;
+    const stop = noteArriving();
+    try {
+      await this.#settle(tus, active, mine);
+      checkArriving(mine);
+      const { durableBytes } = active;
+      if (request.offsetBytes !== durableBytes) throw wrongOffset(request.offsetBytes, durableBytes);
+      const end = tus.lengthBytes ?? limitBytes ?? Number.MAX_SAFE_INTEGER;
+      const refusal = tus.lengthBytes === undefined ? tooLarge : () => tooMany(end);
+      if (durableBytes + (request.declaredBytes ?? 0) > end) throw refusal();
+      const bounds = { destination, end, refusal };
+      await this.#take(tus, { active, mine, bounds, request });
+      return active.durableBytes;
+    } finally {
+      stop();
+      if (active.arriving === mine) active.arriving = undefined;
+      all.release(upload.id);
+    }
+  }
+
+  async #take(
+    tus: TusUpload,
+    {
+      active,
+      mine,
+      bounds: { destination, end, refusal },
+      request: { read, checksum },
+    }: {
+      active: ActiveTus;
+      mine: Arriving;
+      bounds: { destination: Destination; end: number; refusal: () => Error };
+      request: BytesRequest;
+    },
+  ): Promise<void> {
+    const { store } = this.#options;
+    const { publicId, sizeBytes } = tus.upload;
+    const file = store.staging.open(publicId, tus.lengthBytes === undefined ? Number.MAX_SAFE_INTEGER : sizeBytes);
+    const hasher = checksum && new Bun.CryptoHasher(checksum.algorithm);
+    let position = active.durableBytes;
+    const write = (piece: Uint8Array) => {
+      checkArriving(mine);
+      file.write(piece, position);
+      position += piece.length;
+      // What is to be checked first counts once it is.
+      if (hasher === undefined) active.writtenBytes = position;
+      else hasher.update(piece);
+    };
+    const writeWithRoom = async (piece: Uint8Array) => {
+      await this.#reserve(tus, active, destination, position + piece.length);
+      write(piece);
+    };
+    try {
+      await read((piece) => {
+        checkArriving(mine);
+        if (position + piece.length > end) throw refusal();
+        if (position + piece.length > active.reservedBytes) return writeWithRoom(piece);
+        write(piece);
+        const unflushedBytes = active.writtenBytes - active.durableBytes;
+        if (unflushedBytes < STEP_BYTES) return;
+        const flushed = this.#flush(tus, active);
+        // One step is put on the device while the next arrives; more must wait.
+        if (unflushedBytes >= 2 * STEP_BYTES) return flushed;
+        flushed.catch(() => {}); // refuses the next piece
+      });
+      if (checksum !== undefined && hasher !== undefined) {
+        checkArriving(mine);
+        if (hasher.digest("hex") !== checksum.digest) throw wrongChecksum(checksum);
+        active.writtenBytes = position;
+      }
+      await this.#flush(tus, active);
+      // A step that failed before takes all with it that came since.
+      if (active.durableBytes < position) checkArriving(mine);
+    } catch (error) {
+      // Of a request that broke off, what came whole is kept; whoever took over does it otherwise.
+      if (mine.refusal === undefined) await this.#flush(tus, active).catch(() => {});
+      throw error;
+    } finally {
+      file.release();
+    }
+  }
+
+  /** Holds quota for what is about to be written, a step ahead where there is as much. */
+  async #reserve(tus: TusUpload, active: ActiveTus, destination: Destination, neededBytes: number): Promise<void> {
+    const end = tus.lengthBytes ?? Number.MAX_SAFE_INTEGER;
+    try {
+      await this.#reserveUpTo(
+        tus,
+        active,
+        destination,
+        Math.min(end, Math.max(neededBytes, active.reservedBytes + STEP_BYTES)),
+      );
+    } catch (error) {
+      if (!(error instanceof AppError) || !AHEAD_REFUSALS.has(error.reason)) throw error;
+      await this.#reserveUpTo(tus, active, destination, neededBytes);
+    }
+  }
+
+  async #reserveUpTo(tus: TusUpload, active: ActiveTus, destination: Destination, toBytes: number): Promise<void> {
+    const { store, rows, reserveDisk, quotaOf, acting } = this.#options;
+    const { owner, leftBytes, tooLarge } = destination;
+    const { id } = tus.upload;
+    // Only asked for: it is written in a moment, and the next step asks again.
+    reserveDisk(toBytes - active.reservedBytes)();
+    const held = store.writer.run((tx) => {
+      const { accountId, reservedBytes } = store.getOpen(id);
+      // What all of them hold counts: else each could bring as much as the drop box takes in all.
+      const left = leftBytes();
+      const others = left === null ? 0 : rows.reservedOf(senderKey(tus)) - reservedBytes;
+      if (left !== null && others + toBytes > left) throw tooLarge();
+      store.treeWriter.reserveBytes(tx, accountId, Math.max(0, toBytes - reservedBytes), quotaOf(owner));
+      rows.setReserved(id, Math.max(toBytes, reservedBytes));
+      tx.afterCommit(() => {
+        active.reservedBytes = Math.max(toBytes, reservedBytes);
+      });
+    });
+    await explainingQuota(acting, destination, held);
+  }
+
+  /**
+   * Puts on the device what has arrived so far. Where somebody removed the file or cut it, nothing counts any more: written
+   * on behind what is gone, it would be whole by its length and hold zeros.
+   * @param mine the request that waits for this; any other is refused then
+   */
+  async #settle(tus: TusUpload, active: ActiveTus, mine?: Arriving): Promise<void> {
+    await this.#flush(tus, active);
+    const { store, rows } = this.#options;
+    const { id, publicId } = tus.upload;
+    const isThere = () => {
+      const current = store.rows.get(id);
+      const isLost =
+        current !== undefined && isOpen(current) && (store.staging.sizeOf(publicId) ?? 0) < active.durableBytes;
+      return !isLost;
+    };
+    if (isThere()) return;
+    await store.writer.run((tx) => {
+      if (isThere()) return;
+      store.log.warn("The bytes of an upload are gone; they must be sent again.", { bytes: active.durableBytes });
+      if (active.arriving !== mine) supersede(active.arriving);
+      store.staging.remove(publicId);
+      rows.setOffset(id, 0);
+      tx.afterCommit(() => {
+        active.durableBytes = 0;
+        active.writtenBytes = 0;
+      });
+    });
+  }
+
+  /** Puts what is written on the device and commits it as the offset. Who comes while one is under way gets the next. */
+  async #flush(tus: TusUpload, active: ActiveTus): Promise<void> {
+    const target = active.writtenBytes;
+    while (active.flushing !== undefined) await active.flushing;
+    if (active.durableBytes >= target) return;
+    const flushing = this.#putOnDevice(tus, active).finally(() => {
+      if (active.flushing === flushing) active.flushing = undefined;
+      this.#options.active.release(tus.upload.id);
+    });
+    active.flushing = flushing;
+    await flushing;
+  }
+
+  async #putOnDevice({ upload, kind, lengthBytes }: TusUpload, active: ActiveTus): Promise<void> {
+    const { store, rows } = this.#options;
+    const { id, publicId } = upload;
+    const target = active.writtenBytes;
+    let file: StagedFile | undefined;
+    try {
+      // Else the file of one that has ended would be made again.
+      store.getOpen(id);
+      file = store.staging.open(publicId, lengthBytes ?? Number.MAX_SAFE_INTEGER);
+      await file.sync();
+      await store.writer.run((tx) => {
+        const { status, sessionId } = store.getOpen(id);
+        rows.setOffset(id, target);
+        if (status !== "uploading") store.rows.setStatus(id, "uploading");
+        store.rows.extend(sessionId, store.clock.nowMs() + SESSION_MS);
+        tx.afterCommit(() => {
+          store.releaseRoom(id, target - active.durableBytes);
+          active.durableBytes = target;
+        });
+      });
+      if (kind === "whole") store.staging.hashAhead(publicId, target);
+    } catch (error) {
+      // What reached the device is not known: the bytes since the last step must be sent again.
+      active.writtenBytes = active.durableBytes;
+      if (active.arriving !== undefined) {
+        active.arriving.refusal ??= error instanceof Error ? error : new Error(String(error));
+      }
+      throw error;
+    } finally {
+      file?.release();
+    }
+  }
+}
+
+/** The refusal of bytes that belong elsewhere. */
+export function wrongOffset(given: number, actual: number): AppError {
+  return new AppError(
+    "upload_offset",
+    `This upload goes on at ${actual}, not at ${given}. Ask by HEAD, then send the rest.`,
+    {
+      field: "Upload-Offset",
+      expected: actual,
+      actual: given,
+    },
+  );
+}
+
+function tooMany(lengthBytes: number): AppError {
+  return new AppError(
+    "file_too_large",
+    `This upload was to have ${lengthBytes} bytes, and this would be more. Send only the rest.`,
+    {
+      limit: lengthBytes,
+    },
+  );
+}
+
+function wrongChecksum({ algorithm }: RequestChecksum): AppError {
+  return new AppError(
+    "chunk_checksum",
+    `The ${algorithm} of what arrived is not that of Upload-Checksum. Send these bytes again.`,
+    {
+      field: "Upload-Checksum",
+    },
+  );
+}

@@ -1,0 +1,363 @@
+import { randomBytes } from "node:crypto";
+import type { Database } from "bun:sqlite";
+import type { BlobStore } from "../../../blobs/blob-store.ts";
+import type { Transaction } from "../../../db/transaction.ts";
+import { AppError, invalidField, notFound } from "../../../errors.ts";
+import { newId, newSecretToken } from "../../../lib/id.ts";
+import type { Idempotency, KeyedRequest } from "../../library/idempotency/service.ts";
+import { Acting } from "../../library/permissions/acting.ts";
+import type { TreeReader } from "../../../tree/reader.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import { isOpen, type ReleaseRoom, SESSION_MS, type UploadStore } from "../chunked/store.ts";
+import { NO_DEVICE, type Upload } from "../chunked/types.ts";
+import type { User } from "../../accounts/users/types.ts";
+import { ActiveTusUploads, supersede } from "./active.ts";
+import { Finisher } from "./finish.ts";
+import { Joiner } from "./join.ts";
+import { readMetadata, type TusMetadata } from "./metadata.ts";
+import { Places } from "./places.ts";
+import type { Concatenation } from "./protocol.ts";
+import { sendingKey, senderKey, TusRows } from "./queries.ts";
+import { explainingQuota, outOfQuota } from "./quota.ts";
+import { type BytesRequest, BytesReceiver, wrongOffset } from "./receive.ts";
+import type { Destination, TusSender, TusUpload } from "./types.ts";
+
+/** What {@link TusService} works with. */
+export interface TusServiceOptions {
+  readonly sqlite: Database;
+  readonly store: UploadStore;
+  readonly blobs: BlobStore;
+  readonly tree: Pick<TreeReader, "usage" | "refuseNodes">;
+  readonly idempotency: Pick<Idempotency, "find" | "finish">;
+  /** What an account may hold in all; null for no limit. */
+  readonly quotaOf: (owner: User) => number | null;
+  readonly planOf: (owner: User) => string;
+  /** Holds room on the disk. @throws AppError disk_full | store_missing */
+  readonly reserveDisk: (bytes: number) => ReleaseRoom;
+  /** Holds room that was promised before the last stop, whether it is there or not. */
+  readonly holdDisk: (bytes: number) => ReleaseRoom;
+  readonly noteArriving: () => () => void;
+}
+
+/** What a request to begin an upload says. */
+export interface Creation {
+  /** Undefined where it is told later; of a final one nobody tells it. */
+  readonly lengthBytes: number | undefined;
+  readonly concatenation: Concatenation;
+  /** Upload-Metadata as it came. */
+  readonly metadata: string;
+  readonly keyed: KeyedRequest | undefined;
+}
+
+/** Where an upload stands. */
+export interface TusProgress {
+  readonly tus: TusUpload;
+  readonly offsetBytes: number;
+  /** What it became, once it did; as its sender sees it. */
+  readonly file: FileNode | undefined;
+}
+
+/** 192 bits: whoever has the address of a guest's upload may go on with it. */
+const ID_BITS = 192;
+
+/**
+ * Uploads by tus 1.0.0. They are kept by the rows, the staging files, the promises of quota and room, and the sweep of
+ * uploads in chunks; only how their bytes come is their own.
+ */
+export class TusService {
+  readonly #options: TusServiceOptions;
+  readonly #acting: Acting;
+  readonly #rows: TusRows;
+  readonly #active = new ActiveTusUploads();
+  readonly #receiver: BytesReceiver;
+  readonly #finisher: Finisher;
+  readonly #joiner: Joiner;
+  readonly #places: Places;
+
+  constructor(options: TusServiceOptions) {
+    this.#options = options;
+    const { sqlite, store, planOf } = options;
+    this.#acting = new Acting(store.treeWriter, planOf);
+    this.#rows = new TusRows(sqlite, store.rows);
+    const parts = { ...options, acting: this.#acting, rows: this.#rows, active: this.#active };
+    this.#receiver = new BytesReceiver(parts);
+    this.#finisher = new Finisher(parts);
+    const find = (sender: TusSender, id: string) => this.get(sender, id);
+    this.#joiner = new Joiner({ store, rows: this.#rows, find });
+    this.#places = new Places({ ...parts, joiner: this.#joiner, end: (tx, { upload }) => this.#end(tx, upload) });
+  }
+
+  /**
+   * Begins an upload, or finds the one that this very request began; quota and room are held for it, where they are, on
+   * return. A final one is joined of its parts and becomes a file at once; where that can't be, nothing of it stays.
+   * @throws AppError invalid_field | invalid_path | file_too_large | quota_exceeded | disk_full | name_taken; upload_state
+   *   for parts that are not whole; overloaded for too many at once; as the sender's destination
+   */
+  async create(sender: TusSender, creation: Creation): Promise<TusProgress> {
+    const { kind, parts: partIds } = creation.concatenation;
+    if (kind === "final") await this.#joiner.settled(partIds);
+    // Before anything else: by now the name may be taken, by the very file that it became.
+    const known = this.#findKeyed(creation.keyed);
+    if (known !== undefined) return this.#progressOfKnown(sender, known);
+    const joined = kind === "final" ? this.#joiner.findJoined(sender, partIds) : undefined;
+    if (joined !== undefined) return { tus: joined, offsetBytes: joined.offsetBytes, file: undefined };
+    const metadata = readMetadata(creation.metadata);
+    const parts = kind === "final" ? this.#joiner.wholeParts(sender, partIds) : [];
+    const lengthBytes =
+      kind === "final" ? parts.reduce((sum, { upload }) => sum + upload.sizeBytes, 0) : creation.lengthBytes;
+    const destination = sender.destination(metadata);
+    sender.admit(metadata, destination);
+    if (sender.makesFile(kind, metadata, destination)) this.#checkNodes(destination);
+    const { limitBytes, tooLarge } = destination;
+    if (limitBytes !== null && (lengthBytes ?? 0) > limitBytes) throw tooLarge();
+    const { tus, isNew } = await this.#begin(sender, { ...creation, lengthBytes }, metadata, destination);
+    if (!isNew) return this.#progressOfKnown(sender, tus);
+    if (kind === "partial") return { tus, offsetBytes: tus.offsetBytes, file: undefined };
+    try {
+      if (kind === "final") return await this.#joiner.join(tus, parts, () => this.progress(sender, tus));
+      return await this.progress(sender, tus);
+    } catch (error) {
+      // Nobody was told its address.
+      await this.terminate(tus);
+      throw error;
+    }
+  }
+
+  /**
+   * An upload that this sender began.
+   * @throws AppError not_found; upload_expired
+   */
+  get(sender: TusSender, publicId: string): TusUpload {
+    const tus = this.#rows.find(publicId);
+    const isTheirs = tus !== undefined && tus.senderId === sender.senderId && tus.shareId === sender.shareId;
+    if (!isTheirs || tus.upload.status === "cancelled") throw notFound("This upload");
+    if (this.#options.store.isExpired(tus.upload)) this.#options.store.getOpen(tus.upload.id);
+    return tus;
+  }
+
+  /** Those of a sender that have not ended, the newest first. */
+  list(sender: TusSender, limit: number): TusUpload[] {
+    return this.#rows
+      .listOpenOf(senderKey(sender), limit)
+      .filter(({ upload }) => !this.#options.store.isExpired(upload));
+  }
+
+  /**
+   * How far an upload is: all that has arrived is durable on return. One that has all its bytes becomes a file, where a
+   * crash or a refusal kept it from that.
+   * @throws as {@link Finisher.finish}
+   */
+  async progress(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
+    const offsetBytes = await this.#receiver.offsetOf(tus);
+    const current = this.#rows.get(tus.upload.id) ?? tus;
+    if (current.upload.status === "completed")
+      return { tus: current, offsetBytes: current.offsetBytes, file: undefined };
+    if (current.kind === "partial" || offsetBytes !== current.lengthBytes) {
+      return { tus: current, offsetBytes, file: undefined };
+    }
+    const file = await this.#finisher.finish(sender, current);
+    return { tus: this.#rows.get(tus.upload.id) ?? current, offsetBytes, file };
+  }
+
+  /**
+   * Takes the bytes of a request, and makes the file when they were the last.
+   * @param lengthBytes what a deferred length turns out to be
+   * @throws AppError as {@link BytesReceiver.receive} and {@link Finisher.finish}; invalid_field for another length;
+   *   final_upload for one that is joined of parts
+   */
+  async receive(
+    sender: TusSender,
+    tus: TusUpload,
+    request: BytesRequest,
+    lengthBytes: number | undefined,
+  ): Promise<TusProgress> {
+    if (tus.kind === "final") throw new AppError("final_upload", "This upload is joined of others and takes no bytes.");
+    if (tus.upload.status === "completed") return this.#answerAgain(tus, request);
+    const destination = sender.destination(readMetadata(tus.metadata));
+    const current = lengthBytes === undefined ? tus : await this.#setLength(sender, tus, destination, lengthBytes);
+    await this.#receiver.receive(current, destination, request);
+    return this.progress(sender, current);
+  }
+
+  /** Ends an upload: its bytes go, and what was held for it is free. One that has ended stays as it is. */
+  async terminate({ upload }: TusUpload): Promise<void> {
+    const { store } = this.#options;
+    await store.writer.run((tx) => {
+      const current = store.rows.get(upload.id);
+      if (current === undefined || !isOpen(current)) return;
+      this.#end(tx, current);
+    });
+  }
+
+  #end(tx: Transaction, upload: Upload): void {
+    this.#options.store.end(tx, upload, "cancelled");
+    tx.afterCommit(() => this.#active.drop(upload.id));
+  }
+
+  /**
+   * Takes up what a stop or a crash left: ends joinings that it broke off, holds room again, and forgets bytes that are not
+   * there, as after a restored backup. Once, before the first request; by the server alone.
+   */
+  async recover(): Promise<void> {
+    const { store, holdDisk } = this.#options;
+    for (const tus of this.#rows.listOpen()) {
+      const { upload, offsetBytes } = tus;
+      if (tus.kind === "final") {
+        await this.terminate(tus);
+        continue;
+      }
+      const isLost = offsetBytes > (store.staging.sizeOf(upload.publicId) ?? 0);
+      if (isLost) {
+        store.log.warn("The bytes of an upload are not there any more; they must be sent again.", {
+          bytes: offsetBytes,
+        });
+        await store.writer.run(() => this.#rows.setOffset(upload.id, 0));
+      }
+      // Not written over: in a copied directory a content of the store may be the very same file.
+      if (isLost || offsetBytes === 0) store.staging.remove(upload.publicId);
+      if (tus.senderId === undefined) continue;
+      store.holdRoom(upload.id, holdDisk(Math.max(0, upload.sizeBytes - (isLost ? 0 : offsetBytes))));
+    }
+  }
+
+  /** What a request with this key began; where that was refused or ended since, it is begun anew. @throws AppError idempotency_key */
+  #findKeyed(keyed: KeyedRequest | undefined): TusUpload | undefined {
+    const { store, idempotency } = this.#options;
+    const publicId = keyed && idempotency.find(keyed);
+    const tus = typeof publicId === "string" ? this.#rows.find(publicId) : undefined;
+    return tus === undefined || tus.upload.status === "cancelled" || store.isExpired(tus.upload) ? undefined : tus;
+  }
+
+  /** Of an upload that another request with the same key began. @throws AppError upload_state while parts are being joined */
+  async #progressOfKnown(sender: TusSender, tus: TusUpload): Promise<TusProgress> {
+    if (tus.kind === "final" && isOpen(tus.upload)) {
+      throw new AppError("upload_state", "These parts are being joined just now. Ask again in a moment.");
+    }
+    return this.progress(sender, tus);
+  }
+
+  /** The transaction that makes the file checks this again. @throws AppError quota_exceeded */
+  #checkNodes(destination: Destination): void {
+    this.#acting.explaining(destination, () => this.#options.tree.refuseNodes(destination.owner.id, 1));
+  }
+
+  /** @returns the upload, and whether it is a new one: another request with the same key may have been quicker */
+  async #begin(
+    sender: TusSender,
+    { lengthBytes, concatenation, metadata: header, keyed }: Creation,
+    metadata: TusMetadata,
+    destination: Destination,
+  ): Promise<{ tus: TusUpload; isNew: boolean }> {
+    const { owner, folderPath } = destination;
+    const { store, idempotency, reserveDisk, quotaOf, planOf, tree } = this.#options;
+    const { kind, parts } = concatenation;
+    const isHeld = sender.isTrusted && kind !== "final";
+    const quotaBytes = quotaOf(owner);
+    // The parts hold what a final one needs, and give it up in the deed that makes the file.
+    if (!sender.isTrusted && kind !== "final" && quotaBytes !== null) {
+      const { usedBytes } = tree.usage(owner.id);
+      if (usedBytes + (lengthBytes ?? 0) > quotaBytes) throw outOfQuota(quotaBytes, planOf(owner));
+    }
+    const release = reserveDisk(isHeld || kind === "final" ? (lengthBytes ?? 0) : 0);
+    const nowMs = store.clock.nowMs();
+    const reservedBytes = isHeld ? (lengthBytes ?? 0) : 0;
+    const draft: Omit<Upload, "id" | "status" | "expiresAtMs" | "fileId" | "sessionId"> = {
+      publicId: `tus_${newSecretToken(ID_BITS)}`,
+      accountId: owner.id,
+      deviceId: NO_DEVICE,
+      localId: sendingKey(sender),
+      name: metadata.name,
+      folderPath,
+      mediaType: metadata.mediaType,
+      digest: metadata.fields.checksum,
+      sizeBytes: lengthBytes ?? 0,
+      // Its bytes come in any lengths.
+      chunkSizeBytes: 0,
+      totalChunks: 0,
+      reservedBytes,
+      onConflict: metadata.fields.onConflict,
+      targetId: undefined,
+      baseDigest: undefined,
+      nonce: randomBytes(16),
+      isAutomatic: false,
+    };
+    const begin = () => {
+      const expiresAtMs = nowMs + SESSION_MS;
+      const publicId = newId("ups", nowMs);
+      const session = { publicId, accountId: owner.id, deviceId: NO_DEVICE, nowMs, expiresAtMs, options: {} };
+      const sessionId = store.rows.insertSession(session);
+      const id = store.rows.insert({ ...draft, sessionId }, nowMs);
+      const upload: Upload = { ...draft, id, sessionId, status: "pending", expiresAtMs, fileId: undefined };
+      const { senderId, shareId } = sender;
+      this.#rows.insert({ upload, senderId, shareId, kind, parts, offsetBytes: 0, lengthBytes, metadata: header });
+      return draft.publicId;
+    };
+    let madeId: string | undefined;
+    try {
+      const begun = store.writer.run((tx) => {
+        const before = this.#findKeyed(keyed);
+        if (before !== undefined) return before.upload.publicId;
+        // A final one ends with its request, and its parts have their places.
+        if (kind !== "final") this.#places.take(tx, sender);
+        store.treeWriter.reserveBytes(tx, owner.id, reservedBytes, quotaBytes);
+        const made = begin();
+        if (keyed !== undefined) idempotency.finish(keyed, made);
+        return made;
+      });
+      madeId = await explainingQuota(this.#acting, destination, begun);
+    } finally {
+      if (madeId !== draft.publicId || !(isHeld || kind === "final")) release();
+    }
+    const tus = this.#rows.find(madeId);
+    if (tus === undefined) throw notFound("This upload");
+    const isNew = madeId === draft.publicId;
+    if (isNew && (isHeld || kind === "final")) store.holdRoom(tus.upload.id, release);
+    return { tus, isNew };
+  }
+
+  /** @throws AppError invalid_field | file_too_large | quota_exceeded | disk_full | upload_state | upload_expired */
+  async #setLength(
+    sender: TusSender,
+    tus: TusUpload,
+    destination: Destination,
+    lengthBytes: number,
+  ): Promise<TusUpload> {
+    const { store, quotaOf, reserveDisk } = this.#options;
+    const { owner, limitBytes, tooLarge } = destination;
+    const { id } = tus.upload;
+    if (tus.lengthBytes === lengthBytes) return tus;
+    if (limitBytes !== null && lengthBytes > limitBytes) throw tooLarge();
+    // Only asked for: the rest comes now, as a rule.
+    reserveDisk(Math.max(0, lengthBytes - tus.offsetBytes))();
+    const told = store.writer.run((tx) => {
+      const { accountId, reservedBytes } = store.getOpen(id);
+      const current = this.#rows.get(id) ?? tus;
+      const active = this.#active.find(id);
+      const writtenBytes = Math.max(current.offsetBytes, active?.writtenBytes ?? 0);
+      if (current.lengthBytes === lengthBytes) return;
+      if (current.lengthBytes !== undefined || lengthBytes < writtenBytes) {
+        throw invalidField(
+          "Upload-Length",
+          `Upload-Length is told once, and is at least what was sent: ${current.lengthBytes ?? writtenBytes}.`,
+        );
+      }
+      // It was let in without an end.
+      supersede(active?.arriving);
+      const heldBytes = sender.isTrusted ? lengthBytes : Math.min(reservedBytes, lengthBytes);
+      store.treeWriter.reserveBytes(tx, accountId, heldBytes - reservedBytes, quotaOf(owner));
+      this.#rows.setLength(id, lengthBytes);
+      this.#rows.setReserved(id, heldBytes);
+      tx.afterCommit(() => {
+        if (active !== undefined) active.reservedBytes = heldBytes;
+      });
+    });
+    await explainingQuota(this.#acting, destination, told);
+    return this.#rows.get(id) ?? tus;
+  }
+
+  /** The last request of an upload that is a file by now, sent once more because its answer was lost. */
+  #answerAgain(tus: TusUpload, { offsetBytes, declaredBytes }: BytesRequest): TusProgress {
+    if (offsetBytes !== tus.offsetBytes || (declaredBytes ?? 0) > 0) throw wrongOffset(offsetBytes, tus.offsetBytes);
+    return { tus, offsetBytes, file: undefined };
+  }
+}

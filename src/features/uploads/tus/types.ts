@@ -1,0 +1,74 @@
+/** Nouns of this feature. */
+import type { Transaction } from "../../../db/transaction.ts";
+import type { Arrival } from "../../library/files/service.ts";
+import type { Target } from "../../library/permissions/acting.ts";
+import type { FileNode } from "../../../tree/model/types.ts";
+import type { Upload } from "../chunked/types.ts";
+import type { TusMetadata } from "./metadata.ts";
+
+/** A file; a part of one that is joined later; or parts being joined (tus, Concatenation). */
+export type TusKind = "whole" | "partial" | "final";
+
+/** An upload by tus, as the database has it. */
+export interface TusUpload {
+  readonly upload: Upload;
+  /** Row id of the account that began it; undefined where a guest of a drop box did. */
+  readonly senderId: number | undefined;
+  /** Public id of the drop box's share. */
+  readonly shareId: string | undefined;
+  readonly kind: TusKind;
+  /** Of a final one: the public ids of its parts, in their order. Of a part that was joined: of the one that it went into. */
+  readonly parts: readonly string[];
+  /** So many bytes from the start are on the device. */
+  readonly offsetBytes: number;
+  /** Undefined as long as the client has not told it. */
+  readonly lengthBytes: number | undefined;
+  /** Upload-Metadata as it came. */
+  readonly metadata: string;
+}
+
+/** Called in the deed that gives the content its file. */
+export interface Naming {
+  /** Before the file is made: what was held for it makes room for it. */
+  readonly before: (tx: Transaction) => void;
+  /** With the file. */
+  readonly done: (tx: Transaction, file: FileNode) => void;
+}
+
+/** Where an upload goes: whose quota and limits it touches, and the folder by its owner's path. */
+export interface Destination extends Target {
+  readonly folderPath: string;
+  /** Largest file that is taken; null for no limit. */
+  readonly limitBytes: number | null;
+  /** What may come in all of all uploads of this sender that are under way, as of now, in bytes; null for no limit. */
+  readonly leftBytes: () => number | null;
+  /** What is said of a larger one. */
+  readonly tooLarge: () => Error;
+}
+
+/** Whoever sends: an account, or a guest of a drop box. An upload is found by the one that began it alone. */
+export interface TusSender {
+  readonly senderId: number | undefined;
+  readonly shareId: string | undefined;
+  /** Of a guest: the address by which they are counted. */
+  readonly address: string | undefined;
+  /** Of a guest: how many uploads the drop box takes from their address at once. */
+  readonly uploadsMax: number | undefined;
+  /**
+   * Whether quota and disk are held for all of an upload when it begins; else they are asked for as its bytes come, so
+   * that a stranger who only announces takes nothing.
+   */
+  readonly isTrusted: boolean;
+  /** Called when the bytes of a request have arrived. @throws AppError where the sender may send no more */
+  readonly confirm: () => void;
+  /** Asked before an upload begins: better told now than after all its bytes. @throws AppError name_taken | invalid_field */
+  admit(metadata: TusMetadata, destination: Destination): void;
+  /** Whether the upload makes one more file, as far as can be known before its bytes arrive. */
+  makesFile(kind: TusKind, metadata: TusMetadata, destination: Destination): boolean;
+  /** @throws AppError where nothing may be put there */
+  destination(metadata: TusMetadata): Destination;
+  /** Makes a file of what has arrived. @throws AppError as an upload in one request */
+  name(arrival: Arrival, metadata: TusMetadata, naming: Naming): Promise<FileNode>;
+  /** What a refusal may tell this sender. */
+  explain(error: unknown): unknown;
+}

@@ -1,0 +1,156 @@
+/** What the file system below the data directory is, and how much room it has. */
+import { statfsSync } from "node:fs";
+import { describeSize } from "../../config/quantities.ts";
+import { StartupError } from "../../config/startup-error.ts";
+import { AppError } from "../../errors.ts";
+
+/** A file system as Linux names it by number (statfs(2), linux/magic.h). */
+export interface FileSystemKind {
+  /** "ext4", "nfs" …, or the number in hexadecimal. */
+  readonly name: string;
+  /** Reached over a network or through another program: locks and syncs may not hold there. */
+  readonly isForeign: boolean;
+}
+
+const FOREIGN_KINDS: Readonly<Record<number, string>> = {
+  0x6969: "nfs",
+  0x517b: "smb",
+  0xff534d42: "cifs",
+  0xfe534d42: "smb2",
+  0x65735546: "fuse",
+  0x01021997: "9p",
+  0x5346414f: "afs",
+  0x00c36400: "ceph",
+  0x0bd00bd0: "lustre",
+};
+const LOCAL_KINDS: Readonly<Record<number, string>> = {
+  0xef53: "ext4",
+  0x58465342: "xfs",
+  0x9123683e: "btrfs",
+  0x2fc12fc1: "zfs",
+  0xca451a4e: "bcachefs",
+  0xf2f52010: "f2fs",
+  0x01021994: "tmpfs",
+  0x794c7630: "overlayfs",
+  0x4d44: "vfat",
+  0x2011bab0: "exfat",
+  0x7366746e: "ntfs3",
+};
+
+/** The kind of the file system that holds `path`. @throws the system's error when `path` isn't there. */
+export function fileSystemKind(path: string): FileSystemKind {
+  const type = statfsSync(path).type >>> 0;
+  const foreign = FOREIGN_KINDS[type];
+  return { name: foreign ?? LOCAL_KINDS[type] ?? `0x${type.toString(16)}`, isForeign: foreign !== undefined };
+}
+
+/**
+ * Refuses to keep the database on a network or FUSE file system, where SQLite's locks and syncs may not hold (D46).
+ * @returns a warning where `isAllowed` has overridden it
+ * @throws StartupError
+ */
+export function refuseNetworkFileSystem(
+  path: string,
+  isAllowed: boolean,
+  { name, isForeign }: FileSystemKind = fileSystemKind(path),
+): string | undefined {
+  if (!isForeign) return undefined;
+  if (isAllowed) {
+    return `The database in ${path} lies on ${name}. It may break there; keep good backups.`;
+  }
+  throw new StartupError(
+    `The database would lie on ${name}, in ${path}. SQLite loses data on network and FUSE file systems.\n` +
+      "Keep the data directory on a disk of this machine; its folder blobs/ alone may be mounted from elsewhere.\n" +
+      "To go on nevertheless, set LARDER_ALLOW_NETWORK_FILESYSTEM=on.",
+  );
+}
+
+/** Room that an ordinary user may still fill on the file system of `path`, in bytes. Some microseconds. */
+export function availableBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize;
+}
+
+/** Size of the file system of `path`, in bytes. */
+export function totalBytes(path: string): number {
+  const { blocks, bsize } = statfsSync(path);
+  return blocks * bsize;
+}
+
+const MIB = 1024 * 1024;
+const FLOOR_SHARE = 0.02;
+const FLOOR_BYTES_MIN = 8 * MIB;
+const FLOOR_BYTES_MAX = 512 * MIB;
+
+/** What is to be left free on a file system of this size: 2 % of it, from 8 to 512 MiB. */
+export function defaultFloorBytes(fileSystemBytes: number): number {
+  return Math.min(Math.max(fileSystemBytes * FLOOR_SHARE, FLOOR_BYTES_MIN), FLOOR_BYTES_MAX);
+}
+
+/** What {@link DiskReservations} asks about a disk; replaced in tests. */
+export interface DiskProbe {
+  availableBytes(path: string): number;
+  totalBytes(path: string): number;
+}
+
+/**
+ * Gives a reservation back: `bytes` of it, as they reach the disk (from then on the disk's own figures count them), or
+ * without argument all that is left. More than is left counts as all; calling again is harmless.
+ */
+export type ReleaseReservation = (bytes?: number) => void;
+
+/**
+ * Room on the disk for uploads that have begun. Together they never use up the floor that the database needs to go on,
+ * and an upload that doesn't fit is refused before its first byte (D13).
+ */
+export class DiskReservations {
+  readonly #path: string;
+  readonly #probe: DiskProbe;
+  /** What stays free. */
+  readonly floorBytes: number;
+  #reservedBytes = 0;
+
+  /**
+   * @param path a directory on the file system that takes the uploads
+   * @param minFreeBytes the floor; {@link defaultFloorBytes} where it isn't given
+   */
+  constructor(path: string, minFreeBytes?: number | null, probe: DiskProbe = { availableBytes, totalBytes }) {
+    this.#path = path;
+    this.#probe = probe;
+    this.floorBytes = Math.floor(minFreeBytes ?? defaultFloorBytes(probe.totalBytes(path)));
+  }
+
+  /** Sum of what is reserved now. */
+  get reservedBytes(): number {
+    return this.#reservedBytes;
+  }
+
+  /**
+   * Takes room for an upload; 0 only asks that the floor stands. The caller gives it back in every case.
+   * @throws AppError disk_full with requiredBytes and availableBytes; nothing is reserved then
+   */
+  reserve(bytes: number): ReleaseReservation {
+    const free = this.#probe.availableBytes(this.#path) - this.floorBytes - this.#reservedBytes;
+    if (bytes > free) {
+      const availableBytes = Math.max(0, free);
+      throw new AppError(
+        "disk_full",
+        `The server's disk has room for ${describeSize(availableBytes)} more, and this needs ${describeSize(bytes)}. ` +
+          "Delete something, or ask the administrator to make room, then try again.",
+        { requiredBytes: bytes, availableBytes },
+      );
+    }
+    return this.hold(bytes);
+  }
+
+  /** Takes room that was promised before, by an earlier run of the program, without asking whether it is there. */
+  hold(bytes: number): ReleaseReservation {
+    let left = bytes;
+    this.#reservedBytes += bytes;
+    return (released = left) => {
+      const given = Math.min(released, left);
+      left -= given;
+      this.#reservedBytes -= given;
+    };
+  }
+}

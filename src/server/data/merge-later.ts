@@ -1,0 +1,93 @@
+/**
+ * Brings a copy of a data directory from its snapshot up to the last entry of the store journal that was copied with it. It
+ * runs before the server listens. A crash in between leaves the rest to the next start.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { Layout } from "../../blobs/layout.ts";
+import { PasswordHasher } from "../../features/accounts/auth/passwords.ts";
+import { mergeNewer, type NewerReport, newerWorkingFile } from "../../features/storage/store-journal/newer.ts";
+import { journalRoot } from "../../features/storage/store-journal/open.ts";
+import { type CopyStart, forgetCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
+import { toTimestamp } from "../../lib/clock.ts";
+import { newSecretToken } from "../../lib/id.ts";
+import type { Log } from "../../lib/log.ts";
+import { readEpoch, readPutBackAt } from "./open-copy.ts";
+import type { Services } from "../composition/services.ts";
+
+/** Files that are missing are named up to here; the log has room for more important things. */
+const NAMED_MAX = 20;
+
+/** Merges the journal of a copy, once. */
+export async function mergeLater(services: Services, copyStart: CopyStart): Promise<void> {
+  const { sqlite, log, paths, writer, storeGuard } = services;
+  storeGuard.check();
+  const root = journalRoot(paths.blobs);
+  if (existsSync(root)) {
+    try {
+      logReport(await merge(services, root, copyStart), join(root, "newer"), log);
+    } catch (error) {
+      // A full disk, for instance. People may change files from now on, so a retry needs the operator.
+      log.error("Changes after the snapshot could not be merged. Stop the server, then run: larder rebuild --newer", {
+        error,
+      });
+    }
+  }
+  await writer.run(() => forgetCopyStart(sqlite));
+}
+
+async function merge(services: Services, root: string, copyStart: CopyStart): Promise<NewerReport> {
+  const { sqlite, paths, clock } = services;
+  return mergeNewer({
+    ...services,
+    layout: new Layout(paths.root),
+    root,
+    epoch: readEpoch(sqlite),
+    putBackAtMs: readPutBackAt(sqlite),
+    workingFile: newerWorkingFile(paths.root),
+    email: undefined,
+    isDryRun: false,
+    passwordHash: await new PasswordHasher().hash(newSecretToken()),
+    nowMs: clock.nowMs(),
+    copyStart,
+  });
+}
+
+function logReport({ accounts, damaged, missing }: NewerReport, folder: string, log: Log): void {
+  for (const account of accounts) {
+    const { email, files, folders, versions, labels, moved, removed, shares, revoked, isNew, untilMs } = account;
+    log.info("Merged the changes that the store journal has after the snapshot.", {
+      account: email,
+      ...(untilMs !== undefined && { until: toTimestamp(untilMs) }),
+      files,
+      folders,
+      versions,
+      labels,
+      moved,
+      movedToTrash: removed,
+      shares,
+      sharesEnded: revoked,
+    });
+    if (isNew) {
+      log.warn(
+        "The account is newer than the snapshot and has no password. Set one: larder user set EMAIL --password-stdin",
+        {
+          account: email,
+        },
+      );
+    }
+  }
+  if (accounts.length === 0 && damaged.length === 0) {
+    log.info("The store journal of this copy has nothing newer than the snapshot.");
+  }
+  for (const { path, fault } of damaged) log.warn("Entries of the store journal can't be used.", { path, fault });
+  for (const { names, sizeBytes } of missing.slice(0, NAMED_MAX)) {
+    log.warn("The copy has no content for a file that is newer than the snapshot.", { names, sizeBytes });
+  }
+  if (damaged.length + missing.length === 0) return;
+  log.warn(
+    "Some changes after the snapshot could not be merged. They are stored for 30 days. Copy the original again; or stop the " +
+      "server and merge the readable changes, which may restore deleted files: larder rebuild --newer",
+    { path: folder, missingContents: missing.length },
+  );
+}

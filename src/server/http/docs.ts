@@ -1,0 +1,25 @@
+/** The OpenAPI document without a running server: for `larder openapi`. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { loadConfig } from "../../config/load.ts";
+import { silentLog } from "../../lib/log.ts";
+import { createApp } from "./app.ts";
+import { documentOf } from "./openapi.ts";
+import { openServices } from "../composition/services.ts";
+
+/** The document of this version, made from its routes over an empty data directory that is removed again. */
+export async function openApiDocument(): Promise<unknown> {
+  const data = await mkdtemp(join(tmpdir(), "larder-openapi-"));
+  try {
+    const { config } = loadConfig({ flags: { data }, environment: {} });
+    const services = await openServices(config, silentLog);
+    try {
+      return await documentOf(createApp(services));
+    } finally {
+      await services.close();
+    }
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+}

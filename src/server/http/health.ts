@@ -1,0 +1,74 @@
+/** /health/live, /health/ready, /openapi.json: outside /api, for monitors and tools; and what administrators are told. */
+import { Elysia } from "elysia";
+import { statSync } from "node:fs";
+import type { ServerHealth } from "../../features/administration/admin-api/types.ts";
+import { COMMIT, VERSION } from "../../version.ts";
+import { availableBytes, totalBytes } from "../data/filesystem.ts";
+import type { PublicView } from "./public-view.ts";
+import type { Services } from "../composition/services.ts";
+
+/** What health is told from. */
+export interface HealthOptions {
+  /** Why the server can't take requests now, in words; undefined when it can. */
+  readonly whyNotReady: () => string | undefined;
+  readonly openApi: () => Promise<unknown>;
+  /** How a request reached the server, for whoever may know; else undefined. */
+  readonly viewOf: (request: Request) => PublicView | undefined;
+}
+
+/** The routes of the head of this file. */
+export function healthRoutes({ whyNotReady, openApi, viewOf }: HealthOptions) {
+  return new Elysia({ name: "health" })
+    .get(
+      "/health/live",
+      ({ request }) => {
+        const seen = viewOf(request);
+        return seen === undefined ? { status: "live" } : { status: "live", seen };
+      },
+      { detail: { hide: true } },
+    )
+    .get(
+      "/health/ready",
+      ({ set }) => {
+        const reason = whyNotReady();
+        if (reason === undefined) return { status: "ready" };
+        set.status = 503;
+        return { status: "not ready", reason };
+      },
+      { detail: { hide: true } },
+    )
+    .get("/openapi.json", () => openApi(), { detail: { hide: true } });
+}
+
+/** How the server stands, for GET /api/admin/health. */
+export async function healthOf(
+  { paths, sqlite, writer, snapshots, integrity, blobPlaces }: Services,
+  { notReady, certificateEndsAtMs }: Pick<ServerHealth, "notReady" | "certificateEndsAtMs">,
+): Promise<ServerHealth> {
+  const kept = snapshots.list();
+  const version = sqlite.query<{ version: string }, []>("SELECT sqlite_version() AS version").get()?.version;
+  const { open } = integrity.figures();
+  return {
+    notReady,
+    certificateEndsAtMs,
+    disk: { freeBytes: availableBytes(paths.blobs), totalBytes: totalBytes(paths.blobs) },
+    database: {
+      bytes: sizeOf(paths.database),
+      logBytes: sizeOf(`${paths.database}-wal`),
+      fault: writer.fault,
+    },
+    snapshots: {
+      count: kept.length,
+      lastAtMs: kept[0]?.takenAtMs ?? null,
+      lastBytes: kept[0]?.sizeBytes ?? null,
+    },
+    openFindings: Object.values(open).reduce((sum, count) => sum + count, 0),
+    bucket: await blobPlaces?.health(),
+    versions: { larder: VERSION, commit: COMMIT, bun: Bun.version, sqlite: version ?? "unknown" },
+    memoryBytes: process.memoryUsage.rss(),
+  };
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,321 @@
+/** What GET /metrics tells, part by part. Whatever takes long is read by the reading thread, and kept for a while. */
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { rows } from "../../db/reader.ts";
+import type { Counted } from "../../features/administration/admin-api/types.ts";
+import type { JobState } from "../../jobs/scheduler.ts";
+import { COMMIT, VERSION } from "../../version.ts";
+import type { EventLoopDelay } from "../observability/event-loop.ts";
+import { availableBytes, totalBytes } from "../data/filesystem.ts";
+import { byLabel, counter, type Family, gauge } from "../observability/metric-family.ts";
+import type { RequestStatistics } from "../observability/request-statistics.ts";
+import type { Services } from "../composition/services.ts";
+
+/** What is summed up in the database. */
+export interface Sums {
+  readonly counted: Counted;
+  /** Contents whose media information waits to be read; counted to a hundred thousand. */
+  readonly media: number;
+  /** Contents that wait for the bucket; undefined where none is set. */
+  readonly bucket: number | undefined;
+  /** Changes that the index of words has not followed yet. */
+  readonly searchLag: number;
+  /** What is damaged or missing and not put right, by kind. */
+  readonly findings: readonly { readonly kind: string; readonly open: number }[];
+  /** When the content that was read the longest ago was read, or made; null in an empty store. */
+  readonly oldestReadAtMs: number | null;
+}
+
+/** Kinds of findings, told also where there are none. */
+const FINDINGS = ["damaged", "missing", "unreadable", "database"];
+const COUNTED_MAX = 100_000;
+/** A scrape waits so long for new sums where it has older ones. */
+const PATIENCE_MS = 10;
+
+/** Sums of the database that make nobody wait: what takes long is told from the time before. */
+export class SumsReader {
+  readonly #services: Pick<Services, "statistics" | "reader" | "blobPlaces">;
+  #last: Sums | undefined;
+  #reading: Promise<Sums> | undefined;
+
+  constructor(services: Pick<Services, "statistics" | "reader" | "blobPlaces">) {
+    this.#services = services;
+  }
+
+  /** As of now; as of the scrape before where that takes longer than some milliseconds. */
+  async read(): Promise<Sums> {
+    this.#reading ??= this.#readAnew().finally(() => {
+      this.#reading = undefined;
+    });
+    const { promise, resolve } = Promise.withResolvers<Sums>();
+    const last = this.#last;
+    if (last === undefined) return this.#reading;
+    const timer = setTimeout(() => resolve(last), PATIENCE_MS);
+    const sums = await Promise.race([promise, this.#reading]);
+    clearTimeout(timer);
+    return sums;
+  }
+
+  async #readAnew(): Promise<Sums> {
+    const { statistics, reader, blobPlaces } = this.#services;
+    const counted = await statistics.count();
+    const bucket = await blobPlaces?.countWaiting();
+    const [media, lag, findings, oldest] = await reader.read([
+      rows<{ waiting: number }>(`SELECT count(*) AS waiting FROM (SELECT 1 FROM media_queue LIMIT ${COUNTED_MAX})`),
+      rows<{ lag: number }>(
+        `SELECT coalesce(sum(max(0, a.seq - coalesce(c.seq, 0))), 0) AS lag
+         FROM accounts a LEFT JOIN search_cursors c ON c.account_id = a.id WHERE a.root_id > 0`,
+      ),
+      rows<{ kind: string; open: number }>(
+        "SELECT kind, count(*) AS open FROM findings WHERE resolved_at IS NULL GROUP BY kind",
+      ),
+      // Index blobs_reading.
+      rows<{ at: number | null }>(
+        "SELECT min(coalesce(verified_at, created_at)) AS at FROM blobs WHERE damaged_at IS NULL",
+      ),
+    ]);
+    this.#last = {
+      counted,
+      media: media[0]?.waiting ?? 0,
+      bucket,
+      searchLag: lag[0]?.lag ?? 0,
+      findings,
+      oldestReadAtMs: oldest[0]?.at ?? null,
+    };
+    return this.#last;
+  }
+}
+
+/** Requests by route, and what was refused. */
+export function requestFamilies(requests: RequestStatistics, underWay: number): Family[] {
+  const routes = [...requests.routes];
+  return [
+    {
+      kind: "counter",
+      name: "larder_requests_total",
+      help: "Requests that were answered, by route, method and class of status.",
+      values: routes.flatMap(({ route, method, byClass }) =>
+        [...byClass].flatMap((count, index) =>
+          count === 0 ? [] : [[{ route, method, status: `${index + 1}xx` }, count] as const],
+        ),
+      ),
+    },
+    {
+      kind: "histogram",
+      name: "larder_request_duration_seconds",
+      help: "Time until the answer began, its request's body included.",
+      values: routes.map(({ route, method, latency }) => [{ route, method }, latency]),
+    },
+    gauge("larder_requests_in_flight", "Requests that are not answered to their end.", underWay),
+    counter("larder_request_failures_total", "Requests that were refused or failed.", requests.failures),
+    byLabel(
+      "counter",
+      "larder_refusals_total",
+      "Requests that were refused or failed, by the reason of the error.",
+      "reason",
+      requests.refusals,
+    ),
+    byLabel(
+      "counter",
+      "larder_rate_limit_refusals_total",
+      "Requests that came too often, by category.",
+      "category",
+      requests.rateLimited,
+    ),
+  ];
+}
+
+/** What is stored, for whom, and what waits. */
+export function storageFamilies(services: Services, sums: Sums): Family[] {
+  const { transfers, limiter, writer, thumbnails, snapshots, clock, paths } = services;
+  const { counted } = sums;
+  const { storage, users } = counted;
+  const { sinceStart } = transfers;
+  const nowMs = clock.nowMs();
+  const kept = snapshots.list();
+  return [
+    counter("larder_uploads_total", "Files that were stored since the start.", sinceStart.uploads),
+    counter(
+      "larder_uploaded_bytes_total",
+      "Bytes of the files that were stored since the start.",
+      sinceStart.uploadedBytes,
+    ),
+    counter("larder_downloads_total", "Files that were sent since the start.", sinceStart.downloads),
+    counter(
+      "larder_downloaded_bytes_total",
+      "Bytes of files that were sent since the start.",
+      sinceStart.downloadedBytes,
+    ),
+    gauge("larder_uploads_under_way", "Chunked uploads that are not complete.", counted.uploadsUnderWay),
+    gauge("larder_files", "Files of all accounts.", storage.files),
+    gauge("larder_folders", "Folders of all accounts.", storage.folders),
+    gauge("larder_used_bytes", "What counts against the quotas, together.", storage.usedBytes),
+    gauge("larder_blobs", "Different contents in the store.", storage.blobs),
+    gauge("larder_blob_bytes", "Bytes of the contents in the store.", storage.blobBytes),
+    ...(services.blobPlaces === undefined
+      ? []
+      : [
+          gauge(
+            "larder_bucket_up",
+            "1 when the bucket could be used.",
+            services.blobPlaces.outage === undefined ? 1 : 0,
+          ),
+          gauge(
+            "larder_bucket_outage_seconds",
+            "For how long the bucket could not be used; 0 while it can.",
+            outageSeconds(services.blobPlaces.outage, services.clock.nowMs()),
+          ),
+        ]),
+    byLabel("gauge", "larder_users", "Accounts, by role.", "role", Object.entries(users.byRole)),
+    gauge("larder_users_active", "Accounts that were seen within thirty days.", users.active),
+    byLabel("gauge", "larder_queue_depth", "What waits, by where.", "queue", [
+      ...Object.entries(counted.queues),
+      ["thumbnails", thumbnails.waiting],
+      ["media", sums.media],
+      ...(sums.bucket === undefined ? [] : [["bucket", sums.bucket] as const]),
+      ["search", sums.searchLag],
+      ["commits", writer.waiting],
+    ]),
+    // The older name of the last of these.
+    gauge("larder_deeds_waiting", "Changes that wait for their commit.", writer.waiting),
+    gauge("larder_rate_limit_subjects", "Users and addresses that are counted now.", limiter.subjects),
+    gauge("larder_snapshots", "Copies of the database in snapshots/.", kept.length),
+    ...kept
+      .slice(0, 1)
+      .flatMap(({ takenAtMs, sizeBytes }) => [
+        gauge(
+          "larder_snapshot_age_seconds",
+          "Age of the newest copy of the database.",
+          Math.max(0, nowMs - takenAtMs) / 1000,
+        ),
+        gauge("larder_snapshot_bytes", "Size of the newest copy of the database.", sizeBytes),
+      ]),
+    gauge(
+      "larder_oldest_verification_seconds",
+      "How long ago the content was read that was not read for the longest time: every byte is checked as often.",
+      sums.oldestReadAtMs === null ? 0 : Math.max(0, nowMs - sums.oldestReadAtMs) / 1000,
+    ),
+    byLabel(
+      "gauge",
+      "larder_findings",
+      "What is damaged or missing and not put right, by kind.",
+      "kind",
+      FINDINGS.map((kind) => [kind, sums.findings.find((one) => one.kind === kind)?.open ?? 0]),
+    ),
+    gauge("larder_disk_available_bytes", "Free space where the files are.", availableBytes(paths.root)),
+    gauge("larder_disk_bytes", "Size of the file system where the files are.", totalBytes(paths.root)),
+  ];
+}
+
+/** SQLite: its files, and its commits. */
+export function databaseFamilies({ paths, writer }: Services): Family[] {
+  const { seconds, deeds, busy, failures } = writer.statistics;
+  return [
+    gauge("larder_database_bytes", "Size of the database.", sizeOf(paths.database)),
+    gauge("larder_database_log_bytes", "Size of the database's write-ahead log.", sizeOf(`${paths.database}-wal`)),
+    {
+      kind: "histogram",
+      name: "larder_commit_duration_seconds",
+      help: "Time that commits took until they were durable.",
+      values: [[{}, seconds]],
+    },
+    {
+      kind: "histogram",
+      name: "larder_commit_deeds",
+      help: "Changes that shared a commit.",
+      values: [[{}, deeds]],
+    },
+    counter("larder_database_busy_total", "Times that another process held the database.", busy),
+    counter("larder_commit_failures_total", "Commits that failed as a whole.", failures),
+  ];
+}
+
+/** The scheduled jobs and how their last runs went. */
+export function jobFamilies(jobs: readonly JobState[]): Family[] {
+  const ended = jobs.filter(({ lastFinishedAtMs }) => lastFinishedAtMs !== null);
+  const of = (value: (job: JobState) => number) => ended.map((job) => [job.name, value(job)] as const);
+  return [
+    byLabel(
+      "gauge",
+      "larder_job_running",
+      "1 while the job runs.",
+      "job",
+      jobs.map(({ name, isRunning }) => [name, isRunning ? 1 : 0]),
+    ),
+    byLabel(
+      "gauge",
+      "larder_job_failed",
+      "1 where the last run failed.",
+      "job",
+      of((job) => (endedWell(job) ? 0 : 1)),
+    ),
+    byLabel(
+      "gauge",
+      "larder_job_last_success_timestamp_seconds",
+      "When the job came to a good end last, where that was its last run.",
+      "job",
+      ended.filter(endedWell).map(({ name, lastFinishedAtMs }) => [name, (lastFinishedAtMs ?? 0) / 1000] as const),
+    ),
+    byLabel(
+      "gauge",
+      "larder_job_last_duration_seconds",
+      "How long the last run took; of one that runs again, nothing.",
+      "job",
+      ended
+        .filter(({ lastStartedAtMs, lastFinishedAtMs }) => (lastStartedAtMs ?? 0) <= (lastFinishedAtMs ?? 0))
+        .map(
+          ({ name, lastStartedAtMs, lastFinishedAtMs }) =>
+            [name, ((lastFinishedAtMs ?? 0) - (lastStartedAtMs ?? 0)) / 1000] as const,
+        ),
+    ),
+  ];
+}
+
+/** The certificate in use, where the server has one itself. */
+export function certificateFamilies(endsMs: number | undefined): Family[] {
+  if (endsMs === undefined) return [];
+  const help = "When the certificate in use ends.";
+  return [gauge("larder_certificate_expiry_timestamp_seconds", help, endsMs / 1000)];
+}
+
+/** The process. Names as every exporter has them, so that ready-made panels show them. */
+export function processFamilies(delay: EventLoopDelay): Family[] {
+  const { user, system } = process.cpuUsage();
+  const rss = process.memoryUsage.rss();
+  return [
+    gauge("process_resident_memory_bytes", "Resident memory.", rss),
+    gauge("larder_resident_memory_bytes", "Resident memory of the server.", rss),
+    counter("process_cpu_seconds_total", "Time on the processors.", (user + system) / 1e6),
+    gauge("process_start_time_seconds", "When the process began.", (Date.now() - performance.now()) / 1000),
+    gauge("process_open_fds", "Open files and connections.", readdirSync("/proc/self/fd").length),
+    gauge("process_max_fds", "How many files and connections may be open.", maxDescriptors()),
+    byLabel("gauge", "larder_event_loop_delay_seconds", "How late the event loop is.", "quantile", [
+      ["0.5", delay.p50],
+      ["0.99", delay.p99],
+      ["1", delay.max],
+    ]),
+    {
+      kind: "gauge",
+      name: "larder_info",
+      help: "The running version.",
+      values: [[{ version: VERSION, commit: COMMIT }, 1]],
+    },
+  ];
+}
+
+function endedWell({ lastError }: JobState): boolean {
+  return lastError === null;
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+/** The soft limit, as proc(5) has it; 0 where it can't be read. */
+function maxDescriptors(): number {
+  const found = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"));
+  return Number(found?.[1] ?? 0);
+}
+
+function outageSeconds(outage: { readonly sinceMs: number } | undefined, nowMs: number): number {
+  return outage === undefined ? 0 : Math.max(0, (nowMs - outage.sinceMs) / 1_000);
+}

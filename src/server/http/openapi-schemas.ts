@@ -1,0 +1,97 @@
+/** The records that the OpenAPI document names, and under which names: what generated clients call them. */
+import { t } from "elysia";
+import { AccountBody, AccountRecord, JobRecord, PlanRecord } from "../../features/administration/admin-api/model.ts";
+import { AuditRecord } from "../../features/administration/audit/model.ts";
+import { ApiKeyRecord } from "../../features/accounts/api-keys/model.ts";
+import {
+  Code,
+  ConfirmedRecord,
+  ProofBody,
+  SignedInAnswer,
+  SessionRecord,
+  UserRecord,
+} from "../../features/accounts/auth/model.ts";
+import { CONFLICT_SCHEMAS, ItemError } from "../../features/mobile/conflicts/model.ts";
+import {
+  DeviceFactsRecord,
+  DeviceRecord,
+  DeviceSettingsRecord,
+  DeviceSignedInAnswer,
+  RemovedDevice,
+} from "../../features/mobile/devices/model.ts";
+import { DurabilityRecord } from "../../features/mobile/durability/model.ts";
+import { FILE_SCHEMAS } from "../../features/library/files/model.ts";
+import { FindingRecord } from "../../features/storage/integrity/model.ts";
+import { InviteRecord } from "../../features/accounts/invites/model.ts";
+import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/model.ts";
+import { MediaRecord } from "../../features/media/metadata/present.ts";
+import { NotificationRecord } from "../../features/messaging/notifications/model.ts";
+import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../features/accounts/passkeys/model.ts";
+import { MessageAnswer } from "../../features/accounts/password-reset/model.ts";
+import { Photo } from "../../features/library/photos/model.ts";
+import { RewindBody, RewindRecord } from "../../features/mobile/rewind/model.ts";
+import { CreateShareBody, SHARE_SCHEMAS } from "../../features/sharing/shares/model.ts";
+import { GuestTusRecord, TusRecord } from "../../features/uploads/tus/model.ts";
+import { FactorProofBody, RecoveryCodesRecord } from "../../features/accounts/two-factor/model.ts";
+import { ChunkRecord, ProgressRecord } from "../../features/uploads/chunked/model.ts";
+import { LinkBody } from "../../features/accounts/oidc/model.ts";
+import { ProfileRecord, SessionItem, SettingsRecord, UsageRecord } from "../../features/accounts/users/model.ts";
+import { Checksum, FolderPath } from "../../http/fields.ts";
+import { DeliveryRecord, WebhookRecord, WebhookWithSecret } from "../../features/messaging/webhooks/model.ts";
+
+/** Records that routes refer to by name. */
+export const REFERENCED_SCHEMAS = { ...FILE_SCHEMAS, ...SHARE_SCHEMAS, ...CONFLICT_SCHEMAS };
+
+/** Records that routes spell out, and that become a component each. */
+export const NAMED_SCHEMAS = {
+  Account: AccountRecord,
+  AccountUpdate: AccountBody,
+  ApiKey: ApiKeyRecord,
+  AuditEntry: AuditRecord,
+  Checksum,
+  Chunk: ChunkRecord,
+  Code,
+  Confirmed: ConfirmedRecord,
+  Device: DeviceRecord,
+  DeviceFacts: DeviceFactsRecord,
+  DeviceSettings: DeviceSettingsRecord,
+  DeviceSignedIn: DeviceSignedInAnswer,
+  Durability: DurabilityRecord,
+  Finding: FindingRecord,
+  FolderPath,
+  GuestUpload: GuestTusRecord,
+  HoldDecision: DecisionRecord,
+  Holds: HoldsRecord,
+  Id: t.Object({ id: t.String() }),
+  Invite: InviteRecord,
+  ItemError,
+  Job: JobRecord,
+  LinkProof: LinkBody,
+  Media: MediaRecord,
+  Message: MessageAnswer,
+  NewShare: CreateShareBody,
+  Notification: NotificationRecord,
+  Passkey: PasskeyRecord,
+  PasskeyAssertion: AuthenticationResponse,
+  PasskeyOptions: OptionsRecord,
+  Photo,
+  Plan: PlanRecord,
+  Profile: ProfileRecord,
+  FactorProof: FactorProofBody,
+  Proof: ProofBody,
+  RecoveryCodes: RecoveryCodesRecord,
+  RemovedDevice,
+  Rewind: RewindRecord,
+  RewindRequest: RewindBody,
+  Session: SessionItem,
+  SessionSummary: SessionRecord,
+  Settings: SettingsRecord,
+  SignedIn: SignedInAnswer,
+  TusUpload: TusRecord,
+  UploadProgress: ProgressRecord,
+  Usage: UsageRecord,
+  User: UserRecord,
+  Webhook: WebhookRecord,
+  WebhookDelivery: DeliveryRecord,
+  WebhookWithSecret,
+};

@@ -1,0 +1,166 @@
+/**
+ * Makes the OpenAPI document small: what several operations have in common becomes a component, and they refer to it.
+ */
+import { invariant } from "../../lib/invariant.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What is repeated at least so often becomes a component; what is used once is easier to read in its place. */
+const USES_MIN = 2;
+
+/** Response and parameter components, by name. */
+interface Shared {
+  readonly responses: Map<string, unknown>;
+  readonly parameters: Map<string, unknown>;
+}
+
+/**
+ * A document in which each of these schemas is a component, and stands nowhere else.
+ * @param document with the schemas as the routes are written, before {@link toOpenApi}
+ * @param named the records of the API by name
+ * @throws where two names stand for the same schema
+ */
+export function nameSchemas(document: Json, named: Json): Json {
+  const names = new Map(Object.entries(named).map(([name, schema]) => [canonical(schema), name]));
+  invariant(names.size === Object.keys(named).length, "no two named schemas of the API are equal");
+  const replace = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(replace);
+    if (typeof value !== "object" || value === null) return value;
+    const name = names.get(canonical(value));
+    return name === undefined ? replaceBelow(value) : referTo(`schemas/${name}`);
+  };
+  const replaceBelow = (value: unknown): Json =>
+    Object.fromEntries(Object.entries(objectOf(value)).map(([key, entry]) => [key, replace(entry)]));
+  const components = objectOf(document["components"]);
+  const schemas = { ...objectOf(components["schemas"]), ...named };
+  return {
+    ...replaceBelow(document),
+    components: {
+      ...components,
+      schemas: Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, replaceBelow(schema)])),
+    },
+  };
+}
+
+/**
+ * A document whose repeated responses and parameters are components: a response that several operations give is named
+ * by status and schema (`201.Share`), a parameter that several take in the same words as it is called.
+ *
+ * @param document an OpenAPI 3.0 document without such components
+ */
+export function shareComponents(document: Json): Json {
+  const shared: Shared = { responses: new Map(), parameters: new Map() };
+  const uses = countUses(document["paths"]);
+  const components = objectOf(document["components"]);
+  const paths = mapOperations(document["paths"], (operation) => ({
+    ...operation,
+    ...("parameters" in operation && {
+      parameters: asArray(operation["parameters"]).map((one) => shareParameter(objectOf(one), uses, shared)),
+    }),
+    responses: Object.fromEntries(
+      Object.entries(objectOf(operation["responses"])).map(([status, response]) => [
+        status,
+        shareResponse(status, objectOf(response), uses, shared),
+      ]),
+    ),
+  }));
+  return {
+    ...document,
+    paths,
+    components: {
+      ...components,
+      responses: { ...referredTo(paths, objectOf(components["responses"])), ...sorted(shared.responses) },
+      parameters: sorted(shared.parameters),
+    },
+  };
+}
+
+/** The responses that some operation refers to. */
+function referredTo(paths: Json, responses: Json): Json {
+  const text = JSON.stringify(paths);
+  return Object.fromEntries(
+    Object.entries(responses).filter(([name]) => text.includes(`"#/components/responses/${name}"`)),
+  );
+}
+
+function referTo(target: string): Json {
+  return { $ref: `#/components/${target}` };
+}
+
+/** The text of a JSON value with sorted keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, entry: unknown) =>
+    typeof entry === "object" && entry !== null && !Array.isArray(entry)
+      ? Object.fromEntries(Object.entries(entry).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : entry,
+  );
+}
+
+function shareParameter(parameter: Json, uses: ReadonlyMap<string, number>, shared: Shared): Json {
+  const name = String(parameter["name"]);
+  const text = JSON.stringify(parameter);
+  if ((uses.get(text) ?? 0) < USES_MIN) return parameter;
+  const known = shared.parameters.get(name);
+  if (known !== undefined && JSON.stringify(known) !== text) return parameter;
+  shared.parameters.set(name, parameter);
+  return referTo(`parameters/${name}`);
+}
+
+function shareResponse(status: string, response: Json, uses: ReadonlyMap<string, number>, shared: Shared): Json {
+  const name = nameOf(status, response);
+  if (name === undefined) return response;
+  const text = JSON.stringify(response);
+  if ((uses.get(text) ?? 0) < USES_MIN) return response;
+  const known = shared.responses.get(name);
+  if (known !== undefined && JSON.stringify(known) !== text) return response;
+  shared.responses.set(name, response);
+  return referTo(`responses/${name}`);
+}
+
+/** By the schema of the data; undefined where that has no name. */
+function nameOf(status: string, response: Json): string | undefined {
+  if ("$ref" in response) return undefined;
+  if (response["content"] === undefined) return `${status}.empty`;
+  const schema = objectOf(objectOf(objectOf(response["content"])["application/json"])["schema"]);
+  const [, own] = asArray(schema["allOf"]);
+  const data = objectOf(objectOf(objectOf(own)["properties"])["data"]);
+  const target = schema["$ref"] ?? data["$ref"];
+  if (typeof target === "string") return `${status}.${target.slice(target.lastIndexOf("/") + 1)}`;
+  return Object.keys(data).length === 1 && data["type"] === "object" ? `${status}.done` : undefined;
+}
+
+/** How often each parameter and each response is there, by its text. */
+function countUses(paths: unknown): ReadonlyMap<string, number> {
+  const uses = new Map<string, number>();
+  const add = (value: unknown) => {
+    const text = JSON.stringify(value);
+    uses.set(text, (uses.get(text) ?? 0) + 1);
+  };
+  mapOperations(paths, (operation) => {
+    asArray(operation["parameters"]).forEach(add);
+    Object.values(objectOf(operation["responses"])).forEach(add);
+    return operation;
+  });
+  return uses;
+}
+
+function mapOperations(paths: unknown, change: (operation: Json) => Json): Json {
+  return Object.fromEntries(
+    Object.entries(objectOf(paths)).map(([path, item]) => [
+      path,
+      Object.fromEntries(Object.entries(objectOf(item)).map(([method, one]) => [method, change(objectOf(one))])),
+    ]),
+  );
+}
+
+function sorted(named: ReadonlyMap<string, unknown>): Json {
+  return Object.fromEntries([...named].sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+function objectOf(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+function asArray(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,117 @@
+/** The certificate of the server and its key, as they lie in two PEM files that some other program renews. */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync, type Stats, statSync } from "node:fs";
+import { StartupError } from "../../config/startup-error.ts";
+
+/** How long before its end a certificate is worth a warning: what renews it has had two weeks for it by then. */
+export const EXPIRY_WARNING_MS = 14 * 24 * 3_600_000;
+
+/** The two files. */
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** A certificate that fits its key. */
+export interface TlsPair {
+  /** PEM, with the chain. */
+  readonly cert: string;
+  /** PEM. */
+  readonly key: string;
+  /** The end of whichever certificate of the chain ends first. */
+  readonly expiresAtMs: number;
+  /** What it is made out to, in words. */
+  readonly names: string;
+  /** What the operator should know though it stops nothing. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads both files and holds them against each other.
+ * @throws StartupError that names the file at fault and says what to do
+ */
+export function readTlsPair({ certFile, keyFile }: TlsFiles): TlsPair {
+  const cert = readPem(certFile, "tls.certFile");
+  const key = readPem(keyFile, "tls.keyFile");
+  const [leaf, ...chain] = readChain(cert, certFile);
+  if (leaf === undefined) throw new StartupError(`${certFile} (tls.certFile) holds no certificate in PEM form.`);
+  if (!fits(leaf, key, keyFile)) {
+    throw new StartupError(
+      `The key in ${keyFile} (tls.keyFile) doesn't belong to the first certificate in ${certFile} (tls.certFile). ` +
+        "The server's own certificate comes first there, then its chain.",
+    );
+  }
+  const ends = [leaf, ...chain].map((certificate) => Date.parse(certificate.validTo));
+  const isReadable = (statSync(keyFile).mode & 0o007) !== 0;
+  return {
+    cert,
+    key,
+    expiresAtMs: Math.min(...ends),
+    names: leaf.subjectAltName ?? leaf.subject,
+    warnings: isReadable ? [`Everybody on this machine can read the key ${keyFile}. Run: chmod 640 ${keyFile}`] : [],
+  };
+}
+
+/**
+ * What changes when either file is written or replaced, also through links; undefined while one of them is missing.
+ * @throws StartupError that names the file that can't be looked at
+ */
+export function stampOf({ certFile, keyFile }: TlsFiles): string | undefined {
+  const stats = [statOf(certFile, "tls.certFile"), statOf(keyFile, "tls.keyFile")];
+  if (stats.some((stat) => stat === undefined)) return undefined;
+  return stats.map((stat) => `${stat?.ino}:${stat?.mtimeMs}:${stat?.size}`).join(" ");
+}
+
+/** What is to be said of a certificate's end, where it is near or past; undefined where it isn't. */
+export function expiryWarning({ expiresAtMs }: TlsPair, nowMs: number): string | undefined {
+  const leftMs = expiresAtMs - nowMs;
+  if (leftMs > EXPIRY_WARNING_MS) return undefined;
+  const day = new Date(expiresAtMs).toISOString().slice(0, 10);
+  if (leftMs <= 0) return `The certificate ended on ${day}: clients refuse it. Renew it; it is read again by itself.`;
+  return `The certificate ends on ${day}. Renew it; it is read again by itself.`;
+}
+
+function readPem(path: string, setting: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw unreadable(path, setting, error);
+  }
+}
+
+function statOf(path: string, setting: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw unreadable(path, setting, error);
+  }
+}
+
+function unreadable(path: string, setting: string, error: unknown): StartupError {
+  return new StartupError(`${path} (${setting}) can't be read: ${messageOf(error)}.`, error);
+}
+
+function readChain(pem: string, path: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
+  try {
+    return blocks.map((block) => new X509Certificate(block));
+  } catch (error) {
+    throw new StartupError(
+      `${path} (tls.certFile) holds a certificate that can't be read: ${messageOf(error)}.`,
+      error,
+    );
+  }
+}
+
+function fits(leaf: X509Certificate, key: string, path: string): boolean {
+  try {
+    return leaf.checkPrivateKey(createPrivateKey(key));
+  } catch (error) {
+    const hint = key.includes("ENCRYPTED") ? "It is protected by a password; take that off: openssl pkey." : "";
+    throw new StartupError(`${path} (tls.keyFile) holds no key that can be used. ${hint}`.trim(), error);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,149 @@
+import { newId } from "../../lib/id.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { folderRow } from "./make-folder.ts";
+import { FILE, FOLDER, parseTags } from "../model/rows.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type { CopyOptions } from "../model/types.ts";
+
+interface SourceRow {
+  readonly id: number;
+  readonly kind: number;
+  readonly name: string;
+  readonly size_bytes: number;
+  readonly media_type: string | null;
+  readonly blob_id: number | null;
+  readonly original_name: string | null;
+  readonly file_modified_at: string | null;
+  readonly captured_at: string | null;
+  readonly tags: string | null;
+  readonly metadata: string | null;
+}
+
+/** Nodes copied between two rests. */
+const STEP = 100;
+
+/**
+ * Copies everything below a folder into an empty copy of it, folder by folder, resting after every hundred nodes. Each
+ * step runs inside a deed. Journal numbers and media types are written; the account's sums are the caller's.
+ * @param isStaged whether the copy is not to be seen before it is whole
+ * @returns what was made, the copy itself included
+ */
+export function* copyBelow(
+  store: TreeStore,
+  accountId: number,
+  options: CopyOptions,
+  sourceId: number,
+  copyId: number,
+  isStaged = false,
+): Generator<void, { files: number; folders: number; fileBytes: number }> {
+  const copier = new RowCopier(store, accountId, options, isStaged ? -copyId : undefined);
+  const waiting = [{ from: sourceId, into: copyId }];
+  const sums = { files: 0, folders: 1, fileBytes: 0 };
+  let copied = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { from, into } = next;
+    let folders = 0;
+    let files = 0;
+    for (const child of childrenOf(store, from)) {
+      const id = copier.copy(child, into);
+      if (child.kind === FILE) {
+        files++;
+        sums.fileBytes += child.size_bytes;
+      } else {
+        folders++;
+        waiting.push({ from: child.id, into: id });
+      }
+      if (++copied % STEP === 0) yield;
+    }
+    store.nodes.setCounts(into, folders, files);
+    sums.files += files;
+    sums.folders += folders;
+  }
+  return sums;
+}
+
+/** The children of a folder, a slice at a time, so that they may be read on in a later deed. */
+function* childrenOf(store: TreeStore, folderId: number): Generator<SourceRow> {
+  const slice = store.sqlite.query<SourceRow & { sort_key: string }, [number, number, string, string, number]>(
+    `SELECT id, kind, name, size_bytes, media_type, blob_id, original_name, file_modified_at, captured_at, tags, metadata,
+       sort_key FROM nodes INDEXED BY nodes_name
+     WHERE parent_id = ?1 AND kind = ?2 AND (sort_key, name) > (?3, ?4) ORDER BY sort_key, name LIMIT ?5`,
+  );
+  for (const kind of [FOLDER, FILE]) {
+    let after = { sort_key: "", name: "" };
+    for (;;) {
+      const rows = slice.all(folderId, kind, after.sort_key, after.name, STEP);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < STEP) break;
+      after = last;
+    }
+  }
+}
+
+/** Copies single rows. */
+class RowCopier {
+  readonly #store: TreeStore;
+  readonly #accountId: number;
+  readonly #options: CopyOptions;
+  readonly #createdSeq;
+
+  constructor(store: TreeStore, accountId: number, options: CopyOptions, createdSeq: number | undefined) {
+    this.#store = store;
+    this.#accountId = accountId;
+    this.#options = options;
+    this.#createdSeq = createdSeq;
+  }
+
+  /** @returns the row id of the copy, which its folder does not count yet */
+  copy(source: SourceRow, parentId: number): number {
+    const store = this.#store;
+    const nowMs = store.clock.nowMs();
+    const seq = store.accounts.take(this.#accountId, {});
+    const metadata = this.#options.preserveMetadata ? source.metadata : null;
+    const id =
+      source.kind === FILE
+        ? this.#copyFile(source, parentId, metadata, nowMs, seq)
+        : store.nodes.insertUncounted({
+            ...folderRow(this.#accountId, parentId, source.name, nowMs, seq),
+            createdSeq: this.#createdSeq,
+            metadata,
+            below: store.nodes.heights.belowOf(source.id),
+          });
+    store.accounts.record(this.#accountId, seq, id);
+    return id;
+  }
+
+  #copyFile(source: SourceRow, parentId: number, metadata: string | null, nowMs: number, seq: number): number {
+    const { blob_id: blobId, media_type: mediaType, size_bytes: sizeBytes } = source;
+    invariant(blobId !== null && mediaType !== null, "a file has a content and its type");
+    const store = this.#store;
+    const tags = this.#options.preserveMetadata ? source.tags : null;
+    const id = store.nodes.insertUncounted({
+      publicId: newId("file", nowMs),
+      accountId: this.#accountId,
+      parentId,
+      kind: FILE,
+      name: source.name,
+      createdAtMs: nowMs,
+      modifiedAtMs: nowMs,
+      seq,
+      createdSeq: this.#createdSeq,
+      sizeBytes,
+      mediaType,
+      blobId,
+      contentBy: this.#options.createdBy,
+      contentDeviceId: store.actorDeviceId,
+      originalName: source.original_name,
+      fileModifiedAt: source.file_modified_at,
+      capturedAt: source.captured_at,
+      isPublic: false,
+      tags,
+      metadata,
+    });
+    store.blobs.share(blobId, nowMs);
+    store.accounts.countType(this.#accountId, mediaType, 1, sizeBytes);
+    store.tags.add(this.#accountId, id, parseTags(tags));
+    return id;
+  }
+}

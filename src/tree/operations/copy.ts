@@ -1,0 +1,257 @@
+/** Copies. No byte is written: a copy names the same contents, which count once for every file that names them. */
+import { rows } from "../../db/reader.ts";
+import type { Transaction, Writer } from "../../db/transaction.ts";
+import { AppError, notFound } from "../../errors.ts";
+import { parentPath, ROOT_PATH } from "../../lib/path.ts";
+import { copyBelow } from "./copy-below.ts";
+import { placeFile, resolveName } from "./create.ts";
+import { sumBelow } from "./delete.ts";
+import { addWays, stepTo, wayOf } from "../tables/heights.ts";
+import { ensureFolderId, folderRow } from "./make-folder.ts";
+import { nameTaken } from "../tables/names.ts";
+import { metadataToJson } from "../model/rows.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type { CopyOptions, FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
+import { refuseInside } from "./update.ts";
+
+/** Files and folders that a copy in one transaction may have: nobody else should wait longer for it (some 20 ms). */
+export const COPY_NODES_MAX = 400;
+/** What the rows of a file or folder take in the database, about. */
+const NODE_BYTES = 512;
+
+/** What a folder and everything below it adds to an account. */
+interface CopySums {
+  readonly files: number;
+  readonly folders: number;
+  readonly fileBytes: number;
+}
+
+/** @see TreeWriter.copy */
+export function copy(
+  store: TreeStore,
+  tx: Transaction,
+  ref: NodeRef,
+  destinationPath: string,
+  options: CopyOptions,
+): { node: TreeNode; isNew: boolean } {
+  const node = store.findNode(ref);
+  if (node === undefined) throw notFound("The file or folder");
+  if (node.kind === "folder") return { node: copyFolder(store, tx, node, destinationPath, options), isNew: true };
+  const { file, isNew } = copyFile(
+    store,
+    tx,
+    node,
+    ensureFolderId(store, tx, options.accountId ?? node.accountId, destinationPath),
+    options,
+  );
+  return { node: file, isNew };
+}
+
+function copyFile(
+  store: TreeStore,
+  tx: Transaction,
+  file: FileNode,
+  folderId: number,
+  options: CopyOptions,
+): { file: FileNode; isNew: boolean } {
+  store.blobs.share(file.blobId, store.clock.nowMs());
+  return placeFile(store, tx, {
+    ...options,
+    accountId: options.accountId ?? file.accountId,
+    folderId,
+    name: file.name,
+    content: { blobId: file.blobId, sizeBytes: file.sizeBytes, mediaType: file.mediaType },
+    mediaType: file.mediaType,
+    tags: options.preserveMetadata ? file.tags : [],
+    metadata: options.preserveMetadata ? file.metadata : {},
+    originalName: file.originalName,
+    fileModifiedAt: file.fileModifiedAt ?? undefined,
+    capturedAt: file.capturedAt ?? undefined,
+    isPublic: false,
+  });
+}
+
+function copyFolder(
+  store: TreeStore,
+  tx: Transaction,
+  folder: FolderNode,
+  destinationPath: string,
+  options: CopyOptions,
+): FolderNode {
+  const accountId = options.accountId ?? folder.accountId;
+  refuseEarly(store, folder, accountId, destinationPath);
+  if (isBeyond(store, folder.id, COPY_NODES_MAX)) {
+    throw new AppError(
+      "invalid_request",
+      `The folder holds more than ${COPY_NODES_MAX} files and folders, the most that one transaction copies.`,
+      { limit: COPY_NODES_MAX },
+    );
+  }
+  const { files, folders, fileBytes } = sumBelow(store, folder.accountId, folder.id);
+  const { parentId, name } = destination(store, tx, folder, destinationPath, options);
+  const seq = store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes, tx);
+  const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
+  const below = store.nodes.heights.belowOf(folder.id);
+  const row = { ...folderRow(accountId, parentId, name, store.clock.nowMs(), seq), metadata, below };
+  const id = store.nodes.insert(tx, row);
+  store.accounts.record(accountId, seq, id);
+  for (const _ of copyBelow(store, accountId, options, folder.id, id));
+  store.paths.freeze();
+  return store.getFolder(id);
+}
+
+/** @see TreeWriter.copyLarge */
+export async function copyLarge(
+  store: TreeStore,
+  writer: Writer,
+  ref: NodeRef,
+  destinationPath: string,
+  options: CopyOptions,
+  deviceId: number | null,
+): Promise<FolderNode> {
+  const run = <T>(step: (tx: Transaction) => T, runOptions?: { readonly isRepeatable: boolean }) =>
+    writer.run((tx) => store.by(deviceId, () => step(tx)), runOptions);
+  const source = store.findFolder(ref);
+  if (source === undefined) throw notFound("The folder");
+  const expected = await countBelow(store, source.id);
+  const release = options.reserveSpace?.((expected.files + expected.folders) * NODE_BYTES);
+  let stageId: number | undefined;
+  try {
+    const staged = await run(() => stage(store, ref, destinationPath, options, expected));
+    const { folder } = staged;
+    ({ stageId } = staged);
+    const accountId = options.accountId ?? folder.accountId;
+    const steps = copyBelow(store, accountId, options, folder.id, stageId, true);
+    // A step that was taken can't be taken again.
+    let step = await run(() => steps.next(), { isRepeatable: false });
+    while (step.done !== true) step = await run(() => steps.next(), { isRepeatable: false });
+    const copied = step.value;
+    return await run((tx) => attach(store, tx, folder, staged.stageId, destinationPath, options, copied));
+  } finally {
+    // Where it was not attached, the reaper takes it apart.
+    if (stageId !== undefined) store.underConstruction.delete(stageId);
+    release?.();
+  }
+}
+
+/** Whether a folder and what is below it are more than so many. Reads no more rows than that. */
+function isBeyond(store: TreeStore, folderId: number, max: number): boolean {
+  const counts = store.sqlite.query<{ folders: number; files: number }, [number]>(
+    "SELECT child_folders AS folders, child_files AS files FROM folders WHERE node_id = ?1",
+  );
+  const foldersIn = store.sqlite.query<{ id: number }, [number]>(
+    "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 0",
+  );
+  let nodes = 1;
+  const waiting = [folderId];
+  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+    const { folders = 0, files = 0 } = counts.get(id) ?? {};
+    nodes += folders + files;
+    if (nodes > max) return true;
+    if (folders > 0) waiting.push(...foldersIn.all(id).map((child) => child.id));
+  }
+  return false;
+}
+
+/** Counts a folder and everything below it, off the event loop. */
+async function countBelow(store: TreeStore, folderId: number): Promise<CopySums> {
+  const subtree = `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
+    SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
+  const [folders, files] = await store.reader.read([
+    rows<{ count: number }>(`${subtree} SELECT count(*) AS count FROM s`, [folderId]),
+    rows<{ count: number; bytes: number }>(
+      `${subtree} SELECT count(*) AS count, ifnull(sum(n.size_bytes), 0) AS bytes
+       FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1`,
+      [folderId],
+    ),
+  ]);
+  return { folders: folders[0]?.count ?? 0, files: files[0]?.count ?? 0, fileBytes: files[0]?.bytes ?? 0 };
+}
+
+/** Makes the empty copy, cut off from the tree: nobody sees it before it is whole. */
+function stage(
+  store: TreeStore,
+  ref: NodeRef,
+  destinationPath: string,
+  options: CopyOptions,
+  { files, folders, fileBytes }: CopySums,
+): { folder: FolderNode; stageId: number } {
+  const folder = store.findFolder(ref);
+  if (folder === undefined) throw notFound("The folder");
+  const accountId = options.accountId ?? folder.accountId;
+  refuseEarly(store, folder, accountId, destinationPath);
+  // Tried, to refuse early what the last deed would refuse, and taken back: what is not attached does not count.
+  store.accounts.take(accountId, { files, folders, fileBytes }, options.quotaBytes);
+  const back = { numbers: 0, files: -files, folders: -folders, fileBytes: -fileBytes };
+  const seq = store.accounts.take(accountId, back);
+  const metadata = options.preserveMetadata ? metadataToJson(folder.metadata) : null;
+  const below = store.nodes.heights.belowOf(folder.id);
+  const row = { ...folderRow(accountId, null, folder.name, store.clock.nowMs(), seq), metadata, below };
+  const stageId = store.nodes.insertUncounted(row);
+  store.accounts.record(accountId, seq, stageId);
+  store.underConstruction.add(stageId);
+  return { folder, stageId };
+}
+
+/** Refuses before the work what the place would refuse at the end. Makes nothing. */
+function refuseEarly(store: TreeStore, folder: FolderNode, accountId: number, destinationPath: string): void {
+  let path = destinationPath;
+  let id = store.paths.findId(accountId, path);
+  while (id === undefined && path !== ROOT_PATH) {
+    path = parentPath(path);
+    id = store.paths.findId(accountId, path);
+  }
+  if (id !== undefined && accountId === folder.accountId) refuseInside(store, folder, id, destinationPath);
+  store.nodes.heights.refuseReach(folder.id, addWays(wayOf(destinationPath), stepTo(folder.name)));
+}
+
+/** Puts the whole copy into the tree, in one row, and counts it. */
+function attach(
+  store: TreeStore,
+  tx: Transaction,
+  folder: FolderNode,
+  stageId: number,
+  destinationPath: string,
+  options: CopyOptions,
+  { files, folders, fileBytes }: CopySums,
+): FolderNode {
+  options.admit?.();
+  const accountId = options.accountId ?? folder.accountId;
+  const { parentId, name } = destination(store, tx, folder, destinationPath, options, stageId);
+  // Two numbers: it counts as made at the first, and the second is that of a move, at which readers meet all below it.
+  const numbers = 2;
+  const seq = store.accounts.take(accountId, { numbers, files, folders, fileBytes }, options.quotaBytes, tx);
+  store.nodes.setCreatedSeq(stageId, seq - 1);
+  store.nodes.update(tx, store.nodes.get(stageId), {
+    parentId,
+    name,
+    originalName: null,
+    modifiedAtMs: store.clock.nowMs(),
+    seq,
+    isPublic: false,
+    tags: null,
+    metadata: options.preserveMetadata ? metadataToJson(folder.metadata) : null,
+  });
+  store.nodes.setPathSeq(stageId, seq);
+  store.accounts.record(accountId, seq, stageId);
+  store.paths.freeze();
+  return store.getFolder(stageId);
+}
+
+/** @param reachId the folder whose reach counts: the source or, at the end, what was made of it */
+function destination(
+  store: TreeStore,
+  tx: Transaction,
+  folder: FolderNode,
+  destinationPath: string,
+  options: CopyOptions,
+  reachId = folder.id,
+): { parentId: number; name: string } {
+  const accountId = options.accountId ?? folder.accountId;
+  const parentId = ensureFolderId(store, tx, accountId, destinationPath);
+  if (accountId === folder.accountId) refuseInside(store, folder, parentId, destinationPath);
+  const name = resolveName(store, tx, parentId, folder.name, options.onConflict);
+  if (typeof name !== "string") throw nameTaken(folder.name);
+  store.nodes.heights.refuseTooDeep(reachId, parentId, name);
+  return { parentId, name };
+}

@@ -1,0 +1,113 @@
+import type { Transaction } from "../../db/transaction.ts";
+import { newId } from "../../lib/id.ts";
+import { AppError } from "../../errors.ts";
+import { joinPath } from "../../lib/path.ts";
+import { addWays, PATH_BYTES_MAX, refuseTooLong, stepTo } from "../tables/heights.ts";
+import { ensureFolderId, insertFolder } from "./make-folder.ts";
+import { nameTaken } from "../tables/names.ts";
+import { FILE, metadataToJson, tagsToJson } from "../model/rows.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type { FileNode, FolderNode, NewFile, NewFolder, OnConflict } from "../model/types.ts";
+import { fingerprint, placeOf, subjectOf } from "../tables/undo.ts";
+import { applyFileChanges } from "./update.ts";
+import { addVersion, type Content } from "../tables/versions.ts";
+
+/** A file to be put into a folder, wherever its content comes from. */
+export interface FilePlacement extends Omit<NewFile, "blob" | "folderPath"> {
+  readonly folderId: number;
+  readonly content: Content;
+}
+
+/** @see TreeWriter.createFolder */
+export function createFolder(store: TreeStore, tx: Transaction, input: NewFolder): FolderNode {
+  const { accountId, parentPath, name, metadata } = input;
+  if (Buffer.byteLength(joinPath(parentPath, name)) > PATH_BYTES_MAX) {
+    const message = `The path is longer than ${PATH_BYTES_MAX} bytes in UTF-8. Choose a folder further up.`;
+    throw new AppError("invalid_path", message, { field: "folder" });
+  }
+  const parentId = ensureFolderId(store, tx, accountId, parentPath);
+  if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
+  refuseTooLong(addWays(store.nodes.heights.wayTo(parentId), stepTo(name)));
+  const folder = store.getFolder(insertFolder(store, tx, accountId, parentId, name, metadataToJson(metadata)));
+  store.tellOfFolder(tx, "folder.created", folder);
+  return folder;
+}
+
+/** @see TreeWriter.createFile */
+export function createFile(store: TreeStore, tx: Transaction, input: NewFile): { file: FileNode; isNew: boolean } {
+  const { blob, folderPath, mediaType, ...rest } = input;
+  const folderId = ensureFolderId(store, tx, input.accountId, folderPath);
+  const blobId = store.blobs.acquire(blob, store.clock.nowMs());
+  return placeFile(store, tx, {
+    ...rest,
+    mediaType,
+    folderId,
+    content: { blobId, sizeBytes: blob.sizeBytes, mediaType },
+  });
+}
+
+/** Puts a file into a folder, under its name or as `onConflict` says. */
+export function placeFile(store: TreeStore, tx: Transaction, input: FilePlacement): { file: FileNode; isNew: boolean } {
+  const { accountId, folderId, content, createdBy, quotaBytes, originalName = input.name } = input;
+  const place = resolveName(store, tx, folderId, input.name, input.onConflict);
+  if (typeof place !== "string") {
+    addVersion(store, tx, store.nodes.get(place.fileId), { ...input, ...content, createdBy, quotaBytes });
+    // Labels and metadata given with the new content are taken over; without any, those of the file stay.
+    const tags = input.tags.length > 0 ? input.tags : undefined;
+    const changes = { tags, metadata: input.metadata, isPublic: input.isPublic ? true : undefined };
+    return { file: applyFileChanges(store, tx, store.getFile(place.fileId), changes), isNew: false };
+  }
+  const nowMs = store.clock.nowMs();
+  const seq = store.accounts.take(accountId, { files: 1, fileBytes: content.sizeBytes }, quotaBytes, tx);
+  const id = store.nodes.insert(tx, {
+    publicId: newId("file", nowMs),
+    accountId,
+    parentId: folderId,
+    kind: FILE,
+    name: place,
+    createdAtMs: nowMs,
+    modifiedAtMs: nowMs,
+    seq,
+    sizeBytes: content.sizeBytes,
+    mediaType: content.mediaType,
+    blobId: content.blobId,
+    contentBy: createdBy,
+    contentDeviceId: store.actorDeviceId,
+    originalName: originalName === place ? null : originalName,
+    fileModifiedAt: input.fileModifiedAt ?? null,
+    capturedAt: input.capturedAt ?? null,
+    isPublic: input.isPublic,
+    tags: tagsToJson(input.tags),
+    metadata: metadataToJson(input.metadata),
+  });
+  store.accounts.record(accountId, seq, id);
+  store.accounts.countType(accountId, content.mediaType, 1, content.sizeBytes);
+  store.tags.add(accountId, id, input.tags);
+  store.deletions.forget(accountId, content.blobId);
+  const file = store.getFile(id);
+  store.undo.note(subjectOf(file, seq, "create"), () => ({
+    placeTo: placeOf(file),
+    labelsTo: fingerprint(file),
+    contentTo: file.version,
+  }));
+  store.tell(tx, "file.created", file);
+  return { file, isNew: true };
+}
+
+/**
+ * The name that a new node gets in a folder, or the file that it becomes a version of.
+ * @throws AppError name_taken
+ */
+export function resolveName(
+  store: TreeStore,
+  tx: Transaction,
+  folderId: number,
+  name: string,
+  onConflict: OnConflict,
+): string | { readonly fileId: number } {
+  const holder = store.names.find(folderId, name);
+  if (holder === undefined) return name;
+  if (onConflict === "rename") return store.names.numbered(tx, folderId, name);
+  if (onConflict === "version" && holder.kind === FILE) return { fileId: holder.id };
+  throw nameTaken(name);
+}

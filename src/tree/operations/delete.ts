@@ -1,0 +1,230 @@
+/**
+ * Deletion. A file goes at once. A folder is cut off from the tree in one row, which makes everything below it gone for
+ * every reader, and its sums leave the account in the same transaction; the rows below are taken apart afterwards, a few
+ * at a time. Small folders are taken apart on the spot.
+ */
+import type { Transaction } from "../../db/transaction.ts";
+import { AppError, notFound } from "../../errors.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { joinPath } from "../../lib/path.ts";
+import { ROOT_NAME } from "../tables/folder-paths.ts";
+import { PATH_BYTES_MAX } from "../tables/heights.ts";
+import type { StoredNode } from "../tables/node-rows.ts";
+import { FILE, parseTags } from "../model/rows.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type { DeletedNode, NodeRef, Precondition } from "../model/types.ts";
+import { type Removal, subjectOf } from "../tables/undo.ts";
+import { dropVersions } from "../tables/versions.ts";
+
+/** So many rows are taken apart within the deletion itself (some milliseconds). */
+const REAP_AT_ONCE = 64;
+
+/** @see TreeWriter.deleteFile */
+export function deleteFile(store: TreeStore, tx: Transaction, ref: NodeRef, precondition?: Precondition): DeletedNode {
+  const file = store.findFile(ref);
+  if (file === undefined) throw notFound("The file");
+  precondition?.(file);
+  store.tell(tx, "file.deleted", file);
+  const row = store.nodes.get(file.id);
+  const nowMs = store.clock.nowMs();
+  removeRow(store, row, nowMs, true, file.folder);
+  store.nodes.deleteName(row);
+  store.nodes.childChanged(tx, file.parentId, FILE, row, undefined);
+  store.names.freed(tx, file.parentId);
+  return { publicId: file.publicId, name: file.name, deletedAtMs: nowMs };
+}
+
+/** @see TreeWriter.deleteFolder */
+export function deleteFolder(
+  store: TreeStore,
+  tx: Transaction,
+  ref: NodeRef,
+  options: { readonly onlyEmpty?: boolean | undefined } = {},
+): DeletedNode {
+  const folder = store.findFolder(ref);
+  if (folder === undefined) throw notFound("The folder");
+  if (folder.parentId === null) {
+    throw new AppError("invalid_path", "The top folder can't be deleted. Delete what is in it.", { field: "id" });
+  }
+  if (options.onlyEmpty === true && folder.itemCount > 0) {
+    const message = "The folder is not empty. Empty it first, or ask for all of it with recursive=true.";
+    throw new AppError("folder_not_empty", message, { itemCount: folder.itemCount });
+  }
+  store.tellOfFolder(tx, "folder.deleted", folder);
+  const sums = sumBelow(store, folder.accountId, folder.id);
+  const seq = store.accounts.take(folder.accountId, {
+    files: -sums.files,
+    folders: -sums.folders,
+    fileBytes: -sums.fileBytes,
+    versionBytes: -sums.versionBytes,
+  });
+  const row = store.nodes.get(folder.id);
+  store.undo.note(subjectOf(folder, seq, "delete"), () => store.undo.describe(row, folder.folder));
+  store.nodes.cutOff(tx, row, seq);
+  store.accounts.record(folder.accountId, seq, folder.id);
+  store.names.freed(tx, folder.parentId);
+  store.paths.drop();
+  takeApart(store, tx, folder.id, REAP_AT_ONCE);
+  return { publicId: folder.publicId, name: folder.name, deletedAtMs: store.clock.nowMs() };
+}
+
+/** @see TreeWriter.detachRoot */
+export function detachRoot(store: TreeStore, accountId: number): void {
+  const rootId = store.paths.rootOf(accountId);
+  if (rootId === undefined) return;
+  // The trash goes with the tree, of which a root is the last to go; its names may be taken there.
+  store.sqlite
+    .query(
+      "UPDATE nodes SET parent_id = ?2, name = 'erased-' || id WHERE id IN (SELECT node_id FROM trash WHERE account_id = ?1)",
+    )
+    .run(accountId, rootId);
+  store.sqlite.query("DELETE FROM trash WHERE account_id = ?1").run(accountId);
+  // Any other name makes it a folder that was cut off. Roots have no entry for searching, and its removal expects one.
+  store.sqlite.query("UPDATE nodes SET name = 'erased' WHERE id = ?1").run(rootId);
+  store.sqlite.query("INSERT INTO node_names (rowid, t) VALUES (?1, ?2)").run(rootId, ROOT_NAME);
+  store.sqlite
+    .query(
+      // The account has no tree from now on; whose root it was is still told by the negative number.
+      `UPDATE accounts SET root_id = -root_id, files = 0, folders = 0, file_bytes = 0, version_bytes = 0, trash_bytes = 0,
+         trash_nodes = 0 WHERE id = ?1`,
+    )
+    .run(accountId);
+  store.accounts.touch(accountId);
+  store.paths.drop();
+}
+
+/** @see TreeWriter.reapSome */
+export function reapSome(store: TreeStore, tx: Transaction, limit: number): number {
+  const cutOff = store.sqlite
+    .query<{ id: number }, [string]>(
+      "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id IS NULL AND kind = 0 AND name <> ?1",
+    )
+    .all(ROOT_NAME);
+  let removed = 0;
+  for (const { id } of cutOff) {
+    if (removed >= limit) break;
+    if (!store.underConstruction.has(id)) removed += takeApart(store, tx, id, limit - removed);
+  }
+  return removed;
+}
+
+/** What a folder and everything below it counts for. */
+export function sumBelow(
+  store: TreeStore,
+  accountId: number,
+  folderId: number,
+): { files: number; folders: number; fileBytes: number; versionBytes: number } {
+  const subtree = `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
+    SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
+  const sums = store.sqlite
+    .query<{ files: number; bytes: number }, [number]>(
+      `${subtree} SELECT count(*) AS files, ifnull(sum(n.size_bytes), 0) AS bytes
+       FROM s CROSS JOIN nodes n INDEXED BY nodes_size ON n.parent_id = s.id AND n.kind = 1`,
+    )
+    .get(folderId);
+  const folders = store.sqlite.query<{ folders: number }, [number]>(`${subtree} SELECT count(*) AS folders FROM s`);
+  const versionBytes =
+    store.accounts.usage(accountId).versionBytes === 0 ? 0 : versionBytesBelow(store, subtree, folderId);
+  const { files = 0, bytes = 0 } = sums ?? {};
+  return { files, folders: folders.get(folderId)?.folders ?? 0, fileBytes: bytes, versionBytes };
+}
+
+function versionBytesBelow(store: TreeStore, subtree: string, folderId: number): number {
+  const row = store.sqlite
+    .query<{ bytes: number }, [number]>(
+      `${subtree} SELECT ifnull(sum(v.size_bytes), 0) AS bytes
+       FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 1
+       CROSS JOIN versions v ON v.node_id = n.id`,
+    )
+    .get(folderId);
+  return row?.bytes ?? 0;
+}
+
+/** The way from a folder that was cut off down to where it is being taken apart. */
+export type WayDown = readonly { readonly id: number; readonly path: string }[];
+
+/** Levels that one step goes down; a deeper tree is gone down in several. */
+const LEVELS_A_STEP = 500;
+
+/**
+ * Removes up to `limit` rows of a folder that was cut off, from the bottom up. It begins where the last step ended: going
+ * down a thousand levels again for every few rows would take all the time. That is remembered when it is committed, for what
+ * was cut off for good never changes again.
+ * @returns how many rows; at least 1 where there are more
+ */
+export function takeApart(store: TreeStore, tx: Transaction, folderId: number, limit: number): number {
+  const filesOf = store.sqlite.query<{ id: number }, [number, number]>(
+    "SELECT id FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 1 LIMIT ?2",
+  );
+  const folderIn = store.sqlite.query<{ id: number; name: string }, [number]>(
+    "SELECT id, name FROM nodes INDEXED BY nodes_name WHERE parent_id = ?1 AND kind = 0 LIMIT 1",
+  );
+  const nowMs = store.clock.nowMs();
+  const removal = store.undo.findRemoval(folderId);
+  const way = [...(store.waysDown.get(folderId) ?? [{ id: folderId, path: removal?.path ?? "" }])];
+  const deepest = way.length + LEVELS_A_STEP;
+  const gone: StoredNode[] = [];
+  const remove = (id: number, folder: string) => {
+    const node = store.nodes.get(id);
+    removeRow(store, node, nowMs, false, folder, removal);
+    gone.push(node);
+  };
+  while (gone.length < limit && way.length < deepest) {
+    const at = way.at(-1);
+    if (at === undefined) break;
+    const files = filesOf.all(at.id, limit - gone.length);
+    for (const { id } of files) remove(id, at.path);
+    if (gone.length >= limit) break;
+    const below = folderIn.get(at.id);
+    // A longer path could not be made again.
+    if (below !== null)
+      way.push({ id: below.id, path: at.path.length > PATH_BYTES_MAX ? at.path : joinPath(at.path, below.name) });
+    else {
+      way.pop();
+      remove(at.id, way.at(-1)?.path ?? "");
+    }
+  }
+  tx.afterCommit(() => {
+    if (way.length > 0) store.waysDown.set(folderId, way);
+    else store.waysDown.delete(folderId);
+  });
+  // All at once: the index of names writes out what it has gathered whenever other tables are written in between.
+  for (const node of gone) store.nodes.deleteName(node);
+  return way.length > 0 ? Math.max(1, gone.length) : gone.length;
+}
+
+/**
+ * Removes one node and leaves its tombstone. Its name and its folder's counts are the caller's.
+ * @param isCounted whether the account's sums still have it
+ * @param folder path of the folder that it is in, or was
+ * @param removal in whose name, where it goes with a folder above it
+ */
+function removeRow(
+  store: TreeStore,
+  node: StoredNode,
+  nowMs: number,
+  isCounted: boolean,
+  folder: string,
+  removal?: Removal,
+): void {
+  const { account_id: accountId, kind, size_bytes: sizeBytes } = node;
+  // The folder that was cut off has its row already.
+  const undo = node.parent_id === null ? undefined : store.undo.recall(node, folder, removal);
+  if (kind === FILE) {
+    invariant(node.media_type !== null && node.blob_id !== null, "a file has a content and its type");
+    store.tags.remove(accountId, node.id, parseTags(node.tags));
+    store.accounts.countType(accountId, node.media_type, -1, -sizeBytes);
+    store.deletions.note(accountId, node.blob_id, nowMs);
+    store.blobs.release(node.blob_id, nowMs);
+  }
+  const versionBytes = kind === FILE && (node.version ?? 1) > 1 ? dropVersions(store, node.id, nowMs) : 0;
+  const sums = isCounted ? { files: -1, fileBytes: -sizeBytes, versionBytes: -versionBytes } : {};
+  const seq = store.accounts.take(accountId, sums);
+  store.accounts.bury(accountId, seq, node, nowMs);
+  if (undo !== undefined) {
+    const subject = { accountId, seq, nodeId: node.id, publicId: node.public_id, kind };
+    if (isCounted) store.undo.note({ ...subject, what: "delete" }, () => undo);
+    else if (removal !== undefined) store.undo.noteReaped(subject, undo, removal);
+  }
+  store.nodes.deleteUncounted(node);
+}

@@ -1,0 +1,184 @@
+/**
+ * Merges nodes and contents of another state of a tree into it: those recorded after the state that a database was restored
+ * to. Ids, times and version numbers stay; a taken name is numbered. Quotas are not checked, because all of it was accepted
+ * before.
+ */
+import type { BlobRef } from "../../blobs/blob-store.ts";
+import type { Transaction } from "../../db/transaction.ts";
+import { notFound } from "../../errors.ts";
+import { newId } from "../../lib/id.ts";
+import { invariant } from "../../lib/invariant.ts";
+import { resolveName } from "./create.ts";
+import { folderRow } from "./make-folder.ts";
+import { FILE, metadataToJson, tagsToJson } from "../model/rows.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type { FileNode, FolderNode, NodeRef } from "../model/types.ts";
+import { addVersion } from "../tables/versions.ts";
+
+/** A content that lies in the store. */
+export interface MergedContent {
+  readonly version: number;
+  readonly blob: BlobRef;
+  readonly mediaType: string;
+  readonly createdAtMs: number;
+  /** The user (row id) who stored it; null where nobody knows any more. */
+  readonly createdBy: number | null;
+}
+
+/** What a merged node has, whatever its kind. */
+interface MergedNode {
+  /** Where it goes. */
+  readonly folder: NodeRef;
+  /** Free, in every account; undefined for a new one. */
+  readonly publicId: string | undefined;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly modifiedAtMs: number;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** A file to be made. */
+export interface MergedFile extends MergedNode {
+  /** Oldest first; the last one is its content. */
+  readonly contents: readonly MergedContent[];
+  /** Where it differs from the name. */
+  readonly originalName: string | undefined;
+  readonly fileModifiedAt: string | undefined;
+  readonly capturedAt: string | undefined;
+  readonly tags: readonly string[];
+}
+
+/** A folder to be made. */
+export type MergedFolder = MergedNode;
+
+/** A content that follows the present one of a file. */
+export interface NextContent extends MergedContent {
+  readonly fileModifiedAt: string | undefined;
+  readonly capturedAt: string | undefined;
+}
+
+/** @see TreeWriter.mergeFile */
+export function mergeFile(store: TreeStore, tx: Transaction, merged: MergedFile): FileNode {
+  const { accountId } = merged.folder;
+  const parentId = folderIdOf(store, merged.folder);
+  const present = merged.contents.at(-1);
+  invariant(present !== undefined, "a file has a content");
+  const earlier = merged.contents.slice(0, -1);
+  const name = freeName(store, tx, parentId, merged.name);
+  const nowMs = store.clock.nowMs();
+  const { sizeBytes } = present.blob;
+  const versionBytes = earlier.reduce((sum, { blob }) => sum + blob.sizeBytes, 0);
+  const seq = store.accounts.take(
+    accountId,
+    { files: 1, fileBytes: sizeBytes, versionBytes, isUnlimited: true },
+    null,
+    tx,
+  );
+  const blobId = store.blobs.acquire(present.blob, nowMs);
+  const originalName = merged.originalName ?? merged.name;
+  const id = store.nodes.insert(tx, {
+    publicId: merged.publicId ?? newId("file", nowMs),
+    accountId,
+    parentId,
+    kind: FILE,
+    name,
+    createdAtMs: merged.createdAtMs,
+    modifiedAtMs: merged.modifiedAtMs,
+    seq,
+    sizeBytes,
+    mediaType: present.mediaType,
+    blobId,
+    contentBy: present.createdBy,
+    contentDeviceId: null,
+    originalName: originalName === name ? null : originalName,
+    fileModifiedAt: merged.fileModifiedAt ?? null,
+    capturedAt: merged.capturedAt ?? null,
+    isPublic: false,
+    tags: tagsToJson(merged.tags),
+    metadata: metadataToJson(merged.metadata),
+  });
+  store.sqlite
+    .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
+    .run(id, present.version, present.createdAtMs);
+  earlier.forEach((content, index) => {
+    addEarlier(store, id, content, merged.contents[index + 1]?.createdAtMs ?? nowMs);
+  });
+  store.accounts.record(accountId, seq, id);
+  store.accounts.countType(accountId, present.mediaType, 1, sizeBytes);
+  store.tags.add(accountId, id, merged.tags);
+  store.deletions.forget(accountId, blobId);
+  const file = store.getFile(id);
+  store.tell(tx, "file.created", file);
+  return file;
+}
+
+/** @see TreeWriter.mergeFolder */
+export function mergeFolder(store: TreeStore, tx: Transaction, merged: MergedFolder): FolderNode {
+  const { accountId } = merged.folder;
+  const parentId = folderIdOf(store, merged.folder);
+  const name = freeName(store, tx, parentId, merged.name);
+  const seq = store.accounts.take(accountId, { folders: 1, isUnlimited: true });
+  const row = folderRow(accountId, parentId, name, store.clock.nowMs(), seq);
+  const id = store.nodes.insert(tx, {
+    ...row,
+    publicId: merged.publicId ?? row.publicId,
+    createdAtMs: merged.createdAtMs,
+    modifiedAtMs: merged.modifiedAtMs,
+    metadata: metadataToJson(merged.metadata),
+  });
+  store.accounts.record(accountId, seq, id);
+  store.paths.freeze();
+  const folder = store.getFolder(id);
+  store.tellOfFolder(tx, "folder.created", folder);
+  return folder;
+}
+
+/** @see TreeWriter.mergeContent */
+export function mergeContent(store: TreeStore, tx: Transaction, ref: NodeRef, content: NextContent): FileNode {
+  const file = store.findFile(ref);
+  if (file === undefined) throw notFound("The file");
+  const { blob, createdAtMs, createdBy, ...rest } = content;
+  const blobId = store.blobs.acquire(blob, store.clock.nowMs());
+  addVersion(store, tx, store.nodes.get(file.id), {
+    ...rest,
+    blobId,
+    sizeBytes: blob.sizeBytes,
+    createdBy: createdBy ?? file.accountId,
+    quotaBytes: null,
+  });
+  store.sqlite
+    .query<undefined, [number, number]>("UPDATE nodes SET content_at = ?2 WHERE id = ?1")
+    .run(file.id, createdAtMs);
+  return store.getFile(file.id);
+}
+
+function folderIdOf(store: TreeStore, ref: NodeRef): number {
+  const folder = store.findFolder(ref);
+  if (folder === undefined) throw notFound("The folder");
+  return folder.id;
+}
+
+function freeName(store: TreeStore, tx: Transaction, parentId: number, wanted: string): string {
+  const name = resolveName(store, tx, parentId, wanted, "rename");
+  invariant(typeof name === "string", "a name that is numbered is no other file's");
+  return name;
+}
+
+function addEarlier(store: TreeStore, nodeId: number, content: MergedContent, replacedAtMs: number): void {
+  const { version, blob, mediaType, createdAtMs, createdBy } = content;
+  store.sqlite
+    .query<undefined, (number | string | null)[]>(
+      `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by, replaced_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+    )
+    .run(
+      nodeId,
+      version,
+      store.blobs.acquire(blob, store.clock.nowMs()),
+      blob.sizeBytes,
+      mediaType,
+      createdAtMs,
+      createdBy,
+      replacedAtMs,
+    );
+}

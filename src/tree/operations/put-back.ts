@@ -1,0 +1,206 @@
+/** Puts nodes back into a former state (features/rewind). Nothing is destroyed by it; a name that is taken is numbered. */
+import type { Transaction } from "../../db/transaction.ts";
+import { newId } from "../../lib/id.ts";
+import { joinPath, ROOT_PATH } from "../../lib/path.ts";
+import { resolveName } from "./create.ts";
+import { ensureFolderId } from "./make-folder.ts";
+import { FILE, FOLDER, metadataToJson, tagsToJson } from "../model/rows.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type { FileNode, FolderNode, NodeRef, TreeNode } from "../model/types.ts";
+import { type DeletedFile, type FormerContent, fingerprint, type Labels, placeOf } from "../tables/undo.ts";
+import { applyFileChanges, updateFolder } from "./update.ts";
+import { addVersion } from "../tables/versions.ts";
+
+/** Where something is put. */
+export interface PutPlace {
+  /** Path of the folder; made where it is missing. */
+  readonly folder: string;
+  readonly name: string;
+}
+
+/** A file to be made again. */
+export interface LostFile {
+  readonly accountId: number;
+  readonly former: FormerNode;
+  readonly place: PutPlace;
+  readonly labels: Labels;
+  readonly file: DeletedFile;
+  /** The version that is to be its content; those before it are made again as far as their contents are there. */
+  readonly version: number;
+  readonly quotaBytes: number | null;
+}
+
+/** A folder to be made again. */
+export interface LostFolder {
+  readonly accountId: number;
+  readonly former: FormerNode;
+  readonly place: PutPlace;
+  readonly labels: Labels;
+}
+
+/** The node that a new one is made in place of. */
+export interface FormerNode {
+  readonly nodeId: number;
+  readonly publicId: string;
+}
+
+/** @see TreeWriter.putBack */
+export function putBack(
+  store: TreeStore,
+  tx: Transaction,
+  node: TreeNode,
+  place: PutPlace | undefined,
+  labels: Labels | undefined,
+): TreeNode {
+  const folderPath = place?.folder;
+  const name = place && freeName(store, tx, node, place);
+  const metadata = labels && metadataChanges(node.metadata, labels.metadata);
+  if (node.kind === "folder") return updateFolder(store, tx, node, { name, folderPath, metadata });
+  const { tags, isPublic } = labels ?? {};
+  return applyFileChanges(store, tx, node, { name, folderPath, metadata, tags, isPublic });
+}
+
+/** @see TreeWriter.stepAside */
+export function stepAside(store: TreeStore, tx: Transaction, node: TreeNode): TreeNode {
+  const name = store.names.numbered(tx, placeOf(node).parentId, node.name);
+  return node.kind === "folder" ? updateFolder(store, tx, node, { name }) : applyFileChanges(store, tx, node, { name });
+}
+
+/** @see TreeWriter.putContentBack */
+export function putContentBack(
+  store: TreeStore,
+  tx: Transaction,
+  ref: NodeRef,
+  version: number,
+  by: { readonly createdBy: number; readonly quotaBytes: number | null },
+): FileNode | undefined {
+  const file = store.findFile(ref);
+  const former =
+    file &&
+    store.sqlite
+      .query<{ blobId: number; sizeBytes: number; mediaType: string }, [number, number]>(
+        `SELECT blob_id AS blobId, size_bytes AS sizeBytes, media_type AS mediaType FROM versions
+         WHERE node_id = ?1 AND version = ?2`,
+      )
+      .get(file.id, version);
+  if (file === undefined || former === null || former === undefined) return undefined;
+  // It came back by other ways already.
+  if (former.blobId === file.blobId) return file;
+  store.blobs.share(former.blobId, store.clock.nowMs());
+  addVersion(store, tx, store.nodes.get(file.id), { ...former, ...by });
+  return store.getFile(file.id);
+}
+
+/** @see TreeWriter.remakeFile */
+export function remakeFile(store: TreeStore, tx: Transaction, lost: LostFile): FileNode | undefined {
+  const { accountId, file, labels, place, version, former, quotaBytes } = lost;
+  const contents = file.contents
+    .filter((content) => content.version <= version)
+    .flatMap((content) => {
+      const blob = store.blobs.find(content.digest);
+      return blob === undefined ? [] : [{ ...content, blobId: blob.id }];
+    });
+  const [present, ...earlier] = contents;
+  if (present?.version !== version) return undefined;
+  const folderId = ensureFolderId(store, tx, accountId, place.folder);
+  const name = resolveName(store, tx, folderId, place.name, "rename");
+  if (typeof name !== "string") return undefined;
+  const nowMs = store.clock.nowMs();
+  const versionBytes = earlier.reduce((sum, content) => sum + content.sizeBytes, 0);
+  const sums = { files: 1, fileBytes: present.sizeBytes, versionBytes };
+  const seq = store.accounts.take(accountId, sums, quotaBytes, tx);
+  const originalName = file.originalName ?? place.name;
+  const id = store.nodes.insert(tx, {
+    publicId: newId("file", nowMs),
+    accountId,
+    parentId: folderId,
+    kind: FILE,
+    name,
+    createdAtMs: file.createdAtMs,
+    modifiedAtMs: nowMs,
+    seq,
+    sizeBytes: present.sizeBytes,
+    mediaType: present.mediaType,
+    blobId: present.blobId,
+    contentBy: present.createdBy,
+    contentDeviceId: null,
+    originalName: originalName === name ? null : originalName,
+    fileModifiedAt: file.fileModifiedAt,
+    capturedAt: file.capturedAt,
+    isPublic: labels.isPublic,
+    tags: tagsToJson(labels.tags),
+    metadata: metadataToJson(labels.metadata),
+  });
+  store.sqlite
+    .query<undefined, [number, number, number]>("UPDATE nodes SET version = ?2, content_at = ?3 WHERE id = ?1")
+    .run(id, version, present.createdAtMs);
+  store.blobs.share(present.blobId, nowMs);
+  earlier.forEach((content, index) => {
+    const next = index === 0 ? present : earlier[index - 1];
+    remakeVersion(store, id, content, next?.createdAtMs ?? nowMs, nowMs);
+  });
+  store.accounts.record(accountId, seq, id);
+  store.accounts.countType(accountId, present.mediaType, 1, present.sizeBytes);
+  store.tags.add(accountId, id, labels.tags);
+  store.deletions.forget(accountId, present.blobId);
+  const made = store.getFile(id);
+  store.undo.note({ accountId, seq, ...former, kind: FILE, what: "restore" }, () => ({
+    restored: { nodeId: id, publicId: made.publicId },
+    placeTo: placeOf(made),
+    labelsTo: fingerprint(made),
+    contentTo: version,
+  }));
+  store.tell(tx, "file.created", made);
+  return made;
+}
+
+/** @see TreeWriter.remakeFolder */
+export function remakeFolder(store: TreeStore, tx: Transaction, lost: LostFolder): FolderNode {
+  const { accountId, former, place, labels } = lost;
+  const path = joinPath(place.folder, place.name);
+  const isMissing = store.paths.findId(accountId, path) === undefined;
+  const made = store.getFolder(ensureFolderId(store, tx, accountId, path));
+  const folder =
+    isMissing && Object.keys(labels.metadata).length > 0
+      ? updateFolder(store, tx, made, { metadata: { ...labels.metadata } })
+      : made;
+  if (folder.path === ROOT_PATH) return folder;
+  // Its own number: where the folder was there already, no change has one to share.
+  const seq = store.accounts.take(accountId, {});
+  store.undo.note({ accountId, seq, ...former, kind: FOLDER, what: "restore" }, () => ({
+    restored: { nodeId: folder.id, publicId: folder.publicId },
+    placeTo: placeOf(folder),
+    labelsTo: fingerprint({ tags: [], metadata: folder.metadata, isPublic: false }),
+  }));
+  return folder;
+}
+
+function remakeVersion(
+  store: TreeStore,
+  nodeId: number,
+  content: FormerContent & { blobId: number },
+  replacedAtMs: number,
+  nowMs: number,
+): void {
+  const { version, blobId, sizeBytes, mediaType, createdAtMs, createdBy } = content;
+  store.blobs.share(blobId, nowMs);
+  store.sqlite
+    .query<undefined, (number | string | null)[]>(
+      `INSERT INTO versions (node_id, version, blob_id, size_bytes, media_type, created_at, created_by, replaced_at)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)`,
+    )
+    .run(nodeId, version, blobId, sizeBytes, mediaType, createdAtMs, createdBy, replacedAtMs);
+}
+
+/** The name, or a numbered one where another node has it. */
+function freeName(store: TreeStore, tx: Transaction, node: TreeNode, { folder, name }: PutPlace): string {
+  const folderId = ensureFolderId(store, tx, node.accountId, folder);
+  const holder = store.names.find(folderId, name);
+  return holder === undefined || holder.id === node.id ? name : store.names.numbered(tx, folderId, name);
+}
+
+/** What makes `present` into `wanted`. */
+function metadataChanges(present: Labels["metadata"], wanted: Labels["metadata"]): Record<string, string | null> {
+  const removed = Object.keys(present).filter((key) => !(key in wanted));
+  return { ...Object.fromEntries(removed.map((key) => [key, null])), ...wanted };
+}

@@ -1,0 +1,167 @@
+/** Renames, moves and other changes of what is there. A change writes one node, however much lies below it. */
+import type { Transaction } from "../../db/transaction.ts";
+import { AppError, notFound } from "../../errors.ts";
+import { mergeMetadata } from "../model/labels.ts";
+import { ensureFolderId } from "./make-folder.ts";
+import { nameTaken } from "../tables/names.ts";
+import { metadataToJson, tagsToJson } from "../model/rows.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type {
+  FileChanges,
+  FileNode,
+  FolderChanges,
+  FolderNode,
+  NodeRef,
+  Precondition,
+  TreeNode,
+} from "../model/types.ts";
+import { changeOf, subjectOf } from "../tables/undo.ts";
+
+/** @see TreeWriter.updateFile */
+export function updateFile(
+  store: TreeStore,
+  tx: Transaction,
+  ref: NodeRef,
+  changes: FileChanges,
+  precondition?: Precondition,
+): FileNode {
+  const file = store.findFile(ref);
+  if (file === undefined) throw notFound("The file");
+  precondition?.(file);
+  return applyFileChanges(store, tx, file, changes);
+}
+
+/** Changes a file that was read in this deed. Where nothing is other than before, nothing is written. */
+export function applyFileChanges(store: TreeStore, tx: Transaction, file: FileNode, changes: FileChanges): FileNode {
+  const { name = file.name, tags = file.tags, isPublic = file.isPublic } = changes;
+  const parentId = targetFolder(store, tx, file, changes.folderPath);
+  const metadata = metadataToJson(mergeMetadata(file.metadata, changes.metadata ?? {}));
+  const isPlaced = parentId === file.parentId && name === file.name;
+  const isSame =
+    isPlaced &&
+    isPublic === file.isPublic &&
+    tagsToJson(tags) === tagsToJson(file.tags) &&
+    metadata === metadataToJson(file.metadata);
+  if (isSame) return file;
+  if (!isPlaced) takePlace(store, tx, file, parentId, name);
+  const row = store.nodes.get(file.id);
+  const seq = store.accounts.take(file.accountId, {});
+  if (!isPlaced) store.history.noteLeft(row, seq);
+  const originalName = row.original_name ?? file.name;
+  store.nodes.update(tx, row, {
+    parentId,
+    name,
+    originalName: originalName === name ? null : originalName,
+    modifiedAtMs: store.clock.nowMs(),
+    seq,
+    isPublic,
+    tags: tagsToJson(tags),
+    metadata,
+  });
+  store.accounts.record(file.accountId, seq, file.id);
+  if (changes.tags !== undefined) {
+    store.tags.remove(file.accountId, file.id, file.tags);
+    store.tags.add(file.accountId, file.id, tags);
+  }
+  const changed = store.getFile(file.id);
+  store.undo.note(subjectOf(file, seq, "change"), () => changeOf(file, changed));
+  if (!isPlaced) store.tell(tx, "file.moved", changed);
+  return changed;
+}
+
+/** @see TreeWriter.updateFolder */
+export function updateFolder(store: TreeStore, tx: Transaction, ref: NodeRef, changes: FolderChanges): FolderNode {
+  const folder = store.findFolder(ref);
+  if (folder === undefined) throw notFound("The folder");
+  const { name = folder.name } = changes;
+  const isRoot = folder.parentId === null;
+  if (isRoot && (name !== folder.name || changes.folderPath !== undefined)) {
+    throw new AppError("invalid_path", "The top folder can't be renamed or moved. Choose one inside it.", {
+      field: changes.name === undefined ? "folder" : "name",
+    });
+  }
+  const metadata = metadataToJson(mergeMetadata(folder.metadata, changes.metadata ?? {}));
+  if (isRoot) return describeRoot(store, folder, metadata);
+  const parentId = targetFolder(store, tx, folder, changes.folderPath);
+  if (parentId !== folder.parentId) refuseInside(store, folder, parentId, changes.folderPath);
+  const isPlaced = parentId === folder.parentId && name === folder.name;
+  if (isPlaced && metadata === metadataToJson(folder.metadata)) return folder;
+  if (!isPlaced) {
+    const { heights } = store.nodes;
+    heights.refuseTooDeep(folder.id, parentId, name, heights.wayTo(folder.id));
+    takePlace(store, tx, folder, parentId, name);
+  }
+  const seq = store.accounts.take(folder.accountId, {});
+  const row = store.nodes.get(folder.id);
+  if (!isPlaced) store.history.noteLeft(row, seq);
+  store.nodes.update(tx, row, {
+    parentId,
+    name,
+    originalName: null,
+    modifiedAtMs: store.clock.nowMs(),
+    seq,
+    isPublic: false,
+    tags: null,
+    metadata,
+  });
+  if (!isPlaced) {
+    store.nodes.setPathSeq(folder.id, seq);
+    store.paths.drop();
+  }
+  store.accounts.record(folder.accountId, seq, folder.id);
+  const changed = store.getFolder(folder.id);
+  store.undo.note(subjectOf(folder, seq, "change"), () => changeOf(folder, changed));
+  return changed;
+}
+
+/** @see TreeWriter.move */
+export function move(store: TreeStore, tx: Transaction, ref: NodeRef, destinationPath: string): TreeNode {
+  const node = store.findNode(ref);
+  if (node === undefined) throw notFound("The file or folder");
+  const changes = { folderPath: destinationPath };
+  return node.kind === "file" ? applyFileChanges(store, tx, node, changes) : updateFolder(store, tx, node, changes);
+}
+
+/**
+ * Refuses to put a folder into itself. By ids: a missing destination has been made by now, in the transaction that this undoes.
+ * @throws AppError invalid_path where the destination is the folder itself or lies below it
+ */
+export function refuseInside(
+  store: TreeStore,
+  folder: FolderNode,
+  destinationId: number,
+  destinationPath: string | undefined,
+): void {
+  if (!store.paths.isWithin(destinationId, folder.id)) return;
+  throw new AppError("invalid_path", `"${folder.path}" can't be put into itself. Choose another folder.`, {
+    field: "folder",
+    path: destinationPath,
+  });
+}
+
+function targetFolder(store: TreeStore, tx: Transaction, node: TreeNode, folderPath: string | undefined): number {
+  if (folderPath !== undefined && folderPath !== node.folder) {
+    return ensureFolderId(store, tx, node.accountId, folderPath);
+  }
+  return node.parentId ?? node.id;
+}
+
+/** Checks that the place is free and lets go of the present one. */
+function takePlace(store: TreeStore, tx: Transaction, node: TreeNode, parentId: number, name: string): void {
+  if (store.names.find(parentId, name) !== undefined) throw nameTaken(name);
+  if (node.parentId !== null) store.names.freed(tx, node.parentId);
+}
+
+/** A root has metadata of its own and nothing else that changes. */
+function describeRoot(store: TreeStore, root: FolderNode, metadata: string | null): FolderNode {
+  if (metadata === metadataToJson(root.metadata)) return root;
+  const seq = store.accounts.take(root.accountId, {});
+  store.sqlite.run("UPDATE nodes SET metadata = ?2, modified_at = ?3, seq = ?4 WHERE id = ?1", [
+    root.id,
+    metadata,
+    store.clock.nowMs(),
+    seq,
+  ]);
+  store.accounts.record(root.accountId, seq, root.id);
+  return store.getFolder(root.id);
+}

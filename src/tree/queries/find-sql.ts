@@ -1,0 +1,166 @@
+/** What a filtered listing asks of the database, put together from the few sources and filters there are. */
+import type { Bindable } from "../../db/reader.worker.ts";
+import { SORTS } from "../model/sorts.ts";
+import type { SortField, SortOrder } from "../model/types.ts";
+
+/** A filtered listing with labels looked up and texts folded. */
+export interface Criteria {
+  readonly accountId: number;
+  readonly folderId: number;
+  readonly isRecursive: boolean;
+  /** `nodes.kind`s wanted. */
+  readonly kinds: readonly number[];
+  /** Folded; undefined for no search. */
+  readonly search: string | undefined;
+  /** Ids of labels, rarest first; `any` of them or all. */
+  readonly tagIds: readonly number[];
+  readonly isAnyTag: boolean;
+  /** Lower case: `image/jpeg` or `image/*`. */
+  readonly mediaType: string | undefined;
+}
+
+/**
+ * Where candidates come from: the search index, the rarest label (of any of several: each of them, so that a file may be
+ * met more than once), walking the folder and what is below it, or the whole
+ * table in the order in which it lies on disk, which is the fastest way to more than the names of very many.
+ */
+export type Source = "names" | "tag" | "walk" | "table";
+
+/** A statement or a part of one with what it binds, in order. */
+export interface Sql {
+  readonly sql: string;
+  readonly parameters: readonly Bindable[];
+}
+
+/** Shortest search that the index of names can answer: three code points. */
+export const TRIGRAM = 3;
+/** More trigrams than these hardly narrow a search; `instr` decides anyway. */
+const TRIGRAMS_MAX = 8;
+
+/** The query for the index of names: all trigrams of the folded text. */
+export function matchText(folded: string): string {
+  const characters = Array.from(folded);
+  const count = characters.length - TRIGRAM + 1;
+  const step = Math.max(1, Math.ceil(count / TRIGRAMS_MAX));
+  const trigrams = new Set<string>();
+  for (let i = 0; i < count; i += step) trigrams.add(characters.slice(i, i + TRIGRAM).join(""));
+  return [...trigrams].map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(" AND ");
+}
+
+/** Where matches may lie: in the folder itself, there and below it, or anywhere in the account. */
+export type Place = "folder" | "subtree" | "anywhere";
+
+/** `SELECT columns` of everything that matches, `n` being the node; `tail` is what follows the conditions. */
+export function selectMatches(columns: string, criteria: Criteria, source: Source, place: Place, tail = ""): Sql {
+  const conditions = [candidates(criteria, source, place), ...filters(criteria, source === "tag")];
+  const head = place === "subtree" ? subtree(criteria.folderId) : { sql: "", parameters: [] };
+  return {
+    sql: `${head.sql} SELECT ${columns} FROM ${SOURCES[place === "subtree" ? "subtree" : "folder"][source]}
+      WHERE ${conditions.map(({ sql }) => sql).join(" AND ")} ${tail}`,
+    parameters: [...head.parameters, ...conditions.flatMap(({ parameters }) => parameters)],
+  };
+}
+
+/** The matches among one folder's children of one kind, in the order of an index, without the need to sort. */
+export function selectOrdered(
+  columns: string,
+  criteria: Criteria,
+  kind: number,
+  sort: SortField,
+  order: SortOrder,
+  tail: string,
+): Sql {
+  const { index, keys } = SORTS[sort];
+  const inFolder = { sql: "n.parent_id = ? AND n.kind = ?", parameters: [criteria.folderId, kind] };
+  const conditions = [inFolder, ...filters(criteria)];
+  return {
+    sql: `SELECT ${columns} FROM nodes n INDEXED BY ${index} WHERE ${conditions.map(({ sql }) => sql).join(" AND ")}
+      ORDER BY ${keys.map((key) => `n.${key} ${order}`).join(", ")} ${tail}`,
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  };
+}
+
+/** `ORDER BY …` for what comes from many folders: folders first, ties by id in the direction of the sort. */
+export function orderBy(sort: SortField, order: SortOrder): string {
+  const keys = [...new Set<string>([...SORTS[sort].keys, "id"])];
+  return `ORDER BY n.kind, ${keys.map((key) => `n.${key} ${order}`).join(", ")}`;
+}
+
+const INDEXED_SOURCES = {
+  names: "node_names f CROSS JOIN nodes n ON n.id = f.rowid",
+  tag: "node_tags f CROSS JOIN nodes n ON n.id = f.node_id",
+  table: "nodes n NOT INDEXED",
+};
+
+/** The index of names holds all that a walk in search of a name needs. */
+const SOURCES = {
+  folder: { ...INDEXED_SOURCES, walk: "nodes n INDEXED BY nodes_name" },
+  subtree: { ...INDEXED_SOURCES, walk: "s CROSS JOIN nodes n INDEXED BY nodes_name" },
+};
+
+function candidates(criteria: Criteria, source: Source, place: Place): Sql {
+  const { accountId, folderId } = criteria;
+  const kinds = `n.kind IN (${criteria.kinds.join(", ")})`;
+  if (source === "walk") {
+    return place === "subtree"
+      ? { sql: `n.parent_id = s.id AND ${kinds}`, parameters: [] }
+      : { sql: `n.parent_id = ? AND ${kinds}`, parameters: [folderId] };
+  }
+  const from = fromIndex(criteria, source);
+  const parameters = [...from.parameters, accountId];
+  const own = `${from.sql} n.account_id = ? AND ${kinds}`;
+  if (place === "anywhere") return { sql: own, parameters };
+  if (place === "subtree") return { sql: `${own} AND n.parent_id IN (SELECT id FROM s)`, parameters };
+  return { sql: `${own} AND n.parent_id = ?`, parameters: [...parameters, folderId] };
+}
+
+function fromIndex(criteria: Criteria, source: Source): Sql {
+  if (source === "names") return { sql: "node_names MATCH ? AND", parameters: [matchText(criteria.search ?? "")] };
+  if (source === "tag") {
+    const ids = drivingTags(criteria);
+    return { sql: `f.tag_id IN (${ids.map(() => "?").join(", ")}) AND`, parameters: ids };
+  }
+  return { sql: "", parameters: [] };
+}
+
+/** Labels one of which every match carries: any of those wanted, or the rarest of those that are all wanted. */
+function drivingTags({ tagIds, isAnyTag }: Criteria): readonly number[] {
+  return isAnyTag ? tagIds : tagIds.slice(0, 1);
+}
+
+function subtree(folderId: number): Sql {
+  return {
+    sql: `WITH RECURSIVE s(id) AS (SELECT ? UNION ALL
+      SELECT c.id FROM s JOIN nodes c INDEXED BY nodes_name ON c.parent_id = s.id AND c.kind = 0)`,
+    parameters: [folderId],
+  };
+}
+
+function filters({ search, tagIds: all, isAnyTag, mediaType }: Criteria, isByTag = false): Sql[] {
+  // What candidates were found by need not be asked again.
+  const tagIds = isByTag ? all.slice(isAnyTag ? all.length : 1) : all;
+  const conditions: Sql[] = [];
+  if (search !== undefined) conditions.push({ sql: "instr(n.sort_key, ?) > 0", parameters: [search] });
+  const carries = "EXISTS (SELECT 1 FROM node_tags t WHERE t.node_id = n.id AND t.tag_id";
+  if (isAnyTag && tagIds.length > 0) {
+    conditions.push({ sql: `${carries} IN (${tagIds.map(() => "?").join(", ")}))`, parameters: tagIds });
+  } else conditions.push(...tagIds.map((id) => ({ sql: `${carries} = ?)`, parameters: [id] })));
+  if (mediaType !== undefined) conditions.push(mediaTypeFilter(mediaType));
+  return conditions;
+}
+
+/** LIKE takes ASCII letters of either case for the same, which is what media types want. */
+function mediaTypeFilter(mediaType: string): Sql {
+  if (mediaType.endsWith("/*")) {
+    return { sql: "n.media_type LIKE ? ESCAPE '\\'", parameters: [`${escapeLike(mediaType.slice(0, -1))}%`] };
+  }
+  const exact = escapeLike(mediaType);
+  return {
+    sql: "(n.media_type LIKE ? ESCAPE '\\' OR n.media_type LIKE ? ESCAPE '\\')",
+    parameters: [exact, `${exact};%`],
+  };
+}
+
+function escapeLike(text: string): string {
+  return text.replaceAll(/[\\%_]/g, "\\$&");
+}

@@ -1,0 +1,152 @@
+/**
+ * A page of one folder. Folders and files are two runs of an index, read for their ids first and then for their rows;
+ * a page is read from the nearer end, in large folders from a landmark, so that page 5,000 costs no more than page 1.
+ */
+import type { Statement } from "bun:sqlite";
+import { numbers } from "../../db/reader.ts";
+import { boundary, type Run } from "../tables/anchors.ts";
+import { FILE, FOLDER, NODE_COLUMNS, type NodeRow, toNode } from "../model/rows.ts";
+import { selectFrom, SORTS } from "../model/sorts.ts";
+import type { TreeStore } from "../tables/store.ts";
+import type { ListQuery, NodePage, SortField, TreeNode } from "../model/types.ts";
+
+/** From so many children on a run gets landmarks. */
+const ANCHORED_MIN = 20_000;
+/** So many entries are walked in place without a thought (half a millisecond). */
+const WALK_SHORT_MAX = 4_096;
+/** More than these (two milliseconds) are walked by the reading thread, if there is no landmark yet. */
+const WALK_IN_PLACE_MAX = 65_536;
+
+type Way = "asc" | "desc" | "from";
+
+interface FolderCounts {
+  readonly children_rev: number;
+  readonly child_folders: number;
+  readonly child_files: number;
+}
+
+/** Lists folders. */
+export class Lister {
+  readonly #store: TreeStore;
+  readonly #counts;
+  readonly #byIds;
+  readonly #pages = new Map<string, Statement<NodeRow>>();
+
+  constructor(store: TreeStore) {
+    this.#store = store;
+    this.#counts = store.sqlite.prepare<FolderCounts, [number]>(
+      "SELECT children_rev, child_folders, child_files FROM folders WHERE node_id = ?1",
+    );
+    this.#byIds = store.sqlite.prepare<NodeRow, [string]>(
+      `SELECT ${NODE_COLUMNS} FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value`,
+    );
+  }
+
+  /** One page of the folder's direct children. @see ListQuery */
+  async list(query: ListQuery): Promise<NodePage> {
+    const { folder, kind, offset, limit } = query;
+    const counts = this.#counts.get(folder.id);
+    if (counts === null) return { nodes: [], total: 0 };
+    const folders = kind === "file" ? 0 : counts.child_folders;
+    const files = kind === "folder" ? 0 : counts.child_files;
+    const end = offset + limit;
+    const nodes = [
+      ...(await this.#runPage(query, FOLDER, counts, offset, Math.min(end, folders))),
+      ...(await this.#runPage(query, FILE, counts, Math.max(0, offset - folders), Math.min(end - folders, files))),
+    ];
+    return { nodes, total: folders + files };
+  }
+
+  /** Entries `start` to `end` of one run, counted in the order asked for. */
+  async #runPage(
+    query: ListQuery,
+    kind: number,
+    counts: FolderCounts,
+    start: number,
+    end: number,
+  ): Promise<TreeNode[]> {
+    const { folder, sort, order } = query;
+    const count = end - start;
+    if (count <= 0) return [];
+    const run: Run = { folderId: folder.id, kind, sort };
+    const total = kind === FOLDER ? counts.child_folders : counts.child_files;
+    const before = order === "asc" ? start : total - end;
+    const behind = total - before - count;
+    const ascending = await this.#ascending(run, counts.children_rev, total, before, behind, count);
+    if (order === "desc") ascending.reverse();
+    return ascending.map((row) => toNode(row, folder.path));
+  }
+
+  async #ascending(
+    run: Run,
+    rev: number,
+    total: number,
+    before: number,
+    behind: number,
+    count: number,
+  ): Promise<NodeRow[]> {
+    if (total < ANCHORED_MIN) return this.#walk(run, before, behind, count);
+    const page = this.#pageOfLarge(run, rev, total, before, behind, count);
+    // Whoever reads the first page may well ask for others. After this page was asked for: in the thread it would wait
+    // for the landmarks otherwise.
+    this.#store.anchors.prepare(run);
+    return page;
+  }
+
+  #pageOfLarge(
+    run: Run,
+    rev: number,
+    total: number,
+    before: number,
+    behind: number,
+    count: number,
+  ): NodeRow[] | Promise<NodeRow[]> {
+    const walk = Math.min(before, behind);
+    if (walk <= WALK_SHORT_MAX) return this.#walk(run, before, behind, count);
+    const landmark = this.#store.anchors.locate(run, rev, total, before);
+    if (landmark !== undefined) {
+      const { from, offset } = landmark;
+      return this.#page(run, "from").all(...boundary(run, from), count, offset);
+    }
+    const isLong = walk > WALK_IN_PLACE_MAX;
+    return isLong ? this.#walkElsewhere(run, before, behind, count) : this.#walk(run, before, behind, count);
+  }
+
+  #walk(run: Run, before: number, behind: number, count: number): NodeRow[] {
+    const { folderId, kind } = run;
+    if (before <= behind) return this.#page(run, "asc").all(folderId, kind, count, before);
+    return this.#page(run, "desc").all(folderId, kind, count, behind).reverse();
+  }
+
+  /** For the first deep page after a start: the same walk, in the reading thread. */
+  async #walkElsewhere(run: Run, before: number, behind: number, count: number): Promise<NodeRow[]> {
+    const isAscending = before <= behind;
+    const ids = idsSql(run.sort, isAscending ? "asc" : "desc");
+    const parameters = [run.folderId, run.kind, count, isAscending ? before : behind];
+    const [found] = await this.#store.reader.read([numbers(`SELECT group_concat(id) FROM (${ids})`, parameters)]);
+    const rows = this.#byIds.all(JSON.stringify([...found]));
+    return isAscending ? rows : rows.reverse();
+  }
+
+  #page(run: Run, way: Way): Statement<NodeRow> {
+    const key = `${run.sort}/${way}`;
+    const known = this.#pages.get(key);
+    if (known !== undefined) return known;
+    const sql = `SELECT ${NODE_COLUMNS} FROM (${idsSql(run.sort, way)}) k CROSS JOIN nodes n ON n.id = k.id`;
+    const statement = this.#store.sqlite.prepare<NodeRow, (string | number)[]>(sql);
+    this.#pages.set(key, statement);
+    return statement;
+  }
+}
+
+/**
+ * The ids of a page from an index alone. Bound: folder, kind, then (`from`: the two keys to begin at,) count, offset.
+ */
+export function idsSql(sort: SortField, way: Way): string {
+  if (way === "from") return `${selectFrom(sort, ">=", ["?3", "?4"])} LIMIT ?5 OFFSET ?6`;
+  const { index, keys } = SORTS[sort];
+  const direction = way === "desc" ? " DESC" : "";
+  const order = keys.map((key) => `${key}${direction}`).join(", ");
+  return `SELECT id FROM nodes INDEXED BY ${index} WHERE parent_id = ?1 AND kind = ?2
+    ORDER BY ${order} LIMIT ?3 OFFSET ?4`;
+}

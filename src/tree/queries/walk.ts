@@ -1,0 +1,159 @@
+/**
+ * Reads everything below some nodes in one snapshot, a few hundred rows at a time, with the event loop going on in
+ * between. Nothing of what was read is kept here but the ids of the folders still to be read.
+ */
+import type { Database } from "bun:sqlite";
+import { openReadOnly } from "../../db/open.ts";
+import { notFound } from "../../errors.ts";
+import { fold } from "../../lib/path.ts";
+import type { TreeStore } from "../tables/store.ts";
+
+/** A node as a walk meets it. */
+export interface WalkedNode {
+  readonly id: number;
+  readonly kind: number;
+  readonly name: string;
+  readonly modifiedAtMs: number;
+  readonly fileModifiedAt: string | null;
+  readonly contentAtMs: number | null;
+  readonly sizeBytes: number;
+  readonly crc32: number | null;
+  /** 32 bytes; null for folders. */
+  readonly digest: Uint8Array | null;
+}
+
+/** What a walk tells of the place where a node was met. */
+export interface WalkedPlace {
+  /** What the visitor gave for the folder that holds it; -1 for the nodes that the walk began with. */
+  readonly parent: number;
+  /** Whether its folder has a child of exactly this name. Never where the walk began. */
+  readonly hasSibling: (name: string) => boolean;
+}
+
+/** Called for each node; of a folder before anything in it. @returns what stands for it as a parent */
+export type WalkVisitor = (node: WalkedNode, place: WalkedPlace) => number;
+
+const ROWS_AT_ONCE = 256;
+/** How long a walk may hold the event loop at a time. */
+const STRETCH_MS_MAX = 4;
+
+const COLUMNS = `n.id, n.kind, n.name, n.sort_key AS sortKey, n.modified_at AS modifiedAtMs,
+  n.file_modified_at AS fileModifiedAt, n.content_at AS contentAtMs, n.size_bytes AS sizeBytes`;
+
+type WalkedRow = WalkedNode & { readonly sortKey: string };
+
+/**
+ * Visits the given nodes and all below them: of each folder its files by name, then its folders; folders in the order in
+ * which they were met.
+ * @returns the time of the last change in any of their accounts
+ * @throws AppError not_found where one of them is in no tree any more; what `visit` throws
+ */
+export async function walkBelow(store: TreeStore, ids: readonly number[], visit: WalkVisitor): Promise<number> {
+  if (ids.some((id) => store.findById(id) === undefined)) throw notFound("This file or folder");
+  // In the same instant: nothing is committed between what was just found and the snapshot.
+  const opened = openReadOnly(store.sqlite.filename);
+  const snapshot = opened.sqlite;
+  snapshot.run("BEGIN");
+  try {
+    return await new Walk(snapshot, visit).all(ids);
+  } finally {
+    // Statements not yet collected would keep the snapshot open beyond the closing.
+    snapshot.run("ROLLBACK");
+    opened.close();
+  }
+}
+
+class Walk {
+  readonly #snapshot: Database;
+  readonly #visit: WalkVisitor;
+  /** Folders met so far and what the visitor calls them. */
+  readonly #folderIds: number[] = [];
+  readonly #folderMarks: number[] = [];
+  readonly #files;
+  readonly #folders;
+  readonly #sibling;
+  #stretchBeganMs = performance.now();
+
+  constructor(snapshot: Database, visit: WalkVisitor) {
+    this.#snapshot = snapshot;
+    this.#visit = visit;
+    const after = `n.parent_id = ?1 AND n.kind = %kind AND (n.sort_key, n.name) > (?2, ?3)
+      ORDER BY n.sort_key, n.name LIMIT ${ROWS_AT_ONCE}`;
+    this.#files = snapshot.prepare<WalkedRow, [number, string, string]>(
+      `SELECT ${COLUMNS}, b.crc32, b.digest FROM nodes n INDEXED BY nodes_name CROSS JOIN blobs b ON b.id = n.blob_id
+       WHERE ${after.replace("%kind", "1")}`,
+    );
+    this.#folders = snapshot.prepare<WalkedRow, [number, string, string]>(
+      `SELECT ${COLUMNS}, NULL AS crc32, NULL AS digest FROM nodes n INDEXED BY nodes_name
+       WHERE ${after.replace("%kind", "0")}`,
+    );
+    this.#sibling = snapshot.prepare<{ id: number }, [number, string, string]>(
+      `SELECT id FROM nodes INDEXED BY nodes_name
+       WHERE parent_id = ?1 AND kind IN (0, 1) AND sort_key = ?2 AND name = ?3`,
+    );
+  }
+
+  async all(ids: readonly number[]): Promise<number> {
+    for (const row of this.#starts(ids)) this.#meet(row, { parent: -1, hasSibling: () => false });
+    const changedAtMs = this.#changedAt(ids);
+    for (let at = 0; at < this.#folderIds.length; at++) {
+      const id = this.#folderIds[at] ?? 0;
+      const place = {
+        parent: this.#folderMarks[at] ?? -1,
+        hasSibling: (name: string) => this.#sibling.get(id, fold(name), name) !== null,
+      };
+      await this.#children(this.#files, id, place);
+      await this.#children(this.#folders, id, place);
+    }
+    return changedAtMs;
+  }
+
+  #starts(ids: readonly number[]): WalkedRow[] {
+    return this.#snapshot
+      .query<WalkedRow, [string]>(
+        `SELECT ${COLUMNS}, b.crc32, b.digest FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value
+         LEFT JOIN blobs b ON b.id = n.blob_id`,
+      )
+      .all(JSON.stringify(ids));
+  }
+
+  #changedAt(ids: readonly number[]): number {
+    const row = this.#snapshot
+      .query<{ at: number | null }, [string]>(
+        `SELECT max(changed_at) AS at FROM accounts WHERE id IN
+         (SELECT n.account_id FROM json_each(?1) j CROSS JOIN nodes n ON n.id = j.value)`,
+      )
+      .get(JSON.stringify(ids));
+    return row?.at ?? 0;
+  }
+
+  async #children(
+    statement: { all(id: number, sortKey: string, name: string): WalkedRow[] },
+    folderId: number,
+    place: WalkedPlace,
+  ): Promise<void> {
+    let sortKey = "";
+    let name = "";
+    for (;;) {
+      const rows = statement.all(folderId, sortKey, name);
+      for (const row of rows) this.#meet(row, place);
+      await this.#rest();
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < ROWS_AT_ONCE) return;
+      ({ sortKey, name } = last);
+    }
+  }
+
+  #meet(row: WalkedRow, place: WalkedPlace): void {
+    const mark = this.#visit(row, place);
+    if (row.kind === 1) return;
+    this.#folderIds.push(row.id);
+    this.#folderMarks.push(mark);
+  }
+
+  async #rest(): Promise<void> {
+    if (performance.now() - this.#stretchBeganMs < STRETCH_MS_MAX) return;
+    await new Promise(setImmediate);
+    this.#stretchBeganMs = performance.now();
+  }
+}

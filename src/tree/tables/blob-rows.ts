@@ -1,0 +1,76 @@
+/**
+ * Which contents are kept and how many files and versions name each. `tree` alone counts; the collector takes
+ * rows without references away.
+ */
+import type { Database } from "bun:sqlite";
+import { type Digest, digestToBytes } from "../../blobs/digest.ts";
+import { invariant } from "../../lib/invariant.ts";
+import type { StoredBlob } from "../model/types.ts";
+
+/** A row of `blobs`. */
+export interface BlobRow {
+  readonly id: number;
+  readonly sizeBytes: number;
+  readonly crc32: number;
+  readonly refs: number;
+  readonly createdAtMs: number;
+  readonly touchedAtMs: number;
+  readonly damagedAtMs: number | null;
+}
+
+/** The rows of `blobs`. `acquire` and `release` are called inside a deed. */
+export class BlobRows {
+  readonly #acquire;
+  readonly #change;
+  readonly #find;
+  readonly #unreferenced;
+
+  constructor(sqlite: Database) {
+    this.#acquire = sqlite.prepare<undefined, [Uint8Array, number, number, number, number]>(
+      `INSERT INTO blobs (digest, size_bytes, crc32, refs, created_at, touched_at) VALUES (?1, ?2, ?3, 1, ?4, ?4)
+       ON CONFLICT (digest) DO UPDATE SET refs = refs + 1, touched_at = excluded.touched_at,
+         damaged_at = CASE WHEN ?5 THEN NULL ELSE damaged_at END`,
+    );
+    this.#change = sqlite.prepare<undefined, [number, number, number]>(
+      "UPDATE blobs SET refs = refs + ?2, touched_at = ?3 WHERE id = ?1",
+    );
+    this.#find = sqlite.prepare<BlobRow, [Uint8Array]>(
+      `SELECT id, size_bytes AS sizeBytes, crc32, refs, created_at AS createdAtMs, touched_at AS touchedAtMs,
+         damaged_at AS damagedAtMs FROM blobs WHERE digest = ?1`,
+    );
+    this.#unreferenced = sqlite.prepare<{ digest: string }, [string]>(
+      `SELECT j.value AS digest FROM json_each(?1) j CROSS JOIN blobs b INDEXED BY blobs_digest
+        ON b.digest = unhex(j.value) WHERE b.refs = 0`,
+    );
+  }
+
+  /** The committed row of a content; undefined where it has none, whatever lies on disk. */
+  find(digest: Digest): BlobRow | undefined {
+    return this.#find.get(digestToBytes(digest)) ?? undefined;
+  }
+
+  /** Those of some contents that have a committed row which nothing refers to. One read for all of them. */
+  findUnreferenced(digests: readonly Digest[]): ReadonlySet<string> {
+    return new Set(this.#unreferenced.all(JSON.stringify(digests)).map(({ digest }) => digest));
+  }
+
+  /** One more reference; the row is made where there is none. @returns its id */
+  acquire(blob: StoredBlob, nowMs: number): number {
+    const isWrittenAnew = blob.isNew === true ? 1 : 0;
+    const digest = digestToBytes(blob.digest);
+    this.#acquire.run(digest, blob.sizeBytes, blob.crc32, nowMs, isWrittenAnew);
+    const row = this.#find.get(digest);
+    invariant(row !== null && row.sizeBytes === blob.sizeBytes, "one digest has one size");
+    return row.id;
+  }
+
+  /** One more reference to a content that has a row. */
+  share(blobId: number, nowMs: number): void {
+    this.#change.run(blobId, 1, nowMs);
+  }
+
+  /** One reference less. The row stays for the collector's grace period. */
+  release(blobId: number, nowMs: number): void {
+    this.#change.run(blobId, -1, nowMs);
+  }
+}

@@ -1,0 +1,15 @@
+import { TreeReader } from "./reader.ts";
+import { TreeStore, type TreeOptions } from "./tables/store.ts";
+import { TreeWriter } from "./writer.ts";
+
+/** The tree of one database: its reading and its writing side, which share what is kept in memory. */
+export interface Tree {
+  readonly reader: TreeReader;
+  readonly writer: TreeWriter;
+}
+
+/** Builds both sides; some forty statements are prepared, nothing is read. */
+export function openTree(options: TreeOptions): Tree {
+  const store = new TreeStore(options);
+  return { reader: new TreeReader(store), writer: new TreeWriter(store) };
+}

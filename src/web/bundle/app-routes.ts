@@ -1,0 +1,92 @@
+import { Elysia } from "elysia";
+import { AppError } from "../../errors.ts";
+import { matchesIfNoneMatch } from "../../http/conditional.ts";
+import { renderManifest, renderServiceWorker } from "./app-install.ts";
+import { APP_POLICY, PAGE_ROUTES, renderAppShell } from "./app-shell.ts";
+import { type ClientFiles, clientFiles, ENCODINGS, type Encoding } from "./client-files.ts";
+import type { PackedFile } from "./client-manifest.ts";
+
+const HIDDEN = { detail: { hide: true } } as const;
+
+/**
+ * The application: its document at every page's address, its files, its manifest and its service worker. Public, outside
+ * /api, not counted: what it shows it asks the API for.
+ */
+export function appRoutes({ basePath }: { readonly basePath: string }) {
+  const shell = document(async (files) => renderAppShell(basePath, files));
+  const manifest = document(async (files) => renderManifest(basePath, files));
+  const worker = document(async (files) => renderServiceWorker(basePath, files));
+  const app = new Elysia({ name: "app" })
+    .get(
+      "/assets/:version/:name",
+      async ({ request, params }) => {
+        const files = await clientFiles();
+        const file = params.version === files.version ? files.find(params.name) : undefined;
+        if (file === undefined) {
+          throw new AppError("not_found", "This file belongs to another version of the pages. Load the page again.");
+        }
+        return assetResponse(request, files, file);
+      },
+      HIDDEN,
+    )
+    .get("/manifest.webmanifest", ({ request }) => manifest(request, "application/manifest+json"), HIDDEN)
+    .get("/service-worker.js", ({ request }) => worker(request, "text/javascript; charset=utf-8"), HIDDEN)
+    // The service worker takes these; this is where they land without one, and the files are lost with the request.
+    .post("/share-target", () => Response.redirect(`${basePath}/files?shared=missed`, 303), {
+      ...HIDDEN,
+      parse: "none",
+    });
+  for (const route of PAGE_ROUTES) app.get(route, ({ request }) => shell(request, "text/html; charset=utf-8"), HIDDEN);
+  return app;
+}
+
+/** An answer that is the same for everybody, until the program changes: made once, and asked after each time. */
+function document(render: (files: ClientFiles) => Promise<string>) {
+  let made: { readonly text: string; readonly etag: string } | undefined;
+  return async (request: Request, contentType: string): Promise<Response> => {
+    if (made === undefined) {
+      const text = await render(await clientFiles());
+      made = { text, etag: `"${new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 32)}"` };
+    }
+    const headers = {
+      "cache-control": "no-cache",
+      "content-security-policy": APP_POLICY,
+      "cross-origin-opener-policy": "same-origin",
+      // Not "no-referrer": browsers would then send the forms of our own pages with the origin "null".
+      "referrer-policy": "same-origin",
+      etag: made.etag,
+      "x-content-type-options": "nosniff",
+    };
+    const known = request.headers.get("if-none-match");
+    if (known !== null && matchesIfNoneMatch(known, made.etag)) return new Response(null, { status: 304, headers });
+    return new Response(made.text, { headers: { ...headers, "content-type": contentType } });
+  };
+}
+
+/** The address changes with the content, so a browser may keep it for ever. */
+function assetResponse(request: Request, files: ClientFiles, file: PackedFile): Response {
+  const encoding = chooseEncoding(request.headers.get("accept-encoding") ?? "", file);
+  return new Response(files.open(file, encoding), {
+    headers: {
+      "content-type": file.type,
+      ...(encoding !== undefined && { "content-encoding": encoding }),
+      vary: "Accept-Encoding",
+      "cache-control": "public, max-age=31536000, immutable",
+      // For the workers among them, which have the policy of their own script: they only reckon.
+      "content-security-policy": "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'",
+      "x-content-type-options": "nosniff",
+    },
+  });
+}
+
+/** The smallest of the encodings that the client takes (RFC 9110 §12.5.3): those it names, but with weight zero. */
+export function chooseEncoding(accepted: string, file: PackedFile): Encoding | undefined {
+  const weights = new Map<string, number>();
+  for (const item of accepted.toLowerCase().split(",")) {
+    const [name = "", ...parameters] = item.split(";").map((part) => part.trim());
+    const quality = parameters.find((parameter) => parameter.startsWith("q="));
+    const weight = quality === undefined ? 1 : Number(quality.slice(2));
+    weights.set(name, Number.isNaN(weight) ? 0 : weight);
+  }
+  return ENCODINGS.find((name) => file[name] !== undefined && (weights.get(name) ?? weights.get("*") ?? 0) > 0);
+}

@@ -1,0 +1,89 @@
+import type { ClientFiles } from "./client-files.ts";
+import { type Html, html } from "../pages/html.ts";
+import { ICON } from "../pages/page.ts";
+
+/** Addresses that the application draws: itself (`exact`), or whatever is below it. `*` is the rest of the address. */
+export const PAGE_ROUTES = [
+  "/",
+  "/files",
+  "/files/*",
+  "/photos",
+  "/search",
+  "/shared/by-me",
+  "/shared/with-me",
+  "/trash",
+  "/history",
+  "/settings",
+  "/settings/:section",
+  "/admin",
+  "/admin/:section",
+  "/sign-in",
+  "/sign-up",
+] as const;
+
+/** The same as prefixes: what the service worker answers from what it kept. */
+export const PAGE_PREFIXES = [...new Set(PAGE_ROUTES.map((route) => route.replace(/\/[*:].*$/, "")))];
+
+/**
+ * What the application may do: run our own scripts, talk to us, show what we serve and what it made itself. No inline
+ * script, no inline style element, no eval, nothing from elsewhere, no frame around it.
+ */
+export const APP_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self' blob:; " +
+  "font-src 'self'; connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-src 'self' blob:; " +
+  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Colours of the browser's own frame; the grounds of `styles/app.css`. */
+export const THEME_COLORS = { light: "#f7f6f2", dark: "#14171a" } as const;
+
+/** What the files page needs before it can be used: the start, the application, and the page itself. */
+const FIRST_MODULES = ["start.ts", "main.tsx", "features/browse/files-page.tsx"];
+
+/** Addresses of the scripts that the files page needs before it can be used, below the base path. */
+export function firstScripts(files: ClientFiles): string[] {
+  return [...new Set(FIRST_MODULES.flatMap((module) => files.loadsOf(module)))];
+}
+
+/**
+ * The one document of the application. It shows a frame before any script has run; the script draws the page over it.
+ * @param basePath what addresses start with: `""`, or a path such as `/larder` (D35)
+ */
+export function renderAppShell(basePath: string, files: ClientFiles): string {
+  const [style] = files.loadsOf("start.css");
+  // What `start.ts` imports at once. The application follows when the frame is painted, and so doesn't delay it.
+  const [start, ...imports] = files.loadsOf("start.ts");
+  const preloads = imports.map((path) => html`<link rel="modulepreload" href="${basePath}${path}">\n`);
+  return html`<!doctype html>
+<html lang="en" data-base-path="${basePath}" data-version="${files.version}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover, interactive-widget=resizes-content">
+<meta name="color-scheme" content="light dark">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="${THEME_COLORS.light}">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="${THEME_COLORS.dark}">
+<meta name="robots" content="noindex">
+<meta name="description" content="Files kept at home, by Larder.">
+<title>Larder</title>
+<link rel="stylesheet" href="${basePath}${style}">
+${preloads}<link rel="icon" href="${basePath}${ICON.path}">
+<link rel="apple-touch-icon" href="${basePath}${files.pathOf("apple-touch-icon.png")}">
+<link rel="manifest" href="${basePath}/manifest.webmanifest">
+<script type="module" src="${basePath}${start}"></script>
+</head>
+<body>
+<div id="app">${renderFrame(basePath)}</div>
+</body>
+</html>
+`.text;
+}
+
+/** What stands there until the application has drawn itself. */
+function renderFrame(basePath: string): Html {
+  const line = html`<div class="start-line"></div>`;
+  return html`<div class="start-frame">
+<header class="start-bar"><img src="${basePath}${ICON.path}" alt="" width="28" height="28">Larder</header>
+<div class="start-side" aria-hidden="true">${[line, line, line, line, line]}</div>
+<main class="start-main"><p class="start-words" role="status">Opening your Larder …</p>
+<noscript><p>The pages of Larder need JavaScript. Allow it for this address, or use the API, which <a href="${basePath}/docs">/docs</a> describes.</p></noscript></main>
+</div>`;
+}

@@ -1,0 +1,82 @@
+// Where the pages come from when the server runs from source. scripts/build puts the files themselves in this module's
+// place, so that nothing of this is in the executable.
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import type { ClientManifest, ClientPack } from "./client-manifest.ts";
+
+const ROOT = resolve(import.meta.dir, "../../..");
+const CACHE = join(ROOT, "node_modules/.cache/larder");
+
+/** How often a build is begun anew because a source changed meanwhile. */
+const ROUNDS_MAX = 5;
+
+/** For how long a build is kept that may not be the sources' any more: a server of that time may still run. */
+const KEPT_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The pages of these very sources: built unless they were before. Two that build at once do it both; the first wins.
+ * @throws Error with what the bundler said
+ */
+export async function loadPack(): Promise<ClientPack> {
+  await mkdir(CACHE, { recursive: true });
+  for (let round = 1; round <= ROUNDS_MAX; round += 1) {
+    const digest = digestOfSources();
+    const kept = join(CACHE, `pages-${digest}`);
+    if (existsSync(kept)) return readPack(kept);
+    const fresh = await mkdtemp(join(CACHE, "pages-new-"));
+    try {
+      await runBuild(fresh);
+      if (digest !== digestOfSources()) continue;
+      await removeOldPacks();
+      await rename(fresh, kept).catch((error: unknown) => {
+        // Another made it meanwhile: it holds the same.
+        if (!existsSync(kept)) throw error;
+      });
+      return await readPack(kept);
+    } finally {
+      await rm(fresh, { recursive: true, force: true });
+    }
+  }
+  throw new Error("The sources of the pages change while they are built. Load the page again when they rest.");
+}
+
+async function removeOldPacks(): Promise<void> {
+  for (const name of await readdir(CACHE)) {
+    if (!name.startsWith("pages-")) continue;
+    const path = join(CACHE, name);
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > KEPT_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+async function readPack(folder: string): Promise<ClientPack> {
+  const manifest: unknown = JSON.parse(await readFile(join(folder, "pages.json"), "utf8"));
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by client-build.ts, for these very sources
+  return { manifest: manifest as ClientManifest, pack: join(folder, "pages.pack") };
+}
+
+/** In a process of its own: bundling takes memory that a server shouldn't keep. */
+async function runBuild(folder: string): Promise<void> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "client-build.ts"), folder], {
+    cwd: ROOT,
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+  const complaint = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`The pages could not be built.\n${complaint}`);
+}
+
+/** Of all that a build reads: our sources, and the versions of the packages. */
+function digestOfSources(): string {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const sources = [...new Bun.Glob("src/client/**/*").scanSync(ROOT)].sort();
+  for (const path of ["src/web/bundle/client-build.ts", ...sources]) {
+    hasher.update(`\n${path}\n`).update(readFileSync(join(ROOT, path)));
+  }
+  return hasher
+    .update(readFileSync(join(ROOT, "bun.lock")))
+    .digest("hex")
+    .slice(0, 16);
+}

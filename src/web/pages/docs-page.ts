@@ -1,0 +1,57 @@
+// /docs: Swagger UI out of the executable, so that it works without the internet.
+import { version as swaggerVersion } from "swagger-ui-dist/package.json" with { type: "json" };
+import swaggerStylePath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import swaggerScriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import startScript from "./docs-start.txt" with { type: "text" };
+import { type Asset, textAsset } from "../bundle/asset.ts";
+import { html } from "./html.ts";
+import { ICON } from "./page.ts";
+
+const SCRIPT: Asset = {
+  path: `/assets/swagger-ui.${swaggerVersion}.js`,
+  contentType: "text/javascript; charset=utf-8",
+  body: () => Bun.file(swaggerScriptPath),
+};
+const STYLE: Asset = {
+  path: `/assets/swagger-ui.${swaggerVersion}.css`,
+  contentType: "text/css; charset=utf-8",
+  body: () => Bun.file(swaggerStylePath),
+};
+/** On a phone there is no room for a sentence beside the name of a chapter. */
+const NARROW = textAsset(
+  "docs",
+  "css",
+  "text/css; charset=utf-8",
+  "@media (max-width: 640px) { .swagger-ui .opblock-tag small { display: none } }",
+);
+const START = textAsset("docs", "js", "text/javascript; charset=utf-8", startScript);
+
+/** What {@link renderDocsPage} loads. */
+export const DOCS_ASSETS: readonly Asset[] = [SCRIPT, STYLE, NARROW, START];
+
+/** As {@link PAGE_POLICY}, with our own scripts, requests to us, and the inline styles and pictures of Swagger UI. */
+export const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** The page at `/docs`: reads `/openapi.json` and lets it be tried out. */
+export function renderDocsPage(basePath: string): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Larder: API documentation</title>
+<link rel="icon" href="${basePath}${ICON.path}">
+<link rel="stylesheet" href="${basePath}${STYLE.path}">
+<link rel="stylesheet" href="${basePath}${NARROW.path}">
+<script src="${basePath}${START.path}"></script>
+<script src="${basePath}${SCRIPT.path}" defer></script>
+</head>
+<body>
+<div id="docs"></div>
+<noscript><p>This page needs scripts. The document itself is at <a href="${basePath}/openapi.json">openapi.json</a>.</p></noscript>
+</body>
+</html>
+`.text;
+}

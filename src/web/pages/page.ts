@@ -1,0 +1,70 @@
+import { textAsset } from "../bundle/asset.ts";
+import { type Html, html } from "./html.ts";
+import styleSheet from "../larder.css" with { type: "text" };
+
+/** The style sheet of all pages. */
+export const STYLE_SHEET = textAsset("larder", "css", "text/css; charset=utf-8", styleSheet);
+
+/** A jar on a shelf. */
+const JAR = html`<path d="M8 3h8v3H8zM8 6c0 1.5-2 2-2 4.5V18a2 2 0 0 0 2 2h8a2 2 0 0 0 2-2v-7.5c0-2.5-2-3-2-4.5M6 12.5h12M3 22.5h18"/>`;
+
+/** The sign of the program in a browser's tab. */
+export const ICON = textAsset(
+  "larder",
+  "svg",
+  "image/svg+xml",
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#2e9b6f" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">${JAR.text}</svg>`,
+);
+
+/**
+ * What our pages may do: show our own pictures, sound and film, use our style sheet, send forms to us. No script at
+ * all, nothing from elsewhere, no frame around them.
+ */
+export const PAGE_POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; media-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/**
+ * A whole page. `title` and `main` are all that differs between them.
+ * @param basePath what the addresses of our own files and pages start with: `""`, or a path such as `/files` (D35)
+ */
+export function renderPage(basePath: string, title: string, main: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<link rel="icon" href="${basePath}${ICON.path}">
+<link rel="stylesheet" href="${basePath}${STYLE_SHEET.path}">
+</head>
+<body>
+<header><a href="${basePath}/">${LOGO}Larder</a></header>
+<main>${main}</main>
+<footer>Files kept at home, by Larder.</footer>
+</body>
+</html>
+`.text;
+}
+
+/** A page as an answer, with the headers every page has. `extraHeaders` win. */
+export function pageResponse(
+  page: string,
+  status = 200,
+  extraHeaders: Readonly<Record<string, string>> = {},
+): Response {
+  return new Response(page, {
+    status,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "content-security-policy": PAGE_POLICY,
+      "x-content-type-options": "nosniff",
+      "referrer-policy": "no-referrer",
+      ...extraHeaders,
+    },
+  });
+}
+
+const LOGO = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${JAR}</svg>`;

@@ -1,0 +1,125 @@
+// What still holds of a proof when the transaction begins: checking a password takes a while.
+import { describe, expect, test } from "bun:test";
+import type { Access } from "../../../../src/features/accounts/auth/guard.ts";
+import { type Asking, ProofService } from "../../../../src/features/accounts/auth/proof.ts";
+import { CLIENT, HOUR_MS, openCredentials, PASSWORD, reasonOf } from "./support.ts";
+
+const MINUTE_MS = 60_000;
+
+/** An administrator who is signed in, beside another one. */
+async function open(access: Access = "self") {
+  const opened = await openCredentials();
+  const { auth, users, writer, twoFactor, user } = opened;
+  await users.add({ email: "root@example.org", password: PASSWORD, role: "admin", plan: "free" });
+  await users.update(user.id, { role: "admin" });
+  const { token } = await auth.signIn(await auth.checkPassword(user.email, PASSWORD), CLIENT);
+  const principal = await auth.identify(token);
+  const proof = new ProofService({
+    writer,
+    users,
+    auth,
+    // How often somebody may try is asked elsewhere.
+    rateGate: { guardPassword: (_request, _headers, _email, check) => check() },
+    hasPasskeys: () => false,
+    isLinked: () => true,
+    hasSecondFactor: (id) => twoFactor.methodsOf(id).length > 0,
+  });
+  const asking: Asking = { request: new Request("http://larder.test"), headers: {}, principal, access };
+  /** Why the transaction refuses what was proven before `change`. */
+  const after = async (given: { currentPassword?: string }, change: () => unknown): Promise<unknown> => {
+    const proven = await proof.require(asking, given);
+    await change();
+    return reasonOf(() => writer.run((tx) => void proven(tx)));
+  };
+  return { ...opened, proof, asking, principal, after };
+}
+
+const ways: [string, boolean][] = [
+  ["a password in the call", false],
+  ["a confirmed session", true],
+];
+
+describe.each(ways)("by %s", (_way, isConfirmed) => {
+  const begin = async (access?: Access) => {
+    const opened = await open(access);
+    if (isConfirmed) await opened.proof.confirm(opened.asking, PASSWORD, undefined);
+    const given = isConfirmed ? {} : { currentPassword: PASSWORD };
+    return { ...opened, after: (change: () => unknown) => opened.after(given, change) };
+  };
+
+  test("it holds where nothing happens, and gives the user as they stand", async () => {
+    const { after, users, user } = await begin();
+    expect(await after(() => users.update(user.id, { name: "Grace" }))).toBe("none");
+  });
+
+  test("it is over with the session", async () => {
+    const { after, auth, principal } = await begin();
+    expect(await after(() => auth.signOut(principal, false))).toBe("revoked_token");
+  });
+
+  test("it is over where the account is disabled", async () => {
+    const { after, users, user } = await begin();
+    expect(await after(() => users.update(user.id, { isDisabled: true }))).toBe("revoked_token");
+  });
+
+  test("it is over for an administrator who is none any more, and for a viewer who would write", async () => {
+    for (const [access, role] of [
+      ["admin", "user"],
+      ["writer", "viewer"],
+    ] as const) {
+      const { after, users, user } = await begin(access);
+      expect(await after(() => users.update(user.id, { role }))).toBe("role");
+    }
+  });
+});
+
+describe("a confirmation", () => {
+  test("counts for ten minutes, and no longer by a clock that was set back", async () => {
+    const { proof, asking, auth, clock, principal } = await open();
+    await proof.confirm(asking, PASSWORD, undefined);
+    clock.ms += 10 * MINUTE_MS - 1;
+    expect(await reasonOf(() => proof.require(asking, {}))).toBe("none");
+    clock.ms += 1;
+    expect(await reasonOf(() => proof.require(asking, {}))).toBe("password_required");
+    await proof.confirm(asking, PASSWORD, undefined);
+    clock.ms -= HOUR_MS;
+    expect(auth.confirmedUntil(principal.session)).toBeUndefined();
+  });
+
+  test("that ends before the transaction is none", async () => {
+    const { proof, asking, after, clock, auth, writer, user } = await open();
+    await proof.confirm(asking, PASSWORD, undefined);
+    expect(await after({}, () => void (clock.ms += 10 * MINUTE_MS))).toBe("password_required");
+    await proof.confirm(asking, PASSWORD, undefined);
+    expect(await after({}, () => writer.run((tx) => auth.endConfirmations(tx, user.id)))).toBe("password_required");
+  });
+});
+
+describe("a password", () => {
+  test("that was replaced while it was checked proves nothing", async () => {
+    const { after, users, user } = await open();
+    const given = { currentPassword: PASSWORD };
+    expect(await after(given, () => users.update(user.id, { password: "another long password" }))).toBe(
+      "bad_credentials",
+    );
+  });
+
+  test("is not enough once a second factor was switched on", async () => {
+    const { after, db, user } = await open();
+    const switchOn = () =>
+      db.sqlite.run(
+        "INSERT INTO two_factors (user_id, sealed_secret, created_at, enabled_at) VALUES (?1, x'00', 1, 1)",
+        [user.id],
+      );
+    expect(await after({ currentPassword: PASSWORD }, switchOn)).toBe("second_factor_required");
+  });
+
+  test("that nobody knows leaves the provider as a way", async () => {
+    const { proof, users, user } = await open();
+    expect(proof.methodsOf(user)).toEqual(["password"]);
+    const made = await users.add({ email: "new@example.org", password: undefined, role: "user", plan: "free" });
+    expect(proof.methodsOf(made)).toEqual(["provider"]);
+    await users.update(made.id, { password: "a password of my own" });
+    expect(proof.methodsOf(made)).toEqual(["password"]);
+  });
+});

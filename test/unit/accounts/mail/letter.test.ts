@@ -1,0 +1,49 @@
+import { expect, test } from "bun:test";
+import { oneLine, pageOf, quoteName, writeLetter } from "../../../../src/features/accounts/mail/letter.ts";
+import { inviteLetter, resetLetter } from "../../../../src/features/accounts/mail/letters.ts";
+
+test("a letter says the same as text and as a page", () => {
+  const letter = writeLetter({
+    subject: "Hello",
+    paragraphs: ["First & foremost.", "Then <b>more</b>."],
+    link: { label: "Open", url: 'https://larder.test/?a=1&b="2"' },
+  });
+  expect(letter.text).toStartWith('First & foremost.\n\nhttps://larder.test/?a=1&b="2"\n\nThen <b>more</b>.\n\n-- \n');
+  expect(letter.html).toContain("Then &#60;b&#62;more&#60;/b&#62;.");
+  expect(letter.html).toContain('<a href="https://larder.test/?a=1&#38;b=&#34;2&#34;">Open</a>');
+});
+
+test.each([
+  ["a\r\nBcc: b@c.test", "a Bcc: b@c.test"],
+  ["a\u2028b\u0000c\u001b[1m", "a b c [1m"],
+  ["ab\u202egpj.exe", "ab gpj.exe"],
+  ["  a   b  ", "a b"],
+])("%j is one line", (text, line) => {
+  expect(oneLine(text)).toBe(line);
+});
+
+test.each([
+  ["Ada", "“Ada”"],
+  ["https://evil.example/now", "“https evil․example/now”"],
+  ["www.evil.example", "“www․evil․example”"],
+  ["Dr. Ada E. Example", "“Dr. Ada E. Example”"],
+])("the name %j can't be clicked on", (name, quoted) => {
+  expect(quoteName(name)).toBe(quoted);
+});
+
+test("a long name is cut between characters", () => {
+  const name = "👩‍🚀".repeat(100);
+  expect([...quoteName(name)].length).toBe(62);
+  expect(quoteName(name).isWellFormed()).toBe(true);
+});
+
+test("plain text becomes paragraphs", () => {
+  expect(pageOf("one\ntwo\n\n<three>")).toContain("<p>one<br>two</p><p>&#60;three&#62;</p>");
+});
+
+test("letters that somebody asked for carry their link", () => {
+  expect(resetLetter("https://larder.test/r", 30 * 60_000).text).toContain("for 30 minutes");
+  const invite = inviteLetter({ link: "https://larder.test/i", from: "Ada", expiresAtMs: Date.UTC(2026, 0, 2) });
+  expect(invite.text).toStartWith("“Ada” invited you to keep files on this Larder server.");
+  expect(invite.text).toContain("Fri, 02 Jan 2026 00:00:00 GMT");
+});

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import { AttemptSeal, readReturnPath } from "../../../../src/features/accounts/oidc/attempt.ts";
+import { PassingThings } from "../../../../src/features/accounts/oidc/passing.ts";
+import type { Attempt } from "../../../../src/features/accounts/oidc/types.ts";
+import { TestClock } from "../rate-limits/support.ts";
+
+const attempt: Attempt = {
+  state: "s",
+  nonce: "n",
+  verifier: "v",
+  redirectUri: "https://larder.test/api/auth/oidc/callback",
+  returnTo: "/docs",
+  mode: "cookie",
+  challenge: "",
+  bySession: null,
+  startedAtMs: 0,
+  expiresAtMs: 1_000,
+};
+const seal = new AttemptSeal(new Uint8Array(32).fill(7));
+
+test("an attempt is opened as it was sealed, until its time is over", () => {
+  const sealed = seal.seal(attempt);
+  expect(seal.open(sealed, 999)).toEqual(attempt);
+  expect(seal.open(sealed, 1_000)).toBeUndefined();
+});
+
+test("what was sealed by another server, or changed, is none", () => {
+  const sealed = seal.seal(attempt);
+  expect(new AttemptSeal(new Uint8Array(32)).open(sealed, 0)).toBeUndefined();
+  for (let index = 0; index < sealed.length; index += 7) {
+    const other = sealed[index] === "A" ? "B" : "A";
+    expect(seal.open(sealed.slice(0, index) + other + sealed.slice(index + 1), 0)).toBeUndefined();
+  }
+  for (const text of ["", "AAAA", "%%%", "A".repeat(10_000)]) expect(seal.open(text, 0)).toBeUndefined();
+});
+
+test("nothing of an attempt can be read", () => {
+  const sealed = Buffer.from(seal.seal(attempt), "base64url").toString("latin1");
+  expect(sealed).not.toContain("larder.test");
+  expect(seal.seal(attempt)).not.toBe(seal.seal(attempt));
+});
+
+test.each(["/", "/docs", "/a/b?c=d#e", "/a%20b", "/?next=https://x.test", "/%2f%2fevil.example"])(
+  "%j is a path of ours",
+  (path) => {
+    expect(readReturnPath(path)).toBe(path);
+  },
+);
+
+test.each([
+  "",
+  "docs",
+  "//evil.example",
+  "/\\evil.example",
+  "\\\\evil.example",
+  "https://evil.example",
+  "javascript:alert(1)",
+  "/\t/evil.example",
+  "/a\r\nset-cookie: x",
+  "/.//evil.example",
+  "/a/..//evil.example",
+  `/${"a".repeat(1_024)}`,
+])("%j leads nowhere", (path) => {
+  expect(readReturnPath(path)).toBeUndefined();
+});
+
+test("what passes is given away once, and not after its time", () => {
+  const clock = new TestClock();
+  const things = new PassingThings<string>({ clock, lifetimeMs: 100, countMax: 2 });
+  things.put("a", "1");
+  expect(things.take("a")).toBe("1");
+  expect(things.take("a")).toBeUndefined();
+  things.put("b", "2");
+  clock.ms += 100;
+  expect(things.has("b")).toBe(false);
+  expect(things.take("b")).toBeUndefined();
+  for (const key of ["c", "d", "e"]) things.put(key, key);
+  expect(["c", "d", "e"].map((key) => things.has(key))).toEqual([false, true, true]);
+});

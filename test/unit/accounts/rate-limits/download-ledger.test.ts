@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { DownloadLedger } from "../../../../src/features/accounts/rate-limits/download-ledger.ts";
+
+const HOUR = 3_600_000;
+
+test("a whole file counts each time", () => {
+  const ledger = new DownloadLedger();
+  for (let i = 0; i < 3; i++) expect(ledger.begin("u:1", "digest", false, i)).toBe("counts");
+});
+
+test("ranges count once per caller, content and hour", () => {
+  const ledger = new DownloadLedger();
+  expect(ledger.begin("u:1", "digest", true, 0)).toBe("counts");
+  expect(ledger.begin("u:1", "digest", true, 1)).toBe("continues");
+  expect(ledger.begin("u:2", "digest", true, 1)).toBe("counts");
+  expect(ledger.begin("u:1", "other", true, 1)).toBe("counts");
+  expect(ledger.begin("u:1", "digest", true, HOUR - 1)).toBe("continues");
+  expect(ledger.begin("u:1", "digest", true, HOUR)).toBe("counts");
+});
+
+test("ranges go on with a whole download, whose hour begins anew with each", () => {
+  const ledger = new DownloadLedger();
+  ledger.begin("u:1", "digest", false, 0);
+  expect(ledger.begin("u:1", "digest", true, 10)).toBe("continues");
+  ledger.begin("u:1", "digest", false, HOUR - 1);
+  expect(ledger.begin("u:1", "digest", true, HOUR + 1)).toBe("continues");
+});
+
+test("a look notes nothing", () => {
+  const ledger = new DownloadLedger();
+  expect(ledger.stepOf("u:1", "digest", true, 0)).toBe("counts");
+  expect(ledger.begin("u:1", "digest", true, 0)).toBe("counts");
+  expect(ledger.stepOf("u:1", "digest", true, 0)).toBe("continues");
+  expect(ledger.stepOf("u:1", "digest", false, 0)).toBe("counts");
+});
+
+test("the oldest are forgotten where too many come", () => {
+  const ledger = new DownloadLedger(2);
+  for (const name of ["a", "b", "c"]) ledger.begin("u:1", name, true, 0);
+  expect(ledger.stepOf("u:1", "a", true, 1)).toBe("counts");
+  expect(ledger.stepOf("u:1", "b", true, 1)).toBe("continues");
+  expect(ledger.stepOf("u:1", "c", true, 1)).toBe("continues");
+});
+
+test("what began after a clock that was set back counts once more", () => {
+  const ledger = new DownloadLedger();
+  ledger.begin("u:1", "digest", true, 10 * HOUR);
+  expect(ledger.begin("u:1", "digest", true, 0)).toBe("counts");
+  expect(ledger.begin("u:1", "digest", true, 1)).toBe("continues");
+});

@@ -1,0 +1,64 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { EventOf } from "../../../../src/events/catalogue.ts";
+import { Events } from "../../../../src/events/events.ts";
+import { PasswordHasher } from "../../../../src/features/accounts/auth/passwords.ts";
+import type { Principal } from "../../../../src/features/accounts/auth/principal.ts";
+import { changeProfile } from "../../../../src/features/accounts/users/change-profile.ts";
+import { UserService } from "../../../../src/features/accounts/users/service.ts";
+import { TestTree } from "../../tree/support.ts";
+
+let tree: TestTree;
+let principal: Principal;
+let services: Parameters<typeof changeProfile>[0];
+let told: EventOf<"security.credentials_changed">[];
+
+beforeEach(async () => {
+  tree = new TestTree();
+  const events = new Events();
+  const users = new UserService({
+    db: tree.db,
+    writer: tree.writer,
+    clock: tree.clock,
+    passwords: new PasswordHasher({ memoryCost: 8, timeCost: 1 }),
+    events,
+    createRoot: (tx, accountId) => tree.write.createAccountRoot(tx, accountId),
+  });
+  told = [];
+  events.on("security.credentials_changed", (_tx, event) => void told.push(event));
+  const auth = { endSessions: () => {} };
+  services = { users, auth, apiKeys: { revokeAll: () => {} }, events };
+  const user = await users.add({ email: "a@example.com", password: "correct horse", role: "user", plan: "free" });
+  const session = {
+    publicId: "ses_1",
+    originId: "ses_1",
+    kind: "web",
+    createdAtMs: 0,
+    expiresAtMs: 0,
+    lastSeenAtMs: 0,
+  } as const;
+  principal = { user, session: { ...session, userAgent: null, clientAddress: null } };
+});
+
+afterEach(() => tree.close());
+
+describe("security.credentials_changed", () => {
+  test("is told for password and e-mail, with the device that did it", async () => {
+    const accountId = principal.user.id;
+    await changeProfile(services, principal, { newPassword: "another horse" });
+    expect(told.splice(0)).toEqual([{ accountId, what: "password", deviceId: null }]);
+    const viaDevice = { ...principal, user: { ...principal.user, viaDeviceId: 7 } };
+    await changeProfile(services, viaDevice, { email: "b@example.com", newPassword: "a third horse" });
+    expect(told.map(({ what, deviceId }) => [what, deviceId])).toEqual([
+      ["password", 7],
+      ["email", 7],
+    ]);
+  });
+
+  test("is not told of a name, of the same e-mail, and of what was refused", async () => {
+    await changeProfile(services, principal, { name: "B" });
+    await changeProfile(services, principal, { email: principal.user.email });
+    await services.users.add({ email: "b@example.com", password: "correct horse", role: "user", plan: "free" });
+    await expect(changeProfile(services, principal, { email: "b@example.com" })).rejects.toThrow("e-mail");
+    expect(told).toEqual([]);
+  });
+});

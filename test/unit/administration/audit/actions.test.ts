@@ -1,0 +1,63 @@
+import { describe, expect, test } from "bun:test";
+import { auditedAction, mayAuditRead } from "../../../../src/features/administration/audit/actions.ts";
+
+describe("auditedAction", () => {
+  test.each([
+    ["POST", "/api/auth/signin", "sign_in"],
+    ["POST", "/api/auth/signin/", "sign_in"],
+    ["DELETE", "/api/files/trash", "trash.empty"],
+    ["DELETE", "/api/files/trash/file_1", "trash.empty"],
+    ["DELETE", "/api/files/file_1", "file.delete"],
+    ["DELETE", "/api/files/folders/fold_1", "folder.delete"],
+    ["DELETE", "/api/admin/users/usr_1/sessions", "user.end_sessions"],
+    ["PATCH", "/api/admin/whatever/comes", "admin.change"],
+    ["POST", "/s/token/unlock", "share.unlock"],
+    ["POST", "/invite", "sign_up"],
+  ])("%s %s is %s", (method, path, action) => {
+    expect(auditedAction(method, path, "changes")?.action).toBe(action);
+  });
+
+  test.each([
+    ["GET", "/api/files"],
+    ["POST", "/api/auth/refresh"],
+    ["POST", "/api/files/upload"],
+    ["PUT", "/api/files/file_1"],
+    ["GET", "/api/files/file_1/download"],
+    ["PUT", "/api/users/settings"],
+    ["POST", "/api"],
+    ["POST", "/"],
+  ])("%s %s is not audited by default", (method, path) => {
+    expect(auditedAction(method, path, "changes")).toBeUndefined();
+  });
+
+  test("of files goes by the setting; all else doesn't", () => {
+    const actionsOf = (files: "off" | "changes" | "all") =>
+      [
+        auditedAction("DELETE", "/api/files/file_1", files),
+        auditedAction("POST", "/api/files/upload", files),
+        auditedAction("POST", "/api/webhooks", files),
+      ].map((found) => found?.action);
+    expect(actionsOf("off")).toEqual([undefined, undefined, "webhook.create"]);
+    expect(actionsOf("changes")).toEqual(["file.delete", undefined, "webhook.create"]);
+    expect(actionsOf("all")).toEqual(["file.delete", "file.upload", "webhook.create"]);
+  });
+
+  test("tells what and whom a path names, and never the token of a link", () => {
+    expect(auditedAction("DELETE", "/api/admin/users/usr_1/devices/phone", "off")).toMatchObject({
+      target: { type: "device", id: "phone" },
+      subjectId: "usr_1",
+    });
+    expect(auditedAction("PATCH", "/api/admin/users/usr_1", "off")).toMatchObject({
+      target: { type: "user", id: "usr_1" },
+      subjectId: "usr_1",
+    });
+    expect(JSON.stringify(auditedAction("POST", "/api/public/secret/unlock", "off"))).not.toContain("secret");
+  });
+});
+
+test("of reads only few are looked at", () => {
+  const looked = (files: "changes" | "all") =>
+    ["/api/files", "/api/files/file_1/download", "/api/admin/stats"].filter((path) => mayAuditRead(path, files));
+  expect(looked("changes")).toEqual(["/api/admin/stats"]);
+  expect(looked("all")).toEqual(["/api/files/file_1/download", "/api/admin/stats"]);
+});

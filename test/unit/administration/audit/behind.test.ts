@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect, test } from "bun:test";
+import { BehindEntries, GATHER_MS } from "../../../../src/features/administration/audit/behind.ts";
+import type { AuditEntry } from "../../../../src/features/administration/audit/types.ts";
+
+const clock = { ms: 0, nowMs: () => clock.ms };
+let behind: BehindEntries;
+
+beforeEach(() => {
+  clock.ms = 1_000_000;
+  behind = new BehindEntries(clock);
+});
+
+function refused(email: string, clientAddress = "192.0.2.1"): AuditEntry {
+  return { action: "sign_in", outcome: "refused", via: "none", user: { id: undefined, email }, clientAddress };
+}
+const taken = () => behind.take().map(({ entry }) => [entry.user?.email, entry.times ?? 1]);
+
+describe("what repeats within a minute", () => {
+  test("is told at once, and the rest in one row when the minute is over", () => {
+    expect(behind.add(refused("a"))).toBe(true);
+    expect(behind.add(refused("a"))).toBe(false);
+    behind.add(refused("a"));
+    expect(taken()).toEqual([["a", 1]]);
+    behind.close();
+    expect(taken()).toEqual([]);
+    clock.ms += GATHER_MS;
+    behind.close();
+    expect(taken()).toEqual([["a", 2]]);
+    expect(behind.isGathering).toBe(false);
+    expect(behind.add(refused("a"))).toBe(true);
+  });
+
+  test("leaves nothing behind where it came once", () => {
+    behind.add(refused("a"));
+    taken();
+    clock.ms += GATHER_MS;
+    behind.close();
+    expect(behind.isReady).toBe(false);
+  });
+
+  test("is told apart by whom and from where", () => {
+    behind.add(refused("a"));
+    behind.add(refused("b"));
+    behind.add(refused("a", "192.0.2.2"));
+    expect(taken()).toEqual([
+      ["a", 1],
+      ["b", 1],
+      ["a", 1],
+    ]);
+  });
+
+  test("is all written at the end of the program", () => {
+    for (let i = 0; i < 5; i++) behind.add(refused("a"));
+    behind.close(true);
+    expect(taken()).toEqual([
+      ["a", 1],
+      ["a", 4],
+    ]);
+  });
+
+  test("is not gathered for ever when the clock goes back", () => {
+    behind.add(refused("a"));
+    behind.add(refused("a"));
+    clock.ms -= 3_600_000;
+    behind.close();
+    expect(taken()).toEqual([
+      ["a", 1],
+      ["a", 1],
+    ]);
+  });
+});
+
+test("a flood of different refusals writes a bounded number of rows, and counts them all", () => {
+  for (let i = 0; i < 5_000; i++) behind.add(refused(`user${i}@example.com`, `192.0.2.${i % 250}`));
+  behind.close(true);
+  let rows = 0;
+  let times = 0;
+  for (let some = behind.take(); some.length > 0; some = behind.take()) {
+    rows += some.length;
+    times += some.reduce((sum, { entry }) => sum + (entry.times ?? 1), 0);
+  }
+  expect(rows).toBeLessThanOrEqual(1_002);
+  expect(times).toBe(5_000);
+});
+
+test("what people did is never thrown together, however much it is", () => {
+  const done = (id: number): AuditEntry => ({
+    action: "file.delete",
+    outcome: "done",
+    via: "web",
+    user: { id: "usr_1", email: "a" },
+    target: { type: "file", id: `file_${id}` },
+  });
+  for (let i = 0; i < 3_000; i++) behind.add(done(i));
+  behind.add(done(0));
+  const ids: (string | undefined)[] = [];
+  for (let some = behind.take(); some.length > 0; some = behind.take())
+    ids.push(...some.map(({ entry }) => entry.target?.id));
+  expect(ids).toHaveLength(3_001);
+  expect(new Set(ids).size).toBe(3_000);
+});
+
+test("the ranges of one download share a row", () => {
+  const download: AuditEntry = {
+    action: "file.download",
+    outcome: "done",
+    via: "web",
+    user: { id: "usr_1", email: "a" },
+  };
+  for (let i = 0; i < 100; i++) behind.add(download);
+  behind.close(true);
+  expect(taken()).toEqual([
+    ["a", 1],
+    ["a", 99],
+  ]);
+});
+
+test("what could not be written comes again, in its order", () => {
+  behind.add(refused("a"));
+  const waiting = behind.take();
+  behind.add(refused("b"));
+  behind.giveBack(waiting);
+  expect(taken()).toEqual([
+    ["a", 1],
+    ["b", 1],
+  ]);
+});

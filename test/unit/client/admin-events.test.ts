@@ -1,0 +1,8 @@
+import { expect, test } from "bun:test";
+import { WEBHOOK_EVENTS as knownToServer } from "../../../src/features/messaging/webhooks/types.ts";
+import { WEBHOOK_EVENTS as knownToPage } from "../../../src/client/features/admin/types.ts";
+
+// Pages import nothing of the server, so its list is written there once more.
+test("the administration offers the very events that webhooks can be told of", () => {
+  expect([...knownToPage]).toEqual([...knownToServer]);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "bun:test";
+import type { Entry, FileRecord, FolderRecord } from "../../../src/client/api/types.ts";
+import { byFolder, canGoInto, inPortions } from "../../../src/client/features/browse/deeds/bulk.ts";
+import { readPreferences } from "../../../src/client/features/browse/read-preferences.ts";
+import { filterOf, markFound, withFilter, wordsOf } from "../../../src/client/features/search/query-words.ts";
+import { ApiError, OfflineError } from "../../../src/client/api/http.ts";
+
+describe("the filters of a query", () => {
+  test("are read and set without touching what else it says", () => {
+    const query = 'beach type:image tag:"summer holiday" -ext:gif "exact words"';
+    expect(filterOf(query, "type")).toBe("image");
+    expect(filterOf(query, "tag")).toBe("summer holiday");
+    expect(filterOf(query, "ext")).toBeUndefined();
+    expect(withFilter(query, "type", "video")).toBe('beach tag:"summer holiday" -ext:gif "exact words" type:video');
+    expect(withFilter(query, "tag", undefined)).toBe('beach type:image -ext:gif "exact words"');
+    expect(withFilter("", "in", "/a b")).toBe('in:"/a b"');
+    expect(withFilter("a", "ext", "")).toBe("a");
+  });
+
+  test("are no words to mark", () => {
+    expect(wordsOf('beach type:image -sand "white sand" name:sun')).toEqual(["beach", "white sand", "sun"]);
+  });
+
+  test("found words are marked where words begin, whatever their case and accents", () => {
+    expect(markFound("Beach house.txt", ["beach"])).toEqual([
+      { text: "Beach", isFound: true },
+      { text: " house.txt", isFound: false },
+    ]);
+    expect(markFound("Über-Café", ["cafe", "uber"])).toEqual([
+      { text: "Über", isFound: true },
+      { text: "-", isFound: false },
+      { text: "Café", isFound: true },
+    ]);
+    expect(markFound("abcab", ["cab"])).toEqual([{ text: "abcab", isFound: false }]);
+    expect(markFound("plain", [])).toEqual([{ text: "plain", isFound: false }]);
+  });
+});
+
+describe("preferences", () => {
+  test("are as stored, and as by default where that makes no sense", () => {
+    const byDefault = { layout: "list", density: "comfortable", sort: "name", order: "asc" };
+    expect(readPreferences(undefined)).toEqual(byDefault as never);
+    expect(readPreferences("{nonsense")).toEqual(byDefault as never);
+    expect(readPreferences('{"layout":7,"sort":"colour"}')).toEqual(byDefault as never);
+    expect(readPreferences('{"layout":"tiles","density":"compact","sort":"size","order":"desc"}')).toEqual({
+      layout: "tiles",
+      density: "compact",
+      sort: "size",
+      order: "desc",
+    });
+  });
+});
+
+describe("deeds with many", () => {
+  const ids = Array.from({ length: 2500 }, (_, place) => String(place));
+
+  test("go in portions; what is refused is told for each, and the rest goes on", async () => {
+    const sizes: number[] = [];
+    const told: number[] = [];
+    const result = await inPortions(
+      ids,
+      (portion) => {
+        sizes.push(portion.length);
+        if (sizes.length === 2) throw new ApiError("Not there.", { status: 404, code: "NOT_FOUND" });
+        const failed = { id: portion[0] ?? "", error: { code: "CONFLICT", message: "Taken." } };
+        return Promise.resolve({ done: portion.slice(1).map((id) => file(id, "/")), failed: [failed] });
+      },
+      (done) => void told.push(done),
+    );
+    expect(sizes).toEqual([1000, 1000, 500]);
+    expect(told).toEqual([1000, 2000, 2500]);
+    expect(result.done).toHaveLength(999 + 499);
+    expect(result.failed).toHaveLength(1 + 1000 + 1);
+    expect(result.failed[1]).toEqual({ id: "1000", message: "Not there." });
+  });
+
+  test("end where not even the first call reached the server", async () => {
+    const offline = inPortions(ids, () => Promise.reject(new OfflineError("cut")));
+    await expect(offline).rejects.toBeInstanceOf(OfflineError);
+  });
+
+  test("nothing goes into itself or to where it is", () => {
+    const box = folder("box", "/", "/box");
+    expect(canGoInto([box], "/box")).toBe(false);
+    expect(canGoInto([box], "/box/below")).toBe(false);
+    expect(canGoInto([box], "/boxes")).toBe(true);
+    expect(canGoInto([file("a", "/x")], "/x")).toBe(false);
+    expect(canGoInto([file("a", "/x"), file("b", "/y")], "/x")).toBe(true);
+  });
+
+  test("the way back is by the folder that each was in", () => {
+    const entries: Entry[] = [file("a", "/x"), file("b", "/y"), file("c", "/x")];
+    expect([...byFolder(entries)]).toEqual([
+      ["/x", ["a", "c"]],
+      ["/y", ["b"]],
+    ]);
+  });
+});
+
+function file(id: string, parent: string): FileRecord {
+  const time = "2026-01-01T00:00:00.000Z";
+  return {
+    type: "file",
+    id,
+    name: id,
+    mimeType: "text/plain",
+    size: 1,
+    folder: parent,
+    url: "",
+    thumbnailUrl: "",
+    hasThumbnail: false,
+    createdAt: time,
+    modifiedAt: time,
+    isPublic: false,
+    tags: [],
+    metadata: {},
+    checksum: "",
+    version: 1,
+  };
+}
+
+function folder(id: string, parent: string, path: string): FolderRecord {
+  const time = "2026-01-01T00:00:00.000Z";
+  return {
+    type: "folder",
+    id,
+    name: id,
+    folder: parent,
+    path,
+    itemCount: 0,
+    createdAt: time,
+    modifiedAt: time,
+    description: "",
+  };
+}

@@ -1,0 +1,184 @@
+// The parts that all pages stand on: words, numbers, addresses, keys, and when a question is asked again.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ApiError, isSessionLost, messageOf, OfflineError, readError } from "../../../src/client/api/http.ts";
+import { isRetried, retryDelayMs } from "../../../src/client/api/query-client.ts";
+import { folderAddress, ownAddress } from "../../../src/client/app/address.ts";
+import { chooseLocale } from "../../../src/client/app/locale.ts";
+import { isAt } from "../../../src/client/app/navigation.ts";
+import { formatTextSearch, parseTextSearch, textSearch } from "../../../src/client/app/search-params.ts";
+import { isPressed, keyCaps } from "../../../src/client/app/shortcuts.ts";
+import { defineText, plural, pluralForms, setTranslation } from "../../../src/client/app/text.ts";
+import { transform } from "../../../src/client/translations/pseudo.ts";
+import { initialsOf } from "../../../src/client/ui/avatar.tsx";
+import { formatBytes, formatDuration, formatRelative } from "../../../src/client/ui/format.ts";
+
+// What these parts ask of a document: its language, and what the shell tells of the base path.
+const shell = { documentElement: { lang: "en" }, querySelector: () => ({ dataset: { basePath: "/larder/" } }) };
+const before = Reflect.getOwnPropertyDescriptor(globalThis, "document");
+beforeAll(() => void Object.defineProperty(globalThis, "document", { value: shell, configurable: true }));
+afterAll(() => {
+  if (before === undefined) Reflect.deleteProperty(globalThis, "document");
+  else Object.defineProperty(globalThis, "document", before);
+});
+
+describe("sizes and times", () => {
+  test.each([
+    [0, "0 bytes"],
+    [1, "1 byte"],
+    [1023, "1,023 bytes"],
+    [1024, "1 KB"],
+    [1_572_864, "1.5 MB"],
+    [1024 ** 2 - 1, "1 MB"],
+    [250 * 1024 ** 3, "250 GB"],
+    [Number.MAX_SAFE_INTEGER, "8 PB"],
+  ])("%p bytes are %p", (bytes, words) => {
+    expect(formatBytes(bytes)).toBe(words);
+  });
+
+  test("a length of time reads as players show it", () => {
+    expect([0, 7.4, 62, 3723].map(formatDuration)).toEqual(["0:00", "0:07", "1:02", "1:02:03"]);
+  });
+
+  test("a moment reads from now, and what is none as it is", () => {
+    const now = Date.parse("2026-01-02T00:00:00Z");
+    expect(formatRelative("2026-01-01T21:00:00Z", now)).toBe("3 hours ago");
+    expect(formatRelative("2026-01-03T00:00:00Z", now)).toBe("tomorrow");
+    expect(formatRelative("2026-01-01T23:59:50Z", now)).toBe("now");
+    expect(formatRelative("soon", now)).toBe("soon");
+  });
+});
+
+describe("words", () => {
+  const words = defineText("test-feature", { title: "Files", count: (n: number) => plural(n, "# file", "# files") });
+  test("follow the number", () => {
+    expect([0, 1, 1234].map(words.count)).toEqual(["0 files", "1 file", "1,234 files"]);
+    expect(pluralForms(1, { other: "# Dateien" })).toBe("1 Dateien");
+  });
+
+  test("are those of the translation where it has them, and English where not", () => {
+    setTranslation({ "test-feature": { title: "Dateien" } });
+    expect([words.title, words.count(2)]).toEqual(["Dateien", "2 files"]);
+    setTranslation({}, transform);
+    expect([words.title, words.count(2)]).toEqual(["[Fílés]", "[2 fílés]"]);
+    setTranslation({});
+    expect(words.title).toBe("Files");
+  });
+
+  test("come in the first language that is wanted and there", () => {
+    const available = ["de", "pt-BR", "ar-XB"];
+    expect(chooseLocale(["fr-FR", "de-AT", "en"], available)).toBe("de");
+    expect(chooseLocale(["pt-br"], available)).toBe("pt-BR");
+    expect(chooseLocale(["en-GB", "de"], available)).toBe("en");
+    expect(chooseLocale(["ar-EG"], available)).toBe("en");
+    expect(chooseLocale([], available)).toBe("en");
+  });
+});
+
+describe("addresses", () => {
+  test("of folders have each name encoded", () => {
+    expect(folderAddress("/")).toBe("/files");
+    expect(folderAddress("/Fotos 2024/50% & mehr/#1?")).toBe("/files/Fotos%202024/50%25%20%26%20mehr/%231%3F");
+  });
+
+  test("that the API told are brought below the base path of this page (D35)", () => {
+    expect(ownAddress("https://files.example/larder/api/files/f_1/download?thumbnail=true")).toBe(
+      "/larder/api/files/f_1/download?thumbnail=true",
+    );
+  });
+
+  test("keep their parameters as text", () => {
+    const search = { q: "007", tag: "a&b=c", none: undefined, empty: "" };
+    expect(formatTextSearch(search)).toBe("?q=007&tag=a%26b%3Dc");
+    expect(parseTextSearch(formatTextSearch(search))).toEqual({ q: "007", tag: "a&b=c" });
+    expect(textSearch({ page: 2, on: true, list: ["x"] })).toEqual({ page: "2", on: "true" });
+  });
+
+  test("know the place that they are at", () => {
+    expect([isAt("/files", "/files"), isAt("/files/a", "/files"), isAt("/filesystem", "/files")]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});
+
+describe("keys", () => {
+  const key = (name: string, held: Partial<Record<"ctrlKey" | "shiftKey" | "altKey", boolean>> = {}) => {
+    const event = { key: name, ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, ...held };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is read of it is there
+    return event as unknown as KeyboardEvent;
+  };
+
+  test("are known with what is held", () => {
+    expect(isPressed(key("k", { ctrlKey: true }), "/ mod+k")).toBe(true);
+    expect(isPressed(key("k"), "mod+k")).toBe(false);
+    expect(isPressed(key("Delete", { shiftKey: true }), "delete")).toBe(false);
+    expect(isPressed(key(" "), "space")).toBe(true);
+  });
+
+  test("that are signs count however the keyboard makes them", () => {
+    expect(isPressed(key("?", { shiftKey: true }), "?")).toBe(true);
+    expect(isPressed(key("/", { shiftKey: true }), "/")).toBe(true);
+  });
+
+  test("have caps", () => {
+    expect(keyCaps("mod+shift+k")).toEqual(["Ctrl", "Shift", "K"]);
+    expect(keyCaps("f2")).toEqual(["F2"]);
+  });
+});
+
+describe("failures", () => {
+  const answered = (status: number, retryAfterSeconds?: number) =>
+    new ApiError("no", { status, code: "X", retryAfterSeconds });
+
+  test("are tried again where that may help, and never where the server refused", () => {
+    expect(isRetried(0, new OfflineError("gone"))).toBe(true);
+    expect(isRetried(4, new OfflineError("gone"))).toBe(false);
+    expect(isRetried(0, answered(503))).toBe(true);
+    expect([400, 401, 403, 404, 409, 500].map((status) => isRetried(0, answered(status)))).not.toContain(true);
+    expect(isRetried(0, answered(429, 5))).toBe(true);
+    expect(isRetried(0, answered(429, 3600))).toBe(false);
+    expect(isRetried(0, new TypeError("ours"))).toBe(false);
+  });
+
+  test("wait as long as the server asked, else longer each time", () => {
+    expect(retryDelayMs(0, answered(429, 7))).toBe(7000);
+    expect([0, 1, 2, 9].map((attempt) => retryDelayMs(attempt, answered(503)))).toEqual([1000, 2000, 4000, 30_000]);
+  });
+
+  test("say what the server said", async () => {
+    const body = {
+      success: false,
+      error: { code: "VALIDATION_ERROR", message: "Taken.", details: { reason: "name_taken" } },
+    };
+    const busy = { success: false, error: { code: "X", message: "Wait.", details: { reason: "r", retryAfter: 7 } } };
+    expect((await readError(Response.json(busy, { status: 503 }))).retryAfterSeconds).toBe(7);
+    const error = await readError(Response.json(body, { status: 409, headers: { "retry-after": "3" } }));
+    expect([error.status, error.reason, error.retryAfterSeconds, messageOf(error)]).toEqual([
+      409,
+      "name_taken",
+      3,
+      "Taken.",
+    ]);
+  });
+
+  test("have words also where something else than the server answered (D18)", async () => {
+    const page = await readError(new Response("<html>Request Entity Too Large</html>", { status: 413 }));
+    expect(messageOf(page)).toContain("proxy");
+    const timeout = await readError(new Response("<html>", { status: 524 }));
+    expect(messageOf(timeout)).toContain("does not answer");
+    expect(messageOf(new OfflineError("x"))).toContain("can't be reached");
+    expect(messageOf("anything")).toContain("Reload");
+  });
+
+  test("tell a lost session from a wrong password", () => {
+    const refused = (reason: string) => new ApiError("no", { status: 401, code: "X", details: { reason } });
+    expect(isSessionLost(refused("expired_token"), "/api/files")).toBe(true);
+    expect(isSessionLost(refused("bad_credentials"), "/api/users/profile")).toBe(false);
+    expect(isSessionLost(refused("missing_token"), "/api/auth/session")).toBe(false);
+  });
+});
+
+test("the first letters of a name", () => {
+  expect(["Ada King Lovelace", "ada@example.org", "", "Ærø"].map(initialsOf)).toEqual(["AL", "A", "", "Æ"]);
+});

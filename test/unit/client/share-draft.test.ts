@@ -1,0 +1,119 @@
+import { describe, expect, test } from "bun:test";
+import type { ShareRecord } from "../../../src/client/api/types.ts";
+import { bodyOf, draftOf, EMPTY_DRAFT, problemsOf } from "../../../src/client/features/shares/draft.ts";
+
+const SHARE: ShareRecord = {
+  id: "shr_1",
+  kind: "link",
+  permissions: "read",
+  url: "https://larder.example/s/x",
+  token: "x",
+  label: null,
+  expiresAt: null,
+  hasPassword: false,
+  maxDownloads: null,
+  downloads: 0,
+  views: 0,
+  lastAccessedAt: null,
+  createdAt: "2026-01-01T00:00:00.000Z",
+  pinned: false,
+  pinnedVersion: null,
+  hideLocation: false,
+  maxUploadBytes: null,
+  maxUploadsPerAddress: null,
+  uploads: 0,
+  uploadedBytes: 0,
+  user: null,
+  versions: null,
+  file: { id: "file_1", name: "a.txt", type: "file" },
+};
+
+describe("the form of a share", () => {
+  test("asks for what a link is to be, and for nothing that its kind does not have", () => {
+    expect(bodyOf(EMPTY_DRAFT, false)).toEqual({ maxDownloads: null, hideLocation: false, pinned: false });
+    expect(bodyOf(EMPTY_DRAFT, true)).toEqual({ maxDownloads: null, hideLocation: false });
+    expect(
+      bodyOf({ ...EMPTY_DRAFT, expiry: "7", hasPassword: true, password: "sesame", label: " Ana " }, true),
+    ).toEqual({
+      label: "Ana",
+      expiresIn: "7d",
+      password: "sesame",
+      maxDownloads: null,
+      hideLocation: false,
+    });
+    const forDropBox = { ...EMPTY_DRAFT, kind: "upload", limitsUploads: true, uploadMegabytes: "1.5" } as const;
+    const dropBox = { permissions: "upload", maxUploadBytes: 1_572_864, maxUploadsPerAddress: 20 } as const;
+    expect(bodyOf(forDropBox, true)).toEqual(dropBox);
+    expect(bodyOf({ ...forDropBox, uploadsPerAddress: "200" }, true)).toEqual({
+      ...dropBox,
+      maxUploadsPerAddress: 200,
+    });
+    const forPerson = { ...EMPTY_DRAFT, kind: "account", user: " ana@example.org ", canWrite: true } as const;
+    expect(bodyOf({ ...forPerson, hasPassword: true, password: "left over" }, false)).toEqual({
+      user: "ana@example.org",
+      permissions: "write",
+      versions: false,
+    });
+    const given: ShareRecord = {
+      ...SHARE,
+      kind: "account",
+      permissions: "read",
+      user: "ana@example.org",
+      versions: true,
+    };
+    expect(bodyOf(draftOf(given), false, given)).toMatchObject({ permissions: "read", versions: true });
+  });
+
+  test("leaves what was not touched of a share, and clears what was taken out", () => {
+    const share = {
+      ...SHARE,
+      label: "Before",
+      hasPassword: true,
+      maxDownloads: 3,
+      expiresAt: "2030-01-01T00:00:00.000Z",
+    };
+    const draft = draftOf(share);
+    expect(bodyOf(draft, false, share)).toEqual({
+      label: "Before",
+      maxDownloads: 3,
+      hideLocation: false,
+    });
+    const cleared = { ...draft, label: " ", hasPassword: false, limitsDownloads: false, expiry: "never" } as const;
+    expect(bodyOf(cleared, false, share)).toEqual({
+      label: null,
+      password: null,
+      maxDownloads: null,
+      expiresAt: null,
+      hideLocation: false,
+    });
+  });
+
+  // Any change of a link with a fixed content let its visitors see what the file has become since.
+  test("says nothing of a fixed content that stays, since the server would fix the content of now", () => {
+    const share = { ...SHARE, pinned: true, pinnedVersion: 2 };
+    expect(bodyOf({ ...draftOf(share), label: "After" }, false, share)).not.toContainKey("pinned");
+    expect(bodyOf({ ...draftOf(share), isPinned: false }, false, share)).toMatchObject({ pinned: false });
+    expect(bodyOf({ ...draftOf(SHARE), isPinned: true }, false, SHARE)).toMatchObject({ pinned: true });
+  });
+
+  test.each([
+    [{ kind: "account" }, "user"],
+    [{ expiry: "date" }, "date"],
+    [{ expiry: "date", date: "2001-01-01T00:00" }, "date"],
+    [{ hasPassword: true, password: "abc" }, "password"],
+    [{ limitsDownloads: true, downloads: "0" }, "downloads"],
+    [{ limitsDownloads: true, downloads: "many" }, "downloads"],
+    [{ kind: "upload", limitsUploads: true, uploadMegabytes: "-1" }, "uploadMegabytes"],
+    // As JSON they would be null, which is no limit, and nothing.
+    [{ kind: "upload", limitsUploads: true, uploadMegabytes: "1e400" }, "uploadMegabytes"],
+    [{ kind: "upload", limitsUploads: true, uploadMegabytes: "1e-9" }, "uploadMegabytes"],
+  ] as const)("says what is wrong with %p", (change, field) => {
+    expect(Object.keys(problemsOf({ ...EMPTY_DRAFT, ...change }))).toEqual([field]);
+  });
+
+  test("finds nothing wrong where a password is to stay as it is", () => {
+    const share = { ...SHARE, hasPassword: true };
+    expect(problemsOf(draftOf(share), share)).toEqual({});
+    expect(problemsOf(EMPTY_DRAFT)).toEqual({});
+  });
+});

@@ -1,0 +1,369 @@
+import { describe, expect, test } from "bun:test";
+import { delayBefore } from "../../../src/client/features/uploads/backoff.ts";
+import { type EngineDependencies, UploadEngine } from "../../../src/client/features/uploads/engine.ts";
+import {
+  CHUNK_SIZES,
+  type Failure,
+  judge,
+  smallerChunk,
+  TransferError,
+} from "../../../src/client/features/uploads/failures.ts";
+import type { KeptUpload, UploadKeeper } from "../../../src/client/features/uploads/keeper.ts";
+import { UploadMemory } from "../../../src/client/features/uploads/memory.ts";
+import { metadataOf, newUpload } from "../../../src/client/features/uploads/new-upload.ts";
+import { secondsLeft, Speedometer } from "../../../src/client/features/uploads/speed.ts";
+import type { SendRequest, SendResult } from "../../../src/client/features/uploads/transfer.ts";
+import type { Upload, UploadState } from "../../../src/client/features/uploads/types.ts";
+
+// Words ask the document for its language.
+Object.defineProperty(globalThis, "document", { value: { documentElement: { lang: "en" } }, configurable: true });
+
+const envelope = (reason: string, message = "words", details: object = {}) =>
+  JSON.stringify({ success: false, error: { code: "X", message, details: { reason, ...details } } });
+
+function judged(status: number, body: string, hasUrl = true, retryAfter?: string): Failure {
+  return judge({ status, body, retryAfter, hasUrl });
+}
+
+describe("what a failed request of an upload means", () => {
+  test("no answer at all is the network", () => {
+    expect(judged(0, "")).toEqual({ kind: "network" });
+  });
+
+  test("D18: a proxy's own page is not taken for Larder's answer", () => {
+    expect(judged(413, "<html>too large</html>")).toEqual({ kind: "bodyTooLarge" });
+    expect(judged(524, "<html>A timeout occurred</html>").kind).toBe("proxyTimeout");
+    expect(judged(502, "<html>Bad gateway</html>", true, "7")).toMatchObject({ kind: "busy", retryAfterSeconds: 7 });
+    expect(judged(403, "<html>Forbidden by the firewall</html>").kind).toBe("refused");
+  });
+
+  test("D23: Larder's limits are told with rule, limit and value", () => {
+    const quota = judged(
+      413,
+      envelope("quota_exceeded", "bytes", { limit: 10_485_760, used: 9_437_184, required: 2_097_152 }),
+    );
+    expect(quota).toMatchObject({ kind: "refused" });
+    expect("message" in quota ? quota.message : "").toContain("needs 2 MB, and 1 MB of your 10 MB");
+    // A number of files and folders is no number of bytes.
+    const nodes = { limit: 200_000, of: "nodes", used: 200_000, required: 1 };
+    expect(judged(413, envelope("quota_exceeded", "200000 files at most", nodes))).toEqual({
+      kind: "refused",
+      message: "200000 files at most",
+    });
+    expect(judged(413, envelope("disk_full", "The disk is full."))).toEqual({
+      kind: "refused",
+      message: "The disk is full.",
+    });
+  });
+
+  test("what passes is waited for, and what the server knows no more is begun anew", () => {
+    expect(judged(503, envelope("shutting_down"), true, "5")).toMatchObject({ kind: "busy", retryAfterSeconds: 5 });
+    const waiting = JSON.stringify({ error: { message: "Wait.", details: { reason: "overloaded", retryAfter: 9 } } });
+    expect(judged(503, waiting, true)).toMatchObject({ kind: "busy", retryAfterSeconds: 9 });
+    expect(judged(429, envelope("rate_limited"), false, "30")).toMatchObject({ kind: "busy", retryAfterSeconds: 30 });
+    expect(judged(500, envelope("unexpected")).kind).toBe("unexpected");
+    expect(judged(401, envelope("expired_token"))).toEqual({ kind: "signedOut" });
+    expect(judged(401, "")).toEqual({ kind: "signedOut" });
+    expect(judged(410, "")).toEqual({ kind: "gone" });
+    expect(judged(404, envelope("not_found"), true)).toEqual({ kind: "gone" });
+    expect(judged(404, envelope("not_found"), false).kind).toBe("refused");
+    expect(judged(409, "")).toEqual({ kind: "outOfStep" });
+    expect(judged(409, envelope("name_taken"), false)).toEqual({ kind: "taken", message: "words" });
+  });
+
+  test("bodies shrink in three steps", () => {
+    expect(smallerChunk(CHUNK_SIZES[0])).toBe(CHUNK_SIZES[1]);
+    expect(smallerChunk(CHUNK_SIZES[2])).toBeUndefined();
+  });
+});
+
+test("waits grow to a quarter of a minute, and keep to what the server asked for, up to two minutes", () => {
+  const delays = Array.from({ length: 9 }, (_, attempt) => delayBefore(attempt, undefined, 0));
+  expect(delays).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000, 15_000, 15_000]);
+  expect(delayBefore(0, 20, 0)).toBe(20_000);
+  expect(delayBefore(0, 3600, 0)).toBe(120_000);
+  expect(delayBefore(0, undefined, 1)).toBe(625);
+});
+
+test("the speed is that of the last seconds, and sinks in silence", () => {
+  const meter = new Speedometer();
+  expect(meter.speed(0)).toBeUndefined();
+  for (let ms = 0; ms <= 4000; ms += 200) meter.add(200, ms);
+  expect(meter.speed(4000)).toBe(1050);
+  expect(meter.speed(8000)).toBeLessThan(600);
+  for (let ms = 20_000; ms <= 30_000; ms += 200) meter.add(2000, ms);
+  expect(meter.speed(30_000)).toBe(10_000);
+  expect(secondsLeft(20_000, 10_000)).toBe(2);
+  expect(secondsLeft(20_000, undefined)).toBeUndefined();
+});
+
+test("the server is told name, folder, the way below it, type, time and what to do about a taken name", () => {
+  const file = new File(["x"], "ü.txt", { type: "text/plain", lastModified: 1234 });
+  expect(metadataOf(newUpload({ file, path: "a/b/ü.txt" }, "/home", undefined, "batch"))).toEqual({
+    filename: "ü.txt",
+    folder: "/home",
+    relativePath: "a/b/ü.txt",
+    filetype: expect.stringMatching(/^text\/plain/),
+    lastModified: "1234",
+    onConflict: "error",
+  });
+});
+
+/** An engine whose sends are answered by the test, in the order in which they begin. */
+function scene(answer: (request: SendRequest, attempt: number) => Promise<SendResult>) {
+  const kept = new Map<string, KeptUpload>();
+  const bytes = new Map<string, Blob>();
+  const keeper: UploadKeeper = {
+    put: async (many) => many.forEach((one) => kept.set(one.upload.id, one)),
+    putBytes: async (id, file) => void bytes.set(id, new Blob([await file.arrayBuffer()])),
+    findBytes: async (id) => bytes.get(id),
+    remove: async (ids) => ids.forEach((id) => kept.delete(id) && bytes.delete(id)),
+    all: async () => [...kept.values()],
+  };
+  const tab = { id: "this tab", whenGone: async () => undefined, onArrival: () => undefined };
+  const settled: [number, number][] = [];
+  const terminated: string[] = [];
+  let attempts = 0;
+  const make = () => {
+    const deps: EngineDependencies = {
+      endpoint: () => "https://larder.example/api/tus",
+      send: (request) => answer(request, attempts++),
+      terminate: async (url) => void terminated.push(url),
+      memory: new UploadMemory(keeper, Promise.resolve(tab)),
+      whenSignedIn: async () => undefined,
+      onStored: () => undefined,
+      onSettled: (stored, troubled) => void settled.push([stored, troubled]),
+    };
+    return new UploadEngine(deps);
+  };
+  return { make, engine: make(), kept, bytes, settled, terminated };
+}
+
+const source = (name: string, content = "content") => ({
+  file: new File([content], name, { lastModified: 1 }),
+  path: name,
+});
+const states = (engine: UploadEngine): UploadState[] => engine.board.all().map(({ state }) => state);
+const failing = (failure: Failure) => Promise.reject(new TransferError(failure));
+
+/** A file that may be read again when `isAllowed` says so. */
+const handleOf = (file: File, isAllowed: () => Promise<PermissionState>): FileSystemFileHandle => ({
+  kind: "file",
+  name: file.name,
+  getFile: async () => file,
+  isSameEntry: async () => true,
+  createWritable: () => Promise.reject(new Error("nothing is written")),
+  requestPermission: isAllowed,
+});
+
+/** Waits until all uploads are as wanted: told by the board's own changes. */
+async function until(engine: UploadEngine, isReached: (uploads: readonly Upload[]) => boolean): Promise<void> {
+  if (isReached(engine.board.all())) return;
+  await new Promise<void>((resolve) => {
+    const stop = engine.board.subscribe(() => {
+      if (!isReached(engine.board.all())) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+/** What is remembered is written behind: waits for it. */
+async function written(isWritten: () => boolean): Promise<void> {
+  while (!isWritten()) await Bun.sleep(1);
+}
+
+const allDone = (uploads: readonly Upload[]) => uploads.every(({ state }) => state === "done" || state === "skipped");
+
+describe("the queue", () => {
+  test("sends three at a time, all in the end, and forgets them then", async () => {
+    let running = 0;
+    let most = 0;
+    const { engine, kept, settled } = scene(async ({ file, onProgress }) => {
+      running += 1;
+      most = Math.max(most, running);
+      await Promise.resolve();
+      onProgress(file.size);
+      running -= 1;
+      return { fileId: `id of ${file.name}` };
+    });
+    await engine.start("anna");
+    engine.add(
+      Array.from({ length: 20 }, (_, index) => source(`${index}`)),
+      { folder: "/" },
+    );
+    await until(engine, allDone);
+    expect(most).toBe(3);
+    expect(engine.board.all().map(({ fileId }) => fileId)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `id of ${index}`),
+    );
+    expect(settled.reduce((sum, [stored]) => sum + stored, 0)).toBe(20);
+    await written(() => kept.size === 0);
+  });
+
+  test("goes on after the network, the sign-in, a proxy's limit and a forgotten upload, at the same address", async () => {
+    const failures: Failure[] = [
+      { kind: "network" },
+      { kind: "signedOut" },
+      { kind: "bodyTooLarge" },
+      { kind: "gone" },
+      { kind: "busy", message: "words", retryAfterSeconds: undefined },
+    ];
+    const urls: (string | undefined)[] = [];
+    const chunks: number[] = [];
+    const { engine } = scene(async (request, attempt) => {
+      urls.push(request.url);
+      chunks.push(request.chunkSize);
+      request.onUrl(`https://larder.example/api/tus/${attempt}`);
+      const failure = failures[attempt];
+      return failure === undefined ? { fileId: "file" } : failing(failure);
+    });
+    await engine.start("anna");
+    engine.add([source("a")], { folder: "/" });
+    const waking = engine.board.subscribe(() => engine.wake());
+    await until(engine, allDone);
+    waking();
+    expect(urls.map((url) => url?.split("/").at(-1))).toEqual([undefined, "0", "1", "2", undefined, "4"]);
+    expect(chunks[0]).toBe(CHUNK_SIZES[0]);
+    expect(chunks[3]).toBe(CHUNK_SIZES[1]);
+  });
+
+  test("asks about a taken name, and an answer for all holds for what was added with it", async () => {
+    const asked: string[] = [];
+    const { engine } = scene(async ({ metadata }) => {
+      asked.push(`${metadata["filename"]} ${metadata["onConflict"]}`);
+      return metadata["onConflict"] === "error" ? failing({ kind: "taken", message: "taken" }) : { fileId: "file" };
+    });
+    await engine.start("anna");
+    engine.add([source("a"), source("b"), source("c"), source("d")], { folder: "/" });
+    await until(engine, (uploads) => uploads.every(({ state }) => state === "conflict"));
+    const [first, second] = engine.board.all();
+    engine.resolveConflict(first?.id ?? "", "skip", false);
+    expect(states(engine)).toEqual(["skipped", "conflict", "conflict", "conflict"]);
+    engine.resolveConflict(second?.id ?? "", "version", true);
+    await until(engine, allDone);
+    expect(states(engine)).toEqual(["skipped", "done", "done", "done"]);
+    expect(asked).not.toContain("a version");
+    expect(asked).toContain("d version");
+  });
+
+  test("an upload that was refused for its name is ended at the server: it would hold room for nothing", async () => {
+    const urls: (string | undefined)[] = [];
+    const { engine, terminated } = scene(async ({ url, onUrl }, attempt) => {
+      urls.push(url);
+      onUrl(`https://larder.example/api/tus/${attempt}`);
+      return attempt === 0 ? failing({ kind: "taken", message: "taken" }) : { fileId: "file" };
+    });
+    await engine.start("anna");
+    engine.add([source("a")], { folder: "/" });
+    await until(engine, ([upload]) => upload?.state === "conflict");
+    expect(terminated).toEqual(["https://larder.example/api/tus/0"]);
+    engine.resolveConflict(engine.board.all()[0]?.id ?? "", "rename", false);
+    await until(engine, allDone);
+    expect(urls).toEqual([undefined, undefined]);
+  });
+
+  test("one that the server forgets again and again is given up", async () => {
+    let sends = 0;
+    const { engine } = scene(async ({ onUrl, onProgress }, attempt) => {
+      sends += 1;
+      onUrl(`https://larder.example/api/tus/${attempt}`);
+      onProgress(1);
+      onProgress(2);
+      return failing({ kind: "gone" });
+    });
+    await engine.start("anna");
+    engine.add([source("a")], { folder: "/" });
+    const waking = engine.board.subscribe(() => engine.wake());
+    await until(engine, ([upload]) => upload?.state === "failed");
+    waking();
+    expect(sends).toBe(5);
+  });
+
+  test("what is given before the account is known is sent and remembered", async () => {
+    const answer = Promise.withResolvers<SendResult>();
+    const { engine, kept } = scene(() => answer.promise);
+    engine.add([source("early")], { folder: "/" });
+    await engine.start("anna");
+    expect(states(engine)).toEqual(["sending"]);
+    await written(() => kept.size === 1);
+    answer.resolve({ fileId: "file" });
+    await until(engine, allDone);
+    await written(() => kept.size === 0);
+  });
+
+  test("what was refused stays until it is tried again or cancelled, and cancelling tells the server", async () => {
+    const { engine, terminated, kept } = scene(async ({ onUrl }, attempt) => {
+      onUrl(`https://larder.example/api/tus/${attempt}`);
+      return failing({ kind: "refused", message: "No room." });
+    });
+    await engine.start("anna");
+    engine.add([source("a")], { folder: "/" });
+    await until(engine, ([upload]) => upload?.state === "failed");
+    const [upload] = engine.board.all();
+    expect(upload?.problem).toBe("No room.");
+    engine.resume(upload?.id ?? "");
+    expect(states(engine)).toEqual(["sending"]);
+    await until(engine, ([again]) => again?.state === "failed");
+    engine.cancel(upload?.id ?? "");
+    expect(states(engine)).toEqual([]);
+    expect(terminated).toHaveLength(1);
+    await written(() => kept.size === 0);
+  });
+
+  test("one that may be read again is sent once, however often that is asked for, and not where it was cancelled", async () => {
+    const names: string[] = [];
+    const { engine, kept } = scene(async ({ file }, attempt) => {
+      names.push(file.name);
+      return attempt < 2 ? failing({ kind: "unreadable" }) : { fileId: "file" };
+    });
+    const answers: ((state: PermissionState) => void)[] = [];
+    const ask = () => new Promise<PermissionState>((resolve) => void answers.push(resolve));
+    await engine.start("anna");
+    const given = ["a", "b"].map((name) => ({ ...source(name), handle: handleOf(source(name).file, ask) }));
+    engine.add(given, { folder: "/" });
+    await until(engine, (uploads) => uploads.every(({ state }) => state === "missing"));
+    const [first, second] = [engine.allow(), engine.allow()];
+    answers.shift()?.("granted");
+    await until(engine, ([a]) => a?.state === "done");
+    answers.shift()?.("granted");
+    await written(() => answers.length > 0);
+    engine.cancel(engine.board.all()[1]?.id ?? "");
+    while (answers.length > 0) {
+      answers.shift()?.("granted");
+      await Bun.sleep(1);
+    }
+    await Promise.all([first, second]);
+    await written(() => kept.size === 0);
+    expect(names).toEqual(["a", "b", "a"]);
+    expect(states(engine)).toEqual(["done"]);
+  });
+
+  test("a later page goes on where an earlier one was: by kept bytes, else with the same file alone; for its account", async () => {
+    const { engine, make, kept, bytes } = scene(({ signal, onUrl }) => {
+      onUrl("https://larder.example/api/tus/first");
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("left"))));
+    });
+    await engine.start("anna");
+    const large = "x".repeat(5 * 1024 * 1024);
+    engine.add([source("small"), source("large", large)], { folder: "/there" });
+    await until(engine, (uploads) => uploads.every(({ url }) => url !== undefined));
+    await written(() => bytes.size === 1 && [...kept.values()].every(({ upload }) => upload.url !== undefined));
+    engine.stop();
+
+    const other = make();
+    await other.start("bert");
+    expect(states(other)).toEqual([]);
+
+    const later = make();
+    await later.start("anna");
+    expect(later.board.all().map(({ name, state }) => `${name} ${state}`)).toEqual(["small sending", "large missing"]);
+    expect(later.provide([new File([large], "large", { lastModified: 2 })])).toBe(0);
+    expect(later.provide([new File([large], "large", { lastModified: 1 })])).toBe(1);
+    expect(later.board.all().map(({ url, folder }) => `${url} ${folder}`)).toEqual([
+      "https://larder.example/api/tus/first /there",
+      "https://larder.example/api/tus/first /there",
+    ]);
+    later.stop();
+  });
+});

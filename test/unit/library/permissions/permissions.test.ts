@@ -1,0 +1,291 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { AppError } from "../../../../src/errors.ts";
+import { type Need, Permissions } from "../../../../src/features/library/permissions/permissions.ts";
+import type { TreeNode } from "../../../../src/tree/model/types.ts";
+import type { User } from "../../../../src/features/accounts/users/types.ts";
+import { reasonOf, TestTree } from "../../tree/support.ts";
+
+let tree: TestTree;
+let permissions: Permissions;
+let owner: User;
+let guest: User;
+let stranger: User;
+let disabled: Set<number>;
+
+function userOf(id: number): User {
+  return {
+    id,
+    publicId: `usr_${id}`,
+    email: `${id}@example.org`,
+    name: `User ${id}`,
+    role: "user",
+    plan: "free",
+    quotaBytes: null,
+    disabledAtMs: disabled.has(id) ? 1 : null,
+    createdAtMs: 0,
+  };
+}
+
+beforeEach(() => {
+  tree = new TestTree();
+  disabled = new Set();
+  [owner, guest, stranger] = [0, 0, 0].map(() => userOf(tree.addAccount())) as [User, User, User];
+  permissions = new Permissions({
+    sqlite: tree.db.sqlite,
+    tree: tree.read,
+    users: { findById: (id) => userOf(id) },
+    clock: tree.clock,
+  });
+});
+
+afterEach(() => tree.close());
+
+let shares = 0;
+
+/** @returns the share's public id */
+function share(
+  node: TreeNode,
+  options: { write?: boolean; expiresAtMs?: number; to?: User; kind?: string } = {},
+): string {
+  const { write = false, expiresAtMs = null, to = guest, kind = "account" } = options;
+  const publicId = `shr_${++shares}`;
+  tree.db.sqlite.run(
+    `INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at, expires_at, can_write, recipient_id)
+     VALUES (?, ?, ?, ?, x'00', randomblob(32), 0, ?, ?, ?)`,
+    [publicId, node.accountId, node.id, kind, expiresAtMs, write ? 1 : 0, to.id],
+  );
+  return publicId;
+}
+
+function folder(path: string) {
+  return tree.run((tx) => tree.write.ensureFolder(tx, owner.id, path));
+}
+
+function file(folderPath: string, name: string) {
+  return tree.addFile(owner.id, folderPath, name);
+}
+
+/** `ok`, or the reason of the refusal. */
+function outcome(user: User, node: TreeNode, need: Need): string {
+  return reasonOf(() => permissions.node(user, node.publicId, need)) ?? "ok";
+}
+
+function outcomes(user: User, node: TreeNode): string {
+  return (["read", "write", "place", "own"] as const).map((need) => outcome(user, node, need)).join(" ");
+}
+
+const REFUSED = "share_permission";
+const NOTHING = "not_found not_found not_found not_found";
+
+describe("who may do what (D51)", () => {
+  test("the owner everything, others nothing", () => {
+    const node = file("/a/b", "c.txt");
+    expect(outcomes(owner, node)).toBe("ok ok ok ok");
+    expect(outcomes(guest, node)).toBe(NOTHING);
+  });
+
+  test("a read share opens the folder and all below it for reading", () => {
+    const shared = folder("/a/b");
+    const below = file("/a/b/c/d", "e.txt");
+    share(shared);
+    for (const node of [shared, folder("/a/b/c"), below])
+      expect(outcomes(guest, node)).toBe(`ok ${REFUSED} ${REFUSED} ${REFUSED}`);
+    expect(outcomes(stranger, below)).toBe(NOTHING);
+  });
+
+  test("a write share lets place what is below it, never itself", () => {
+    const shared = folder("/a/b");
+    share(shared, { write: true });
+    expect(outcomes(guest, shared)).toBe(`ok ok ${REFUSED} ${REFUSED}`);
+    expect(outcomes(guest, file("/a/b/c", "d.txt"))).toBe(`ok ok ok ${REFUSED}`);
+  });
+
+  test("a share opens nothing above or beside it, whatever the names", () => {
+    share(folder("/dir"), { write: true });
+    for (const path of ["/dir-secret", "/dir-secret/dir", "/other/dir", "/Dir", "/"])
+      expect(outcomes(guest, folder(path))).toBe(NOTHING);
+    expect(outcomes(guest, file("/", "dir.txt"))).toBe(NOTHING);
+  });
+
+  test("it goes with what was shared, through renames and moves", () => {
+    const shared = folder("/a/b");
+    const below = file("/a/b", "c.txt");
+    share(shared);
+    tree.run((tx) => tree.write.updateFolder(tx, shared, { name: "x", folderPath: "/elsewhere" }));
+    expect(outcome(guest, below, "read")).toBe("ok");
+    tree.run((tx) => tree.write.move(tx, below, "/a"));
+    expect(outcome(guest, below, "read")).toBe("not_found");
+    expect(outcome(guest, folder("/a/b"), "read")).toBe("not_found");
+  });
+
+  test("the better of several shares counts", () => {
+    const below = file("/a/b/c", "d.txt");
+    share(folder("/a"));
+    share(folder("/a/b"), { write: true });
+    expect(outcomes(guest, below)).toBe(`ok ok ok ${REFUSED}`);
+    expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ${REFUSED} ${REFUSED}`);
+    share(folder("/a"), { write: true });
+    expect(outcomes(guest, folder("/a/b"))).toBe(`ok ok ok ${REFUSED}`);
+  });
+
+  test("links and drop boxes open nothing here", () => {
+    const node = file("/", "a.txt");
+    for (const kind of ["public", "link", "upload"]) share(node, { kind });
+    expect(outcomes(guest, node)).toBe(NOTHING);
+  });
+
+  test("it ends at its expiry, when it is revoked, and with the owner's account", () => {
+    const node = file("/a", "b.txt");
+    share(node, { expiresAtMs: tree.clock.nowMs() + 1000 });
+    expect(outcome(guest, node, "read")).toBe("ok");
+    tree.clock.advance(1000);
+    expect(outcome(guest, node, "read")).toBe("not_found");
+    const second = share(node);
+    expect(outcome(guest, node, "read")).toBe("ok");
+    disabled.add(owner.id);
+    expect(outcome(guest, node, "read")).toBe("not_found");
+    disabled.clear();
+    tree.db.sqlite.run("DELETE FROM shares WHERE public_id = ?", [second]);
+    expect(outcome(guest, node, "read")).toBe("not_found");
+  });
+
+  test("it ends when what was shared, or a folder above it, is deleted", () => {
+    const shared = folder("/a/b");
+    const below = file("/a/b", "c.txt");
+    share(shared, { write: true });
+    tree.run((tx) => tree.write.deleteFolder(tx, folder("/a")));
+    expect(outcome(guest, below, "read")).toBe("not_found");
+    expect(outcome(guest, shared, "read")).toBe("not_found");
+  });
+
+  test("files are no folders", () => {
+    const [aFile, aFolder] = [file("/a", "b.txt"), folder("/a")];
+    share(aFolder);
+    expect(() => permissions.folder(guest, aFile.publicId, "read")).toThrow("not found");
+    expect(() => permissions.file(guest, aFolder.publicId, "read")).toThrow("not found");
+    // What a share would refuse tells nothing of kinds.
+    expect(() => permissions.file(guest, aFolder.publicId, "own")).toThrow("not found");
+  });
+
+  test("inside a deed it is judged anew", () => {
+    const node = file("/a", "b.txt");
+    const id = share(node);
+    expect(outcome(guest, node, "read")).toBe("ok");
+    tree.run(() => {
+      tree.db.sqlite.run("DELETE FROM shares WHERE public_id = ?", [id]);
+      expect(outcome(guest, node, "read")).toBe("not_found");
+    });
+  });
+});
+
+describe("what is seen", () => {
+  test("paths begin at the outermost share, and publicity is the owner's", () => {
+    const shared = folder("/top/secret/trips");
+    const below = tree.addFile(owner.id, "/top/secret/trips/rome/day", "a.jpg", { isPublic: true });
+    share(shared);
+    share(folder("/top/secret/trips/rome"));
+    const { node, owner: whose, isOwn } = permissions.file(guest, below.publicId, "read");
+    expect(node).toMatchObject({ name: "a.jpg", folder: "/rome/day", isPublic: false });
+    expect(whose.id).toBe(owner.id);
+    expect(isOwn).toBe(false);
+    const top = permissions.folder(guest, shared.publicId, "read").node;
+    expect(top).toMatchObject({ name: "trips", folder: "/", path: "/" });
+    expect(permissions.folder(guest, folder("/top/secret/trips/rome").publicId, "read").node).toMatchObject({
+      folder: "/",
+      path: "/rome",
+    });
+    // The owner sees all as it is.
+    expect(permissions.file(owner, below.publicId, "own").node).toEqual(below);
+  });
+
+  test("a file that is shared by itself lies at the top", () => {
+    const node = file("/top/secret", "a.txt");
+    share(node);
+    expect(permissions.file(guest, node.publicId, "read").node.folder).toBe("/");
+  });
+
+  test("what has left the share shows nothing of where it went", () => {
+    const shared = folder("/a/b");
+    share(shared);
+    const { view } = permissions.folder(guest, shared.publicId, "read");
+    expect(view.show(file("/a/hidden", "x.txt")).folder).toBe("/");
+    expect(view.show(file("/a/b2/hidden", "x.txt")).folder).toBe("/");
+  });
+
+  test("errors of the tree name no path above the share", () => {
+    const shared = folder("/top/secret/box");
+    file("/top/secret/box", "taken");
+    const id = share(shared, { write: true });
+    const place = permissions.place(guest, "/taken/sub", id);
+    const make = () => place.view.run(() => tree.run((tx) => tree.write.ensureFolder(tx, owner.id, place.path)));
+    expect(make).toThrow('"/taken" is a file. Give another folder.');
+    const inner = folder("/top/secret/box/inner");
+    const into = permissions.place(guest, "/inner", id);
+    const move = () => into.view.run(() => tree.run((tx) => tree.write.move(tx, inner, into.path)));
+    expect(move).toThrow(`This can't be put into "/inner". Choose another folder.`);
+    for (const deed of [make, move]) {
+      try {
+        deed();
+      } catch (error) {
+        expect(error instanceof AppError && JSON.stringify([error.message, error.details])).not.toMatch(
+          /top|secret|box/,
+        );
+      }
+    }
+  });
+});
+
+describe("where something may be put", () => {
+  test("one's own tree, or below a write share, with the owner's path", () => {
+    const id = share(folder("/a/b"), { write: true });
+    expect(permissions.place(guest, "/x", undefined)).toMatchObject({ path: "/x", isOwn: true });
+    expect(permissions.place(guest, "/x/y", id)).toMatchObject({ path: "/a/b/x/y", isOwn: false });
+    expect(permissions.place(guest, "/", id)).toMatchObject({ path: "/a/b", isOwn: false });
+    expect(permissions.place(guest, "/", id).owner.id).toBe(owner.id);
+  });
+
+  test("not below a read share, a single file, or a share of others", () => {
+    const read = share(folder("/a/b"));
+    const single = share(file("/a", "c.txt"), { write: true });
+    const others = share(folder("/a"), { write: true, to: stranger });
+    expect(reasonOf(() => permissions.place(guest, "/x", read))).toBe(REFUSED);
+    expect(reasonOf(() => permissions.place(guest, "/", single))).toBe("invalid_field");
+    expect(reasonOf(() => permissions.place(guest, "/", others))).toBe("not_found");
+    expect(reasonOf(() => permissions.place(owner, "/", others))).toBe("not_found");
+    expect(reasonOf(() => permissions.place(guest, "/", "shr_nothing"))).toBe("not_found");
+  });
+
+  test("below a read share where a write share inside it says so", () => {
+    const read = share(folder("/a"));
+    share(folder("/a/b"), { write: true });
+    expect(reasonOf(() => permissions.place(guest, "/b/c", read))).toBeUndefined();
+    expect(reasonOf(() => permissions.place(guest, "/c", read))).toBe(REFUSED);
+    const below = permissions.file(guest, file("/a/b", "d.txt").publicId, "place");
+    expect(permissions.placeBeside(guest, below, "/b/e").path).toBe("/a/b/e");
+    expect(reasonOf(() => permissions.placeBeside(guest, below, "/e"))).toBe(REFUSED);
+  });
+
+  test("not so deep that the owner's path gets too long", () => {
+    const names = (count: number) => Array.from({ length: count }, () => "n".repeat(200)).join("/");
+    const id = share(folder(`/${names(10)}`), { write: true });
+    expect(reasonOf(() => permissions.place(guest, `/${names(11)}`, id))).toBe("invalid_path");
+  });
+
+  test("hosts are those who let the user write", () => {
+    expect(permissions.hosts(guest)).toEqual([]);
+    share(folder("/a"));
+    expect(permissions.hosts(guest)).toEqual([]);
+    share(folder("/b"), { write: true });
+    share(folder("/c"), { write: true });
+    expect(permissions.hosts(guest).map(({ id }) => id)).toEqual([owner.id]);
+    disabled.add(owner.id);
+    expect(permissions.hosts(guest)).toEqual([]);
+  });
+});
+
+test("a chain of a hundred folders is climbed (D51)", () => {
+  const path = `/top${"/d".repeat(100)}`;
+  const below = file(path, "deep.txt");
+  share(folder("/top"));
+  expect(permissions.file(guest, below.publicId, "read").node.folder).toBe("/d".repeat(100));
+});

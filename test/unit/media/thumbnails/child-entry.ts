@@ -1,0 +1,3 @@
+import { runThumbnailChild } from "../../../../src/features/media/thumbnails/child.ts";
+
+runThumbnailChild();

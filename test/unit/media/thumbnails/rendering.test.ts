@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import sharp from "sharp";
+import type { ThumbnailVariant } from "../../../../src/features/media/thumbnails/sizes.ts";
+import { Bench, FIXTURES } from "./support.ts";
+
+const hasFfmpeg = Bun.which("ffmpeg") !== null;
+
+async function render(bench: Bench, fixture: string, mediaType: string, variant: ThumbnailVariant) {
+  const answer = await bench.service.get(bench.add(fixture), mediaType, variant, 30_000);
+  if (answer.state !== "ready") throw new Error(`${fixture}: ${JSON.stringify(answer)}`);
+  const bytes = readFileSync(answer.path);
+  expect(bytes.byteLength).toBe(answer.sizeBytes);
+  return { bytes, metadata: await sharp(bytes).metadata() };
+}
+
+async function pixelAt(bytes: Buffer, x: number, y: number): Promise<number[]> {
+  const { data, info } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const at = (y * info.width + x) * info.channels;
+  return [...data.subarray(at, at + 3)];
+}
+
+describe("each format becomes a WebP of the right size", () => {
+  const cases: [fixture: string, mediaType: string, width: number, height: number][] = [
+    ["rotated-p3.jpg", "image/jpeg", 384, 512],
+    ["plain.png", "image/png", 512, 384],
+    ["plain.webp", "image/webp", 512, 384],
+    ["plain.avif", "image/avif", 512, 384],
+    ["plain.tiff", "image/tiff", 400, 300],
+    ["animated.gif", "image/gif", 320, 200],
+    ["small-transparent.png", "image/png", 100, 60],
+    ["external-reference.svg", "image/svg+xml", 512, 256],
+    ["phone.heic", "image/heic", 512, 384],
+  ];
+  if (hasFfmpeg) cases.push(["clip.mp4", "video/mp4", 512, 288]);
+
+  test.each(cases)("%s", async (fixture, mediaType, width, height) => {
+    await using bench = new Bench();
+    const { metadata } = await render(bench, fixture, mediaType, "medium");
+    expect({ format: metadata.format, width: metadata.width, height: metadata.height }).toEqual({
+      format: "webp",
+      width,
+      height,
+    });
+    expect(metadata.pages ?? 1).toBe(1);
+  });
+});
+
+test("the three variants have longest sides of 128, 512 and 1600, and are never enlarged", async () => {
+  await using bench = new Bench();
+  const wide = await sharp({ create: { width: 2400, height: 1200, channels: 3, background: "#336699" } })
+    .jpeg()
+    .toBuffer();
+  const digest = await bench.addBytes(wide);
+  const sizes: Record<string, [number, number]> = {};
+  for (const variant of ["small", "medium", "large"] as const) {
+    const answer = await bench.service.get(digest, "image/jpeg", variant, 30_000);
+    if (answer.state !== "ready") throw new Error(JSON.stringify(answer));
+    const { width, height } = await sharp(readFileSync(answer.path)).metadata();
+    sizes[variant] = [width, height];
+  }
+  expect(sizes).toEqual({ small: [128, 64], medium: [512, 256], large: [1600, 800] });
+});
+
+test("a picture is turned as its EXIF says, brought to sRGB, and loses its metadata", async () => {
+  await using bench = new Bench();
+  const { bytes, metadata } = await render(bench, "rotated-p3.jpg", "image/jpeg", "medium");
+  expect(metadata.exif).toBeUndefined();
+  expect(metadata.icc).toBeUndefined();
+  expect(metadata.xmp).toBeUndefined();
+  expect(metadata.orientation).toBeUndefined();
+  expect(bytes.includes("Secret Artist")).toBe(false);
+  // The mark in the stored picture's upper left is in the upper right of the picture as it is to be seen.
+  expect(await pixelAt(bytes, metadata.width - 20, 20)).toEqual(await expectedMark("rotated-p3.jpg"));
+});
+
+test("a HEIC's embedded profile is honoured, and its colours are those of the same picture as PNG", async () => {
+  await using bench = new Bench();
+  const heic = await render(bench, "phone.heic", "image/heic", "medium");
+  const png = await render(bench, "plain.png", "image/png", "medium");
+  const [red, green, blue] = await pixelAt(heic.bytes, 400, 200);
+  const [redThere, greenThere, blueThere] = await pixelAt(png.bytes, 400, 200);
+  expect(Math.abs((red ?? 0) - (redThere ?? 255))).toBeLessThan(16);
+  expect(Math.abs((green ?? 0) - (greenThere ?? 255))).toBeLessThan(16);
+  expect(Math.abs((blue ?? 0) - (blueThere ?? 255))).toBeLessThan(16);
+});
+
+test("of an animation the first frame is shown", async () => {
+  await using bench = new Bench();
+  const { bytes } = await render(bench, "animated.gif", "image/gif", "small");
+  const [red = 0, , blue = 255] = await pixelAt(bytes, 10, 10);
+  expect(red).toBeGreaterThan(200);
+  expect(blue).toBeLessThan(50);
+});
+
+test("transparency stays", async () => {
+  await using bench = new Bench();
+  const { metadata } = await render(bench, "small-transparent.png", "image/png", "small");
+  expect(metadata.hasAlpha).toBe(true);
+});
+
+test("D60: references in an SVG are not followed", async () => {
+  let hits = 0;
+  using server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: () => {
+      hits += 1;
+      return new Response("body { }");
+    },
+  });
+  await using bench = new Bench();
+  const text = readFileSync(join(FIXTURES, "external-reference.svg"), "utf8");
+  const digest = await bench.addBytes(text.replaceAll("REFERENCE", `http://127.0.0.1:${server.port}`));
+  const answer = await bench.service.get(digest, "image/svg+xml", "medium", 30_000);
+  expect(answer.state).toBe("ready");
+  expect(hits).toBe(0);
+});
+
+test("an SVG that states to be huge is drawn small", async () => {
+  await using bench = new Bench();
+  const digest = await bench.addBytes(
+    '<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="45000"><rect width="90000" height="45000"/></svg>',
+  );
+  const answer = await bench.service.get(digest, "image/svg+xml", "medium", 30_000);
+  if (answer.state !== "ready") throw new Error(JSON.stringify(answer));
+  const { width, height } = await sharp(readFileSync(answer.path)).metadata();
+  expect([width, height]).toEqual([512, 256]);
+});
+
+/** The colour that libvips itself finds for the mark, after the profile is applied. */
+async function expectedMark(fixture: string): Promise<number[]> {
+  const bytes = await sharp(join(FIXTURES, fixture)).autoOrient().resize(384, 512).webp({ effort: 2 }).toBuffer();
+  return pixelAt(bytes, 384 - 20, 20);
+}

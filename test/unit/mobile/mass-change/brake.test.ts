@@ -1,0 +1,208 @@
+import { Database } from "bun:sqlite";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { migrate } from "../../../../src/db/migrate.ts";
+import { silentLog } from "../../../../src/lib/log.ts";
+import { Writer } from "../../../../src/db/transaction.ts";
+import { Events } from "../../../../src/events/events.ts";
+import { ALLOWANCE_MS, MassChangeBrake, WINDOW_MS } from "../../../../src/features/mobile/mass-change/brake.ts";
+import { HoldService, type ReleasedChange } from "../../../../src/features/mobile/mass-change/service.ts";
+import type { Hold, LocalChange } from "../../../../src/features/mobile/mass-change/types.ts";
+import type { Log } from "../../../../src/lib/log.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const silent: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const device = { id: 1, publicId: "phone", name: "Phone" };
+
+let nowMs: number;
+let files: number;
+let told: string[];
+let isStopping: boolean;
+let applied: LocalChange[];
+let writer: Writer;
+let brake: MassChangeBrake;
+let holds: HoldService;
+
+beforeEach(() => {
+  nowMs = Date.UTC(2026, 0, 1);
+  files = 100;
+  told = [];
+  isStopping = false;
+  applied = [];
+  const sqlite = new Database(":memory:", { strict: true });
+  sqlite.run("PRAGMA foreign_keys = ON");
+  migrate(sqlite, silentLog);
+  sqlite.run(`INSERT INTO users (id, public_id, email, email_key, name, role, plan, password_hash, created_at)
+    VALUES (7, 'usr_7', 'a@b', 'a@b', 'A', 'user', 'free', '', 0)`);
+  sqlite.run(`INSERT INTO devices (id, user_id, public_id, name, platform, registered_at, last_active_at)
+    VALUES (1, 7, 'phone', 'Phone', 'android', 0, 0), (2, 7, 'tablet', 'Tablet', 'android', 0, 0)`);
+  writer = new Writer(sqlite, silent);
+  const clock = { nowMs: () => nowMs };
+  const events = new Events();
+  events.on("security.mass_change", (_tx, event) => told.push(`${event.holdId} ${event.changes}`));
+  const usage = () => ({
+    files,
+    folders: 0,
+    fileBytes: 0,
+    versionBytes: 0,
+    trashBytes: 0,
+    reservedBytes: 0,
+    usedBytes: 0,
+    nodes: 0,
+  });
+  brake = new MassChangeBrake({ sqlite, clock, events, tree: { usage }, filesMax: 10, percentMax: 25 });
+  holds = new HoldService({
+    sqlite,
+    writer,
+    clock,
+    applyReleased: async (_accountId, _deviceId, changes: readonly ReleasedChange[]) => {
+      if (isStopping) throw new Error("stopped");
+      for (const { change, onEnd } of changes) {
+        applied.push(change);
+        await writer.run(onEnd);
+      }
+    },
+  });
+});
+
+const deletion = (name: string): LocalChange => ({ action: "delete", localId: name, fileId: name });
+
+/** Asks for some deletions one by one; a deletion that is let through takes a file away. @returns the first hold */
+function remove(from: number, to: number, by = device): Hold | undefined {
+  let first: Hold | undefined;
+  for (let at = from; at < to; at++) {
+    const hold = writer.runNow((tx) => brake.admit(tx, by, 7, [deletion(`f${at}`)]));
+    if (hold === undefined) files--;
+    else first ??= hold;
+  }
+  return first;
+}
+
+describe("the brake", () => {
+  test("lets through up to the number, and up to the share of what there was at first", () => {
+    expect(remove(0, 25)).toBeUndefined();
+    expect(files).toBe(75);
+    const hold = remove(25, 26);
+    expect(hold).toMatchObject({ changes: 1, decision: null, devicePublicId: "phone" });
+    expect(told).toEqual([`${hold?.publicId} 26`]);
+  });
+
+  test("goes by the number alone in small accounts", () => {
+    files = 12;
+    expect(remove(0, 10)).toBeUndefined();
+    expect(remove(10, 11)).toBeDefined();
+  });
+
+  test("looks ten minutes back, to the second", () => {
+    remove(0, 25);
+    nowMs += WINDOW_MS - 1000;
+    files = 75;
+    expect(remove(25, 26)).toBeDefined();
+    nowMs = Date.UTC(2026, 0, 1) + WINDOW_MS;
+    expect(remove(0, 1, { id: 2, publicId: "tablet", name: "Tablet" })).toBeUndefined();
+  });
+
+  test("forgets what is longer ago", () => {
+    remove(0, 20);
+    nowMs += WINDOW_MS;
+    expect(remove(20, 38)).toBeUndefined();
+  });
+
+  test("counts several changes of one question together, all or none", () => {
+    const many = Array.from({ length: 26 }, (_, at) => deletion(`m${at}`));
+    const hold = writer.runNow((tx) => brake.admit(tx, device, 7, many));
+    expect(hold?.changes).toBe(26);
+    expect(holds.list(7)).toMatchObject([{ changes: 26 }]);
+  });
+
+  test("looks ahead over what the request will ask for yet", () => {
+    const ask = (name: string, following: number) =>
+      writer.runNow((tx) => brake.admit(tx, device, 7, [deletion(name)], following));
+    expect(ask("f0", 24)).toBeUndefined();
+    expect(ask("f1", 25)).toMatchObject({ changes: 1 });
+    expect(told).toEqual([expect.stringContaining(" 27")]);
+    expect(ask("f2", 24)).toMatchObject({ changes: 2 });
+  });
+
+  test("counts nothing that was undone", () => {
+    for (let at = 0; at < 30; at++) {
+      expect(() =>
+        writer.runNow((tx) => {
+          brake.admit(tx, device, 7, [deletion(`u${at}`)]);
+          throw new Error("refused after all");
+        }),
+      ).toThrow();
+    }
+    expect(remove(0, 25)).toBeUndefined();
+  });
+
+  test("keeps a stopped device stopped, in one hold, whatever the clock says", () => {
+    const hold = remove(0, 30);
+    nowMs += 2 * WINDOW_MS;
+    expect(remove(30, 31)?.publicId).toBe(hold?.publicId ?? "");
+    expect(told).toHaveLength(1);
+    expect(holds.list(7)).toMatchObject([{ changes: 6 }]);
+    expect(remove(0, 1, { id: 2, publicId: "tablet", name: "Tablet" })).toBeUndefined();
+  });
+
+  test("holds the same change once", () => {
+    const hold = remove(0, 26);
+    expect(remove(25, 26)).toEqual(hold);
+    expect(holds.list(7)).toMatchObject([{ changes: 1 }]);
+  });
+});
+
+describe("a decision", () => {
+  test("to accept carries out what waits, and lets the device go on for an hour", async () => {
+    const hold = remove(0, 30);
+    await holds.decide(7, hold?.publicId ?? "", true);
+    expect(applied.map(({ fileId }) => fileId)).toEqual(["f25", "f26", "f27", "f28", "f29"]);
+    files = 70;
+    expect(remove(30, 60)).toBeUndefined();
+    nowMs += ALLOWANCE_MS;
+    expect(remove(60, 70)).toBeUndefined();
+    expect(remove(70, 90)).toBeDefined();
+  });
+
+  test("to decline is remembered, and counts for these changes alone", async () => {
+    const hold = remove(0, 27);
+    await holds.decide(7, hold?.publicId ?? "", false);
+    expect(applied).toEqual([]);
+    nowMs += WINDOW_MS;
+    expect(remove(26, 27)).toMatchObject({ decision: "declined", publicId: hold?.publicId });
+    expect(remove(27, 28)).toBeUndefined();
+    nowMs += 30 * DAY_MS;
+    writer.runNow(() => holds.sweep());
+    expect(remove(26, 27)).toMatchObject({ decision: "declined" });
+    nowMs += 90 * DAY_MS;
+    writer.runNow(() => holds.sweep());
+    expect(remove(26, 27)).toBeUndefined();
+  });
+
+  test("that never comes drops what waits", async () => {
+    const hold = remove(0, 26);
+    nowMs += 7 * DAY_MS;
+    expect(holds.list(7)).toEqual([]);
+    await expect(holds.decide(7, hold?.publicId ?? "", true)).rejects.toThrow("not found");
+    expect(remove(25, 26)).toBeUndefined();
+    expect(writer.runNow(() => holds.sweep())).toBeGreaterThan(0);
+    expect(brake.find(7, hold?.publicId ?? "")).toBeUndefined();
+  });
+
+  test("that a stop of the server interrupted is finished", async () => {
+    const hold = remove(0, 27);
+    isStopping = true;
+    await expect(holds.decide(7, hold?.publicId ?? "", true)).rejects.toThrow("stopped");
+    isStopping = false;
+    expect([await holds.resume(), await holds.resume()]).toEqual([1, 0]);
+    expect(applied).toHaveLength(2);
+  });
+
+  test("is the account's alone", async () => {
+    const hold = remove(0, 26);
+    await expect(holds.decide(8, hold?.publicId ?? "", true)).rejects.toThrow("not found");
+    await expect(holds.decide(7, hold?.publicId ?? "", true, "tablet")).rejects.toThrow("not found");
+    expect(() => holds.list(7, "nobody")).toThrow("not found");
+    expect(holds.list(7, "tablet")).toEqual([]);
+    expect(holds.list(8)).toEqual([]);
+  });
+});

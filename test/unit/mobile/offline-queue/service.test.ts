@@ -1,0 +1,336 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Hold } from "../../../../src/features/mobile/mass-change/types.ts";
+import { TestQueue } from "./support.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+let t: TestQueue;
+
+beforeEach(() => {
+  t = new TestQueue();
+});
+
+afterEach(() => t.tree.close());
+
+function addFiles(...names: string[]) {
+  return names.map((name) => t.tree.addFile(t.user.id, "/", name));
+}
+
+describe("order", () => {
+  test("high, normal, low, then by the time on the device, then by arrival", async () => {
+    const files = addFiles("a", "b", "c", "d", "e", "f");
+    const [a, b, c, d, e, f] = files.map((file) => file.publicId);
+    const at = (ms: number) => ({ createdAtMs: t.nowMs - 1000 + ms });
+    await t.add(
+      t.deleteOf(a ?? "", { priority: "low", ...at(0) }),
+      t.deleteOf(b ?? "", { priority: "normal", ...at(9) }),
+      t.deleteOf(c ?? "", { priority: "normal", ...at(5) }),
+      t.deleteOf(d ?? "", { priority: "high", ...at(99) }),
+      t.deleteOf(e ?? "", { priority: "normal", ...at(5) }),
+    );
+    await t.add(t.deleteOf(f ?? "", { priority: "high", ...at(1) }));
+    await t.serveAll();
+    const names = t.deleted.map((id) => files.find((file) => file.id === id)?.name);
+    expect(names).toEqual(["f", "d", "c", "e", "b", "a"]);
+  });
+
+  test("devices take turns", async () => {
+    const second = t.addDevice("tablet");
+    const [file] = addFiles("a", "b");
+    const operation = t.deleteOf(file?.publicId ?? "");
+    await t.add(operation);
+    expect(t.queue.findNextDevice(0)).toBe(t.device.id);
+    expect(t.queue.findNextDevice(t.device.id)).toBe(t.device.id);
+    await t.queue.add(t.user, second, [operation]);
+    expect(t.queue.findNextDevice(t.device.id)).toBe(second.id);
+    expect(t.queue.findNextDevice(second.id)).toBe(t.device.id);
+  });
+
+  test("nothing of a call runs before all of it is taken down", async () => {
+    const files = addFiles("a");
+    const low = Array.from({ length: 250 }, (_, index) =>
+      t.deleteOf(`none-${index}`, { priority: "low", createdAtMs: 0 }),
+    );
+    const call = t.add(...low, t.deleteOf(files[0]?.publicId ?? "", { priority: "high" }));
+    let seen = 0;
+    while (t.queue.list(t.device, { status: "queued", offset: 0, limit: 1 }).total < 251) {
+      expect(t.queue.findNextDevice(0)).toBeUndefined();
+      seen++;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await call;
+    expect(seen).toBeGreaterThan(0);
+    expect(t.queue.findNextDevice(0)).toBe(t.device.id);
+    await t.queue.serveNext(t.device.id, 0);
+    expect(t.deleted).toEqual([files[0]?.id ?? 0]);
+  });
+});
+
+describe("an id", () => {
+  test("that comes again gives its present status and is done once", async () => {
+    const [file] = addFiles("a");
+    const operation = t.deleteOf(file?.publicId ?? "");
+    expect(await t.add(operation, operation)).toEqual(["queued", "queued"]);
+    await t.serveAll();
+    expect(await t.add({ ...operation, priority: "high", createdAtMs: 5 })).toEqual(["completed"]);
+    await t.serveAll();
+    expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
+    expect(t.deleted).toHaveLength(1);
+  });
+
+  test("of another operation is refused, and that one stays", async () => {
+    const [a, b] = addFiles("a", "b");
+    await t.add(t.deleteOf(a?.publicId ?? "", { id: "x" }));
+    expect(await t.add(t.deleteOf(b?.publicId ?? "", { id: "x" }))).toEqual(["idempotency_key"]);
+    expect(await t.add(t.uploadTo("/x", { id: "x" }))).toEqual(["idempotency_key"]);
+    await t.serveAll();
+    expect(t.states()).toEqual(["x completed"]);
+    expect(t.deleted).toEqual([a?.id ?? 0]);
+  });
+
+  test("is the device's own", async () => {
+    const [a, b] = addFiles("a", "b");
+    const second = t.addDevice("tablet");
+    await t.add(t.deleteOf(a?.publicId ?? "", { id: "x" }));
+    const added = await t.queue.add(t.user, second, [t.deleteOf(b?.publicId ?? "", { id: "x" })]);
+    expect(added).toEqual([{ id: "x", status: "queued", error: undefined }]);
+  });
+});
+
+describe("a delete", () => {
+  test("of an unknown file, or another account's, fails", async () => {
+    const other = t.tree.addFile(t.tree.addAccount(), "/", "theirs");
+    await t.add(t.deleteOf("file_none"), t.deleteOf(other.publicId));
+    await t.serveAll();
+    expect(t.states().sort()).toEqual(
+      [`op-${other.publicId} failed not_found`, "op-file_none failed not_found"].sort(),
+    );
+    expect(t.tree.read.findFileById(other.id)?.name).toBe("theirs");
+  });
+
+  test("is the device's in the journal", async () => {
+    const [file] = addFiles("a");
+    const actors: (number | null)[] = [];
+    const deleteFile = t.tree.write.deleteFile.bind(t.tree.write);
+    t.tree.write.deleteFile = (...given) => {
+      actors.push(t.tree.store.actorDeviceId);
+      return deleteFile(...given);
+    };
+    await t.add(t.deleteOf(file?.publicId ?? ""));
+    await t.serveAll();
+    expect(actors).toEqual([t.device.id]);
+    expect(t.tree.store.actorDeviceId).toBeNull();
+  });
+
+  test("is refused where the account may not write any more", async () => {
+    const [file] = addFiles("a");
+    await t.add(t.deleteOf(file?.publicId ?? ""));
+    Object.assign(t.user, { role: "viewer" });
+    await t.serveAll();
+    expect(t.states()).toEqual([`op-${file?.publicId} failed role`]);
+    expect(t.deleted).toEqual([]);
+  });
+
+  test("that fails for no reason of its own is tried three times", async () => {
+    const [a, b] = addFiles("a", "b");
+    const deleteFile = t.tree.write.deleteFile.bind(t.tree.write);
+    t.tree.write.deleteFile = (tx, file, precondition) => {
+      if (file.publicId === a?.publicId) throw new Error("out of order");
+      return deleteFile(tx, file, precondition);
+    };
+    await t.add(t.deleteOf(a?.publicId ?? "", { priority: "high" }), t.deleteOf(b?.publicId ?? ""));
+    await t.serveAll();
+    expect(t.states()).toEqual([`op-${a?.publicId} failed unexpected`, `op-${b?.publicId} completed`]);
+    const { operations } = t.queue.list(t.device, { status: "failed", offset: 0, limit: 10 });
+    expect(operations[0]?.attempts).toBe(3);
+  });
+
+  test("that waits is dropped with its device", async () => {
+    const [file] = addFiles("a");
+    await t.add(t.deleteOf(file?.publicId ?? ""), t.uploadTo("/later"));
+    t.tree.run((tx) => t.queue.dropDevice(tx, t.device.id));
+    await t.serveAll();
+    expect(t.states()).toEqual([]);
+    expect(t.deleted).toEqual([]);
+  });
+});
+
+describe("an upload", () => {
+  test("waits until a file arrives, in the same deed", async () => {
+    expect(await t.add(t.uploadTo("/p/a"), t.uploadTo("/p/b"))).toEqual(["queued", "queued"]);
+    t.arrive("/p", "c");
+    expect(t.states()).toEqual(["op-/p/a queued", "op-/p/b queued"]);
+    t.arrive("/p", "b");
+    expect(t.states()).toEqual(["op-/p/a queued", "op-/p/b completed"]);
+    expect(() =>
+      t.tree.run((tx) => {
+        t.queue.noteArrival(tx, t.user.id, () => "/p/a");
+        throw new Error("undone");
+      }),
+    ).toThrow("undone");
+    expect(t.states()).toEqual(["op-/p/a queued", "op-/p/b completed"]);
+    t.arrive("/p", "a");
+    expect(t.states()).toEqual(["op-/p/a completed", "op-/p/b completed"]);
+  });
+
+  test("does not hold up what can run", async () => {
+    const [file] = addFiles("a");
+    await t.add(t.uploadTo("/later", { priority: "high" }), t.deleteOf(file?.publicId ?? "", { priority: "low" }));
+    await t.serveAll();
+    expect(t.deleted).toHaveLength(1);
+  });
+
+  test("is complete at once where a file is there that came at createdAt or later", async () => {
+    addFiles("a");
+    const cameAt = t.nowMs;
+    t.tree.clock.advance(1000);
+    expect(await t.add(t.uploadTo("/a", { id: "older", createdAtMs: cameAt - 1 }))).toEqual(["completed"]);
+    expect(await t.add(t.uploadTo("/a", { id: "same", createdAtMs: cameAt }))).toEqual(["completed"]);
+    expect(await t.add(t.uploadTo("/a", { id: "later", createdAtMs: cameAt + 1 }))).toEqual(["queued"]);
+  });
+
+  test("of a phone whose clock is ahead was made no later than it came", async () => {
+    expect(await t.add(t.uploadTo("/a", { createdAtMs: t.nowMs + 365 * DAY_MS }))).toEqual(["queued"]);
+    const { operations } = t.queue.list(t.device, { status: "queued", offset: 0, limit: 10 });
+    expect(operations[0]?.createdAtMs).toBe(t.nowMs);
+    t.arrive("/", "a");
+    expect(t.states()).toEqual(["op-/a completed"]);
+  });
+
+  test("is found by its normalised path; paths that are none are refused one by one", async () => {
+    const paths = ["/a/../b", "relative", "/", "", "/x//y", "/p/Ame\u0301lie/"];
+    const results = await t.add(...paths.map((path) => t.uploadTo(path)));
+    expect(results).toEqual([...Array.from({ length: 5 }, () => "invalid_path"), "queued"]);
+    t.arrive("/p", "Am\u00e9lie");
+    expect(t.states()).toEqual([`op-${paths[5]} completed`]);
+  });
+
+  test("that is known is answered where no more may wait", async () => {
+    // The call was refused whole, so that a phone whose answer got lost could never learn that its queue was taken.
+    const all = Array.from({ length: 20_000 }, (_, at) => t.uploadTo(`/many/${at}`));
+    expect(new Set(await t.add(...all))).toEqual(new Set(["queued"]));
+    expect(await t.add(...all.slice(-3), t.uploadTo("/one-more"), ...all.slice(0, 1))).toEqual([
+      "queued",
+      "queued",
+      "queued",
+      "overloaded",
+      "queued",
+    ]);
+    t.arrive("/many", "7");
+    expect(await t.add(t.uploadTo("/one-more"), t.uploadTo("/another"))).toEqual(["queued", "overloaded"]);
+  });
+
+  test("of a commit that it shares with its file is complete", async () => {
+    t.arrive("/", "warm the knowledge that nothing waits");
+    const [added] = await Promise.all([
+      t.add(t.uploadTo("/a")),
+      t.tree.writer.run((tx) => t.queue.noteArrival(tx, t.user.id, () => "/a")),
+    ]);
+    expect(added).toEqual(["queued"]);
+    expect(t.states()).toEqual(["op-/a completed"]);
+  });
+
+  test("fails after 30 days, and what is finished is forgotten after 7", async () => {
+    await t.add(t.uploadTo("/a"));
+    const { signal } = new AbortController();
+    t.tree.clock.advance(30 * DAY_MS - 1);
+    await t.queue.sweep(signal);
+    expect(t.states()).toEqual(["op-/a queued"]);
+    t.tree.clock.advance(1);
+    expect(await t.queue.sweep(signal)).toBe("1 expired, 0 found, 0 forgotten");
+    expect(t.states()).toEqual(["op-/a failed upload_expired"]);
+    t.tree.clock.advance(7 * DAY_MS);
+    await t.queue.sweep(signal);
+    expect(t.states()).toEqual([]);
+  });
+
+  test("that wait for one path in great number are all found by the job", async () => {
+    // It went on after the path, so that what did not fit into its first piece was never looked at.
+    const paths = Array.from({ length: 450 }, (_, at) => t.uploadTo("/new/a", { id: `${at}` }));
+    await t.add(...paths, t.uploadTo("/new/b"));
+    t.tree.addFile(t.user.id, "/new", "a");
+    t.tree.addFile(t.user.id, "/new", "b");
+    expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 451 found, 0 forgotten");
+  });
+
+  test("whose file came with a folder is found by the job", async () => {
+    await t.add(t.uploadTo("/new/a"), t.uploadTo("/new/b"));
+    t.tree.addFile(t.user.id, "/new", "a");
+    expect(await t.queue.sweep(new AbortController().signal)).toBe("0 expired, 1 found, 0 forgotten");
+    expect(t.states()).toEqual(["op-/new/b queued", "op-/new/a completed"]);
+  });
+});
+
+describe("the brake (D12)", () => {
+  const hold: Hold = {
+    id: 1,
+    publicId: "hold_1",
+    accountId: 1,
+    deviceId: 1,
+    devicePublicId: "phone",
+    changes: 1,
+    createdAtMs: 0,
+    expiresAtMs: Number.MAX_SAFE_INTEGER,
+    decision: null,
+  };
+
+  test("keeps a delete queued until it is confirmed", async () => {
+    const [file] = addFiles("a");
+    await t.add(t.deleteOf(file?.publicId ?? ""));
+    t.brake.holds = hold;
+    await t.serveAll();
+    expect(t.states()).toEqual([`op-${file?.publicId} queued confirmation_required`]);
+    expect(t.deleted).toEqual([]);
+    expect(await t.queue.settleHeld()).toBe(true);
+    expect(t.queue.findNextDevice(0)).toBeUndefined();
+
+    t.brake.holds = { ...hold, decision: "accepted" };
+    expect(await t.queue.settleHeld()).toBe(false);
+    t.brake.holds = undefined;
+    await t.serveAll();
+    expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
+    expect(t.deleted).toHaveLength(1);
+    expect(t.brake.asked[0]).toMatchObject({ action: "delete", fileId: file?.publicId });
+  });
+
+  test("whose hold carried it out already leaves it complete", async () => {
+    const [file] = addFiles("a");
+    await t.add(t.deleteOf(file?.publicId ?? ""));
+    t.brake.holds = hold;
+    await t.serveAll();
+    t.brake.holds = { ...hold, decision: "accepted" };
+    if (file !== undefined) t.tree.run((tx) => t.tree.write.deleteFile(tx, file));
+    await t.queue.settleHeld();
+    await t.serveAll();
+    expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
+  });
+
+  test("that was declined, or forgotten, makes it fail", async () => {
+    const [a, b] = addFiles("a", "b");
+    await t.add(t.deleteOf(a?.publicId ?? ""));
+    t.brake.holds = hold;
+    await t.serveAll();
+    t.brake.holds = { ...hold, decision: "declined" };
+    await t.queue.settleHeld();
+    await t.add(t.deleteOf(b?.publicId ?? ""));
+    await t.serveAll();
+    expect(t.states().sort()).toEqual([a, b].map((file) => `op-${file?.publicId} failed confirmation_required`).sort());
+    expect(t.deleted).toEqual([]);
+  });
+});
+
+describe("the worker", () => {
+  test("goes on by itself, also with what comes while it rests", async () => {
+    const files = addFiles("a", "b", "c");
+    const done = async (count: number) => {
+      while (t.deleted.length < count) await new Promise((resolve) => setImmediate(resolve));
+    };
+    await t.add(t.deleteOf(files[0]?.publicId ?? ""));
+    t.worker.start();
+    await done(1);
+    await t.add(t.deleteOf(files[1]?.publicId ?? ""));
+    await done(2);
+    await t.worker.stop();
+    await t.add(t.deleteOf(files[2]?.publicId ?? ""));
+    expect(t.deleted).toHaveLength(2);
+  });
+});

@@ -1,0 +1,127 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Digest, toDigest } from "../../../../src/blobs/digest.ts";
+import { Layout } from "../../../../src/blobs/layout.ts";
+import { bringContents } from "../../../../src/features/storage/backup/bring.ts";
+import { ContentPlacer } from "../../../../src/features/storage/backup/placer.ts";
+
+let root: string;
+let source: Layout;
+let target: Layout;
+
+beforeEach(() => {
+  root = fs.mkdtempSync(join(tmpdir(), "larder-placer-"));
+  source = new Layout(join(root, "source"));
+  target = new Layout(join(root, "target"));
+});
+
+afterEach(() => fs.rmSync(root, { recursive: true }));
+
+function put(
+  text: string,
+  path?: (digest: Digest) => string,
+): { digest: Digest; sizeBytes: number; isDamaged: boolean } {
+  const digest = toDigest(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
+  const place = path?.(digest) ?? source.blob(digest);
+  fs.mkdirSync(dirname(place), { recursive: true });
+  fs.writeFileSync(place, text);
+  return { digest, sizeBytes: text.length, isDamaged: false };
+}
+
+describe("a content", () => {
+  test("that is copied has its name only once it is whole and synced", () => {
+    const content = put("one");
+    const placer = new ContentPlacer({ source, target, mayLink: false });
+    expect(placer.place(content)).toMatch(/copied|cloned/);
+    expect(fs.existsSync(target.blob(content.digest))).toBe(false);
+    placer.finish();
+    expect(fs.readFileSync(target.blob(content.digest), "utf8")).toBe("one");
+    expect(fs.readdirSync(target.staging)).toEqual([]);
+  });
+
+  test("that is linked is the same file", () => {
+    const content = put("one");
+    const placer = new ContentPlacer({ source, target, mayLink: true });
+    expect(placer.place(content)).toBe("linked");
+    placer.finish();
+    expect(fs.statSync(target.blob(content.digest)).ino).toBe(fs.statSync(source.blob(content.digest)).ino);
+  });
+
+  test("with other bytes, another length, none, or only a link in its place is told and not brought", () => {
+    const changed = put("right");
+    fs.writeFileSync(source.blob(changed.digest), "wrong");
+    const cut = put("longer");
+    fs.writeFileSync(source.blob(cut.digest), "long");
+    const missing = { ...put("gone"), isDamaged: false };
+    fs.rmSync(source.blob(missing.digest));
+    const link = put("linked to");
+    fs.renameSync(source.blob(link.digest), join(root, "elsewhere"));
+    fs.symlinkSync(join(root, "elsewhere"), source.blob(link.digest));
+    const placer = new ContentPlacer({ source, target, mayLink: false });
+    const all = [changed, cut, missing, link];
+    expect(all.map((content) => placer.place(content))).toEqual(["damaged", "damaged", "missing", "missing"]);
+    placer.finish();
+    expect(all.some(({ digest }) => fs.existsSync(target.blob(digest)))).toBe(false);
+    expect(fs.readdirSync(target.staging)).toEqual([]);
+  });
+
+  test("that was found damaged before is read before it gets a second name", () => {
+    const content = put("right");
+    fs.writeFileSync(source.blob(content.digest), "wrong");
+    const placer = new ContentPlacer({ source, target, mayLink: true });
+    expect(placer.place({ ...content, isDamaged: true })).toBe("damaged");
+  });
+
+  test("that the collector has set aside is brought from there", () => {
+    const content = put("aside", (digest) => source.quarantined(digest));
+    const placer = new ContentPlacer({ source, target, mayLink: true });
+    expect(placer.place(content)).toBe("linked");
+  });
+});
+
+test("what an earlier run left half is removed", () => {
+  fs.mkdirSync(target.staging, { recursive: true });
+  fs.writeFileSync(join(target.staging, "1-1.part"), "half");
+  new ContentPlacer({ source, target, mayLink: false }).finish();
+  expect(fs.readdirSync(target.staging)).toEqual([]);
+});
+
+test("a target that fails is told, and what was brought before stays", () => {
+  const first = put("first");
+  const second = put("second");
+  const placer = new ContentPlacer({ source, target, mayLink: false });
+  placer.place(first);
+  placer.flush();
+  fs.rmSync(target.staging, { recursive: true });
+  expect(() => placer.place(second)).toThrow("ENOENT");
+  expect(fs.existsSync(target.blob(first.digest))).toBe(true);
+});
+
+test("a target that is taken away is told in its own words, not in those of the clearing away", async () => {
+  const content = put("one");
+  const sqlite = new Database(":memory:");
+  sqlite.run("CREATE TABLE blobs (digest BLOB, size_bytes INTEGER, damaged_at INTEGER, refs INTEGER)");
+  sqlite.run("INSERT INTO blobs VALUES (?, 3, NULL, 1)", [Buffer.from(content.digest, "hex")]);
+  const fail = (code: string) => () => {
+    throw Object.assign(new Error(code), { code });
+  };
+  for (const call of ["writeSync", "copyFileSync"] as const) {
+    const broken = spyOn(fs, call).mockImplementation(fail("EIO"));
+    const { rmSync } = fs;
+    const clearing = spyOn(fs, "rmSync").mockImplementation((path, options) =>
+      broken.mock.calls.length > 0 ? fail("EFAULT")() : rmSync(path, options),
+    );
+    try {
+      const bringing = bringContents({ sqlite, source, target, mayLink: false, onProgress: () => {} });
+      await expect(bringing).rejects.toThrow("EIO");
+    } finally {
+      broken.mockRestore();
+      clearing.mockRestore();
+    }
+    new ContentPlacer({ source, target, mayLink: false }).abandon();
+  }
+  sqlite.close();
+});

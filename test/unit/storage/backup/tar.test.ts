@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { StartupError } from "../../../../src/config/startup-error.ts";
+import { readTar } from "../../../../src/features/storage/backup/tar.ts";
+import { writeHeader } from "../../../../src/features/storage/backup/tar-format.ts";
+
+let root = "";
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), "larder-tar-"));
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Sets the kind and the size of a header, and its checksum anew. */
+function changed(header: Uint8Array, kind: string, octalSize: string): Buffer {
+  const block = Buffer.from(header);
+  block.write(octalSize, 124);
+  block.write(kind, 156);
+  block.fill(0x20, 148, 156);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return block;
+}
+
+async function* piecesOf(head: Uint8Array, count: number, onPiece: () => void): AsyncGenerator<Uint8Array> {
+  yield head;
+  for (let piece = 0; piece < count; piece++) {
+    onPiece();
+    yield new Uint8Array(64 * 1024);
+  }
+}
+
+test("an extended header of many GiB is refused before any of it is read", async () => {
+  const head = changed(writeHeader({ name: "larder.toml", sizeBytes: 0, kind: "file" }, 0), "x", "70000000000\0");
+  let pieces = 0;
+  const reading = readTar(
+    piecesOf(head, 100, () => pieces++),
+    root,
+  );
+  await expect(reading).rejects.toThrow(StartupError);
+  await expect(reading).rejects.toThrow("extended header");
+  expect(pieces).toBe(0);
+});
+
+test.each(["../larder.toml", "/etc/larder.toml", "secrets/../../x", "larder.db", "blobs/sha256/aa/bb/cc"])(
+  "a member can't choose the place %p",
+  async (name) => {
+    const head = writeHeader({ name, sizeBytes: 0, kind: "file" }, 0);
+    await expect(
+      readTar(
+        piecesOf(head, 1, () => {}),
+        root,
+      ),
+    ).rejects.toThrow("a member that a backup doesn't have");
+    expect(readdirSync(root)).toEqual([]);
+  },
+);

@@ -1,0 +1,150 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import { Layout } from "../../../../src/blobs/layout.ts";
+import { ContentTaker } from "../../../../src/features/storage/import-export/content-taker.ts";
+import type { TakeJob } from "../../../../src/features/storage/import-export/types.ts";
+
+let folder = "";
+let layout: Layout;
+let taker: ContentTaker;
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), "larder-taker-"));
+  layout = new Layout(join(folder, "data"));
+  for (const path of layout.folders()) fs.mkdirSync(path, { recursive: true });
+  taker = new ContentTaker({ layout, label: "1-0", isSyncingEach: false });
+});
+afterEach(() => fs.rmSync(folder, { recursive: true }));
+
+function jobOf(name: string, job: Partial<TakeJob> = {}): TakeJob {
+  return { path: join(folder, name), name, how: "copy", isForced: false, ...job };
+}
+
+function write(name: string, content: string | Uint8Array): string {
+  fs.writeFileSync(join(folder, name), content);
+  return new Bun.CryptoHasher("sha256").update(content).digest("hex");
+}
+
+/** All contents in the store, and what is unfinished in it. */
+function stored(): string[] {
+  const all = fs.readdirSync(layout.root, { recursive: true, withFileTypes: true });
+  return all.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+describe("a content", () => {
+  test.each([
+    ["empty", 0],
+    ["small", 10_000],
+    ["just small", 512 * 1024],
+    ["just large", 512 * 1024 + 1],
+    ["large", 5_000_001],
+  ])("that is %s is stored as it is", async (_name, sizeBytes) => {
+    const content = new Uint8Array(sizeBytes).map((_, index) => (index * 31) % 251);
+    const digest = write("a.bin", content);
+    expect(await taker.take(jobOf("a.bin"))).toMatchObject({
+      digest,
+      sizeBytes,
+      crc32: crc32(content),
+      placed: expect.stringMatching(/^(copied|cloned)$/),
+    });
+    expect(stored()).toEqual([digest]);
+    expect(await taker.take(jobOf("a.bin"))).toMatchObject({ digest, placed: "there" });
+    expect(await taker.take(jobOf("a.bin", { isForced: true }))).toMatchObject({
+      placed: expect.stringMatching(/^(copied|cloned)$/),
+    });
+    expect(stored()).toEqual([digest]);
+    expect(fs.readFileSync(join(folder, "a.bin"))).toEqual(Buffer.from(content));
+  });
+
+  test("is only read with `hash`", async () => {
+    const digest = write("a.txt", "text");
+    expect(await taker.take(jobOf("a.txt", { how: "hash" }))).toMatchObject({ digest, placed: "hashed" });
+    write("b.bin", new Uint8Array(1_000_000));
+    expect(await taker.take(jobOf("b.bin", { how: "hash" }))).toMatchObject({ placed: "hashed" });
+    expect(stored()).toEqual([]);
+  });
+
+  test.each([100, 1_000_000])("of %i bytes gets a second name with `link`", async (sizeBytes) => {
+    write("a.bin", new Uint8Array(sizeBytes));
+    expect(await taker.take(jobOf("a.bin", { how: "link" }))).toMatchObject({ placed: "linked" });
+    expect(fs.statSync(join(folder, "a.bin")).nlink).toBe(2);
+    expect(stored()).toHaveLength(1);
+  });
+
+  test("that lies there with another size is no content", async () => {
+    const digest = write("a.txt", "text");
+    await taker.take(jobOf("a.txt"));
+    fs.truncateSync(layout.blob(Layout.digestOf(digest) ?? fail()), 2);
+    expect(await taker.take(jobOf("a.txt"))).toMatchObject({ placed: "copied" });
+  });
+
+  test("has its media type told from its bytes", async () => {
+    write("picture.txt", Buffer.from("\x89PNG\r\n\x1a\n0000IDAT", "latin1"));
+    expect(await taker.take(jobOf("picture.txt"))).toMatchObject({ mediaType: "image/png" });
+  });
+});
+
+describe("a source", () => {
+  test("that is a link, a folder, a pipe or gone is not stored", async () => {
+    write("a.txt", "text");
+    fs.symlinkSync("a.txt", join(folder, "link"));
+    fs.mkdirSync(join(folder, "folder"));
+    Bun.spawnSync(["mkfifo", join(folder, "pipe")]);
+    expect(await taker.take(jobOf("link"))).toMatchObject({ reason: "unreadable" });
+    expect(await taker.take(jobOf("folder"))).toMatchObject({ reason: "not_a_file" });
+    expect(await taker.take(jobOf("pipe"))).toMatchObject({ reason: "not_a_file" });
+    expect(await taker.take(jobOf("nothing"))).toMatchObject({ reason: "unreadable" });
+    expect(stored()).toEqual([]);
+  });
+
+  test("that holds more than the system says is not stored cut off", async () => {
+    const path = "/proc/version";
+    expect(fs.statSync(path).size).toBe(0);
+    expect(await taker.take({ ...jobOf("version"), path })).toMatchObject({ reason: "changed" });
+    expect(stored()).toEqual([]);
+  });
+
+  test("that grows while it is read is not stored, and nothing is left of it", async () => {
+    write("growing.bin", new Uint8Array(60_000_000));
+    const path = join(folder, "growing.bin");
+    const child = Bun.spawn(["sh", "-c", 'while :; do printf x >> "$0"; done', path]);
+    try {
+      const before = fs.statSync(path).size;
+      while (fs.statSync(path).size === before) await Bun.sleep(1);
+      expect(await taker.take(jobOf("growing.bin"))).toMatchObject({ reason: "changed" });
+    } finally {
+      child.kill("SIGKILL");
+      await child.exited;
+    }
+    expect(stored()).toEqual([]);
+  });
+});
+
+/** A store from which a starting server takes everything unfinished away, once, just before it gets its place. */
+class SweptLayout extends Layout {
+  swept = 0;
+
+  override foldersOf(digest: Parameters<Layout["foldersOf"]>[0]): ReturnType<Layout["foldersOf"]> {
+    if (this.swept++ === 0) for (const name of fs.readdirSync(this.staging)) fs.rmSync(join(this.staging, name));
+    return super.foldersOf(digest);
+  }
+}
+
+test.each([4, 1_000_000])(
+  "%i bytes that a starting server swept away unfinished are written again",
+  async (sizeBytes) => {
+    const digest = write("a.bin", new Uint8Array(sizeBytes));
+    const swept = new SweptLayout(join(folder, "data"));
+    taker = new ContentTaker({ layout: swept, label: "1-0", isSyncingEach: false });
+    expect(await taker.take(jobOf("a.bin"))).toMatchObject({ digest });
+    expect(swept.swept).toBe(2);
+    expect(stored()).toEqual([digest]);
+  },
+);
+
+function fail(): never {
+  throw new Error("no digest");
+}

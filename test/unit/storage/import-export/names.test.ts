@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  ManifestWriter,
+  MANIFEST_NAME,
+  readManifest,
+} from "../../../../src/features/storage/import-export/manifest.ts";
+import { walkSource } from "../../../../src/features/storage/import-export/source-walk.ts";
+import { probeTarget, TargetNames } from "../../../../src/features/storage/import-export/target-names.ts";
+
+let folder = "";
+
+beforeEach(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), "larder-transfer-"));
+});
+afterEach(() => fs.rmSync(folder, { recursive: true }));
+
+describe("names on a target", () => {
+  test("are those of the account where the target can have them", () => {
+    const names = new TargetNames({ isPortableOnly: false, isCaseless: false });
+    for (const name of ["a:b", "A", "a", "con", "x.", 'q"?*']) expect(names.nameFor(name)).toBe(name);
+  });
+
+  test("are replaced where it can't, each once, and the same in every run", () => {
+    for (let run = 0; run < 2; run++) {
+      const names = new TargetNames({ isPortableOnly: true, isCaseless: true });
+      const given = ["a:b.txt", "a?b.txt", "A_B.txt", "con", "x.", "fine.txt"].map((name) => names.nameFor(name));
+      expect(given).toEqual(["a_b.txt", "a_b (1).txt", "A_B (2).txt", "_con", "x_", "fine.txt"]);
+    }
+  });
+
+  test("keep clear of what is reserved", () => {
+    const names = new TargetNames({ isPortableOnly: false, isCaseless: true }, [MANIFEST_NAME]);
+    expect(names.nameFor("Larder-Export.json")).toBe("Larder-Export (1).json");
+  });
+
+  test("a target is looked at without a trace", () => {
+    expect(probeTarget(folder)).toEqual({ isPortableOnly: false, isCaseless: false });
+    expect(fs.readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("a manifest", () => {
+  test("is read as it was written, line by line", () => {
+    const writer = new ManifestWriter(folder, "/", "2026-01-01T00:00:00.000Z");
+    writer.add({ path: "a.txt", tags: ["red"], metadata: { description: "two\nlines" } });
+    writer.add({ path: "f/b_c", name: "b:c", capturedAt: "2026-01-01T00:00:00.000Z" });
+    writer.finish();
+    const labels = readManifest(folder);
+    expect(labels?.get("a.txt")).toEqual({ path: "a.txt", tags: ["red"], metadata: { description: "two\nlines" } });
+    expect(labels?.get("f/b_c")).toEqual({ path: "f/b_c", name: "b:c", capturedAt: "2026-01-01T00:00:00.000Z" });
+    expect(fs.readdirSync(folder)).toEqual([MANIFEST_NAME]);
+  });
+
+  test("given up leaves the earlier one", () => {
+    fs.writeFileSync(join(folder, MANIFEST_NAME), "earlier");
+    const writer = new ManifestWriter(folder, "/", "2026-01-01T00:00:00.000Z");
+    writer.discard();
+    expect(fs.readFileSync(join(folder, MANIFEST_NAME), "utf8")).toBe("earlier");
+    expect(fs.readdirSync(folder)).toEqual([MANIFEST_NAME]);
+  });
+
+  test.each(["", "{", "[]", '{"format":"other","entries":[]}', '{"format":"larder-export","entries":{}}', "null"])(
+    "that is something else is none: %s",
+    (text) => {
+      fs.writeFileSync(join(folder, MANIFEST_NAME), text);
+      expect(readManifest(folder)).toBeUndefined();
+    },
+  );
+
+  test("keeps what may be kept of an entry that somebody wrote by hand", () => {
+    const entries = [
+      null,
+      { path: 1 },
+      { path: "a", tags: ["a,b"], metadata: { n: 1, t: "x" }, capturedAt: "soon", name: 5 },
+      { path: "b", tags: ["ok", 7], metadata: "none" },
+    ];
+    fs.writeFileSync(join(folder, MANIFEST_NAME), JSON.stringify({ format: "larder-export", entries }));
+    const labels = readManifest(folder);
+    expect([...(labels ?? [])]).toEqual([
+      ["a", { path: "a", tags: [], metadata: { t: "x" } }],
+      ["b", { path: "b", tags: ["ok"] }],
+    ]);
+  });
+});
+
+describe("the walk through a source", () => {
+  function walk(labels?: Record<string, string>) {
+    const labelsOf = labels === undefined ? undefined : (path: string) => labelOf(path, labels[path]);
+    return [...walkSource({ source: folder, folder: "/to", isRenaming: false, labelsOf, leftOut: "/nonexistent" })];
+  }
+
+  test("meets a folder before what is in it, files before folders, by name", () => {
+    fs.mkdirSync(join(folder, "b/inner"), { recursive: true });
+    for (const name of ["z", "a", "b/y", "b/inner/x"]) fs.writeFileSync(join(folder, name), "");
+    const met = walk().map((found) => (found.kind === "folder" ? found.treePath : `${found.kind} ${found.path}`));
+    const file = (name: string) => `file ${join(folder, name)}`;
+    expect(met).toEqual(["/to", file("a"), file("z"), "/to/b", file("b/y"), "/to/b/inner", file("b/inner/x")]);
+  });
+
+  test("gives exported files and folders their own names back", () => {
+    fs.mkdirSync(join(folder, "a_b"));
+    fs.writeFileSync(join(folder, "a_b/c_d"), "");
+    const met = walk({ a_b: "a:b", "a_b/c_d": "c:d" });
+    expect(met).toMatchObject([{ treePath: "/to" }, { treePath: "/to/a:b" }, { folder: "/to/a:b", name: "c:d" }]);
+  });
+
+  test("never leaves the account by a name that a manifest gives", () => {
+    fs.writeFileSync(join(folder, "a"), "");
+    for (const name of ["../a", "..", "", "a/b"]) {
+      expect(walk({ a: name })).toMatchObject([{ kind: "folder" }, { kind: "problem", reason: "bad_name" }]);
+    }
+  });
+});
+
+function labelOf(path: string, name: string | undefined) {
+  return name === undefined ? undefined : { path, name };
+}

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import * as fs from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PIECE_BYTES, readContent } from "../../../../src/features/storage/integrity/hash-file.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = fs.mkdtempSync(join(tmpdir(), "larder-hash-"));
+});
+afterAll(() => fs.rmSync(folder, { recursive: true }));
+
+const digestOf = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+
+function stored(name: string, bytes: Uint8Array) {
+  const path = join(folder, name);
+  fs.writeFileSync(path, bytes);
+  return { path, sizeBytes: bytes.length, digest: digestOf(bytes) };
+}
+
+const quietly = { isQuick: false, isSparing: false, onPiece: () => {} };
+
+test.each([0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 7])(
+  "a whole content of %d bytes is whole, also where the cache is spared",
+  (sizeBytes) => {
+    const content = stored("whole", crypto.getRandomValues(Buffer.alloc(Math.min(sizeBytes, 65_536))));
+    const long = stored("long", Buffer.alloc(sizeBytes, 0x5a));
+    for (const isSparing of [false, true]) {
+      expect(readContent(content, { ...quietly, isSparing })).toBeUndefined();
+      expect(readContent(long, { ...quietly, isSparing })).toBeUndefined();
+    }
+  },
+);
+
+test("each piece is told, so that the reading can be slowed down or ended", () => {
+  const content = stored("pieces", Buffer.alloc(2 * PIECE_BYTES + 5));
+  const pieces: number[] = [];
+  readContent(content, { ...quietly, onPiece: (bytes) => pieces.push(bytes) });
+  expect(pieces).toEqual([PIECE_BYTES, PIECE_BYTES, 5]);
+  const stop = () => {
+    throw new Error("enough");
+  };
+  expect(() => readContent(content, { ...quietly, onPiece: stop })).toThrow("enough");
+});
+
+test("a flipped bit, another length, nothing, a folder, a link: each is told as what it is", () => {
+  const bytes = Buffer.alloc(10_000, 7);
+  const content = stored("content", bytes);
+  const rotten = Buffer.from(bytes);
+  rotten[5_000] = 6;
+  expect(readContent({ ...stored("rotten", rotten), digest: content.digest }, quietly)).toEqual({
+    kind: "damaged",
+    detail: `its digest is sha256:${digestOf(rotten)}`,
+  });
+  expect(readContent({ ...stored("short", bytes.subarray(1)), sizeBytes: 10_000 }, quietly)).toEqual({
+    kind: "damaged",
+    detail: "it has 9999 bytes instead of 10000",
+  });
+  expect(readContent({ ...content, path: join(folder, "none") }, quietly)).toMatchObject({ kind: "missing" });
+  expect(readContent({ ...content, path: join(content.path, "below") }, quietly)).toMatchObject({ kind: "missing" });
+  expect(readContent({ ...content, path: folder }, quietly)).toMatchObject({ kind: "missing" });
+  fs.symlinkSync(content.path, join(folder, "link"));
+  expect(readContent({ ...content, path: join(folder, "link") }, quietly)).toMatchObject({ kind: "missing" });
+});
+
+test("a content that is replaced by a good copy while it is read is whole", () => {
+  // The bytes that had been opened were taken for those that lie there now: what was just healed was damaged again.
+  const bytes = Buffer.alloc(2 * PIECE_BYTES, 7);
+  const rotten = stored("replaced", Buffer.alloc(2 * PIECE_BYTES, 8));
+  const good = stored("good", bytes);
+  const replace = () => {
+    if (fs.existsSync(good.path)) fs.renameSync(good.path, rotten.path);
+  };
+  expect(readContent({ ...rotten, digest: good.digest }, { ...quietly, onPiece: replace })).toBeUndefined();
+});
+
+test("a quick look reads no content", () => {
+  const content = stored("quick", Buffer.alloc(1_000));
+  expect(readContent({ ...content, digest: "0".repeat(64) }, { ...quietly, isQuick: true })).toBeUndefined();
+});
+
+test("a disk that fails makes a content unreadable; a process without descriptors does not", () => {
+  const content = stored("failing", Buffer.alloc(3 * PIECE_BYTES));
+  const fail = (code: string) => Object.assign(new Error(code), { code });
+  const read = spyOn(fs, "readSync").mockImplementation(() => {
+    throw fail("EIO");
+  });
+  try {
+    expect(readContent(content, quietly)).toEqual({ kind: "unreadable", detail: "the system says EIO at byte 0" });
+  } finally {
+    read.mockRestore();
+  }
+  const open = spyOn(fs, "openSync").mockImplementation(() => {
+    throw fail("EMFILE");
+  });
+  try {
+    expect(() => readContent(content, quietly)).toThrow("EMFILE");
+    open.mockImplementation(() => {
+      throw fail("EACCES");
+    });
+    expect(readContent(content, quietly)).toEqual({ kind: "unreadable", detail: "the system says EACCES" });
+  } finally {
+    open.mockRestore();
+  }
+});

@@ -1,0 +1,18 @@
+import { afterEach, expect, test } from "bun:test";
+import { RemoteRows } from "../../../../src/features/storage/remote-store/queries.ts";
+import { blobOf, TestTree } from "../../tree/support.ts";
+
+let tree: TestTree;
+afterEach(() => tree.close());
+
+test("a copy on this disk stays where its object was found damaged while the bucket was asked for it", () => {
+  tree = new TestTree();
+  const rows = new RemoteRows(tree.db.sqlite);
+  const { digest, sizeBytes } = blobOf("a");
+  rows.add({ digest, sizeBytes, usedAtMs: 1, etag: "as it was stored" }, 1);
+  expect(rows.listUnused(10, 10, 10)).toHaveLength(1);
+  rows.markDamaged(digest, 2);
+  expect(rows.drop(digest, 1)).toBe(false);
+  rows.noteWhole(digest, sizeBytes, 3);
+  expect(rows.drop(digest, 1)).toBe(true);
+});

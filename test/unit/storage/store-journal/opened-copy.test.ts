@@ -1,0 +1,334 @@
+/** A copy that begins from a snapshot takes over what its store journal says came later: every change, not only new files. */
+import { afterEach, expect, test } from "bun:test";
+import { copyFileSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Layout } from "../../../../src/blobs/layout.ts";
+import { openDatabase } from "../../../../src/db/open.ts";
+import { Reader } from "../../../../src/db/reader.ts";
+import { type Deed, Writer } from "../../../../src/db/transaction.ts";
+import { findBrokenRules, findStructuralProblems } from "../../../../src/features/storage/integrity/check-rows.ts";
+import { summarizeLater } from "../../../../src/features/storage/store-journal/later-objects.ts";
+import { mergeNewer, type NewerReport } from "../../../../src/features/storage/store-journal/newer.ts";
+import { type CopyStart, readCopyStart } from "../../../../src/features/storage/store-journal/opened-copy.ts";
+import { TreeReader } from "../../../../src/tree/reader.ts";
+import { TreeStore } from "../../../../src/tree/tables/store.ts";
+import { TreeWriter } from "../../../../src/tree/writer.ts";
+import { silentLog } from "../../../../src/lib/log.ts";
+import { randomOf, seedsToRun } from "../../../support/random.ts";
+import { blobOf, TestTree } from "../../tree/support.ts";
+import { journalOf, openJournal } from "./support.ts";
+
+const EPOCH = "of the copy";
+
+let tree: TestTree;
+afterEach(() => tree.close());
+
+/** A snapshot, later changes with their journal, and the snapshot as the database again. */
+async function openCopy(accountId: number, after: () => Promise<void> | void): Promise<CopyStart> {
+  const journal = openJournal(tree);
+  const path = join(tree.directory, "snapshot.db");
+  rmSync(path, { force: true });
+  tree.db.sqlite.run(`VACUUM INTO '${path}'`);
+  tree.clock.advance(1_000);
+  await after();
+  await journal.flush();
+  later = stateOf(accountId);
+  tree.thread.close();
+  tree.db.close();
+  copyFileSync(path, tree.path);
+  const db = openDatabase(tree.path);
+  const thread = new Reader(tree.path, silentLog);
+  const store = new TreeStore({ sqlite: db.sqlite, reader: thread, clock: tree.clock, log: silentLog });
+  const writer = new Writer(db.sqlite, silentLog);
+  Object.assign(tree, { db, thread, store, writer, read: new TreeReader(store), write: new TreeWriter(store) });
+  tree.clock.advance(1_000);
+  const start = readCopyStart(db.sqlite, journalOf(tree));
+  if (start === undefined) throw new Error("the journal does not belong to the snapshot");
+  return start;
+}
+
+/** What the original was at its end. */
+let later: readonly unknown[] = [];
+
+/** Every file and folder that can be reached, with its id, its place and its contents. */
+function stateOf(accountId: number): readonly unknown[] {
+  return tree.db.sqlite
+    .query<{ id: string }, [number]>("SELECT public_id AS id FROM nodes WHERE account_id = ?1 ORDER BY 1")
+    .all(accountId)
+    .flatMap<object>(({ id }) => {
+      const node = tree.read.findNode(accountId, id);
+      if (node === undefined) return [];
+      if (node.kind === "folder") return [{ id, path: node.path }];
+      const contents = tree.read.listVersions(node).map(({ digest }) => digest);
+      return [{ id, folder: node.folder, name: node.name, contents }];
+    });
+}
+
+function merge(copyStart: CopyStart, writer: Pick<Writer, "run"> = tree.writer): Promise<NewerReport> {
+  return mergeNewer({
+    sqlite: tree.db.sqlite,
+    writer,
+    tree: tree.read,
+    treeWriter: tree.write,
+    blobs: { stat: (digest) => ({ sizeBytes: sizes.get(digest) ?? -1 }) },
+    layout: new Layout(tree.directory),
+    storeJournal: openJournal(tree, EPOCH),
+    root: journalOf(tree),
+    epoch: EPOCH,
+    putBackAtMs: tree.clock.nowMs(),
+    workingFile: join(tree.directory, "records"),
+    email: undefined,
+    isDryRun: false,
+    passwordHash: "nobody's",
+    nowMs: tree.clock.nowMs(),
+    copyStart,
+  });
+}
+
+const sizes = new Map<string, number>();
+
+function add(accountId: number, folder: string, name: string, text = name) {
+  const blob = blobOf(text);
+  sizes.set(blob.digest, blob.sizeBytes);
+  return tree.addFile(accountId, folder, name, { blob, onConflict: "rename" });
+}
+
+async function expectSound(accountId: number): Promise<void> {
+  expect(await tree.read.recount(accountId)).toEqual([]);
+  expect(await tree.read.recountBlobs()).toEqual([]);
+  expect(findStructuralProblems(tree.db.sqlite)).toEqual([]);
+  expect(findBrokenRules(tree.db.sqlite)).toEqual([]);
+}
+
+test("names that changed hands, deletions, the trash and moves are taken over; what was deleted lies in the trash", async () => {
+  tree = new TestTree();
+  const id = tree.addAccount();
+  const file = (name: string, folder = "/") => add(id, folder, name, `${folder} ${name}`);
+  const [one, two, gone, replaced, inside] = [
+    file("one"),
+    file("two"),
+    file("gone"),
+    file("replaced"),
+    file("inside", "/old/deep"),
+  ];
+  const [trashed, back] = [file("trashed"), file("back")];
+  tree.run((tx) => void tree.write.trash(tx, back));
+  await openJournal(tree).flush();
+  const start = await openCopy(id, () => {
+    tree.run((tx) => {
+      tree.write.updateFile(tx, one, { name: "aside" });
+      tree.write.updateFile(tx, two, { name: "one" });
+      tree.write.updateFile(tx, one, { name: "two" });
+      tree.write.deleteFile(tx, gone);
+      tree.write.deleteFile(tx, replaced);
+      tree.write.move(tx, inside, "/new");
+      tree.write.deleteFolder(tx, tree.read.findFolderByPath(id, "/old") ?? one);
+      tree.write.trash(tx, trashed);
+      tree.write.restore(tx, back);
+      while (tree.write.reapSome(tx) > 0);
+    });
+    // The same name and the same bytes, and a file that came and went.
+    file("replaced");
+    file("fresh", "/old/deep");
+    const brief = file("brief");
+    tree.run((tx) => void tree.write.deleteFile(tx, brief));
+  });
+  expect(await summarizeLater(tree.db.sqlite, journalOf(tree), start)).toMatchObject({ accounts: 1, faults: 0 });
+  const report = await merge(start);
+  expect(report).toMatchObject({ accounts: [{ moves: 0, deletions: 0 }], missing: [], damaged: [] });
+  expect(stateOf(id)).toEqual(later);
+  const inTrash = tree.db.sqlite.query<{ name: string }, []>(
+    "SELECT n.name FROM trash t JOIN nodes n ON n.id = t.node_id ORDER BY 1",
+  );
+  expect(inTrash.all().map(({ name }) => name)).toEqual(["gone", "old (1)", "replaced", "trashed"]);
+  await expectSound(id);
+  expect(await merge(start)).toMatchObject({ accounts: [] });
+});
+
+test("moves that would be too deep in the order of the journal are carried out all the same", async () => {
+  tree = new TestTree();
+  const id = tree.addAccount();
+  const chain = (name: string, levels: number) => `/${name}`.repeat(levels);
+  for (const path of [chain("a", 200), chain("b", 100)]) tree.run((tx) => tree.write.ensureFolder(tx, id, path));
+  const change = (path: string, changes: { folderPath: string; name: string }) => {
+    const folder = tree.read.findFolderByPath(id, path);
+    if (folder === undefined) throw new Error("the folder is there");
+    tree.run((tx) => tree.write.updateFolder(tx, folder, changes));
+  };
+  await openJournal(tree).flush();
+  const start = await openCopy(id, () => {
+    // The other branch has room only once this one is shorter, and the journal names the other one first.
+    change("/b", { folderPath: "/", name: "c" });
+    change(chain("a", 100), { folderPath: "/", name: "top" });
+    change("/c", { folderPath: `/top${chain("a", 100)}`, name: "c" });
+  });
+  const report = await merge(start);
+  expect(report).toMatchObject({ accounts: [{ moves: 0 }], damaged: [] });
+  expect(stateOf(id)).toEqual(later);
+  await expectSound(id);
+});
+
+test("a folder whose place in the snapshot is too deep for it is taken out of the trash once that has moved", async () => {
+  tree = new TestTree();
+  const id = tree.addAccount();
+  const chain = (name: string, levels: number) => `/${name}`.repeat(levels);
+  const folderAt = (path: string) => tree.read.findFolderByPath(id, path) ?? expect.unreachable();
+  tree.run((tx) => tree.write.ensureFolder(tx, id, `/p${chain("x", 200)}`));
+  tree.run((tx) => tree.write.ensureFolder(tx, id, chain("q", 100)));
+  const deep = folderAt("/p/x");
+  tree.run((tx) => {
+    tree.write.trash(tx, deep);
+    tree.write.updateFolder(tx, folderAt("/p"), { folderPath: chain("q", 100) });
+  });
+  await openJournal(tree).flush();
+  const start = await openCopy(id, () => {
+    tree.run((tx) => tree.write.updateFolder(tx, folderAt(`${chain("q", 100)}/p`), { folderPath: "/" }));
+    tree.run((tx) => void tree.write.restore(tx, deep));
+    add(id, "/p/x", "fresh");
+  });
+  expect(await merge(start)).toMatchObject({ accounts: [{ moves: 0 }], damaged: [] });
+  expect(stateOf(id)).toEqual(later);
+  await expectSound(id);
+});
+
+test("after a gap in the journal nothing is taken over: a deletion may have been noted there", async () => {
+  tree = new TestTree();
+  const id = tree.addAccount();
+  add(id, "/", "before");
+  await openJournal(tree).flush();
+  const folder = () => join(journalOf(tree), publicIdOf(id));
+  const start = await openCopy(id, async () => {
+    const journal = openJournal(tree);
+    add(id, "/", "first");
+    await journal.flush();
+    const brief = add(id, "/", "second");
+    await journal.flush();
+    tree.run((tx) => void tree.write.deleteFile(tx, brief));
+    await journal.flush();
+    add(id, "/", "third");
+    await journal.flush();
+  });
+  const names = readdirSync(folder()).sort();
+  rmSync(join(folder(), names.at(-2) ?? ""));
+  const report = await merge(start);
+  expect(report.damaged).toMatchObject([{ fault: expect.stringContaining("missing") }]);
+  const files = stateOf(id).flatMap((node) =>
+    typeof node === "object" && node !== null && "name" in node ? [node.name] : [],
+  );
+  expect(files.toSorted((a, b) => String(a).localeCompare(String(b)))).toEqual(["before", "first", "second"]);
+});
+
+test("a link that was revoked after the snapshot stays closed, also where nothing else has changed", async () => {
+  tree = new TestTree();
+  const id = tree.addAccount();
+  const file = add(id, "/", "shared");
+  for (const name of ["open", "revoked"]) {
+    tree.db.sqlite
+      .query<undefined, [string, number, number, Uint8Array]>(
+        "INSERT INTO shares (public_id, account_id, node_id, kind, nonce, token_hash, created_at) VALUES (?1, ?2, ?3, 'link', ?4, ?4, 0)",
+      )
+      .run(name, id, file.id, Buffer.from(name));
+  }
+  await openJournal(tree).flush();
+  const start = await openCopy(id, () => void tree.db.sqlite.run("DELETE FROM shares WHERE public_id = 'revoked'"));
+  const shares = () => tree.db.sqlite.query<{ id: string }, []>("SELECT public_id AS id FROM shares").all();
+  expect(shares()).toHaveLength(2);
+  await merge(start);
+  expect(shares()).toEqual([{ id: "open" }]);
+  await expectSound(id);
+});
+
+test("objects that were copied before the snapshot was taken change nothing", async () => {
+  tree = new TestTree();
+  const id = tree.addAccount();
+  const file = add(id, "/", "before");
+  await openJournal(tree).flush();
+  add(id, "/", "late");
+  const start = await openCopy(id, () => undefined);
+  expect(start.accounts[publicIdOf(id)]?.seq).toBeGreaterThan(0);
+  const report = await merge(start);
+  expect(report.accounts).toEqual([]);
+  expect(tree.read.findFile(id, file.publicId)).toBeDefined();
+});
+
+function publicIdOf(accountId: number): string {
+  const row = tree.db.sqlite.query<{ id: string }, [number]>("SELECT public_id AS id FROM users WHERE id = ?1");
+  return row.get(accountId)?.id ?? "";
+}
+
+for (const seed of seedsToRun([1, 2])) {
+  test(`random changes, ended at a random transaction and begun again, give the original's state (${seed})`, async () => {
+    tree = new TestTree();
+    const random = randomOf(seed);
+    const id = tree.addAccount();
+    let made = 0;
+    const folders = ["/", "/a", "/a/b", "/c", "/c/d/e"];
+    const names = ["x", "y", "z", "w"];
+    const step = () => {
+      const nodes = stateOf(id).flatMap((one) => {
+        const known =
+          typeof one === "object" && one !== null && "id" in one ? tree.read.findNode(id, String(one.id)) : undefined;
+        return known === undefined || known.parentId === null ? [] : [known];
+      });
+      const node = nodes.length > 0 ? random.pick(nodes) : undefined;
+      const dice = random.fraction();
+      if (node === undefined || dice < 0.35) {
+        add(id, random.pick(folders), random.pick(names), `content ${made++ % 7}`);
+        return;
+      }
+      const change: Deed<unknown> = (tx) => {
+        if (dice < 0.5 && node.kind === "file") {
+          const blob = blobOf(`version ${made++}`);
+          sizes.set(blob.digest, blob.sizeBytes);
+          const common = { mediaType: "text/plain", createdBy: id, quotaBytes: null };
+          tree.write.replaceContent(tx, { file: node, blob, ...common });
+        } else if (dice < 0.6) {
+          const changes = { name: random.pick(names) };
+          if (node.kind === "file") tree.write.updateFile(tx, node, changes);
+          else tree.write.updateFolder(tx, node, changes);
+        } else if (dice < 0.75) tree.write.move(tx, node, random.pick(folders));
+        else if (dice < 0.85) tree.write.trash(tx, node);
+        else if (dice < 0.9) {
+          const trash = tree.db.sqlite.query<{ id: string }, []>(
+            "SELECT n.public_id AS id FROM trash t JOIN nodes n ON n.id = t.node_id ORDER BY t.trashed_at LIMIT 1",
+          );
+          const found = trash.get();
+          if (found !== null) tree.write.restore(tx, { accountId: id, publicId: found.id });
+        } else if (node.kind === "file") tree.write.deleteFile(tx, node);
+        else tree.write.deleteFolder(tx, node);
+      };
+      try {
+        tree.run(change);
+      } catch {
+        // A taken name, or a folder into itself: another step.
+      }
+      tree.clock.advance(10);
+      while (tree.run((tx) => tree.write.reapSome(tx)) > 0);
+    };
+    const journal = openJournal(tree);
+    for (let count = 0; count < 30; count++) step();
+    await journal.flush();
+    // What came just before the snapshot may not be in an object yet.
+    for (let count = random.below(4); count > 0; count--) step();
+    const start = await openCopy(id, async () => {
+      const following = openJournal(tree);
+      for (let count = 0; count < 40; count++) {
+        step();
+        if (random.chance(0.2)) await following.flush();
+      }
+    });
+    let transactions = 0;
+    const until = random.below(12);
+    const dying: Pick<Writer, "run"> = {
+      run: (deed, options) => {
+        if (transactions++ >= until) return Promise.reject(new Error("killed"));
+        return tree.writer.run(deed, options);
+      },
+    };
+    await merge(start, dying).catch(() => undefined);
+    const report = await merge(start);
+    expect({ seed, ...report }).toMatchObject({ missing: [], damaged: [] });
+    expect(stateOf(id)).toEqual(later);
+    await expectSound(id);
+  });
+}

@@ -1,3 +1,0 @@
-import { runThumbnailChild } from "../../../src/features/thumbnails/child.ts";
-
-runThumbnailChild();

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { AppError } from "../../../../src/errors.ts";
+import { readMetadata, readPairs } from "../../../../src/features/uploads/tus/metadata.ts";
+
+function header(pairs: Record<string, string>): string {
+  return Object.entries(pairs)
+    .map(([key, value]) => `${key} ${Buffer.from(value).toString("base64")}`)
+    .join(",");
+}
+
+function reasonOf(deed: () => unknown): string | undefined {
+  try {
+    deed();
+    return undefined;
+  } catch (error) {
+    if (error instanceof AppError) return error.reason;
+    throw error;
+  }
+}
+
+describe("readPairs", () => {
+  test("reads keys with and without values", () => {
+    expect([...readPairs("")]).toEqual([]);
+    expect([...readPairs("a YQ==, b ,c,d ZA")]).toEqual([
+      ["a", "a"],
+      ["b", ""],
+      ["c", ""],
+      ["d", "d"],
+    ]);
+  });
+
+  test("refuses what is no pair, no base64, no UTF-8, given twice, or too many", () => {
+    const many = Array.from({ length: 65 }, (_, index) => `k${index}`).join(",");
+    for (const text of ["a b c", "a YQ==,a YQ==", "ä YQ==", "a !!!!", "a Y", "a /w==", ",", many])
+      expect(reasonOf(() => readPairs(text))).toBe("invalid_field");
+  });
+});
+
+describe("readMetadata", () => {
+  test("puts a file where folder and relativePath say", () => {
+    const placeOf = (pairs: Record<string, string>) => {
+      const { name, fields } = readMetadata(header(pairs));
+      return [fields.folderPath, name];
+    };
+    expect(placeOf({})).toEqual(["/", "file"]);
+    expect(placeOf({ filename: "C:\\docs\\a.txt" })).toEqual(["/", "a.txt"]);
+    expect(placeOf({ folder: "/a/", relativePath: "b/c/d.txt" })).toEqual(["/a/b/c", "d.txt"]);
+    expect(placeOf({ relativePath: "/b/d.txt", filename: "other.txt" })).toEqual(["/b", "other.txt"]);
+    expect(placeOf({ relativePath: "null", filename: "a" })).toEqual(["/", "a"]);
+  });
+
+  test("takes no way out of the folder", () => {
+    for (const relativePath of ["../a", "x/../../a", "x/./a", "..\\..\\x/a"])
+      expect(reasonOf(() => readMetadata(header({ relativePath })))).toBe("invalid_path");
+  });
+
+  test("knows times as browsers have them and as ISO 8601 has them", () => {
+    const timeOf = (lastModified: string) => readMetadata(header({ lastModified })).fields.fileModifiedAt;
+    expect(timeOf("0")).toBe("1970-01-01T00:00:00.000Z");
+    expect(timeOf("-1000")).toBe("1969-12-31T23:59:59.000Z");
+    expect(timeOf("2026-01-02T03:04:05+01:00")).toBe("2026-01-02T03:04:05+01:00");
+    for (const text of ["9999999999999999", "2026-01-02", "soon"])
+      expect(reasonOf(() => timeOf(text))).toBe("invalid_field");
+  });
+});
