@@ -246,7 +246,7 @@ describe("a link", () => {
     expect(await isVerified(account)).toBe(false);
     const done = await post(link.split("=")[1] ?? "");
     expectStatus(done, 200);
-    expect(done.text).toContain("is confirmed");
+    expect(done.text).toContain("Email address confirmed");
     expect(await isVerified(account)).toBe(true);
     for (const gone of [await post(link.split("=")[1] ?? ""), await post(""), await server().visitor.get(link)]) {
       expectStatus(gone, 404);

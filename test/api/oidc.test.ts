@@ -283,7 +283,7 @@ describe("nobody comes in by", () => {
     const page = await from.visit(`${publicUrl}/api/auth/oidc/callback?error=access_denied&state=${state}&iss=${iss}`);
     expect(page.status).toBe(401);
     expect(page.headers.get("content-type")).toStartWith("text/html");
-    expect(page.text).toContain("You are not signed in");
+    expect(page.text).toContain("Sign-in failed");
     expect(page.text).toContain("refused or given up");
     expect(page.text).not.toContain("<script");
   });

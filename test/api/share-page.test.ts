@@ -225,7 +225,7 @@ describe("the page of a drop box", () => {
     const sent = await send("mine.txt");
     expectStatus(sent, 201);
     expect(sent.text).toContain("mine.txt");
-    expect(sent.text).toContain("has arrived whole");
+    expect(sent.text).toContain("</strong> was uploaded");
     expect(await client.names("/box")).toEqual(["mine.txt"]);
     const refused = await send("..");
     expectStatus(refused, 400);
@@ -247,9 +247,9 @@ describe("pages of what is closed", () => {
     expectStatus(await visitor.get(`/s/${used}/download`), 200);
     await eventually("it expires", async () => (await visitor.get(`/s/${expired}`)).status === 410);
     const pages: [string, number, string][] = [
-      [expired, 410, "time of this link is over"],
-      [used, 410, "All downloads of this link are taken"],
-      ["A".repeat(32), 404, "nothing at this link"],
+      [expired, 410, "This link has expired"],
+      [used, 410, "This link has reached its download limit"],
+      ["A".repeat(32), 404, "Link not found"],
     ];
     for (const [token, status, text] of pages) {
       for (const path of [`/s/${token}`, `/s/${token}/download`]) {
@@ -270,7 +270,7 @@ describe("pages of what is closed", () => {
       expectStatus(await download(""), 200);
       const refused = await download("?thumbnail");
       expectStatus(refused, 429);
-      expect(refused.text).toContain("too often");
+      expect(refused.text).toContain("Too many attempts");
       expect(refused.text).not.toContain("<form");
     });
   });

@@ -35,8 +35,8 @@ describeWeb(
 
       const link = await web.open({ path: linkIn(mail.parsed.text), context: { javaScriptEnabled: false } });
       await link.getByText(account.email).waitFor();
-      await link.getByRole("button", { name: "Confirm this address" }).click();
-      await link.getByRole("heading", { name: "Your e-mail address is confirmed" }).waitFor();
+      await link.getByRole("button", { name: "Confirm email address" }).click();
+      await link.getByRole("heading", { name: "Email address confirmed" }).waitFor();
 
       await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
       await notice.waitFor({ state: "detached" });
@@ -56,11 +56,11 @@ describeWeb(
       const account = await web.account();
       const mail = await mails.mailTo(account.email);
       const page = await web.open({ path: linkIn(mail.parsed.text) });
-      await page.getByRole("button", { name: "Confirm this address" }).waitFor();
+      await page.getByRole("button", { name: "Confirm email address" }).waitFor();
       await web.lookAt(page, "confirm-email");
       const address = page.url();
       await page.keyboard.press("Tab");
-      await page.getByRole("button", { name: "Confirm this address" }).press("Enter");
+      await page.getByRole("button", { name: "Confirm email address" }).press("Enter");
       await page.getByRole("link", { name: "Open your files" }).waitFor();
       await web.lookAt(page, "confirm-email-done");
       web.expectProblems(page, /404/);

@@ -336,8 +336,8 @@ describeWeb("the page of a drop box", (web) => {
     const page = await web.open({ path: `/s/${token}`, context: { javaScriptEnabled: false }, size: "phone" });
     await page.getByLabel("Your name").fill("Ben");
     await page.getByLabel("File", { exact: true }).setInputFiles([textFile("plain.txt", "plain")]);
-    await page.getByRole("button", { name: "Send" }).click();
-    await page.getByText("has arrived whole").waitFor();
+    await page.getByRole("button", { name: "Upload" }).click();
+    await page.getByText("was uploaded").waitFor();
     expect(await client.names("/box")).toEqual(["plain.txt"]);
     await eventually("it is counted", async () => {
       const list = await client.get("/api/shares");

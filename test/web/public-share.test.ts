@@ -113,9 +113,9 @@ describeWeb("the page of a shared folder", (web) => {
     const submit = page.locator(".chosen button[type=submit]");
     await page.getByRole("button", { name: "Tick all on this page" }).waitFor();
     expect(await submit.isDisabled()).toBe(true);
-    await page.getByRole("checkbox", { name: "Choose a beach.jpg" }).focus();
+    await page.getByRole("checkbox", { name: "Select a beach.jpg" }).focus();
     await page.keyboard.press("Space");
-    await page.getByRole("checkbox", { name: "Choose c hills.jpg" }).click({ modifiers: ["Shift"] });
+    await page.getByRole("checkbox", { name: "Select c hills.jpg" }).click({ modifiers: ["Shift"] });
     expect(await submit.textContent()).toBe("Download 3 as ZIP");
     const [download] = await Promise.all([page.waitForEvent("download"), submit.click()]);
     expect(download.suggestedFilename()).toEndWith(".zip");
@@ -133,10 +133,10 @@ describeWeb("the page of a shared folder", (web) => {
     await page.getByRole("link", { name: "deep.txt", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: "deep.txt" }).waitFor();
     await page.goto(new URL(`/s/${token}`, page.url()).href);
-    await page.getByRole("checkbox", { name: "Choose plan.txt" }).check();
+    await page.getByRole("checkbox", { name: "Select plan.txt" }).check();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("button", { name: "Download what is ticked as ZIP" }).click(),
+      page.getByRole("button", { name: "Download selected as ZIP" }).click(),
     ]);
     expect(await Bun.file(await download.path()).text()).toContain("Train at nine.");
   });
@@ -155,7 +155,7 @@ describeWeb("the page of a shared folder", (web) => {
     // The browser has gone back: that may not overtake where the link leads.
     await page.waitForFunction(() => window.history.state === null);
     await page.getByRole("link", { name: "More/" }).click();
-    await page.getByRole("heading", { name: "There is nothing at this link" }).waitFor();
+    await page.getByRole("heading", { name: "Link not found" }).waitFor();
     await web.lookAt(page, "public-gone");
   });
 });
@@ -211,10 +211,10 @@ describeWeb("a link with limits", (web) => {
     ]);
     expect(await Bun.file(await download.path()).text()).toBe("x");
     await page.reload();
-    await page.getByRole("heading", { name: "All downloads of this link are taken" }).waitFor();
+    await page.getByRole("heading", { name: "This link has reached its download limit" }).waitFor();
     await eventually("it expires", async () => (await client.get(`/s/${expired.token}`)).status === 410);
     await page.goto(new URL(`/s/${expired.token}`, page.url()).href);
-    await page.getByRole("heading", { name: "The time of this link is over" }).waitFor();
+    await page.getByRole("heading", { name: "This link has expired" }).waitFor();
     await web.lookAt(page, "public-expired");
   });
 });

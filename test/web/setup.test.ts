@@ -26,12 +26,12 @@ describeWeb(
       await page.goto(new URL(setupPath(web), page.url()).href);
       await page.getByRole("heading", { name: "Welcome to Larder" }).waitFor();
       await web.lookAt(page, "setup");
-      await page.getByLabel("E-mail").fill(email);
+      await page.getByLabel("Email").fill(email);
       await page.getByLabel("Your name").fill("Root");
       await page.getByLabel("Password").fill(password);
       await page.getByRole("radio", { name: /One household/ }).check();
-      await page.getByRole("button", { name: "Create the account" }).click();
-      await page.getByText("You are signed in").waitFor();
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.getByText("are signed in").waitFor();
       await web.lookAt(page, "setup-done");
       await eventually("the start with the new settings", () => web.server().log.split("listening on ").length === 3);
       await page.getByRole("link", { name: "Open your files" }).click();
@@ -57,16 +57,16 @@ describeWeb(
   (web) => {
     test("says what is wrong beside the field, and makes the account for accounts by plan", async () => {
       const page = await web.open({ path: setupPath(web), context: { javaScriptEnabled: false } });
-      await page.getByLabel("E-mail").fill("no..body@example.org");
+      await page.getByLabel("Email").fill("no..body@example.org");
       await page.getByLabel("Password").fill(password);
-      await page.getByRole("radio", { name: /Accounts by plan/ }).check();
-      await page.getByRole("button", { name: "Create the account" }).click();
+      await page.getByRole("radio", { name: /limited by plan/ }).check();
+      await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("alert").waitFor();
-      expect(await page.getByRole("radio", { name: /Accounts by plan/ }).isChecked()).toBe(true);
-      await page.getByLabel("E-mail").fill(email);
+      expect(await page.getByRole("radio", { name: /limited by plan/ }).isChecked()).toBe(true);
+      await page.getByLabel("Email").fill(email);
       await page.getByLabel("Password").fill(password);
-      await page.getByRole("button", { name: "Create the account" }).click();
-      await page.getByText("You are signed in").waitFor();
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.getByText("are signed in").waitFor();
     });
   },
   { env: asItComes, hasAccounts: false },

@@ -6,7 +6,7 @@ import { signInBy } from "./support/sign-in.ts";
 describeWeb("the document of the application", (web) => {
   test("says what is missing where scripts are off", async () => {
     const page = await web.open({ context: { javaScriptEnabled: false } });
-    expect(await page.locator("main").innerText()).toContain("need JavaScript");
+    expect(await page.locator("main").innerText()).toContain("needs JavaScript");
   });
 
   test("has the chosen theme from the first picture on", async () => {

@@ -99,8 +99,8 @@ describeWeb(
 
       const reset = await web.open({ path, context: { javaScriptEnabled: false } });
       await reset.getByLabel("New password").fill("another set of words");
-      await reset.getByRole("button", { name: "Set the password" }).click();
-      await reset.getByRole("heading", { name: "Your password was changed" }).waitFor();
+      await reset.getByRole("button", { name: "Change password" }).click();
+      await reset.getByRole("heading", { name: "Password changed" }).waitFor();
 
       await page.getByRole("button", { name: "Back to sign-in" }).click();
       await signInBy(page, { email: account.email, password: "another set of words" });

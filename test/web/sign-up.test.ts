@@ -66,9 +66,9 @@ describeWeb(
       const { pathname, search } = new URL(url);
       const page = await web.open({ path: pathname + search, context: { javaScriptEnabled: false } });
       await page.getByRole("heading", { name: "You are invited" }).waitFor();
-      await page.getByLabel("E-mail").fill(freshEmail());
+      await page.getByLabel("Email").fill(freshEmail());
       await page.getByLabel("Password").fill("four unrelated words here");
-      await page.getByRole("button", { name: "Make my account" }).click();
+      await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("heading", { name: "Welcome to Larder" }).waitFor();
       const cookies = await page.context().cookies();
       const session = cookies.find(({ name }) => name === "larder_session");
@@ -88,9 +88,9 @@ describeWeb(
       const { pathname, search } = new URL(readLink(made.stdout).url);
       const page = await web.open({ path: pathname + search });
       await web.lookAt(page, "invite");
-      await page.getByLabel("E-mail").fill(freshEmail());
+      await page.getByLabel("Email").fill(freshEmail());
       await page.getByLabel("Password").fill("four unrelated words here");
-      await page.getByRole("button", { name: "Make my account" }).click();
+      await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("link", { name: "Open your files" }).waitFor();
       await web.lookAt(page, "invite-done");
       await page.getByRole("link", { name: "Open your files" }).click();

@@ -18,7 +18,7 @@ export function renderManifest(basePath: string, files: ClientFiles): string {
     id: `${basePath}/`,
     name: "Larder",
     short_name: "Larder",
-    description: "Files kept at home.",
+    description: "Self-hosted file server",
     lang: "en",
     start_url: `${basePath}/files`,
     scope: `${basePath}/`,

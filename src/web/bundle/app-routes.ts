@@ -23,7 +23,7 @@ export function appRoutes({ basePath }: { readonly basePath: string }) {
         const files = await clientFiles();
         const file = params.version === files.version ? files.find(params.name) : undefined;
         if (file === undefined) {
-          throw new AppError("not_found", "This file belongs to another version of the pages. Load the page again.");
+          throw new AppError("not_found", "This file belongs to a different version of Larder. Reload the page.");
         }
         return assetResponse(request, files, file);
       },

@@ -62,7 +62,7 @@ export function renderAppShell(basePath: string, files: ClientFiles): string {
 <meta name="theme-color" media="(prefers-color-scheme: light)" content="${THEME_COLORS.light}">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="${THEME_COLORS.dark}">
 <meta name="robots" content="noindex">
-<meta name="description" content="Files kept at home, by Larder.">
+<meta name="description" content="Larder, a self-hosted file server">
 <title>Larder</title>
 <link rel="stylesheet" href="${basePath}${style}">
 ${preloads}<link rel="icon" href="${basePath}${ICON.path}">
@@ -83,7 +83,7 @@ function renderFrame(basePath: string): Html {
   return html`<div class="start-frame">
 <header class="start-bar"><img src="${basePath}${ICON.path}" alt="" width="28" height="28">Larder</header>
 <div class="start-side" aria-hidden="true">${[line, line, line, line, line]}</div>
-<main class="start-main"><p class="start-words" role="status">Opening your Larder …</p>
-<noscript><p>The pages of Larder need JavaScript. Allow it for this address, or use the API, which <a href="${basePath}/docs">/docs</a> describes.</p></noscript></main>
+<main class="start-main"><p class="start-words" role="status">Loading Larder…</p>
+<noscript><p>Larder needs JavaScript. Turn it on for this address, or use the <a href="${basePath}/docs">API</a> instead.</p></noscript></main>
 </div>`;
 }

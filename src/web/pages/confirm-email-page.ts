@@ -8,13 +8,13 @@ import { renderPage } from "./page.ts";
 export function renderConfirmEmailPage(basePath: string, token: string, email: string): string {
   return renderPage(
     basePath,
-    "Confirm your e-mail address",
+    "Confirm your email address",
     html`<div class="card narrow">
-<h1>Confirm your address</h1>
-<p>An account on this server has the address <strong>${email}</strong>. Confirm it only if the account is yours: what others share with this address opens in that account.</p>
+<h1>Confirm your email address</h1>
+<p>An account on this server uses <strong>${email}</strong>. Confirm this address only if the account is yours: it can then open files shared with this address.</p>
 <form method="post" action="${basePath}/confirm-email">
 <input type="hidden" name="token" value="${token}">
-<button class="button" type="submit">Confirm this address</button>
+<button class="button" type="submit">Confirm email address</button>
 </form>
 </div>`,
   );
@@ -24,10 +24,10 @@ export function renderConfirmEmailPage(basePath: string, token: string, email: s
 export function renderConfirmEmailDonePage(basePath: string, email: string): string {
   return renderPage(
     basePath,
-    "Your e-mail address is confirmed",
+    "Email address confirmed",
     html`<div class="card narrow">
-<h1>Your e-mail address is confirmed</h1>
-<p>The account with <strong>${email}</strong> can share files now, and opens what others share with it.</p>
+<h1>Email address confirmed</h1>
+<p>The account <strong>${email}</strong> can now share files and open files shared with it.</p>
 <p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
 </div>`,
   );
@@ -40,7 +40,7 @@ export function renderConfirmEmailGonePage(basePath: string): string {
     "This link does not work",
     html`<div class="card narrow">
 <h1>This link does not work</h1>
-<p>Such a link works once, for 24 hours, and only for the address that it was sent to. If you used it before, your address is confirmed. Otherwise sign in and have a new mail sent.</p>
+<p>A confirmation link works once and expires after 24 hours. If you already used it, your address is confirmed. Otherwise, sign in and request a new email.</p>
 <p class="actions"><a class="button second" href="${basePath}/files">Open your files</a></p>
 </div>`,
   );

@@ -50,7 +50,7 @@ export function renderDocsPage(basePath: string): string {
 </head>
 <body>
 <div id="docs"></div>
-<noscript><p>This page needs scripts. The document itself is at <a href="${basePath}/openapi.json">openapi.json</a>.</p></noscript>
+<noscript><p>This page needs JavaScript. You can also read the OpenAPI document: <a href="${basePath}/openapi.json">openapi.json</a>.</p></noscript>
 </body>
 </html>
 `.text;

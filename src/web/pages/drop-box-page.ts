@@ -27,21 +27,21 @@ export function renderDropBoxPage(frame: SharePageFrame, model: DropBoxModel): s
     model.title,
     html`<div class="card">
 <h1 dir="auto">${model.title}</h1>
-<p>Files that you send here go to whoever gave you this link. Nobody else sees them, and you can't see what others sent.</p>
-${received !== undefined && html`<div class="received" role="status"><p><strong dir="auto">${received.name}</strong> has arrived whole: ${formatSize(received.sizeBytes)}.</p><p class="quiet"><code>${received.checksum}</code></p></div>`}
+<p>Files that you upload here go to the person who sent you this link. You can't see files that others uploaded, and they can't see yours.</p>
+${received !== undefined && html`<div class="received" role="status"><p><strong dir="auto">${received.name}</strong> was uploaded (${formatSize(received.sizeBytes)}).</p><p class="quiet"><code>${received.checksum}</code></p></div>`}
 ${problem !== undefined && html`<p class="notice" role="alert">${problem}</p>`}
 <form method="post" action="${model.uploadUrl}" enctype="multipart/form-data" data-drop-box="${model.resumableUrl}"${max}${grant}>
 <div class="field">
 <label for="sender">Your name</label>
 <input type="text" id="sender" name="sender" maxlength="100" autocomplete="name" aria-describedby="sender-hint">
-<p class="hint" id="sender-hint">Kept with the file. You may leave it empty.</p>
+<p class="hint" id="sender-hint">Optional. Saved with the file.</p>
 </div>
 <div class="field" data-plain>
 <label for="file">${received === undefined ? "File" : "Another file"}</label>
 <input type="file" id="file" name="file" required aria-describedby="file-hint">
-<p class="hint" id="file-hint">One at a time${maxFileSizeBytes !== null && html`, up to ${formatSize(maxFileSizeBytes)}`}. Keep this page open until it says that the file has arrived.</p>
+<p class="hint" id="file-hint">One file at a time${maxFileSizeBytes !== null && html`, up to ${formatSize(maxFileSizeBytes)}`}. Keep this page open until the upload is complete.</p>
 </div>
-<button class="button" type="submit" data-plain>Send</button>
+<button class="button" type="submit" data-plain>Upload</button>
 </form>
 ${model.expiresAtMs !== null && html`<ul class="facts below">${renderExpiry(model.expiresAtMs)}</ul>`}
 </div>`,

@@ -2,16 +2,16 @@ import { html } from "./html.ts";
 import { renderPage } from "./page.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
-  400: "That request was not understood",
-  401: "Please sign in first",
-  403: "You may not see this",
-  404: "There is nothing here",
-  405: "That can't be done here",
-  410: "This is no longer here",
-  413: "That is too large",
+  400: "Invalid request",
+  401: "Sign in to continue",
+  403: "You don't have access",
+  404: "Page not found",
+  405: "Not supported here",
+  410: "No longer available",
+  413: "Too large",
   429: "Too many requests",
-  503: "Just a moment",
-  507: "The disk is full",
+  503: "Temporarily unavailable",
+  507: "Server disk full",
 };
 
 /**
@@ -19,7 +19,7 @@ const TITLES: Readonly<Record<number, string>> = {
  * @param message the same words as in the error envelope: what happened, then what to do
  */
 export function renderErrorPage(basePath: string, status: number, message: string, requestId?: string): string {
-  const title = TITLES[status] ?? (status < 500 ? "That did not work" : "Something went wrong here");
+  const title = TITLES[status] ?? (status < 500 ? "Request failed" : "Something went wrong");
   return renderPage(
     basePath,
     title,

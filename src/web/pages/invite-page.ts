@@ -28,17 +28,17 @@ export function renderInvitePage(basePath: string, model: InvitePageModel): stri
   const { problem, boundTo } = model;
   return renderPage(
     basePath,
-    problem === undefined ? "Your invitation" : "Please correct: Your invitation",
+    problem === undefined ? "Your invitation" : "Error: Your invitation",
     html`<div class="card narrow">
 <h1>You are invited</h1>
-<p>Make your account on this Larder, a place for your files.</p>
+<p>Create your account to store your files on this Larder server.</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
 <form method="post" action="${basePath}/invite">
 <input type="hidden" name="token" value="${model.token}">
-${boundTo === null ? renderField(problem, "email", "E-mail", "email", model.email, html` autocomplete="username" required`) : renderField(problem, "email", "E-mail", "email", boundTo, html` autocomplete="username" readonly`, "The invitation is for this address.")}
-${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Shown beside the files you share. You may leave it empty.")}
-${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "At least 8 characters. Several unrelated words make a good one.")}
-<button class="button" type="submit">Make my account</button>
+${boundTo === null ? renderField(problem, "email", "Email", "email", model.email, html` autocomplete="username" required`) : renderField(problem, "email", "Email", "email", boundTo, html` autocomplete="username" readonly`, "This invitation is for this email address only.")}
+${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Optional. Shown next to the files you share.")}
+${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "Use at least 8 characters. A few unrelated words make a strong password.")}
+<button class="button" type="submit">Create account</button>
 </form>
 </div>`,
   );
@@ -54,7 +54,7 @@ export function renderInviteDonePage(
     "Welcome to Larder",
     html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
-<p>Your account <strong>${email}</strong> was made${isSignedIn && ", and you are signed in"}. The invitation no longer works.</p>
+<p>You created the account <strong>${email}</strong>${isSignedIn && " and are signed in"}. The invitation no longer works.</p>
 <p class="actions">${isSignedIn ? html`<a class="button" href="${basePath}/files">Open your files</a>` : html`<a class="button" href="${basePath}/sign-in">Sign in</a>`}</p>
 </div>`,
   );
@@ -67,7 +67,7 @@ export function renderInviteGonePage(basePath: string): string {
     "This invitation does not work",
     html`<div class="card narrow">
 <h1>This invitation does not work</h1>
-<p>An invitation works once, and for some days. Ask whoever sent it for a new one.</p>
+<p>It has expired, was already used, or was revoked. Ask the person who invited you for a new one.</p>
 <p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );

@@ -42,7 +42,7 @@ export function renderPage(basePath: string, title: string, main: Html): string 
 <body>
 <header><a href="${basePath}/">${LOGO}Larder</a></header>
 <main>${main}</main>
-<footer>Files kept at home, by Larder.</footer>
+<footer>Larder, a self-hosted file server</footer>
 </body>
 </html>
 `.text;

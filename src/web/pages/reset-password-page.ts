@@ -14,22 +14,22 @@ export function renderResetPage(
   const isWrong = sent !== undefined;
   return renderPage(
     basePath,
-    isWrong ? "Please correct: Choose a new password" : "Choose a new password",
+    isWrong ? "Error: Choose a new password" : "Choose a new password",
     html`<div class="card narrow">
 <h1>Choose a new password</h1>
-<p>Everything that is signed in to your account now, phones included, will have to sign in again.</p>
+<p>You will be signed out on all devices, including phones.</p>
 <form method="post" action="${basePath}/reset-password">
 <input type="hidden" name="token" value="${token}">
 <div class="field">
 <label for="newPassword">New password</label>
 <input id="newPassword" name="newPassword" type="password" autocomplete="new-password" required minlength="8" maxlength="256" autofocus${isWrong && html` aria-invalid="true"`} aria-describedby="newPassword-hint${isWrong && html` newPassword-wrong`}">
 ${isWrong && html`<p class="wrong" id="newPassword-wrong" role="alert">${sent.message}</p>`}
-<p class="hint" id="newPassword-hint">At least 8 characters. Several unrelated words make a good one.</p>
+<p class="hint" id="newPassword-hint">Use at least 8 characters. A few unrelated words make a strong password.</p>
 </div>
 <div class="field">
-<label class="choice"><input type="checkbox" name="endKeys" value="1"${sent?.endKeys === true && html` checked`}><span><strong>End all API keys too</strong><span>If somebody else may have had your password.</span></span></label>
+<label class="choice"><input type="checkbox" name="endKeys" value="1"${sent?.endKeys === true && html` checked`}><span><strong>Delete all API keys</strong><span>Select this if someone else might know your password.</span></span></label>
 </div>
-<button class="button" type="submit">Set the password</button>
+<button class="button" type="submit">Change password</button>
 </form>
 </div>`,
   );
@@ -39,10 +39,10 @@ ${isWrong && html`<p class="wrong" id="newPassword-wrong" role="alert">${sent.me
 export function renderResetDonePage(basePath: string): string {
   return renderPage(
     basePath,
-    "Your password was changed",
+    "Password changed",
     html`<div class="card narrow">
-<h1>Your password was changed</h1>
-<p>Sign in with the new one, on your phones too. Passkeys and two-factor sign-in stay as they were. Look through your passkeys and API keys in the settings, under Security.</p>
+<h1>Password changed</h1>
+<p>Sign in again with your new password on each device. Passkeys and two-factor authentication did not change. Check your passkeys and API keys in Settings, under Security.</p>
 <p class="actions"><a class="button" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );
@@ -55,7 +55,7 @@ export function renderResetGonePage(basePath: string): string {
     "This link does not work",
     html`<div class="card narrow">
 <h1>This link does not work</h1>
-<p>Such a link works once, for 30 minutes, and only the newest one. Ask for a new one, or turn to whoever runs this server.</p>
+<p>A reset link works once and expires after 30 minutes. Only the newest link works. Request a new link, or ask your administrator.</p>
 <p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,
   );

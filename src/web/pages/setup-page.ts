@@ -28,23 +28,23 @@ export function renderSetupPage(basePath: string, model: SetupPageModel): string
   const use = model.use ?? "household";
   return renderPage(
     basePath,
-    problem === undefined ? "Set up Larder" : "Please correct: Set up Larder",
+    problem === undefined ? "Set up Larder" : "Error: Set up Larder",
     html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
-<p>This server has no administrator yet. Make one: it administers all other accounts.</p>
+<p>Create the first account. It will be the administrator of this server.</p>
 ${problem !== undefined && problem.field === undefined && html`<p class="notice" role="alert">${problem.message}</p>`}
 <form method="post" action="${basePath}/setup">
 <input type="hidden" name="token" value="${model.token}">
-${renderField(problem, "email", "E-mail", "email", model.email, html` autocomplete="username" required`)}
-${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Shown beside the files you share. You may leave it empty.")}
-${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "At least 8 characters. Several unrelated words make a good one.")}
+${renderField(problem, "email", "Email", "email", model.email, html` autocomplete="username" required`)}
+${renderField(problem, "name", "Your name", "text", model.name, html` autocomplete="name" maxlength="200"`, "Optional. Shown next to the files you share.")}
+${renderField(problem, "password", "Password", "password", undefined, html` autocomplete="new-password" required minlength="8" maxlength="256"`, "Use at least 8 characters. A few unrelated words make a strong password.")}
 <fieldset>
-<legend>Who will use it?</legend>
-<label class="choice"><input type="radio" name="use" value="household"${use === "household" && html` checked`}><span><strong>One household</strong><span>Generous limits, and nobody signs up unasked: you add the others.</span></span></label>
-<label class="choice"><input type="radio" name="use" value="accounts"${use === "accounts" && html` checked`}><span><strong>Accounts by plan</strong><span>Sizes and rates are limited by each account's plan, and anyone may sign up.</span></span></label>
+<legend>Who will use this server?</legend>
+<label class="choice"><input type="radio" name="use" value="household"${use === "household" && html` checked`}><span><strong>One household</strong><span>High limits. People can join only if you add them.</span></span></label>
+<label class="choice"><input type="radio" name="use" value="accounts"${use === "accounts" && html` checked`}><span><strong>Anyone, limited by plan</strong><span>Anyone can create an account. Each account's plan limits its storage and requests.</span></span></label>
 ${problem?.field === "use" && html`<p class="wrong" role="alert">${problem.message}</p>`}
 </fieldset>
-<button class="button" type="submit">Create the account</button>
+<button class="button" type="submit">Create account</button>
 </form>
 </div>`,
   );
@@ -57,13 +57,13 @@ export function renderSetupDonePage(basePath: string, email: string, use: SetupU
     "Welcome to Larder",
     html`<div class="card narrow">
 <h1>Welcome to Larder</h1>
-<p>The account <strong>${email}</strong> was made and administers this appliance. You are signed in, and the setup link no longer works.</p>
+<p>You created the administrator account <strong>${email}</strong> and are signed in. The setup link no longer works.</p>
 <p class="actions"><a class="button" href="${basePath}/files">Open your files</a></p>
-<h2>What you may do next</h2>
+<h2>Next steps</h2>
 <ul class="steps">
 <li><a href="${basePath}/settings/security">Protect your account</a> with a passkey or an authenticator app.</li>
-<li>${use === "household" ? html`<a href="${basePath}/admin/users">Add the others</a>: nobody signs up unasked here.` : html`<a href="${basePath}/admin/invites">Invite others</a>, or let them sign up by themselves.`}</li>
-<li>Sign in on a phone with the address of this page, and let it keep your photos.</li>
+<li>${use === "household" ? html`<a href="${basePath}/admin/users">Add other people</a>. Nobody can join unless you add them.` : html`<a href="${basePath}/admin/invites">Invite other people</a>, or let them create their own accounts.`}</li>
+<li>Open this address on your phone and sign in to upload your photos.</li>
 </ul>
 </div>`,
   );
@@ -76,7 +76,7 @@ export function renderSetupGonePage(basePath: string): string {
     "This setup link does not work",
     html`<div class="card narrow">
 <h1>This setup link does not work</h1>
-<p>Such a link works once, until there is an administrator. If there is none yet, take the newest link from the output of the server, or run:</p>
+<p>A setup link works only until the first administrator is created. If that hasn't happened yet, use the newest link from the server's output, or run:</p>
 <p><code>larder user setup-link</code></p>
 <p class="actions"><a class="button second" href="${basePath}/sign-in">Go to sign-in</a></p>
 </div>`,

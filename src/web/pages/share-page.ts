@@ -75,10 +75,10 @@ ${renderPreview(model, kind)}
 export function renderUnlockPage(frame: SharePageFrame, unlockUrl: string, problem?: string): string {
   return renderFramed(
     frame,
-    problem === undefined ? "This link is locked" : "Please try again: This link is locked",
+    problem === undefined ? "Enter the password" : "Error: Enter the password",
     html`<div class="card">
-<h1>This link is locked</h1>
-<p>Whoever sent it to you has also chosen a password for it.</p>
+<h1>Enter the password</h1>
+<p>This link is protected with a password. Ask the sender if you don't have it.</p>
 <form method="post" action="${unlockUrl}" data-unlock>
 <div class="field">
 <label for="password">Password</label>
@@ -95,11 +95,11 @@ ${problem !== undefined && html`<p class="wrong" id="password-wrong" role="alert
 export function renderShareNotFoundPage(basePath: string): string {
   return renderPage(
     basePath,
-    "Nothing here",
+    "Link not found",
     html`<div class="card">
-<h1>There is nothing at this link</h1>
-<p>It may have been mistyped or cut short, or its owner no longer shares the file.</p>
-<p class="quiet">Check that you have the whole link, or ask whoever sent it for a new one.</p>
+<h1>Link not found</h1>
+<p>The link may be incomplete, or the owner may have stopped sharing.</p>
+<p class="quiet">Check the link, or ask the sender for a new one.</p>
 </div>`,
   );
 }
@@ -126,9 +126,9 @@ export function renderReceivedSharePage(
     model.name,
     html`<div class="card">
 <h1 dir="auto">${model.name}</h1>
-<p><strong dir="auto">${model.ownerName}</strong> shares this with your account. You may ${model.canWrite ? "look at it and change it" : "look at it"}.</p>
-<p>You find it among the files shared with you, here and in the app.</p>
-<p class="actions"><a class="button" href="${basePath}/shared/with-me">Open what is shared with me</a></p>
+<p><strong dir="auto">${model.ownerName}</strong> shared this with you. ${model.canWrite ? "You can view and change it" : "You can view it"}.</p>
+<p>To open it, go to “Shared with me”, here or in the app.</p>
+<p class="actions"><a class="button" href="${basePath}/shared/with-me">Open “Shared with me”</a></p>
 </div>`,
   );
 }
@@ -137,7 +137,7 @@ export function renderReceivedSharePage(
 export function renderExpiry(expiresAtMs: number | null): Html {
   if (expiresAtMs === null) return html``;
   const instant = new Date(expiresAtMs).toISOString();
-  return html`<li>Open until <time datetime="${instant}" data-instant>${instant.slice(0, 16).replace("T", " ")} UTC</time></li>`;
+  return html`<li>Expires <time datetime="${instant}" data-instant>${instant.slice(0, 16).replace("T", " ")} UTC</time></li>`;
 }
 
 /** Sound and film are fetched when they are played, not before: that is a download, which the owner is told of. */
@@ -159,13 +159,13 @@ function renderPreview(model: SharePageModel, kind: string): Html {
 function renderOpen(model: SharePageModel): Html {
   const { inlineUrl, mediaType } = model;
   if (inlineUrl === undefined || mediaType.startsWith("audio/") || mediaType.startsWith("video/")) return html``;
-  return html`<a class="button second" href="${inlineUrl}">Open in the browser</a>`;
+  return html`<a class="button second" href="${inlineUrl}">Open in browser</a>`;
 }
 
 const KINDS: readonly (readonly [RegExp, string])[] = [
-  [/^image\//, "Picture"],
-  [/^audio\//, "Sound"],
-  [/^video\//, "Film"],
+  [/^image\//, "Image"],
+  [/^audio\//, "Audio"],
+  [/^video\//, "Video"],
   [/^application\/pdf$/, "PDF document"],
   [/^(application\/(zip|gzip|x-7z-compressed|x-tar|vnd\.rar|x-bzip2|x-xz|zstd)$)/, "Archive"],
   [/(wordprocessingml|msword|opendocument\.text|rtf)/, "Text document"],

@@ -73,8 +73,8 @@ ${model.above.length > 0 && html`<nav class="crumbs" aria-label="Folders above">
 <h1 dir="auto">${model.name}</h1>
 <ul class="facts"><li>Folder</li><li>${countOf(model.total)}</li>${renderExpiry(model.expiresAtMs)}</ul>
 ${model.archiveUrl !== undefined && model.total > 0 && html`<p class="actions"><a class="button" href="${model.archiveUrl}" download>Download all as ZIP</a></p>`}
-${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>Sort by ${model.sorts.map(renderChoice)}</span>`}<span class="push">Show as ${model.views.map(renderChoice)}</span></div>`}
-${model.entries.length === 0 ? html`<p class="quiet">There is nothing in this folder.</p>` : renderEntries(model)}
+${model.total > 0 && html`<div class="bar">${model.total > 1 && html`<span>Sort by ${model.sorts.map(renderChoice)}</span>`}<span class="push">View as ${model.views.map(renderChoice)}</span></div>`}
+${model.entries.length === 0 ? html`<p class="quiet">This folder is empty.</p>` : renderEntries(model)}
 ${model.pages > 1 && html`<nav class="pages" aria-label="Pages">${model.previousUrl !== undefined && html`<a class="button second" rel="prev" href="${model.previousUrl}">Previous</a>`}<span>Page ${model.page} of ${model.pages}</span>${model.nextUrl !== undefined && html`<a class="button second" rel="next" href="${model.nextUrl}">Next</a>`}</nav>`}
 </article>`,
   );
@@ -86,7 +86,7 @@ function renderEntries(model: SharedFolderModel): Html {
   if (!isPickable) return list;
   return html`<form class="selection" method="post" action="${model.selectionUrl}" data-selection>
 ${list}
-<div class="chosen"><button class="button second" type="submit">Download what is ticked as ZIP</button></div>
+<div class="chosen"><button class="button second" type="submit">Download selected as ZIP</button></div>
 </form>`;
 }
 
@@ -95,7 +95,7 @@ function renderEntry(entry: SharedEntry, isPickable: boolean): Html {
   const day = new Date(entry.modifiedAtMs).toISOString().slice(0, 10);
   const pick =
     isPickable &&
-    html`<label class="pick"><input type="checkbox" name="id" value="${id}" aria-label="Choose ${name}"></label>`;
+    html`<label class="pick"><input type="checkbox" name="id" value="${id}" aria-label="Select ${name}"></label>`;
   if (file === undefined) {
     return html`<li>${pick}<a class="name" href="${url}"><span class="thumb folder" aria-hidden="true"></span><span dir="auto">${name}/</span></a><span class="fact">${countOf(entry.itemCount)}</span><span class="fact"><time datetime="${day}">${day}</time></span><span class="get"></span></li>`;
   }
@@ -113,5 +113,5 @@ function renderChoice({ name, url, isChosen }: ChosenLink): Html {
 }
 
 function countOf(entries: number): string {
-  return entries === 1 ? "1 entry" : `${entries} entries`;
+  return entries === 1 ? "1 item" : `${entries} items`;
 }

@@ -8,9 +8,9 @@ import { renderPage } from "./page.ts";
 export function renderSignInFailedPage(basePath: string, message: string): string {
   return renderPage(
     basePath,
-    "You are not signed in",
+    "Sign-in failed",
     html`<div class="card narrow">
-<h1>You are not signed in</h1>
+<h1>Sign-in failed</h1>
 <p>${message}</p>
 <p class="actions"><a class="button" href="${basePath}/api/auth/oidc/start">Try again</a> <a class="button second" href="${basePath}/sign-in">Back to sign-in</a></p>
 </div>`,
@@ -21,10 +21,10 @@ export function renderSignInFailedPage(basePath: string, message: string): strin
 export function renderSignInCodePage(basePath: string, code: string, minutes: number): string {
   return renderPage(
     basePath,
-    "Your code",
+    "Your sign-in code",
     html`<div class="card narrow">
-<h1>Your code</h1>
-<p>Copy it into the program that you want to sign in to, and tell it to nobody else. It works once, for ${minutes} minutes.</p>
+<h1>Your sign-in code</h1>
+<p>Enter this code in the app you are signing in to. Don't share it. It works once and expires in ${minutes} minutes.</p>
 <p><code>${code}</code></p>
 </div>`,
   );
@@ -34,10 +34,10 @@ export function renderSignInCodePage(basePath: string, code: string, minutes: nu
 export function renderConfirmedPage(basePath: string): string {
   return renderPage(
     basePath,
-    "Confirmed",
+    "Identity confirmed",
     html`<div class="card narrow">
-<h1>Confirmed</h1>
-<p>Close this window and continue where you were.</p>
+<h1>Identity confirmed</h1>
+<p>Close this window to continue.</p>
 </div>`,
   );
 }

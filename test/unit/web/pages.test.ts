@@ -57,12 +57,12 @@ describe("the page of a public link", () => {
       inlineUrl: undefined,
       previewUrl: undefined,
     });
-    expect(closed).not.toContain("Open in the browser");
+    expect(closed).not.toContain("Open in browser");
     expect(closed).toContain('href="/d?a=1&amp;b=&quot;x" download');
   });
 
   test("tells nothing where there is nothing", () => {
-    expect(renderShareNotFoundPage("")).toContain("nothing at this link");
+    expect(renderShareNotFoundPage("")).toContain("Link not found");
   });
 
   test.each([

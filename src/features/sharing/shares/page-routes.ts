@@ -141,21 +141,21 @@ export function sharePageRefusal({ basePath, scripts }: Pick<SharePagesOptions, 
       case "bad_credentials":
         return locked(error.message);
       case "rate_limited":
-        return isUnlocking ? locked(error.message) : refused("That was too often", error.message);
+        return isUnlocking ? locked(error.message) : refused("Too many attempts", error.message);
       case "share_expired":
-        return refused("The time of this link is over", ASK_FOR_NEW);
+        return refused("This link has expired", ASK_FOR_NEW);
       case "share_used_up":
-        return refused("All downloads of this link are taken", ASK_FOR_NEW);
+        return refused("This link has reached its download limit", ASK_FOR_NEW);
       case "share_permission":
       case "csrf":
-        return refused("That can't be done with this link", error.message);
+        return refused("You can't do this with this link", error.message);
       default:
         return undefined;
     }
   };
 }
 
-const ASK_FOR_NEW = "Whoever sent it to you can make a new one.";
+const ASK_FOR_NEW = "Ask the sender for a new link.";
 
 /** Whether a refusal is about the link, rather than about the file that was sent: that is said beside the form. */
 function isOfShare(error: unknown): boolean {

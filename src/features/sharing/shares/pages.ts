@@ -110,7 +110,7 @@ export class SharePages {
     const address = `${basePath}/api/public/${opened.token}`;
     const isLocked = opened.share.passwordHash !== null;
     const page = renderDropBoxPage(await this.#frame(), {
-      title: opened.share.label ?? "Send files",
+      title: opened.share.label ?? "Upload files",
       uploadUrl: `${this.#urlOf(opened)}/upload`,
       resumableUrl: `${address}/tus`,
       lock: isLocked && grant !== undefined ? { unlockUrl: `${address}/unlock`, grant } : undefined,
