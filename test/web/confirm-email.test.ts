@@ -26,11 +26,11 @@ describeWeb(
     test("has a notice that sends the mail again, and goes once the link was used", async () => {
       const account = await web.account();
       const page = await web.open({ as: account });
-      const notice = page.getByRole("region", { name: "Your e-mail is not confirmed" });
+      const notice = page.getByRole("region", { name: "Confirm your email address" });
       await notice.getByText(account.email).waitFor();
       await web.lookAt(page, "confirm-email-notice");
       await notice.getByRole("button", { name: "Send again" }).click();
-      await page.getByText("A mail is on its way").waitFor();
+      await page.getByText("We sent an email to").waitFor();
       const mail = await mails.mailTo(account.email, 2);
 
       const link = await web.open({ path: linkIn(mail.parsed.text), context: { javaScriptEnabled: false } });
@@ -40,7 +40,7 @@ describeWeb(
 
       await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
       await notice.waitFor({ state: "detached" });
-      await page.getByText("Your e-mail is confirmed.").waitFor();
+      await page.getByText("Email address confirmed.").waitFor();
     });
 
     test("says why, where no more mails are sent", async () => {
@@ -75,7 +75,7 @@ describeWeb(
       const page = await web.open({ as: admin, path: "/admin/users" });
       const row = page.getByRole("row").filter({ hasText: account.email });
       await row.getByText("E-mail not confirmed").waitFor();
-      expect(await page.getByRole("region", { name: "Your e-mail is not confirmed" }).count()).toBe(0);
+      expect(await page.getByRole("region", { name: "Confirm your email address" }).count()).toBe(0);
       await web.lookAt(page, "admin-users-unconfirmed");
       await row.getByRole("button", { name: /^Actions for/ }).click();
       await page.getByRole("menuitem", { name: "Confirm the e-mail" }).click();

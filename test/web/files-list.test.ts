@@ -98,7 +98,7 @@ describeWeb("folders as lists", (web) => {
     const page = await web.open({ as: account, path: "/files/nowhere" });
     await page.getByText("This folder is not there").waitFor();
     await web.lookAt(page, "files-gone");
-    await page.getByRole("link", { name: "To your files" }).click();
+    await page.getByRole("link", { name: "Go to your files" }).click();
     await page.getByText("This folder is empty").waitFor();
   });
 

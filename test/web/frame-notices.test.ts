@@ -6,7 +6,7 @@ describeWeb("the frame", (web) => {
   test("offers a new version of the pages, and loads it", async () => {
     const page = await web.open({ as: await web.account() });
     await page.getByRole("heading", { level: 1 }).waitFor();
-    const banner = page.getByText("A new version of Larder is there.");
+    const banner = page.getByText("A new version of Larder is available.");
     expect(await banner.count()).toBe(0);
     // As after an update of the server: its document names another version than the one that is open.
     await page.route("**/files", async (route) => {

@@ -33,7 +33,7 @@ describeWeb("the frame of the pages", (web) => {
     await drawer.getByRole("link", { name: "History" }).click();
     await page.getByRole("heading", { level: 1, name: "History" }).waitFor();
     await drawer.waitFor({ state: "detached" });
-    await page.getByRole("navigation", { name: "Go to" }).getByRole("link", { name: "Trash" }).click();
+    await page.getByRole("navigation", { name: "Quick navigation" }).getByRole("link", { name: "Trash" }).click();
     await page.getByRole("heading", { level: 1, name: "Trash" }).waitFor();
   });
 
@@ -54,7 +54,7 @@ describeWeb("the frame of the pages", (web) => {
       await page.setViewportSize({ width, height: 844 });
       const covered = await page.evaluate(() => {
         const boxOf = (element: Element) => element.getBoundingClientRect();
-        const [toast] = [...document.querySelectorAll("section[aria-label='Messages'] span")].map(boxOf);
+        const [toast] = [...document.querySelectorAll("section[aria-label='Notifications'] span")].map(boxOf);
         if (toast === undefined) throw new Error("there is no message");
         return [...document.querySelectorAll("header button, nav a, [data-floating-action] button")]
           .filter((element) => {
@@ -94,7 +94,7 @@ describeWeb("the frame of the pages", (web) => {
 
   test("keeps the chosen theme", async () => {
     const page = await web.open({ as: await web.account("Grace Hopper"), path: "/trash", scheme: "light" });
-    await page.getByRole("button", { name: "Account of Grace Hopper" }).click();
+    await page.getByRole("button", { name: "Account: Grace Hopper" }).click();
     // The menu takes the focus a frame after it is drawn.
     await page.locator('[role="menu"]:focus, [role="menu"] :focus').waitFor();
     await page.getByRole("menuitem", { name: "Theme" }).press("ArrowRight");
@@ -122,7 +122,7 @@ describeWeb("the frame of the pages", (web) => {
     await page.evaluate(() => Reflect.set(window, "isSamePage", true));
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "History" }).click();
     // Perhaps the server has a new version: the page is loaded anew, once, and then says what is wrong.
-    await page.getByText("This could not be shown").waitFor();
+    await page.getByText("Couldn't load this").waitFor();
     expect(await page.evaluate(() => Reflect.get(window, "isSamePage"))).toBeUndefined();
     await page.getByRole("navigation", { name: "Main" }).waitFor();
     await web.lookAt(page, "page-failed");
@@ -138,7 +138,7 @@ describeWeb("the frame of the pages", (web) => {
       history.pushState({}, "", "/no-such-page");
       dispatchEvent(new PopStateEvent("popstate"));
     });
-    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
     await web.lookAt(page, "not-found");
   });
 });

@@ -36,7 +36,7 @@ describeWeb(
       await dialog.locator("input[type=password]:focus").waitFor();
       await password.fill("not the password");
       await page.keyboard.press("Enter");
-      await dialog.getByText("This is not your password.").waitFor();
+      await dialog.getByText("Wrong password. Try again.").waitFor();
       expect(await password.getAttribute("aria-invalid")).toBe("true");
       await web.lookAt(page, "proof-password");
       await page.keyboard.press("Escape");

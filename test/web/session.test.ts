@@ -28,7 +28,7 @@ describeWeb("the session of a page", (web) => {
     const page = await web.open({ path: "/trash?sort=name" });
     await page.waitForURL("**/sign-in?**");
     expect(new URL(page.url()).searchParams.get("next")).toBe("/trash?sort=name");
-    await page.getByLabel("E-mail").fill(account.email);
+    await page.getByLabel("Email").fill(account.email);
     await page.getByLabel("Password", { exact: true }).fill(account.password);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.waitForURL("**/trash?sort=name");
@@ -82,7 +82,7 @@ describeWeb("the session of a page", (web) => {
     await search(page, "budget");
     await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
     const other = await web.openTab(page, "/sign-in");
-    await other.getByLabel("E-mail").fill(account.email);
+    await other.getByLabel("Email").fill(account.email);
     await other.getByLabel("Password", { exact: true }).fill(account.password);
     await other.getByRole("button", { name: "Sign in", exact: true }).click();
     await other.waitForURL("**/files");
@@ -94,7 +94,7 @@ describeWeb("the session of a page", (web) => {
     const page = await web.open({ as: account, path: "/trash" });
     const other = await web.openTab(page, "/history");
     await other.getByRole("heading", { level: 1, name: "History" }).waitFor();
-    await page.getByRole("button", { name: "Account of Ada" }).click();
+    await page.getByRole("button", { name: "Account: Ada" }).click();
     await page.getByRole("menuitem", { name: "Sign out" }).click();
     await page.waitForURL("**/sign-in**");
     await other.waitForURL("**/sign-in?next=%2Fhistory");

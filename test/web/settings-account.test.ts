@@ -14,7 +14,7 @@ describeWeb("the settings of the account", (web) => {
     await page.getByLabel("Your name").fill("Ada Lovelace");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("Saved.").waitFor();
-    await page.getByRole("button", { name: /Account of Ada Lovelace/ }).waitFor();
+    await page.getByRole("button", { name: /Account: Ada Lovelace/ }).waitFor();
     await page.getByLabel("E-mail address").fill(taken.email);
     await page.getByRole("button", { name: "Change the e-mail" }).click();
     await prove(page, account.password);

@@ -19,8 +19,8 @@ describeWeb(
   (web) => {
     test("the sign-in page says how to begin; the link makes the administrator and signs in", async () => {
       const page = await web.open({ path: "/files" });
-      await page.getByRole("heading", { name: "This Larder is new" }).waitFor();
-      expect(await page.getByLabel("For a new link").inputValue()).toBe("larder user setup-link");
+      await page.getByRole("heading", { name: "Set up Larder" }).waitFor();
+      expect(await page.getByLabel("To get a new link").inputValue()).toBe("larder user setup-link");
       await web.lookAt(page, "sign-in-new");
 
       await page.goto(new URL(setupPath(web), page.url()).href);

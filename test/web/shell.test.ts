@@ -47,7 +47,7 @@ describeWeb("the document of the application", (web) => {
 
   test("is looked at in both schemes", async () => {
     const page = await web.open({ path: "/sign-in" });
-    await page.getByLabel("E-mail").waitFor();
+    await page.getByLabel("Email").waitFor();
     const colourLabels = (colour: string, scheme: string): Promise<void> =>
       page.evaluate((rules) => {
         const sheet = new CSSStyleSheet();

@@ -49,7 +49,7 @@ describeWeb(
       await page.getByRole("button", { name: "Sign in with Our house" }).click();
       await signInAtProvider(page, "ada");
       await page.waitForURL(/127\.0\.0\.1:\d+\/trash$/);
-      await page.getByRole("button", { name: /Account of Ada Example/ }).waitFor();
+      await page.getByRole("button", { name: /Account: Ada Example/ }).waitFor();
     });
 
     test("is linked to an account by its password, and unlinked again", async () => {
@@ -69,7 +69,7 @@ describeWeb(
       await other.getByRole("button", { name: "Sign in with Our house" }).click();
       await signInAtProvider(other, "grace");
       await other.waitForURL(/\/files$/);
-      await other.getByRole("button", { name: /Account of Test User/ }).waitFor();
+      await other.getByRole("button", { name: /Account: Test User/ }).waitFor();
 
       await page.getByRole("button", { name: "Unlink" }).click();
       // The session is confirmed still.
@@ -88,11 +88,11 @@ describeWeb(
     test("is replaced by the link of a mail, on a page that works without script", async () => {
       const account = await web.account();
       const page = await web.open({ path: "/sign-in" });
-      await page.getByLabel("E-mail").fill(account.email);
+      await page.getByLabel("Email").fill(account.email);
       await page.getByRole("button", { name: "Forgot your password?" }).click();
-      expect(await page.getByLabel("E-mail").inputValue()).toBe(account.email);
+      expect(await page.getByLabel("Email").inputValue()).toBe(account.email);
       await web.lookAt(page, "sign-in-forgot");
-      await page.getByRole("button", { name: "Send the link" }).click();
+      await page.getByRole("button", { name: "Send link" }).click();
       await page.getByText("a mail with a link is on its way").waitFor();
       const mail = await mails.mailTo(account.email);
       const path = /\/reset-password\?token=[\w-]+/.exec(mail.parsed.text ?? "")?.[0] ?? "";
@@ -133,7 +133,7 @@ describeWeb(
     test("says how long to wait, and can't be sent until then", async () => {
       const account = await web.account();
       const page = await web.open({ path: "/sign-in" });
-      await page.getByLabel("E-mail").fill(account.email);
+      await page.getByLabel("Email").fill(account.email);
       const submit = page.getByRole("button", { name: "Sign in", exact: true });
       const countdown = page.getByText(/You can try again in/).first();
       const wrong = { email: account.email, password: "not the password" };

@@ -8,7 +8,7 @@ describeWeb("the sign-in page", (web) => {
     const account = await web.account("Ada King");
     const page = await web.open({ path: "/settings/sessions" });
     await page.waitForURL(/\/sign-in\?next=/);
-    await page.getByLabel("E-mail").fill(account.email);
+    await page.getByLabel("Email").fill(account.email);
     await web.lookAt(page, "sign-in");
     await password(page).fill(account.password);
     await page.keyboard.press("Enter");
@@ -20,8 +20,8 @@ describeWeb("the sign-in page", (web) => {
     const account = await web.account();
     const page = await web.open({ path: "/sign-in" });
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
-    await page.getByText("Enter your e-mail address.").waitFor();
-    await page.getByLabel("E-mail").fill(account.email);
+    await page.getByText("Enter your email address.").waitFor();
+    await page.getByLabel("Email").fill(account.email);
     await page.getByRole("button", { name: "Sign in", exact: true }).click();
     await page.getByText("Enter your password.").waitFor();
     await password(page).fill("not the password");
@@ -32,7 +32,7 @@ describeWeb("the sign-in page", (web) => {
       .first()
       .waitFor();
     await web.lookAt(page, "sign-in-refused");
-    expect(await page.getByLabel("E-mail").inputValue()).toBe(account.email);
+    expect(await page.getByLabel("Email").inputValue()).toBe(account.email);
     await signInBy(page, account);
     await page.waitForURL(/\/files$/);
   });
@@ -58,7 +58,7 @@ describeWeb("the sign-in page", (web) => {
     const { secret, codes } = await switchOnTwoFactor(account);
     const page = await web.open({ path: "/sign-in" });
     await signInBy(page, account);
-    await page.getByRole("heading", { name: "Second step" }).waitFor();
+    await page.getByRole("heading", { name: "Two-factor authentication" }).waitFor();
     await web.lookAt(page, "sign-in-code");
     await page.getByLabel("Code").fill(wrongCode(secret));
     await page.keyboard.press("Enter");
@@ -87,7 +87,7 @@ describeWeb("the sign-in page", (web) => {
   test("where no mail is sent, it says who can help with a forgotten password", async () => {
     await web.account();
     const page = await web.open({ path: "/sign-in" });
-    await page.getByText("ask whoever runs it for a link").waitFor();
+    await page.getByText("Ask your administrator for a reset link.").waitFor();
   });
 
   test("a session that ends elsewhere is asked for over the page, which stays as it is", async () => {

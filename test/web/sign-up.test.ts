@@ -7,15 +7,15 @@ describeWeb("the sign-up page, where anybody may sign up", (web) => {
   test("makes an account and signs it in", async () => {
     await web.account();
     const page = await web.open({ path: "/sign-in" });
-    await page.getByRole("link", { name: "Make one" }).click();
-    await page.getByRole("heading", { name: "Make an account" }).waitFor();
+    await page.getByRole("link", { name: "Create account" }).click();
+    await page.getByRole("heading", { name: "Create account" }).waitFor();
     const email = freshEmail();
-    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Email").fill(email);
     await page.getByLabel("Your name").fill("Grace Hopper");
     await password(page).fill("short");
-    await page.getByText("Too short: at least 8 characters.").waitFor();
-    await page.getByRole("button", { name: "Make the account" }).click();
-    await page.getByText("A password has 8 characters or more.").waitFor();
+    await page.getByText("Too short. Use at least 8 characters.").waitFor();
+    await page.getByRole("button", { name: "Create account" }).click();
+    await page.getByText("Password must have at least 8 characters.").waitFor();
     await web.lookAt(page, "sign-up");
     await password(page).fill("four unrelated words here");
     await page.getByText("Very good.").waitFor();
@@ -30,11 +30,11 @@ describeWeb("the sign-up page, where anybody may sign up", (web) => {
   test("says beside the field that there is an account with this e-mail", async () => {
     const { email } = await web.account();
     const page = await web.open({ path: "/sign-up" });
-    await page.getByLabel("E-mail").fill(email);
+    await page.getByLabel("Email").fill(email);
     await password(page).fill("four unrelated words here");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").waitFor();
-    expect(await page.getByLabel("E-mail").getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("Email").getAttribute("aria-invalid")).toBe("true");
   });
 });
 
@@ -47,16 +47,16 @@ describeWeb(
       expect(made.code).toBe(0);
       const { url } = readLink(made.stdout);
       const page = await web.open({ path: "/sign-up" });
-      await page.getByLabel("E-mail").fill(freshEmail());
+      await page.getByLabel("Email").fill(freshEmail());
       await password(page).fill("four unrelated words here");
-      await page.getByRole("button", { name: "Make the account" }).click();
-      await page.getByText("Enter the code from your invitation.").waitFor();
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.getByText("Enter your invitation code.").waitFor();
       await page.getByLabel("Invitation").fill("not one of ours");
-      await page.getByRole("button", { name: "Make the account" }).click();
+      await page.getByRole("button", { name: "Create account" }).click();
       await page.getByRole("alert").filter({ hasText: "invitation" }).first().waitFor();
       await web.lookAt(page, "sign-up-invite");
       await page.getByLabel("Invitation").fill(url);
-      await page.getByRole("button", { name: "Make the account" }).click();
+      await page.getByRole("button", { name: "Create account" }).click();
       await page.waitForURL(/\/files$/);
     });
 
@@ -106,11 +106,11 @@ describeWeb(
     test("says whom to ask", async () => {
       await addAccount(web);
       const page = await web.open({ path: "/sign-up" });
-      await page.getByRole("heading", { name: "No sign-up here" }).waitFor();
+      await page.getByRole("heading", { name: "Sign-up is turned off" }).waitFor();
       await web.lookAt(page, "sign-up-closed");
       await page.getByRole("link", { name: "Sign in" }).click();
       await page.getByRole("heading", { name: "Sign in" }).waitFor();
-      expect(await page.getByRole("link", { name: "Make one" }).count()).toBe(0);
+      expect(await page.getByRole("link", { name: "Create account" }).count()).toBe(0);
     });
   },
   { env: { LARDER_SIGNUP: "closed" }, hasAccounts: false },

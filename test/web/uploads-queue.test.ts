@@ -36,7 +36,7 @@ describeWeb("uploads", (web) => {
     const account = await web.account();
     const page = await web.open({ as: account });
     await withFiles({ "trip/a.txt": Buffer.from("a"), "trip/day 1/ü.txt": Buffer.from("b") }, async (folder) => {
-      await chooseFiles(page, join(folder, "trip"), "Upload a folder");
+      await chooseFiles(page, join(folder, "trip"), "Upload folder");
       await untilTraySays(page, "2 files uploaded");
     });
     expect(await stored(account, "/trip")).toEqual({ "a.txt": checksumOf(Buffer.from("a")), "day 1": "folder" });

@@ -45,7 +45,7 @@ describeWeb("uploads that are interrupted", (web) => {
     await inTheMiddle(2, async ({ page, line }) => {
       await web.server().kill9();
       await tray(page)
-        .getByText(/Waiting for the network|does not answer/)
+        .getByText(/Waiting for the network|isn't responding/)
         .waitFor();
       line.release();
       await web.server().restart();

@@ -216,9 +216,9 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 function wordsForStatus(status: number): string {
   if (status === 413) return words.tooLargeForProxy;
   if (status === 502 || status === 503 || status === 504 || (status >= 520 && status <= 526)) {
-    return words.noAnswer;
+    return words.unavailable;
   }
-  return words.wordless(status);
+  return words.noMessage(status);
 }
 
 /** Words for people, for anything that was thrown. */

@@ -1,12 +1,13 @@
 import { defineText } from "../app/text.ts";
 
-/** What is said where the server itself did not say it. Its own messages come in English. */
+/** Messages for requests that failed without a message from the server. The server's own messages are in English. */
 export const words = defineText("requests", {
-  offline: "The server can't be reached. Check the connection; it is tried again by itself where it can be.",
-  unexpected: "Something went wrong on this page. Reload it; if it stays, tell the administrator.",
-  notConfirmed: "Nothing was changed: it needs proof that it is you. Try again, and confirm.",
-  tooLargeForProxy: "A proxy before the server refused this because it is too large for it.",
-  noAnswer: "The server does not answer at the moment. Try again in a little while.",
-  wordless: (status: number) =>
-    `The server answered with status ${status}, without words. Try again; if it stays, tell the administrator.`,
+  offline: "Can't reach the server. Check your connection and try again.",
+  unexpected: "Something went wrong on this page. Reload it. If this keeps happening, tell your administrator.",
+  notConfirmed: "Nothing was changed because you didn't confirm your identity. Try again and confirm.",
+  tooLargeForProxy:
+    "A proxy in front of the server rejected this request as too large. Ask your administrator to raise the limit.",
+  unavailable: "The server isn't responding. Try again in a few minutes.",
+  noMessage: (status: number) =>
+    `The server returned an error (status ${status}). Try again. If this keeps happening, tell your administrator.`,
 });

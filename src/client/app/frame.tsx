@@ -38,7 +38,7 @@ export function Frame() {
   const [sharedAs] = useState(() => new URLSearchParams(window.location.search).get("shared"));
   const openHelp = useCallback(() => setIsHelpOpen(true), []);
   useEffect(() => setIsDrawerOpen(false), [pathname]);
-  useShortcuts(words.everywhere, [
+  useShortcuts(words.allPages, [
     {
       keys: "/ mod+k",
       label: words.search,
@@ -120,7 +120,7 @@ function BottomBar({ pathname }: { readonly pathname: string }) {
   const places = mainPlaces().filter(({ path }) => path !== "/shared/by-me" && path !== "/history");
   return (
     <nav
-      aria-label={words.goTo}
+      aria-label={words.quickNavigation}
       className="flex shrink-0 border-t border-line bg-surface pb-[env(safe-area-inset-bottom)] sm:hidden"
     >
       {places.map(({ path, label, icon: Icon }) => (

@@ -1,34 +1,34 @@
 /**
- * Words that people read. Each feature keeps its English in `features/X/text.ts`; a translation is a module of
- * `translations/` with some or all of them, loaded before the first render (see the README there).
+ * The text of the web client. Each feature defines its English text in `features/X/text.ts`. A translation is a module in
+ * `translations/` that replaces some or all of it; it is loaded before the first render (see the README there).
  */
 import { formatNumber } from "../ui/format.ts";
 
-/** A word, or a function that makes one of numbers and names. */
-// Parameters of functions are contravariant: `never` is what every list of parameters accepts here.
+/** A text, or a function that builds one from numbers and names. */
+// Function parameters are contravariant: `never` accepts every parameter list.
 type Word = string | ((...values: never[]) => string);
 
-/** The words of one feature. */
+/** The texts of one feature, by key. */
 export type Words = Readonly<Record<string, Word>>;
 
-/** What a translation module has as its default: per feature the words that it translates. */
+/** The default export of a translation module: the translated texts of each feature. */
 export type Translation = Readonly<Record<string, Words>>;
 
-/** Makes another text of an English one; the pseudo-locale is one. */
+/** Changes an English text; the pseudo-locale uses this. */
 export type Transform = (text: string) => string;
 
 let translation: Translation = {};
 let transform: Transform | undefined;
 
-/** Puts a translation into force; called once, before the first render. */
+/** Activates a translation. Called once, before the first render. */
 export function setTranslation(words: Translation, change?: Transform): void {
   translation = words;
   transform = change;
 }
 
 /**
- * Names the words of a feature. Words are looked up when they are read: don't keep one in a constant of a module.
- * @param feature the feature's name, as translations call it
+ * Defines the texts of a feature. A text is looked up on each access, so don't store one in a module constant.
+ * @param feature the feature's name in translations
  */
 export function defineText<T extends Words>(feature: string, english: T): T {
   const words = {};
@@ -47,12 +47,12 @@ function wordOf(feature: string, name: string, english: Word): Word {
   return (...values: never[]) => change(word(...values));
 }
 
-/** "1 file", "2 files": the form for `n`, where `#` stands for the number. */
+/** Returns the form for `n`, for example "1 file" or "2 files". `#` is replaced with the number. */
 export function plural(n: number, one: string, other: string): string {
   return pluralForms(n, { one, other });
 }
 
-/** As {@link plural}, for languages with more forms than two. */
+/** Like {@link plural}, for languages with more than two forms. */
 export function pluralForms(
   n: number,
   forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string },

@@ -1,4 +1,4 @@
-/** Accented English from right to left (`ar-XB`): shows words that were not taken from the tables, and layouts that break. */
+/** Accented English from right to left (`ar-XB`): reveals hard-coded text and layouts that break. */
 import type { Translation } from "../app/text.ts";
 
 const ACCENTED: Readonly<Record<string, string>> = {
@@ -13,7 +13,7 @@ const ACCENTED: Readonly<Record<string, string>> = {
   U: "Ü",
 };
 
-/** Nothing is translated by itself: all is transformed. */
+/** Empty: all text is transformed instead. */
 const words: Translation = {};
 export default words;
 

@@ -1,21 +1,19 @@
 import { defineText } from "../app/text.ts";
 
-/** Words of the components themselves. */
+/** The text of the components themselves. */
 export const words = defineText("ui", {
   menu: "Menu",
   close: "Close",
   cancel: "Cancel",
-  ok: "OK",
   loading: "Loading…",
   loadMore: "Show more",
   tryAgain: "Try again",
-  failedTitle: "This could not be shown",
+  failedTitle: "Couldn't load this",
   copy: "Copy",
   copied: "Copied",
-  copyFailed: "The browser did not allow it. Select the text and copy it by hand.",
+  copyFailed: "The browser blocked copying. Select the text and copy it yourself.",
   showPassword: "Show password",
   hidePassword: "Hide password",
-  notifications: "Messages",
+  notifications: "Notifications",
   dismiss: "Dismiss",
-  required: "required",
 });

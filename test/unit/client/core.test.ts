@@ -166,8 +166,8 @@ describe("failures", () => {
     const page = await readError(new Response("<html>Request Entity Too Large</html>", { status: 413 }));
     expect(messageOf(page)).toContain("proxy");
     const timeout = await readError(new Response("<html>", { status: 524 }));
-    expect(messageOf(timeout)).toContain("does not answer");
-    expect(messageOf(new OfflineError("x"))).toContain("can't be reached");
+    expect(messageOf(timeout)).toContain("isn't responding");
+    expect(messageOf(new OfflineError("x"))).toContain("Can't reach the server");
     expect(messageOf("anything")).toContain("Reload");
   });
 

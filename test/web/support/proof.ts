@@ -3,7 +3,7 @@ import type { Locator, Page } from "playwright-core";
 
 /** The dialog, whether it is open or not. */
 export function proofDialog(page: Page): Locator {
-  return page.getByRole("dialog", { name: "Confirm that it is you" });
+  return page.getByRole("dialog", { name: "Confirm it's you" });
 }
 
 /** Answers it with the password and, where the account asks for one, a code. What was asked for continues then. */

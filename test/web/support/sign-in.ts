@@ -9,7 +9,7 @@ export function password(within: Page | Locator): Locator {
 
 /** Fills the form and sends it; what follows is the caller's to wait for. */
 export async function signInBy(within: Page | Locator, account: Pick<Account, "email" | "password">): Promise<void> {
-  await within.getByLabel("E-mail").fill(account.email);
+  await within.getByLabel("Email").fill(account.email);
   await password(within).fill(account.password);
   await within.getByRole("button", { name: "Sign in", exact: true }).click();
 }

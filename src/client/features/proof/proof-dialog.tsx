@@ -34,7 +34,7 @@ export function ProofDialog({ asked, onDone }: Props) {
       size="small"
       onClose={() => onDone(false)}
       title={text.title}
-      description={asked.methods.length > 0 ? text.leadWithout : text.noWay}
+      description={asked.methods.length > 0 ? text.leadWithout : text.noMethod}
     >
       <OtherWays asked={asked} onDone={onDone} />
     </Dialog>

@@ -1,17 +1,17 @@
 import { defineText } from "../../app/text.ts";
 
-/** The words of the dialog that asks for proof. */
+/** The text of the dialog that asks people to confirm their identity. */
 export const text = defineText("proof", {
-  title: "Confirm that it is you",
-  lead: "Enter your password to continue. You are not asked again for ten minutes.",
-  leadWithout: "Confirm to continue. You are not asked again for ten minutes.",
+  title: "Confirm it's you",
+  lead: "Enter your password to continue. We won't ask again for 10 minutes.",
+  leadWithout: "Confirm your identity to continue. We won't ask again for 10 minutes.",
   confirm: "Confirm",
   password: "Your password",
-  passwordWrong: "This is not your password.",
+  passwordWrong: "Wrong password. Try again.",
   code: "Code",
   codeHint: "From your authenticator app, or a recovery code.",
   passkey: "Use a passkey",
   provider: (name: string) => `Sign in with ${name}`,
-  providerWaiting: "Sign in again in the other window, then come back here.",
-  noWay: "Your account has no password yet. Sign out, choose “Forgot your password?” and set one; then try again.",
+  providerWaiting: "Sign in again in the other window, then return here.",
+  noMethod: "Your account has no password. Sign out, choose “Forgot your password?” to set one, then try again.",
 });

@@ -81,7 +81,7 @@ export function PasswordStep(props: {
             {text.forgot}
           </Button>
         ) : (
-          <p className="text-center text-sm text-muted">{text.noMail}</p>
+          <p className="text-center text-sm text-muted">{text.noEmail}</p>
         )}
       </form>
       {(hasPasskeys || methods.oidc !== null) && (

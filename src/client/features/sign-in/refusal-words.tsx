@@ -9,7 +9,7 @@ export function RefusalWords({ message, wait }: { message: string; wait: Wait })
   if (wait.asked === 0) return message;
   return (
     <>
-      {text.tooOften} <span aria-hidden>{wait.left === 0 ? text.waitOver : waitWords(wait.left)}</span>
+      {text.tooManyAttempts} <span aria-hidden>{wait.left === 0 ? text.waitOver : waitWords(wait.left)}</span>
       <span className="sr-only">{waitWords(wait.asked)}</span>
     </>
   );

@@ -33,7 +33,7 @@ export function SignInPage() {
     return <NotSetUp onRetry={() => void methods.refetch()} isBusy={methods.isFetching} />;
   }
   return (
-    <Entrance title={text.title} lead={text.lead}>
+    <Entrance title={text.title}>
       {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
       {methods.data === undefined && !methods.isError && <Spinner />}
       {methods.data !== undefined && (
@@ -62,7 +62,7 @@ function NotSetUp({ onRetry, isBusy }: { onRetry(): void; isBusy: boolean }) {
       <CopyField label={text.notSetUpCommand} value="larder user setup-link" />
       <div className="flex flex-wrap gap-2">
         <Button variant="primary" onClick={onRetry} busy={isBusy}>
-          {text.notSetUpAgain}
+          {text.continueToSignIn}
         </Button>
         <LinkButton href={href("/docs")} variant="quiet">
           {text.documentation}

@@ -39,7 +39,7 @@ export function usePasskey(isOffered: boolean, onDone: () => void) {
       await signInWithPasskey("button");
       onDone();
     } catch (error) {
-      setMessage(error instanceof PasskeyDismissed ? text.passkeyRefused : messageOf(error));
+      setMessage(error instanceof PasskeyDismissed ? text.passkeyFailed : messageOf(error));
       setBusy(false);
     }
   };

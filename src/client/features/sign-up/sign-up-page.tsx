@@ -32,7 +32,7 @@ export function SignUpPage() {
     );
   }
   return (
-    <Entrance title={text.title} lead={text.lead}>
+    <Entrance title={text.title}>
       {methods.isError && <ErrorState error={methods.error} onRetry={() => void methods.refetch()} />}
       {methods.data === undefined && !methods.isError && <Spinner />}
       {methods.data !== undefined && (

@@ -1,30 +1,29 @@
 import { defineText } from "../../app/text.ts";
 
 const STRENGTHS = [
-  "At least 8 characters. Several unrelated words make a good one.",
-  "Too short: at least 8 characters.",
-  "Fair. A few more characters make it good.",
+  "Use at least 8 characters. Several unrelated words work well.",
+  "Too short. Use at least 8 characters.",
+  "Fair. Add a few more characters.",
   "Good.",
   "Very good.",
 ];
 
-/** The words of the sign-up. */
+/** The text of the sign-up page. */
 export const text = defineText("sign-up", {
-  title: "Make an account",
-  lead: "on this Larder, a place for your files",
-  email: "E-mail",
+  title: "Create account",
+  email: "Email",
   name: "Your name",
-  nameHint: "Shown beside the files you share. You may leave it empty.",
+  nameHint: "Optional. People see it next to files you share.",
   password: "Password",
   invite: "Invitation",
-  inviteHint: "The code from your invitation, or the whole link.",
-  inviteMissing: "Enter the code from your invitation.",
-  emailMissing: "Enter your e-mail address.",
-  passwordShort: "A password has 8 characters or more.",
-  submit: "Make the account",
-  haveAccount: "You have an account?",
+  inviteHint: "Enter the invitation code or the whole link.",
+  inviteMissing: "Enter your invitation code.",
+  emailMissing: "Enter your email address.",
+  passwordShort: "Password must have at least 8 characters.",
+  submit: "Create account",
+  haveAccount: "Already have an account?",
   signIn: "Sign in",
-  closed: "No sign-up here",
-  closedLead: "On this Larder accounts are made by whoever runs it. Ask them for one.",
+  closed: "Sign-up is turned off",
+  closedLead: "Ask your administrator to create an account for you.",
   strength: (step: number) => STRENGTHS[step] ?? "",
 });
