@@ -1,6 +1,7 @@
 /** Pieces of requests and answers that many routes share, and the reading of query strings. */
 import { t } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
+import { isInstant } from "../lib/instant.ts";
 
 /** An instant: ISO 8601 UTC with milliseconds. */
 export const Timestamp = t.String({ format: "date-time", examples: ["2026-01-02T03:04:05.678Z"] });
@@ -53,6 +54,15 @@ export function readChoice<T extends string>(
   if (found === undefined)
     throw invalidField(field, `${field} must be one of ${choices.join(", ")}.`, { allowed: choices });
   return found;
+}
+
+/** An instant as the client wrote it: its offset is part of the information. @throws AppError invalid_field */
+export function readInstant(text: string | undefined, field: string): string | undefined {
+  if (text === undefined || text === "") return undefined;
+  if (!isInstant(text)) {
+    throw invalidField(field, `${field} must be an ISO 8601 time with its offset, such as 2026-01-02T03:04:05+01:00.`);
+  }
+  return text;
 }
 
 const NO_QUERY: Query = Object.freeze({});

@@ -269,7 +269,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
 async function mergeIfCopied(services: Services): Promise<void> {
   const copyStart = findCopyStart(services.sqlite);
   if (copyStart === undefined) return;
-  const { mergeLater } = await import("./data/merge-later.ts");
+  const { mergeLater } = await import("./composition/merge-later.ts");
   await mergeLater(services, copyStart);
 }
 

@@ -1,7 +1,7 @@
 // Makes accounts in an empty data directory, whose passwords take next to no time to check, and prints them as JSON.
 // Usage: bun test/support/make-accounts.ts DIRECTORY, with the settings as variables.
 import { loadConfig } from "../../src/config/load.ts";
-import { PasswordHasher } from "../../src/features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../src/features/accounts/users/passwords.ts";
 import { silentLog } from "../../src/lib/log.ts";
 import { openServices } from "../../src/server/composition/services.ts";
 import { freshEmail } from "./client.ts";

@@ -13,6 +13,23 @@ const RINGS = [
   ["http", "db", "blobs", "events", "net", "jobs", "config"],
   ["lib", "errors.ts", "version.ts"],
 ];
+/** The wings of `features/`, the lowest first; a wing imports from itself and from those before it. */
+const WINGS = [
+  "media",
+  "accounts",
+  "library",
+  "sharing",
+  "uploads",
+  "storage",
+  "messaging",
+  "mobile",
+  "administration",
+];
+/** The parts of folders that have some, the lowest first. Files beside the parts may import all of them. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  tree: ["model", "tables", "operations", "journal", "queries"],
+  server: ["data", "net", "observability", "composition", "http"],
+};
 /** HTTP-side files of a feature; all other files of it are domain. */
 const HTTP_SIDE =
   /^(([a-z]+-)*routes|model|present|pages|guard|listing|upload-form|content-sender|archive-sender)\.ts$/;
@@ -53,6 +70,58 @@ test("imports point down only", async () => {
     return ringOf(to) !== -1 && ringOf(to) < ringOf(from);
   });
   expect(upward).toEqual([]);
+});
+
+test("wings point one way", async () => {
+  const wings = new Set<string>();
+  const upward = (await imports()).filter(({ from, to }) => {
+    const [top, wing = ""] = from.split("/");
+    const [target, targetWing = ""] = to.split("/");
+    if (top !== "features") return false;
+    wings.add(wing);
+    return target === "features" && WINGS.indexOf(targetWing) > WINGS.indexOf(wing);
+  });
+  expect(upward).toEqual([]);
+  expect([...wings].sort()).toEqual([...WINGS].sort());
+});
+
+test("the parts of the tree and of the server point one way", async () => {
+  const upward = (await imports()).filter(({ from, to }) => {
+    const [top = "", part = "", ...rest] = from.split("/");
+    const [target, targetPart = ""] = to.split("/");
+    const parts = PARTS[top];
+    if (parts === undefined || target !== top || rest.length === 0) return false;
+    return !parts.includes(targetPart) || parts.indexOf(targetPart) > parts.indexOf(part);
+  });
+  expect(upward).toEqual([]);
+});
+
+test("commands know nothing of each other", async () => {
+  const crossings = (await imports()).filter(({ from, to }) => {
+    const [top, part, ...rest] = from.split("/");
+    const [target, targetPart] = to.split("/");
+    if (top !== "cli" || target !== "cli" || rest.length === 0) return false;
+    return targetPart !== "shared" && targetPart !== part;
+  });
+  expect(crossings).toEqual([]);
+});
+
+test("on the server no imports form a circle, those of types included", async () => {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of await imports()) {
+    if (from.startsWith("client/")) continue;
+    targets.set(from, [...(targets.get(from) ?? []), to]);
+  }
+  const finished = new Set<string>();
+  const circles: string[][] = [];
+  const visit = (path: string, way: readonly string[]) => {
+    if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path]);
+    if (way.includes(path) || finished.has(path)) return;
+    for (const target of targets.get(path) ?? []) visit(target, [...way, path]);
+    finished.add(path);
+  };
+  for (const path of targets.keys()) visit(path, []);
+  expect(circles).toEqual([]);
 });
 
 test("in the middle ring only jobs and events look at the database", async () => {

@@ -4,7 +4,7 @@ import { formatSize, parseDuration, parseSize } from "../../config/quantities.ts
 import { readPasswordFile, withoutLineEnd } from "../../config/secrets.ts";
 import { AppError } from "../../errors.ts";
 import { resetLink } from "../../features/accounts/password-reset/service.ts";
-import { changeAccount } from "../../features/accounts/users/change-account.ts";
+import { changeAccount } from "../../features/accounts/profile/change-account.ts";
 import { PLAN_NAMES, type PlanName, type Role, ROLES, type User } from "../../features/accounts/users/types.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import { formatDuration } from "../../lib/duration.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../config/settings.ts";
 import { Layout } from "../../blobs/layout.ts";
-import { PasswordHasher } from "../../features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
 import {
   mergeNewer,
   type NewerAccount,

@@ -4,7 +4,7 @@ import { describeSize } from "../../config/quantities.ts";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { isWhole, listSnapshots } from "../../db/snapshot.ts";
-import { PasswordHasher } from "../../features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { rebuildDatabase, type RebuildReport } from "../../features/storage/store-journal/rebuild.ts";
 import { newSecretToken } from "../../lib/id.ts";

@@ -7,7 +7,7 @@ import { Statistics } from "../../features/administration/admin-api/statistics.t
 import { ApiKeyService } from "../../features/accounts/api-keys/service.ts";
 import { AuditLog } from "../../features/administration/audit/service.ts";
 import { AuditTriggers } from "../../features/administration/audit/triggers.ts";
-import { PasswordHasher } from "../../features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
 import { ProofService } from "../../features/accounts/auth/proof.ts";
 import { AuthService } from "../../features/accounts/auth/service.ts";
 import { TokenSigner } from "../../features/accounts/auth/tokens.ts";
@@ -25,7 +25,7 @@ import { RateGate } from "../../features/accounts/rate-limits/guard.ts";
 import { RateLimiter } from "../../features/accounts/rate-limits/limiter.ts";
 import { SigninLimiter } from "../../features/accounts/rate-limits/signin-limiter.ts";
 import { TwoFactorService } from "../../features/accounts/two-factor/service.ts";
-import { eraseAccount } from "../../features/accounts/users/erase-account.ts";
+import { eraseAccount } from "../../features/accounts/profile/erase-account.ts";
 import { UserService } from "../../features/accounts/users/service.ts";
 import type { User } from "../../features/accounts/users/types.ts";
 import { rateLimitKey } from "../../http/client-address.ts";

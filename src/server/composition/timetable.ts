@@ -7,7 +7,7 @@ import { reachOf } from "../../features/library/history/service.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { forgetNewer } from "../../features/storage/store-journal/newer-objects.ts";
 import { UNDO_MS } from "../../tree/tables/undo.ts";
-import { sweepErased } from "../../features/accounts/users/erase-account.ts";
+import { sweepErased } from "../../features/accounts/profile/erase-account.ts";
 import { readSettings } from "../../features/accounts/users/settings.ts";
 import type { Job } from "../../jobs/scheduler.ts";
 import type { Services } from "./services.ts";

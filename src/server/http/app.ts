@@ -50,7 +50,7 @@ import { tusHeaders } from "../../features/uploads/tus/guard.ts";
 import { publicTusRoutes } from "../../features/uploads/tus/public-routes.ts";
 import { tusRoutes } from "../../features/uploads/tus/routes.ts";
 import { uploadRoutes } from "../../features/uploads/chunked/routes.ts";
-import { userRoutes } from "../../features/accounts/users/routes.ts";
+import { userRoutes } from "../../features/accounts/profile/routes.ts";
 import { versionRoutes } from "../../features/library/versions/routes.ts";
 import { webhookRoutes } from "../../features/messaging/webhooks/routes.ts";
 import type { LoadedConfig } from "../../config/load.ts";

@@ -35,7 +35,7 @@ import { GuestTusRecord, TusRecord } from "../../features/uploads/tus/model.ts";
 import { FactorProofBody, RecoveryCodesRecord } from "../../features/accounts/two-factor/model.ts";
 import { ChunkRecord, ProgressRecord } from "../../features/uploads/chunked/model.ts";
 import { LinkBody } from "../../features/accounts/oidc/model.ts";
-import { ProfileRecord, SessionItem, SettingsRecord, UsageRecord } from "../../features/accounts/users/model.ts";
+import { ProfileRecord, SessionItem, SettingsRecord, UsageRecord } from "../../features/accounts/profile/model.ts";
 import { Checksum, FolderPath } from "../../http/fields.ts";
 import { DeliveryRecord, WebhookRecord, WebhookWithSecret } from "../../features/messaging/webhooks/model.ts";
 

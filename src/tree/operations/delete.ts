@@ -140,9 +140,6 @@ function versionBytesBelow(store: TreeStore, subtree: string, folderId: number):
   return row?.bytes ?? 0;
 }
 
-/** The way from a folder that was cut off down to where it is being taken apart. */
-export type WayDown = readonly { readonly id: number; readonly path: string }[];
-
 /** Levels that one step goes down; a deeper tree is gone down in several. */
 const LEVELS_A_STEP = 500;
 
@@ -161,7 +158,7 @@ export function takeApart(store: TreeStore, tx: Transaction, folderId: number, l
   );
   const nowMs = store.clock.nowMs();
   const removal = store.undo.findRemoval(folderId);
-  const way = [...(store.waysDown.get(folderId) ?? [{ id: folderId, path: removal?.path ?? "" }])];
+  const way = [...(store.deletionPaths.get(folderId) ?? [{ id: folderId, path: removal?.path ?? "" }])];
   const deepest = way.length + LEVELS_A_STEP;
   const gone: StoredNode[] = [];
   const remove = (id: number, folder: string) => {
@@ -185,8 +182,8 @@ export function takeApart(store: TreeStore, tx: Transaction, folderId: number, l
     }
   }
   tx.afterCommit(() => {
-    if (way.length > 0) store.waysDown.set(folderId, way);
-    else store.waysDown.delete(folderId);
+    if (way.length > 0) store.deletionPaths.set(folderId, way);
+    else store.deletionPaths.delete(folderId);
   });
   // All at once: the index of names writes out what it has gathered whenever other tables are written in between.
   for (const node of gone) store.nodes.deleteName(node);

@@ -8,7 +8,6 @@ import { invariant } from "../../lib/invariant.ts";
 import { ROOT_PATH } from "../../lib/path.ts";
 import { Accounts } from "./accounts.ts";
 import { Anchors } from "./anchors.ts";
-import type { WayDown } from "../operations/delete.ts";
 import { Deletions } from "./deletions.ts";
 import { BlobRows } from "./blob-rows.ts";
 import { factsOf } from "../model/facts.ts";
@@ -65,8 +64,8 @@ export class TreeStore {
   readonly history: HistoryLog;
   /** Cut-off folders in which a large copy is being made; the reaper leaves them alone. */
   readonly underConstruction = new Set<number>();
-  /** Of folders that are being taken apart, how far down that has come. */
-  readonly waysDown = new Map<number, WayDown>();
+  /** The deletion in progress of each detached folder: the folders from its top down to the level reached so far. */
+  readonly deletionPaths = new Map<number, readonly { readonly id: number; readonly path: string }[]>();
   /** The device whose request is being carried out; null for all others. Set by {@link by} alone. */
   actorDeviceId: number | null = null;
   /** Of each account what was read since its tree last changed; what was read before is of no use any more. */
@@ -196,7 +195,7 @@ export class TreeStore {
   /** Forgets everything kept in memory: another process wrote. */
   dropCaches(): void {
     this.#forgetNodes();
-    this.waysDown.clear();
+    this.deletionPaths.clear();
     this.paths.drop();
     this.names.drop();
   }

@@ -1,12 +1,11 @@
 import { Elysia, t } from "elysia";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { IdParams } from "../../../http/fields.ts";
+import { IdParams, readInstant } from "../../../http/fields.ts";
 import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import { notByDevice } from "../auth/principal.ts";
 import type { ProofService } from "../auth/proof.ts";
-import { readInstant } from "../../library/files/upload-form.ts";
 import { ApiKeyRecord, NewApiKeyBody, NewApiKeyRecord } from "./model.ts";
 import { presentApiKey } from "./present.ts";
 import type { ApiKeyService } from "./service.ts";

@@ -8,7 +8,7 @@ import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
 import { type authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
 import { SessionAnswer, SignedInAnswer, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
-import { checkingFrom } from "./password-line.ts";
+import { checkingFrom } from "../users/password-line.ts";
 import { presentSession, presentSignedIn, presentUser } from "./present.ts";
 import { type ClientInfo, sessionPrincipalOf } from "./principal.ts";
 import { type AuthService, DEVICE_TOKEN_LIFETIME_MS, type SignedIn } from "./service.ts";

@@ -10,7 +10,7 @@ import type { PlanName, User } from "../users/types.ts";
 import { Admissions, signupClosed } from "./admissions.ts";
 import { DeviceSignIn } from "./device-sign-in.ts";
 import { Identities } from "./identities.ts";
-import type { PasswordHasher } from "./passwords.ts";
+import type { PasswordHasher } from "../users/passwords.ts";
 import type { ClientInfo, ListedSession, Session, SessionPrincipal } from "./principal.ts";
 import { type Exchange, RefreshTokens } from "./refresh-tokens.ts";
 import { accountDisabled, badCredentials, revokedToken, secondFactorRequired } from "./refusals.ts";

@@ -7,7 +7,7 @@ import { exchangeOf } from "../../../http/exchange.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { identityOf } from "../auth/guard.ts";
-import { checkingFrom } from "../auth/password-line.ts";
+import { checkingFrom } from "../users/password-line.ts";
 import type { Category, Plan } from "../plans/plans.ts";
 import { emailKey } from "../users/email.ts";
 import type { PlanName, User } from "../users/types.ts";

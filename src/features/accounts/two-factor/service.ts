@@ -4,7 +4,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import { checkedAddress } from "../auth/password-line.ts";
+import { checkedAddress } from "../users/password-line.ts";
 import { invalidCode } from "../auth/refusals.ts";
 import type { SecondFactors } from "../auth/second-factors.ts";
 import type { User } from "../users/types.ts";

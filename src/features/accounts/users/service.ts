@@ -7,7 +7,7 @@ import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
-import { checkNewPassword, type PasswordHasher } from "../auth/passwords.ts";
+import { checkNewPassword, type PasswordHasher } from "./passwords.ts";
 import { emailKey, parseEmail } from "./email.ts";
 import { EMAIL_FORMS_VERSION, emailForms, skeletonsToCheck } from "./email-forms.ts";
 import { checkName } from "./name.ts";

@@ -11,8 +11,8 @@ import type { AuthService } from "../../accounts/auth/service.ts";
 import { DeviceFactsRecord, RemovedDevice } from "../../mobile/devices/model.ts";
 import { presentDeviceFacts, presentRemoved } from "../../mobile/devices/present.ts";
 import type { DeviceService } from "../../mobile/devices/service.ts";
-import { SessionItem } from "../../accounts/users/model.ts";
-import { presentSessionItem } from "../../accounts/users/present.ts";
+import { SessionItem } from "../../accounts/profile/model.ts";
+import { presentSessionItem } from "../../accounts/profile/present.ts";
 import type { User } from "../../accounts/users/types.ts";
 import type { AccountAdministration, Check } from "./service.ts";
 

@@ -13,7 +13,7 @@ import { ProofBody } from "../../accounts/auth/model.ts";
 import { notByKey, type Principal } from "../../accounts/auth/principal.ts";
 import type { ProofService } from "../../accounts/auth/proof.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
-import { UsageRecord } from "../../accounts/users/model.ts";
+import { UsageRecord } from "../../accounts/profile/model.ts";
 import { PLAN_NAMES, type PlanName, ROLES, type User, type UserChanges } from "../../accounts/users/types.ts";
 import {
   AccountBody,

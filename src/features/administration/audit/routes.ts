@@ -167,12 +167,13 @@ function readFilter(query: Query): AuditFilter {
     action: query["action"]?.trim() || undefined,
     outcome: readChoice(query["outcome"], "outcome", AUDIT_OUTCOMES),
     clientAddress: address && (normalizeAddress(address) ?? address),
-    fromMs: readInstant(query["from"], "from"),
-    toMs: readInstant(query["to"], "to"),
+    fromMs: readTime(query["from"], "from"),
+    toMs: readTime(query["to"], "to"),
   };
 }
 
-function readInstant(text: string | undefined, field: string): number | undefined {
+/** A time, or a day, as milliseconds. @throws AppError invalid_field */
+function readTime(text: string | undefined, field: string): number | undefined {
   if (text === undefined || text === "") return undefined;
   const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(ms)) throw invalidField(field, `${field} must be a time such as 2026-01-02T03:04:05.678Z.`);

@@ -12,7 +12,7 @@ import { type authGuard, requireScope, takesJson } from "../../accounts/auth/gua
 import type { Permissions } from "../permissions/permissions.ts";
 import type { MediaInfoService } from "../../media/metadata/service.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
-import type { PublicLinks } from "../../sharing/shares/public-links.ts";
+import type { PublicLinks } from "./public-links.ts";
 import { checkTags } from "../../../tree/model/labels.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition } from "../../../tree/model/types.ts";

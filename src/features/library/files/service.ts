@@ -12,7 +12,7 @@ import { Acting } from "../permissions/acting.ts";
 import { forOwnersAlone, type Need, type Permissions, type Permitted, type Place } from "../permissions/permissions.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import type { TransferCounters } from "../../accounts/plans/transfers.ts";
-import type { PublicLinks } from "../../sharing/shares/public-links.ts";
+import type { PublicLinks } from "./public-links.ts";
 import type { ThumbnailService } from "../../media/thumbnails/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileChanges, FileNode, Precondition } from "../../../tree/model/types.ts";

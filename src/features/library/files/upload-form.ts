@@ -1,7 +1,7 @@
 /** The text fields of an upload (api.md, POST files/upload; contract §4), read and checked. */
 import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import { invalidField } from "../../../errors.ts";
-import { readBoolean, readChoice } from "../../../http/fields.ts";
+import { readBoolean, readChoice, readInstant } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import { checkMetadata, checkTags } from "../../../tree/model/labels.ts";
 import type { OnConflict } from "../../../tree/model/types.ts";
@@ -43,21 +43,6 @@ export function readUploadFields(fields: ReadonlyMap<string, readonly string[]>)
     fileModifiedAt: readInstant(last("fileModifiedAt"), "fileModifiedAt"),
     capturedAt: readInstant(last("capturedAt"), "capturedAt"),
   };
-}
-
-/** An instant as the client wrote it, with its offset, which is part of what it tells. */
-export function readInstant(text: string | undefined, field: string): string | undefined {
-  if (text === undefined || text === "") return undefined;
-  if (!isInstant(text)) {
-    throw invalidField(field, `${field} must be an ISO 8601 time with its offset, such as 2026-01-02T03:04:05+01:00.`);
-  }
-  return text;
-}
-
-/** Whether a text is an ISO 8601 time with its offset. */
-export function isInstant(text: string): boolean {
-  const isIso = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/.test(text);
-  return isIso && !Number.isNaN(Date.parse(text));
 }
 
 function readMetadata(text: string | undefined): Record<string, string> {

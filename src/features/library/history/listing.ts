@@ -1,11 +1,11 @@
 /** GET /api/files and /api/files/{id} with `at`: the query string, and the records of what was. */
 import { invalidField } from "../../../errors.ts";
+import { isInstant } from "../../../lib/instant.ts";
 import { paginate } from "../../../http/envelope.ts";
 import { type Query, readChoice, readInteger } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import { type PresentContext, presentFileItem, presentFolder } from "../files/present.ts";
-import { isInstant } from "../files/upload-form.ts";
 import type { PastNode } from "../../../tree/queries/past.ts";
 import type { FileNode, SortField } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
 import { Timestamp } from "../../../http/fields.ts";
-import { SettingsBody, SettingsRecord } from "../../accounts/users/model.ts";
+import { SettingsBody, SettingsRecord } from "../../accounts/profile/model.ts";
 import type { PushCategory } from "./channels/channel.ts";
 import { TOKEN_BYTES_MAX } from "./channels/channels.ts";
 import { DELIVERY_STATUSES } from "./types.ts";

@@ -5,7 +5,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import type { DeviceRef, Principal } from "../../accounts/auth/principal.ts";
-import { normalizeDeviceId } from "../../mobile/devices/device-id.ts";
+import { normalizeDeviceId } from "../../../lib/device-id.ts";
 import type { NotificationChange } from "../../accounts/users/settings.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { PushCategory, PushChannel } from "./channels/channel.ts";

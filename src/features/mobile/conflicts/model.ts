@@ -1,9 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { ref } from "../../../http/documented.ts";
-import { Checksum, Timestamp } from "../../../http/fields.ts";
+import { Checksum, Timestamp, readInstant } from "../../../http/fields.ts";
 import { normalizeName } from "../../../lib/path.ts";
-import { readInstant } from "../../library/files/upload-form.ts";
 import type { ResolveRequest } from "./types.ts";
 
 const TextOrNull = t.Union([t.String(), t.Null()]);

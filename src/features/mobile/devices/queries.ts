@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { normalizeDeviceId } from "./device-id.ts";
+import { normalizeDeviceId } from "../../../lib/device-id.ts";
 import { readDeviceSettings } from "./settings.ts";
 import type { Device, DeviceInfo, DeviceName } from "./types.ts";
 

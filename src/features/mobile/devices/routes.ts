@@ -8,7 +8,7 @@ import { clientOf } from "../../accounts/auth/routes.ts";
 import type { AuthService } from "../../accounts/auth/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import { parseEmail } from "../../accounts/users/email.ts";
-import { checkDeviceId } from "./device-id.ts";
+import { checkDeviceId } from "../../../lib/device-id.ts";
 import {
   type Credentials,
   DeviceParams,

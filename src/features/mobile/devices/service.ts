@@ -9,7 +9,7 @@ import type { AuthService, CheckedUser } from "../../accounts/auth/service.ts";
 import type { Plans } from "../../accounts/plans/plans.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { normalizeDeviceId } from "./device-id.ts";
+import { normalizeDeviceId } from "../../../lib/device-id.ts";
 import { DeviceQueries, toDevice } from "./queries.ts";
 import {
   changeDeviceSettings,

@@ -1,9 +1,9 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { readInstant } from "../../../http/fields.ts";
 import { t } from "elysia";
 import { parseChecksum } from "../../../blobs/digest.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
 import { Conflicts, ItemError } from "../conflicts/model.ts";
-import { readInstant } from "../../library/files/upload-form.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 
 const Change = t.Object({

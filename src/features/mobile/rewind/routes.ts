@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
+import { readInstant } from "../../../http/fields.ts";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
-import { normalizeDeviceId } from "../devices/device-id.ts";
-import { readInstant } from "../../library/files/upload-form.ts";
+import { normalizeDeviceId } from "../../../lib/device-id.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { DeviceParams, RewindBody, RewindRecord } from "./model.ts";
 import { presentRewind } from "./present.ts";

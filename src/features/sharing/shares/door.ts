@@ -10,7 +10,7 @@
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
-import type { PasswordHasher } from "../../accounts/auth/passwords.ts";
+import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, TreeNode } from "../../../tree/model/types.ts";
 import type { UserService } from "../../accounts/users/service.ts";

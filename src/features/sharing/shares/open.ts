@@ -4,7 +4,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { PasswordHasher } from "../../accounts/auth/passwords.ts";
+import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { RateLimiter } from "../../accounts/rate-limits/limiter.ts";
 import type { TreeReader } from "../../../tree/reader.ts";

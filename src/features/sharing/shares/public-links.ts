@@ -4,6 +4,7 @@ import type { Transaction } from "../../../db/transaction.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
+import type { PublicLinks as FilePublicLinks } from "../../library/files/public-links.ts";
 import { ShareTokens } from "./tokens.ts";
 
 interface LinkRow {
@@ -16,7 +17,7 @@ interface LinkRow {
 }
 
 /** Makes, ends and finds public links. */
-export class PublicLinks {
+export class PublicLinks implements FilePublicLinks {
   readonly #tokens: ShareTokens;
   readonly #clock: Clock;
   readonly #events: Events | undefined;

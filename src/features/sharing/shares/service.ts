@@ -5,7 +5,7 @@ import type { ShareFacts } from "../../../events/catalogue.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
-import type { PasswordHasher } from "../../accounts/auth/passwords.ts";
+import type { PasswordHasher } from "../../accounts/users/passwords.ts";
 import type { Permissions } from "../../library/permissions/permissions.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";

@@ -1,4 +1,5 @@
 /** What may be asked of a share, checked field by field (contract §5). */
+import { isInstant } from "../../../lib/instant.ts";
 import { parseDuration } from "../../../config/quantities.ts";
 import { AppError, invalidField } from "../../../errors.ts";
 import { emailKey, parseEmail } from "../../accounts/users/email.ts";
@@ -17,7 +18,6 @@ const PASSWORD_CHARACTERS_MIN = 4;
 const PASSWORD_CHARACTERS_MAX = 256;
 const DOWNLOADS_MAX = 1_000_000_000;
 const UPLOAD_BYTES_MAX = 2 ** 50;
-const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 /** The last instant that has four digits of a year. */
 const LAST_INSTANT_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -169,7 +169,7 @@ function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undef
     return nowMs + ms;
   }
   if (typeof expiresAt === "string") {
-    const ms = isInstant(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
+    const ms = isCalendarInstant(expiresAt) ? Date.parse(expiresAt) : Number.NaN;
     if (Number.isNaN(ms) || ms > LAST_INSTANT_MS) {
       throw invalidField("expiresAt", "expiresAt must be an ISO 8601 time, such as 2026-12-31T23:59:59Z.");
     }
@@ -179,10 +179,10 @@ function checkExpiry(asked: ShareSettings, nowMs: number): number | null | undef
   return expiresAt === null || expiresIn === null ? null : undefined;
 }
 
-/** Whether a text is an instant, of a day that there is: `Date.parse` takes 30 February for 2 March. */
-function isInstant(text: string): boolean {
+/** Whether a text is an instant on a day that exists: `Date.parse` reads 30 February as 2 March. */
+function isCalendarInstant(text: string): boolean {
   const day = text.slice(0, 10);
-  return INSTANT.test(text) && new Date(Date.parse(`${day}T00:00:00Z`) || 0).toISOString().startsWith(day);
+  return isInstant(text) && new Date(Date.parse(`${day}T00:00:00Z`) || 0).toISOString().startsWith(day);
 }
 
 function checkLabel(label: string | null | undefined): string | null {

@@ -4,7 +4,7 @@ import { Writer } from "../../../../src/db/transaction.ts";
 import type { EventOf } from "../../../../src/events/catalogue.ts";
 import { Events } from "../../../../src/events/events.ts";
 import { ApiKeyService } from "../../../../src/features/accounts/api-keys/service.ts";
-import { PasswordHasher } from "../../../../src/features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../../../src/features/accounts/users/passwords.ts";
 import { AuthService } from "../../../../src/features/accounts/auth/service.ts";
 import { TokenSigner } from "../../../../src/features/accounts/auth/tokens.ts";
 import { PasskeyService } from "../../../../src/features/accounts/passkeys/service.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Events } from "../../../../src/events/events.ts";
-import { PasswordHasher } from "../../../../src/features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../../../src/features/accounts/users/passwords.ts";
 import { MailOutbox } from "../../../../src/features/accounts/mail/outbox.ts";
 import { MailService } from "../../../../src/features/accounts/mail/service.ts";
 import { PasswordReset } from "../../../../src/features/accounts/password-reset/service.ts";

@@ -4,7 +4,7 @@ import { openDatabase } from "../../../../src/db/open.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
 import type { EventName } from "../../../../src/events/catalogue.ts";
 import { Events } from "../../../../src/events/events.ts";
-import { PasswordHasher } from "../../../../src/features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../../../src/features/accounts/users/passwords.ts";
 import { AuthService } from "../../../../src/features/accounts/auth/service.ts";
 import { TokenSigner } from "../../../../src/features/accounts/auth/tokens.ts";
 import { DeviceService } from "../../../../src/features/mobile/devices/service.ts";

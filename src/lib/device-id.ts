@@ -1,5 +1,5 @@
 /** How devices may call themselves: apps send vendor ids, UUIDs, or the name that a person gave the phone. */
-import { invalidField } from "../../../errors.ts";
+import { invalidField } from "../errors.ts";
 
 /** In code points. */
 const CHARACTERS_MAX = 200;

@@ -23,8 +23,8 @@ import {
   UsageRecord,
 } from "./model.ts";
 import { presentProfile, presentSessionItem } from "./present.ts";
-import type { UserService } from "./service.ts";
-import { changeSettings, readSettings } from "./settings.ts";
+import type { UserService } from "../users/service.ts";
+import { changeSettings, readSettings } from "../users/settings.ts";
 
 /** What the routes about one's own account work with. */
 export interface UserRoutesOptions {

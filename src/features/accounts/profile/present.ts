@@ -1,7 +1,7 @@
 import { toTimestamp } from "../../../lib/clock.ts";
 import { presentDeviceRef } from "../auth/present.ts";
 import type { ListedSession, Session } from "../auth/principal.ts";
-import type { User } from "./types.ts";
+import type { User } from "../users/types.ts";
 
 /** GET /api/users/profile (contract §6). */
 export function presentProfile(user: User) {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { EventOf } from "../../../../src/events/catalogue.ts";
 import { Events } from "../../../../src/events/events.ts";
-import { PasswordHasher } from "../../../../src/features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../../../src/features/accounts/users/passwords.ts";
 import type { Principal } from "../../../../src/features/accounts/auth/principal.ts";
-import { changeProfile } from "../../../../src/features/accounts/users/change-profile.ts";
+import { changeProfile } from "../../../../src/features/accounts/profile/change-profile.ts";
 import { UserService } from "../../../../src/features/accounts/users/service.ts";
 import { TestTree } from "../../tree/support.ts";
 

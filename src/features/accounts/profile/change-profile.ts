@@ -5,8 +5,8 @@ import type { Events } from "../../../events/events.ts";
 import { type Principal, sessionOf } from "../auth/principal.ts";
 import type { Proven } from "../auth/proof.ts";
 import type { AuthService } from "../auth/service.ts";
-import type { UserService } from "./service.ts";
-import type { User } from "./types.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
 
 /** PUT /api/users/profile. */
 export interface ProfileChange {

@@ -3,8 +3,8 @@ import type { Transaction } from "../../../db/transaction.ts";
 import { AppError } from "../../../errors.ts";
 import type { Events } from "../../../events/events.ts";
 import type { AuthService } from "../auth/service.ts";
-import type { UserService } from "./service.ts";
-import type { User, UserChanges } from "./types.ts";
+import type { UserService } from "../users/service.ts";
+import type { User, UserChanges } from "../users/types.ts";
 
 /** What such a change touches. */
 export interface ChangeAccountServices {

@@ -5,15 +5,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Layout } from "../../blobs/layout.ts";
-import { PasswordHasher } from "../../features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../features/accounts/users/passwords.ts";
 import { mergeNewer, type NewerReport, newerWorkingFile } from "../../features/storage/store-journal/newer.ts";
 import { journalRoot } from "../../features/storage/store-journal/open.ts";
 import { type CopyStart, forgetCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import { newSecretToken } from "../../lib/id.ts";
 import type { Log } from "../../lib/log.ts";
-import { readEpoch, readPutBackAt } from "./open-copy.ts";
-import type { Services } from "../composition/services.ts";
+import { readEpoch, readPutBackAt } from "../data/open-copy.ts";
+import type { Services } from "./services.ts";
 
 /** Files that are missing are named up to here; the log has room for more important things. */
 const NAMED_MAX = 20;

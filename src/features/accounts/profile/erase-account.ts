@@ -6,8 +6,8 @@ import type { Db } from "../../../db/open.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
 import type { AuthService } from "../auth/service.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
-import type { UserService } from "./service.ts";
-import type { User } from "./types.ts";
+import type { UserService } from "../users/service.ts";
+import type { User } from "../users/types.ts";
 
 /** What erasing touches. */
 export interface EraseOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { PasswordHasher } from "../../../../src/features/accounts/auth/passwords.ts";
+import { PasswordHasher } from "../../../../src/features/accounts/users/passwords.ts";
 
 test("a password is hashed by argon2id with 19 MiB and two passes, the minimum that OWASP recommends", async () => {
   const passwords = new PasswordHasher();

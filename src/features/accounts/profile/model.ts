@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { t } from "elysia";
 import { Timestamp } from "../../../http/fields.ts";
 import { PROOF_FIELDS, SessionDevice } from "../auth/model.ts";
-import { PLAN_NAMES, ROLES } from "./types.ts";
+import { PLAN_NAMES, ROLES } from "../users/types.ts";
 
 /** PUT /api/users/profile */
 export const ProfileBody = t.Object({
