@@ -7,13 +7,13 @@ import { createRoot } from "react-dom/client";
 import { OfflineError } from "./api/http.ts";
 import { followOtherTabs } from "./api/queries.ts";
 import { queryClient } from "./api/query-client.ts";
-import { watchConnection } from "./app/connection.ts";
+import { watchConnection } from "./api/connection.ts";
 import { applyLocale } from "./app/locale.ts";
-import { nextTask } from "./app/next-task.ts";
+import { nextTask } from "./base/next-task.ts";
 import { makeRouter } from "./app/router.tsx";
-import { watchSession } from "./app/session.ts";
-import { applyStoredTheme } from "./app/theme.ts";
-import { prepareFormats } from "./ui/format.ts";
+import { watchSession } from "./api/session.ts";
+import { applyStoredTheme } from "./base/theme.ts";
+import { prepareFormats } from "./base/format.ts";
 
 /** Draws the application into `root`, in place of the frame that stands there. */
 export async function mount(root: HTMLElement): Promise<void> {

@@ -5,7 +5,7 @@
  * Every address of the program carries the version of its build, so nothing is ever mixed: a document names the files of
  * its own version, and the version before stays kept for pages that are still open.
  */
-import { keepSharedFiles } from "./shared-files.ts";
+import { keepSharedFiles } from "./base/shared-files.ts";
 
 declare const self: ServiceWorkerGlobalScope;
 

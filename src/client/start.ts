@@ -1,8 +1,8 @@
 // The first script of every page: small, so that what it decides is decided before anything is drawn twice.
-import { basePath } from "./app/address.ts";
-import { nextTask } from "./app/next-task.ts";
-import { readStored } from "./app/stored.ts";
-import { whenIdle } from "./ui/when-idle.ts";
+import { basePath } from "./base/address.ts";
+import { nextTask } from "./base/next-task.ts";
+import { readStored } from "./base/stored.ts";
+import { whenIdle } from "./base/when-idle.ts";
 
 /** How long the first paint is waited for: a hidden tab paints nothing. */
 const FIRST_PAINT_MS_MAX = 1_000;

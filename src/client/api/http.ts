@@ -1,8 +1,8 @@
 /** One way to the server for all pages: requests below the base path, answers out of the envelope, failures as errors. */
-import { href } from "../app/address.ts";
-import { words } from "./words.ts";
+import { href } from "../base/address.ts";
+import { words } from "./text.ts";
 
-export { href, ownAddress } from "../app/address.ts";
+export { href, ownAddress } from "../base/address.ts";
 
 /** An answer of the server that is a refusal or a failure. Its message is meant for people. */
 export class ApiError extends Error {
@@ -74,7 +74,7 @@ let signInGate: SignInGate | undefined;
 let proofGate: ProofGate | undefined;
 const reachability = new Set<(isReached: boolean) => void>();
 
-/** Sets who is asked when the session has ended; app/session.ts does, while somebody is signed in. */
+/** Sets who is asked when the session has ended; api/session.ts does, while somebody is signed in. */
 export function setSignInGate(gate: SignInGate | undefined): void {
   signInGate = gate;
 }

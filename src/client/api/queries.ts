@@ -1,6 +1,6 @@
 /** Names of what pages have asked, so that a change made on one is seen on all. */
 import { type QueryClient, type QueryKey, queryOptions } from "@tanstack/react-query";
-import { basePath } from "../app/address.ts";
+import { basePath } from "../base/address.ts";
 import { request } from "./http.ts";
 import type { Usage } from "./types.ts";
 

@@ -1,6 +1,6 @@
 import { CloudOff, Sparkles } from "lucide-react";
 import { Button } from "../ui/button.tsx";
-import { useIsReached, useIsUpdated } from "./connection.ts";
+import { useIsReached, useIsUpdated } from "../api/connection.ts";
 import { words } from "./words.ts";
 
 /** What concerns the whole page: the server can't be reached, or has a new version. */

@@ -7,8 +7,8 @@ import { useWasIdle } from "../ui/use-was-idle.ts";
 import { Banners } from "./banners.tsx";
 import { isAt, mainPlaces } from "./navigation.ts";
 import { PageBoundary, PartBoundary } from "./page-boundary.tsx";
-import { useSession } from "./session.ts";
-import { useShortcuts } from "./shortcuts.ts";
+import { useSession } from "../api/session.ts";
+import { useShortcuts } from "../base/shortcuts.ts";
 import { NewButton, SideBar } from "./side-bar.tsx";
 import { TopBar } from "./top-bar.tsx";
 import { words } from "./words.ts";
@@ -18,7 +18,7 @@ const Drawer = lazyPart(() => import("./drawer.tsx").then((part) => part.Drawer)
 const ConfirmEmailNotice = lazyPart(() =>
   import("../features/confirm-email/confirm-email-notice.tsx").then((part) => part.ConfirmEmailNotice),
 );
-const UploadTray = lazyPart(() => import("../features/uploads/upload-tray.tsx").then((part) => part.UploadTray));
+const UploadTray = lazyPart(() => import("../features/uploads/tray/upload-tray.tsx").then((part) => part.UploadTray));
 
 /** Where phones have the round button: on other pages it would only stand before what is there. */
 const PLACES_TO_ADD = ["/files", "/photos"] as const;

@@ -1,6 +1,6 @@
 import { Dialog } from "../ui/dialog.tsx";
 import { Kbd } from "../ui/kbd.tsx";
-import { useShortcutGroups } from "./shortcuts.ts";
+import { useShortcutGroups } from "../base/shortcuts.ts";
 import { words } from "./words.ts";
 
 /** Lists what the keys do on the page that is shown. */

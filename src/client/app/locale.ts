@@ -1,7 +1,7 @@
 /** Which language the page speaks, and in which direction it is written. */
-import { setRegion } from "../ui/format.ts";
-import { readStored } from "./stored.ts";
-import { setTranslation, type Transform, type Translation } from "./text.ts";
+import { setRegion } from "../base/format.ts";
+import { readStored } from "../base/stored.ts";
+import { setTranslation, type Transform, type Translation } from "../base/text.ts";
 
 /** A language that the page can speak. */
 interface Language {

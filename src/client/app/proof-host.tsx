@@ -1,7 +1,7 @@
 import { Suspense, useEffect } from "react";
 import { type ProofAsked, setProofGate } from "../api/http.ts";
 import { lazyPart } from "../ui/lazy-part.ts";
-import { createStore, useStore } from "./store.ts";
+import { createStore, useStore } from "../base/store.ts";
 
 interface Pending extends ProofAsked {
   readonly promise: Promise<boolean>;

@@ -14,12 +14,12 @@ import { lazyPart } from "../ui/lazy-part.ts";
 import { followInReload } from "../ui/reload.ts";
 import { ToastHost } from "../ui/toast.tsx";
 import { TooltipHost } from "../ui/tooltip.tsx";
-import { basePath } from "./address.ts";
+import { basePath } from "../base/address.ts";
 import { Frame } from "./frame.tsx";
 import { NotFound } from "./not-found.tsx";
 import { Waiting } from "./page-boundary.tsx";
-import { formatTextSearch, parseTextSearch, textSearch } from "./search-params.ts";
-import { loadSession, sessionState } from "./session.ts";
+import { formatTextSearch, parseTextSearch, textSearch } from "../base/search-params.ts";
+import { loadSession, sessionState } from "../api/session.ts";
 import { ProofHost } from "./proof-host.tsx";
 import { SignInAgain } from "./sign-in-again.tsx";
 

@@ -5,15 +5,15 @@ import { Plus, Upload } from "../ui/icons.ts";
 import { usageQuery } from "../api/queries.ts";
 import { Button } from "../ui/button.tsx";
 import { cx } from "../ui/cx.ts";
-import { formatBytes } from "../ui/format.ts";
+import { formatBytes } from "../base/format.ts";
 import { loadScript } from "../ui/lazy-part.ts";
 import { Menu, type MenuItem } from "../ui/menu.tsx";
 import { Progress } from "../ui/progress.tsx";
 import { toast } from "../ui/toast.tsx";
 import { messageOf } from "../api/http.ts";
 import { isAt, mainPlaces, type Place, settingPlaces } from "./navigation.ts";
-import { useOfferedNewThings } from "./new-menu.ts";
-import { useSession } from "./session.ts";
+import { useOfferedNewThings } from "../ui/new-menu.ts";
+import { useSession } from "../api/session.ts";
 import { words } from "./words.ts";
 
 /** All places, the button "New" and what is left of the storage. @param onNavigate told when a link was taken */

@@ -5,8 +5,8 @@ import { Dialog } from "../ui/dialog.tsx";
 import { lazyPart } from "../ui/lazy-part.ts";
 import { Spinner } from "../ui/spinner.tsx";
 import { toast } from "../ui/toast.tsx";
-import { currentAddress, href } from "./address.ts";
-import { afterSignIn, useSessionState } from "./session.ts";
+import { currentAddress, href } from "../base/address.ts";
+import { afterSignIn, useSessionState } from "../api/session.ts";
 import { words } from "./words.ts";
 
 const SignInForm = lazyPart(() => import("../features/sign-in/sign-in-form.tsx").then((part) => part.SignInForm));

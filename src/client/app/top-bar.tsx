@@ -8,9 +8,9 @@ import { IconButton } from "../ui/icon-button.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { toast } from "../ui/toast.tsx";
 import { Tooltip } from "../ui/tooltip.tsx";
-import { useTextSearch } from "./search-params.ts";
-import { useSession, useSignOut } from "./session.ts";
-import { setTheme, useTheme } from "./theme.ts";
+import { useTextSearch } from "../base/search-params.ts";
+import { useSession, useSignOut } from "../api/session.ts";
+import { setTheme, useTheme } from "../base/theme.ts";
 import { words } from "./words.ts";
 
 /** Name, search, account. */

@@ -1,4 +1,4 @@
-import { defineText } from "./text.ts";
+import { defineText } from "../base/text.ts";
 
 /** The text of the frame around all pages. */
 export const words = defineText("frame", {

@@ -1,8 +1,8 @@
 import { type ReactNode, useRef } from "react";
-import { createStore, useStore } from "../app/store.ts";
+import { createStore, useStore } from "../base/store.ts";
 import { Button } from "./button.tsx";
 import { Dialog } from "./dialog.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** What is asked before something that can't be taken back. */
 export interface Question {

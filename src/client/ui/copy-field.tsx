@@ -1,9 +1,9 @@
 import { Check, Copy } from "./icons.ts";
 import { useState } from "react";
-import { announce } from "../app/announce.ts";
+import { announce } from "../base/announce.ts";
 import { Button } from "./button.tsx";
 import { Field } from "./field.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** A text to take along: a link, a token, a code. */
 export function CopyField({

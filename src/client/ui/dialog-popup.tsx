@@ -3,7 +3,7 @@ import { X } from "./icons.ts";
 import type { DialogProps, DialogSize } from "./dialog.tsx";
 import { cx } from "./cx.ts";
 import { IconButton } from "./icon-button.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 const SIZES: Readonly<Record<DialogSize, string>> = {
   small: "sm:max-w-md",

@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, Suspense, useState } from "react";
 import { lazyPart } from "./lazy-part.ts";
-import { whenIdle } from "./when-idle.ts";
+import { whenIdle } from "../base/when-idle.ts";
 
 /** Greatest width of a dialog. */
 export type DialogSize = "small" | "medium" | "large";

@@ -1,7 +1,7 @@
 import { RotateCw, TriangleAlert } from "./icons.ts";
 import { messageOf } from "../api/http.ts";
 import { Button } from "./button.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** What is said where something failed, with a way to try again. */
 export function ErrorState({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {

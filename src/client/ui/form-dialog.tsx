@@ -1,7 +1,7 @@
 import { type ReactNode, useId } from "react";
 import { Button } from "./button.tsx";
 import { Dialog, type DialogProps } from "./dialog.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** What a form in a dialog is made of. */
 export interface FormDialogProps extends Omit<DialogProps, "open" | "footer"> {

@@ -1,4 +1,4 @@
-import { keyCaps } from "../app/shortcuts.ts";
+import { keyCaps } from "../base/shortcuts.ts";
 
 /** The caps of a shortcut's keys, as this device names them. */
 export function Kbd({ keys }: { readonly keys: string }) {

@@ -1,6 +1,6 @@
 import { createElement, type ReactNode, use } from "react";
 import { hasDocument, OfflineError } from "../api/http.ts";
-import { pageVersion } from "../app/address.ts";
+import { pageVersion } from "../base/address.ts";
 import { isPageReloading, reloadInPlaceOf } from "./reload.ts";
 
 type Part<Props> = (props: Props) => ReactNode;

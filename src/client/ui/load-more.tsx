@@ -1,5 +1,5 @@
 import { Button } from "./button.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** The rest of a list, at a press. */
 export function LoadMore({

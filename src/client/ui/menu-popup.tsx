@@ -1,6 +1,6 @@
 import { Menu as Base } from "@base-ui/react/menu";
 import { Check, ChevronRight } from "./icons.ts";
-import { keyCaps } from "../app/shortcuts.ts";
+import { keyCaps } from "../base/shortcuts.ts";
 import { cx } from "./cx.ts";
 import type { MenuEntry, MenuItem } from "./menu.tsx";
 

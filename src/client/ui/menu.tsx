@@ -2,8 +2,8 @@ import type { LucideIcon } from "lucide-react";
 import { cloneElement, type MouseEvent, type ReactElement, Suspense, useState } from "react";
 import { lazyPart } from "./lazy-part.ts";
 import type { MenuAnchor } from "./menu-popup.tsx";
-import { whenIdle } from "./when-idle.ts";
-import { words } from "./words.ts";
+import { whenIdle } from "../base/when-idle.ts";
+import { words } from "./text.ts";
 
 /** What a menu offers: a deed, a link, one of a choice (`checked`), or a menu of its own. */
 export interface MenuEntry {

@@ -3,7 +3,7 @@ import { Eye } from "./icons.ts";
 import { type ComponentProps, useState } from "react";
 import { Field, type FieldFrame } from "./field.tsx";
 import { IconButton } from "./icon-button.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** A password, which can be shown. @param autoComplete `current-password` or `new-password` */
 export function PasswordField({

@@ -1,6 +1,6 @@
 import { LoaderCircle } from "lucide-react";
 import { cx } from "./cx.ts";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** Something is on its way, for how long nobody knows. @param label what, for screen readers; null where words stand beside */
 export function Spinner({

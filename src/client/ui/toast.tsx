@@ -1,10 +1,10 @@
 import { X } from "./icons.ts";
 import { useEffect, useRef, useState } from "react";
-import { createStore, useStore } from "../app/store.ts";
+import { createStore, useStore } from "../base/store.ts";
 import { Button } from "./button.tsx";
 import { cx } from "./cx.ts";
 import { IconButton } from "./icon-button.tsx";
-import { words } from "./words.ts";
+import { words } from "./text.ts";
 
 /** A message at the edge of the page that goes by itself. */
 export interface Toast {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { whenIdle } from "./when-idle.ts";
+import { whenIdle } from "../base/when-idle.ts";
 
 /** Whether the page has had nothing to do since this was first drawn: for parts that are not seen at first. */
 export function useWasIdle(): boolean {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { moved, typedAhead } from "../../../src/client/features/browse/collection/cursor.ts";
-import { pageOf, pagesOf, portions, spanBetween } from "../../../src/client/features/browse/collection/page-window.ts";
+import { moved, typedAhead } from "../../../src/client/entries/collection/cursor.ts";
+import { pageOf, pagesOf, portions, spanBetween } from "../../../src/client/entries/collection/page-window.ts";
 import {
   countSelected,
   EVERYTHING,
@@ -11,8 +11,8 @@ import {
   toggled,
   withAdded,
   without,
-} from "../../../src/client/features/browse/collection/selection.ts";
-import { layTiles, positionsIn } from "../../../src/client/features/browse/collection/tile-layout.ts";
+} from "../../../src/client/entries/collection/selection.ts";
+import { layTiles, positionsIn } from "../../../src/client/entries/collection/tile-layout.ts";
 
 describe("pages of a list", () => {
   test("those that hold what is seen, and none behind the end", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Entry, FileRecord, FolderRecord } from "../../../src/client/api/types.ts";
-import { byFolder, canGoInto, inPortions } from "../../../src/client/features/browse/deeds/bulk.ts";
-import { readPreferences } from "../../../src/client/features/browse/read-preferences.ts";
+import { byFolder, canGoInto, inPortions } from "../../../src/client/entries/actions/bulk.ts";
+import { readPreferences } from "../../../src/client/entries/read-preferences.ts";
 import { filterOf, markFound, withFilter, wordsOf } from "../../../src/client/features/search/query-words.ts";
 import { ApiError, OfflineError } from "../../../src/client/api/http.ts";
 

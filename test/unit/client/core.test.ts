@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiError, isSessionLost, messageOf, OfflineError, readError } from "../../../src/client/api/http.ts";
 import { isRetried, retryDelayMs } from "../../../src/client/api/query-client.ts";
-import { folderAddress, ownAddress } from "../../../src/client/app/address.ts";
+import { folderAddress, ownAddress } from "../../../src/client/base/address.ts";
 import { chooseLocale } from "../../../src/client/app/locale.ts";
 import { isAt } from "../../../src/client/app/navigation.ts";
-import { formatTextSearch, parseTextSearch, textSearch } from "../../../src/client/app/search-params.ts";
-import { isPressed, keyCaps } from "../../../src/client/app/shortcuts.ts";
-import { defineText, plural, pluralForms, setTranslation } from "../../../src/client/app/text.ts";
+import { formatTextSearch, parseTextSearch, textSearch } from "../../../src/client/base/search-params.ts";
+import { isPressed, keyCaps } from "../../../src/client/base/shortcuts.ts";
+import { defineText, plural, pluralForms, setTranslation } from "../../../src/client/base/text.ts";
 import { transform } from "../../../src/client/translations/pseudo.ts";
 import { initialsOf } from "../../../src/client/ui/avatar.tsx";
-import { formatBytes, formatDuration, formatRelative } from "../../../src/client/ui/format.ts";
+import { formatBytes, formatDuration, formatRelative } from "../../../src/client/base/format.ts";
 
 // What these parts ask of a document: its language, and what the shell tells of the base path.
 const shell = { documentElement: { lang: "en" }, querySelector: () => ({ dataset: { basePath: "/larder/" } }) };

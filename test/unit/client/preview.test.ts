@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { decode } from "../../../src/client/features/preview/content.ts";
-import { languageOf, previewKind } from "../../../src/client/features/preview/kind.ts";
-import { fitOnStage, keepOnStage, panBy, WHOLE, zoomAt } from "../../../src/client/features/preview/zoom.ts";
+import { decode } from "../../../src/client/entries/preview/content.ts";
+import { languageOf, previewKind } from "../../../src/client/entries/preview/kind.ts";
+import { fitOnStage, keepOnStage, panBy, WHOLE, zoomAt } from "../../../src/client/entries/preview/zoom.ts";
 
 describe("how a file is shown", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { sendByTus } from "../../../src/client/features/uploads/transfer.ts";
-import { isReadable } from "../../../src/client/readable-file.ts";
+import { sendByTus } from "../../../src/client/features/uploads/engine/transfer.ts";
+import { isReadable } from "../../../src/client/base/readable-file.ts";
 
 /** What Chromium gives for a file that it could not look at: empty, and an error for whoever reads it. */
 function unreadableFile(): File {

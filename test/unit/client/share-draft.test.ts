@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ShareRecord } from "../../../src/client/api/types.ts";
-import { bodyOf, draftOf, EMPTY_DRAFT, problemsOf } from "../../../src/client/features/shares/draft.ts";
+import { bodyOf, draftOf, EMPTY_DRAFT, problemsOf } from "../../../src/client/entries/sharing/draft.ts";
 
 const SHARE: ShareRecord = {
   id: "shr_1",

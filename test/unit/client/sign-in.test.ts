@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { kindOf, usageByKind } from "../../../src/client/features/settings/file-kinds.ts";
 import { agentName } from "../../../src/client/features/settings/user-agent.ts";
 import { safeNext } from "../../../src/client/features/sign-in/next-address.ts";
-import { refusalOf, WordsError } from "../../../src/client/features/sign-in/refusal.ts";
+import { refusalOf, WordsError } from "../../../src/client/api/refusal.ts";
 import { inviteCodeOf } from "../../../src/client/features/sign-up/invite-code.ts";
-import { strengthOf } from "../../../src/client/features/sign-up/password-strength.tsx";
+import { strengthOf } from "../../../src/client/ui/password-strength.tsx";
 import { ApiError } from "../../../src/client/api/http.ts";
 
 describe("where a sign-in leads to", () => {

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
-import { delayBefore } from "../../../src/client/features/uploads/backoff.ts";
-import { type EngineDependencies, UploadEngine } from "../../../src/client/features/uploads/engine.ts";
+import { delayBefore } from "../../../src/client/features/uploads/engine/backoff.ts";
+import { type EngineDependencies, UploadEngine } from "../../../src/client/features/uploads/engine/engine.ts";
 import {
   CHUNK_SIZES,
   type Failure,
   judge,
   smallerChunk,
   TransferError,
-} from "../../../src/client/features/uploads/failures.ts";
-import type { KeptUpload, UploadKeeper } from "../../../src/client/features/uploads/keeper.ts";
-import { UploadMemory } from "../../../src/client/features/uploads/memory.ts";
-import { metadataOf, newUpload } from "../../../src/client/features/uploads/new-upload.ts";
-import { secondsLeft, Speedometer } from "../../../src/client/features/uploads/speed.ts";
-import type { SendRequest, SendResult } from "../../../src/client/features/uploads/transfer.ts";
-import type { Upload, UploadState } from "../../../src/client/features/uploads/types.ts";
+} from "../../../src/client/features/uploads/engine/failures.ts";
+import type { KeptUpload, UploadKeeper } from "../../../src/client/features/uploads/engine/keeper.ts";
+import { UploadMemory } from "../../../src/client/features/uploads/engine/memory.ts";
+import { metadataOf, newUpload } from "../../../src/client/features/uploads/engine/new-upload.ts";
+import { secondsLeft, Speedometer } from "../../../src/client/features/uploads/engine/speed.ts";
+import type { SendRequest, SendResult } from "../../../src/client/features/uploads/engine/transfer.ts";
+import type { Upload, UploadState } from "../../../src/client/features/uploads/engine/types.ts";
 
 // Words ask the document for its language.
 Object.defineProperty(globalThis, "document", { value: { documentElement: { lang: "en" } }, configurable: true });

@@ -1,8 +1,8 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { ShieldAlert } from "lucide-react";
 import { type ComponentType, Suspense } from "react";
-import { Page } from "../../app/page.tsx";
-import { useSession } from "../../app/session.ts";
+import { Page } from "../../ui/page.tsx";
+import { useSession } from "../../api/session.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { Spinner } from "../../ui/spinner.tsx";

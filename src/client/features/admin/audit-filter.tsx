@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { TextSearch } from "../../app/search-params.ts";
+import type { TextSearch } from "../../base/search-params.ts";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";

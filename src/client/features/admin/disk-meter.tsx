@@ -1,4 +1,4 @@
-import { formatBytes } from "../../ui/format.ts";
+import { formatBytes } from "../../base/format.ts";
 import { Progress } from "../../ui/progress.tsx";
 import { text } from "./text.ts";
 

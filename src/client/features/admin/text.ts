@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../app/text.ts";
+import { defineText, plural } from "../../base/text.ts";
 
 /** Words of the administration. */
 export const text = defineText("admin", {

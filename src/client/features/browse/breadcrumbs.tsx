@@ -2,9 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { ChevronRight } from "../../ui/icons.ts";
 import { useEffect, useRef } from "react";
 import { cx } from "../../ui/cx.ts";
-import { useDropFolder } from "./collection/use-entry-drag.ts";
-import { splatOf } from "./folder-address.ts";
-import { text } from "./text.ts";
+import { useDropFolder } from "../../entries/collection/use-entry-drag.ts";
+import { splatOf } from "../../entries/folder-address.ts";
+import { text } from "../../entries/text.ts";
 
 /** Where a folder lies; what is dragged from the list may be dropped on each folder above. */
 export function Breadcrumbs({ folder }: { readonly folder: string }) {

@@ -1,5 +1,5 @@
 import { useLocation } from "@tanstack/react-router";
-import { useFolderOfAddress } from "./folder-address.ts";
+import { useFolderOfAddress } from "../../entries/folder-address.ts";
 import { FolderView } from "./folder-view.tsx";
 
 /** The files page: shows the folder that the address names. */

@@ -5,9 +5,9 @@ import { type ReactNode, Suspense, useEffect, useMemo, useRef, useState } from "
 import { ApiError, request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, Listing } from "../../api/types.ts";
-import { Page } from "../../app/page.tsx";
-import { useNewThings } from "../../app/new-menu.ts";
-import { useShortcuts } from "../../app/shortcuts.ts";
+import { Page } from "../../ui/page.tsx";
+import { useNewThings } from "../../ui/new-menu.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { Button, buttonLook } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
@@ -15,20 +15,22 @@ import { lazyPart } from "../../ui/lazy-part.ts";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
-import { EntryBrowser } from "./entry-browser.tsx";
-import { PAGE_SIZE } from "./collection/page-window.ts";
-import { useCollection } from "./collection/use-collection.ts";
-import type { PageSource } from "./collection/use-pages.ts";
-import { folderName, useDeeds } from "./deeds/use-deeds.ts";
-import { marksColumn, modifiedColumn, sizeColumn } from "./entry-columns.tsx";
-import { parentOf, useGoToFolder } from "./folder-address.ts";
-import { useViewPreferences } from "./preferences.ts";
-import { useSession } from "../../app/session.ts";
-import { text } from "./text.ts";
-import { ViewOptions } from "./view-options.tsx";
+import { EntryBrowser } from "../../entries/entry-browser.tsx";
+import { PAGE_SIZE } from "../../entries/collection/page-window.ts";
+import { useCollection } from "../../entries/collection/use-collection.ts";
+import type { PageSource } from "../../entries/collection/use-pages.ts";
+import { folderName, useDeeds } from "../../entries/actions/use-deeds.ts";
+import { marksColumn, modifiedColumn, sizeColumn } from "../../entries/entry-columns.tsx";
+import { parentOf, useGoToFolder } from "../../entries/folder-address.ts";
+import { useViewPreferences } from "../../entries/preferences.ts";
+import { useSession } from "../../api/session.ts";
+import { text } from "../../entries/text.ts";
+import { ViewOptions } from "../../entries/view-options.tsx";
 import { noteVisit, recallVisit } from "./visits.ts";
 
-const NewFolderDialog = lazyPart(() => import("./dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog));
+const NewFolderDialog = lazyPart(() =>
+  import("../../entries/dialogs/new-folder-dialog.tsx").then((part) => part.NewFolderDialog),
+);
 
 /** Set by whoever goes from list to list: the next list takes the focus. */
 let goesOnInList = false;

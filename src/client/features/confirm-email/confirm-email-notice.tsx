@@ -2,7 +2,7 @@ import { useMutation } from "@tanstack/react-query";
 import { MailWarning } from "lucide-react";
 import { useEffect } from "react";
 import { messageOf, request } from "../../api/http.ts";
-import { loadSession, useSession } from "../../app/session.ts";
+import { loadSession, useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "./text.ts";

@@ -1,4 +1,4 @@
-import { defineText } from "../../app/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the notice about an email address that is not confirmed. */
 export const text = defineText("confirmEmail", {

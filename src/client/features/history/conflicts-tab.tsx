@@ -6,7 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
-import { formatBytes, formatDateTime, formatRelative } from "../../ui/format.ts";
+import { formatBytes, formatDateTime, formatRelative } from "../../base/format.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { type Conflict, type ConflictSide, conflictsQuery, decideConflict, devicesQuery } from "./api.ts";

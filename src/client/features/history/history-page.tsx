@@ -1,5 +1,5 @@
-import { Page } from "../../app/page.tsx";
-import { useSetTextSearch, useTextSearch } from "../../app/search-params.ts";
+import { Page } from "../../ui/page.tsx";
+import { useSetTextSearch, useTextSearch } from "../../base/search-params.ts";
 import { Tabs } from "../../ui/tabs.tsx";
 import { ConflictsTab } from "./conflicts-tab.tsx";
 import { HoldsTab } from "./holds-tab.tsx";

@@ -6,7 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
-import { formatDateTime, formatRelative } from "../../ui/format.ts";
+import { formatDateTime, formatRelative } from "../../base/format.ts";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
 import { decideHold, devicesQuery, type Hold, holdsQuery } from "./api.ts";

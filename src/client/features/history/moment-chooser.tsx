@@ -1,6 +1,6 @@
 import { type CSSProperties, useEffect, useId, useState } from "react";
 import { Button } from "../../ui/button.tsx";
-import { formatDateTime } from "../../ui/format.ts";
+import { formatDateTime } from "../../base/format.ts";
 import { TextField } from "../../ui/text-field.tsx";
 import { fromLocalInput, HOURS_MAX, hoursAgo, hoursSince, toLocalInput } from "./moment.ts";
 import { text } from "./text.ts";

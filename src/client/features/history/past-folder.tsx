@@ -9,7 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { FileIcon } from "../../ui/file-icon.tsx";
-import { formatBytes, formatDateTime } from "../../ui/format.ts";
+import { formatBytes, formatDateTime } from "../../base/format.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
 import { toast } from "../../ui/toast.tsx";

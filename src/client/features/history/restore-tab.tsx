@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { useSession } from "../../app/session.ts";
-import { useSetTextSearch, useTextSearch } from "../../app/search-params.ts";
+import { useSession } from "../../api/session.ts";
+import { useSetTextSearch, useTextSearch } from "../../base/search-params.ts";
 import { hoursAgo, readMoment } from "./moment.ts";
 import { MomentChooser } from "./moment-chooser.tsx";
 import { PastFolder } from "./past-folder.tsx";

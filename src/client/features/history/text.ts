@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../app/text.ts";
+import { defineText, plural } from "../../base/text.ts";
 
 /** The words of versions, the time machine, and what waits for a decision. */
 export const text = defineText("history", {

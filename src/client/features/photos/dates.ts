@@ -1,6 +1,6 @@
 /** Days and months in words. They are those of the place where a photo was taken: no zone of the reader's moves them. */
 
-import { locale } from "../../ui/format.ts";
+import { locale } from "../../base/format.ts";
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 

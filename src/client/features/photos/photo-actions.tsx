@@ -2,21 +2,21 @@ import { Download, Share2, Tag, Trash2, X } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import { ApiError, messageOf, request } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
-import { useSession } from "../../app/session.ts";
-import { useShortcuts } from "../../app/shortcuts.ts";
+import { useSession } from "../../api/session.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { Spinner } from "../../ui/spinner.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { downloadEntries } from "../browse/deeds/download.ts";
-import { DeedStatus } from "../browse/deeds/status.tsx";
-import { useDeeds } from "../browse/deeds/use-deeds.ts";
+import { downloadEntries } from "../../entries/actions/download.ts";
+import { DeedStatus } from "../../entries/actions/status.tsx";
+import { useDeeds } from "../../entries/actions/use-deeds.ts";
 import { text } from "./text.ts";
 import type { Selected } from "./use-photo-selection.ts";
 import { dayOf, type Wall } from "./use-wall.ts";
 
-const ShareDialog = lazyPart(() => import("../shares/share-dialog.tsx").then((part) => part.ShareDialog));
-const TagsDialog = lazyPart(() => import("../browse/dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
+const ShareDialog = lazyPart(() => import("../../entries/sharing/share-dialog.tsx").then((part) => part.ShareDialog));
+const TagsDialog = lazyPart(() => import("../../entries/dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
 
 type Open = { readonly kind: "share" | "tags"; readonly files: readonly FileRecord[] };
 

@@ -2,7 +2,7 @@ import { Film, Play } from "lucide-react";
 import { Check, Image as ImageIcon } from "../../ui/icons.ts";
 import { memo, type MouseEvent, type PointerEvent, useRef } from "react";
 import { cx } from "../../ui/cx.ts";
-import { formatDuration } from "../../ui/format.ts";
+import { formatDuration } from "../../base/format.ts";
 import { usePicture } from "../../ui/use-picture.ts";
 import { type PhotoRecord, thumbnailAddress } from "./api.ts";
 import { momentInWords } from "./dates.ts";

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { messageOf } from "../../api/http.ts";
-import { useShortcuts } from "../../app/shortcuts.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
 import { toast } from "../../ui/toast.tsx";
 import type { PhotoRecord } from "./api.ts";
 import { layoutOf, placeOf, rowsFrom, type Section, sectionOf } from "./layout.ts";

@@ -1,8 +1,8 @@
 import { Image as ImageIcon, Upload } from "../../ui/icons.ts";
 import { useMemo, useState } from "react";
-import { useNewThings } from "../../app/new-menu.ts";
-import { Page } from "../../app/page.tsx";
-import { useSession } from "../../app/session.ts";
+import { useNewThings } from "../../ui/new-menu.ts";
+import { Page } from "../../ui/page.tsx";
+import { useSession } from "../../api/session.ts";
 import { Button } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";

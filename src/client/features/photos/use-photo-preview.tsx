@@ -7,7 +7,7 @@ import type { PhotoRecord } from "./api.ts";
 import { chunkBeside } from "./layout.ts";
 import { dayOf, type Wall } from "./use-wall.ts";
 
-const Preview = lazyPart(() => import("../preview/preview.tsx").then((part) => part.Preview));
+const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 
 type PhotoFile = PhotoRecord & FileRecord;
 

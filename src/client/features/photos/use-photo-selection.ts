@@ -1,5 +1,5 @@
 import { useCallback, useState } from "react";
-import { announce } from "../../app/announce.ts";
+import { announce } from "../../base/announce.ts";
 import type { PhotoRecord } from "./api.ts";
 import { text } from "./text.ts";
 

@@ -2,8 +2,8 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from "@simplewebauthn/browser";
 import { request } from "../../api/http.ts";
 import type { Session } from "../../api/types.ts";
-import { currentAddress } from "../../app/address.ts";
-import { PasskeyDismissed } from "../sign-in/passkey.ts";
+import { currentAddress } from "../../base/address.ts";
+import { PasskeyDismissed } from "../../api/passkey.ts";
 
 /** By the password, and a code where the account asks for one. @throws ApiError */
 export async function confirmByPassword(currentPassword: string, code: string): Promise<void> {

@@ -7,12 +7,12 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { useSignInMethods } from "../sign-in/api.ts";
-import { Notice } from "../sign-in/notice.tsx";
-import { knowsPasskeys, PasskeyDismissed } from "../sign-in/passkey.ts";
-import { errorAt, refusalOf } from "../sign-in/refusal.ts";
-import { RefusalWords } from "../sign-in/refusal-words.tsx";
-import { useWait } from "../sign-in/use-wait.ts";
+import { useSignInMethods } from "../../api/sign-in.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { knowsPasskeys, PasskeyDismissed } from "../../api/passkey.ts";
+import { errorAt, refusalOf } from "../../api/refusal.ts";
+import { RefusalWords } from "../../ui/refusal-words.tsx";
+import { useWait } from "../../ui/use-wait.ts";
 import { confirmByPasskey, confirmByPassword, isConfirmed, openProvider } from "./api.ts";
 import { text } from "./text.ts";
 

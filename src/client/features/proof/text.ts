@@ -1,4 +1,4 @@
-import { defineText } from "../../app/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the dialog that asks people to confirm their identity. */
 export const text = defineText("proof", {

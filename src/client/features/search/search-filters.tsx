@@ -4,7 +4,7 @@ import { type FormEvent, useEffect, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { tagsQuery } from "../browse/dialogs/tags-dialog.tsx";
+import { tagsQuery } from "../../entries/dialogs/tags-dialog.tsx";
 import { FILTER_KEYS, type FilterKey, filterOf, withFilter } from "./query-words.ts";
 import { text } from "./text.ts";
 

@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../app/text.ts";
+import { defineText, plural } from "../../base/text.ts";
 
 /** Words of the search page. */
 export const text = defineText("search", {

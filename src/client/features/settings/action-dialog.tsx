@@ -1,8 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { FormDialog } from "../../ui/form-dialog.tsx";
-import { Notice } from "../sign-in/notice.tsx";
-import { refusalOf } from "../sign-in/refusal.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { refusalOf } from "../../api/refusal.ts";
 
 /** Asks before it does something, and stays open, with words, as long as that is refused. */
 export function ActionDialog(props: {

@@ -8,8 +8,8 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { FormDialog } from "../../ui/form-dialog.tsx";
 import { Select } from "../../ui/select.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { Notice } from "../sign-in/notice.tsx";
-import { errorAt, refusalOf } from "../sign-in/refusal.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { errorAt, refusalOf } from "../../api/refusal.ts";
 import { SCOPES } from "./api.ts";
 import { text } from "./text.ts";
 

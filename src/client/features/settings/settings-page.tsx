@@ -13,8 +13,8 @@ import {
 } from "lucide-react";
 import { ShieldCheck } from "../../ui/icons.ts";
 import { type ComponentType, Suspense } from "react";
-import { href } from "../../app/address.ts";
-import { Page } from "../../app/page.tsx";
+import { href } from "../../base/address.ts";
+import { Page } from "../../ui/page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { Menu } from "../../ui/menu.tsx";

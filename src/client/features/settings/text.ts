@@ -1,5 +1,5 @@
-import { defineText, plural } from "../../app/text.ts";
-import { formatNumber } from "../../ui/format.ts";
+import { defineText, plural } from "../../base/text.ts";
+import { formatNumber } from "../../base/format.ts";
 
 const SECTIONS: Readonly<Record<string, string>> = {
   profile: "Profile",

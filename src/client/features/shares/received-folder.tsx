@@ -5,21 +5,21 @@ import { Suspense, useState } from "react";
 import { apiAddress, request } from "../../api/http.ts";
 import { keys } from "../../api/queries.ts";
 import type { Entry, FileRecord, FolderRecord, Listing } from "../../api/types.ts";
-import { Page } from "../../app/page.tsx";
+import { Page } from "../../ui/page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
-import { formatBytes, formatDate } from "../../ui/format.ts";
+import { formatBytes, formatDate } from "../../base/format.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
-import { Thumbnail } from "../browse/collection/thumbnail.tsx";
+import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
 import { DropZone } from "../uploads/drop-zone.tsx";
 import { uploads } from "../uploads/uploads.ts";
-import type { ReceivedShare } from "./api.ts";
-import { text } from "./text.ts";
+import type { ReceivedShare } from "../../entries/sharing/api.ts";
+import { text } from "../../entries/sharing/text.ts";
 
-const Preview = lazyPart(() => import("../preview/preview.tsx").then((part) => part.Preview));
+const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 const PAGE_SIZE = 100;
 
 /** A folder that somebody shares with the account: looking through it, and sending files where that is allowed. */

@@ -2,17 +2,17 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { Share2 } from "../../ui/icons.ts";
 import { keys } from "../../api/queries.ts";
 import type { ShareRecord } from "../../api/types.ts";
-import { href } from "../../app/address.ts";
-import { Page } from "../../app/page.tsx";
-import { useSetTextSearch, useTextSearch } from "../../app/search-params.ts";
+import { href } from "../../base/address.ts";
+import { Page } from "../../ui/page.tsx";
+import { useSetTextSearch, useTextSearch } from "../../base/search-params.ts";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { PagedList } from "../../ui/paged-list.tsx";
 import { Select } from "../../ui/select.tsx";
-import { fetchShares } from "./api.ts";
-import { ShareItem } from "./share-item.tsx";
-import { closedBecause } from "./share-state.tsx";
-import { text } from "./text.ts";
+import { fetchShares } from "../../entries/sharing/api.ts";
+import { ShareItem } from "../../entries/sharing/share-item.tsx";
+import { closedBecause } from "../../entries/sharing/share-state.tsx";
+import { text } from "../../entries/sharing/text.ts";
 
 type Filter = "all" | "open" | "closed";
 

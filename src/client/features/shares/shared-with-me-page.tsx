@@ -4,24 +4,24 @@ import { Download, FolderOpen, LogOut, UsersRound } from "../../ui/icons.ts";
 import { Suspense, useState } from "react";
 import { apiAddress, messageOf } from "../../api/http.ts";
 import type { FileRecord } from "../../api/types.ts";
-import { Page } from "../../app/page.tsx";
-import { useTextSearch } from "../../app/search-params.ts";
+import { Page } from "../../ui/page.tsx";
+import { useTextSearch } from "../../base/search-params.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
-import { formatBytes, formatDate, formatDateTime } from "../../ui/format.ts";
+import { formatBytes, formatDate, formatDateTime } from "../../base/format.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { Thumbnail } from "../browse/collection/thumbnail.tsx";
-import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "./api.ts";
+import { Thumbnail } from "../../entries/collection/thumbnail.tsx";
+import { invalidateShares, leaveShare, type ReceivedShare, receivedQuery } from "../../entries/sharing/api.ts";
 import { ReceivedFolder } from "./received-folder.tsx";
-import { text } from "./text.ts";
+import { text } from "../../entries/sharing/text.ts";
 
-const Preview = lazyPart(() => import("../preview/preview.tsx").then((part) => part.Preview));
+const Preview = lazyPart(() => import("../../entries/preview/preview.tsx").then((part) => part.Preview));
 
 /** What others share with the account: a list, and the folders in it (`?share=` and `path=`). */
 export function SharedWithMePage() {

@@ -3,11 +3,11 @@ import { type FormEvent, useState } from "react";
 import { messageOf } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { type Credentials, signIn } from "./api.ts";
-import { Notice } from "./notice.tsx";
-import { RefusalWords } from "./refusal-words.tsx";
+import { type Credentials, signIn } from "../../api/sign-in.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { RefusalWords } from "../../ui/refusal-words.tsx";
 import { text } from "./text.ts";
-import { useWait } from "./use-wait.ts";
+import { useWait } from "../../ui/use-wait.ts";
 
 /** The second step: the code of an authenticator app, or a recovery code. */
 export function CodeStep(props: { credentials: Credentials; onBack(): void; onDone(): void }) {

@@ -3,11 +3,11 @@ import { type FormEvent, useState } from "react";
 import { messageOf } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { askForLink } from "./api.ts";
-import { Notice } from "./notice.tsx";
-import { RefusalWords } from "./refusal-words.tsx";
+import { askForLink } from "../../api/sign-in.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { RefusalWords } from "../../ui/refusal-words.tsx";
 import { text } from "./text.ts";
-import { useWait } from "./use-wait.ts";
+import { useWait } from "../../ui/use-wait.ts";
 
 /** Asks for a link by which a new password can be set. The answer doesn't tell whether there is such an account. */
 export function ForgotStep(props: { email: string; onBack(): void }) {

@@ -5,14 +5,14 @@ import { ApiError } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { type Credentials, type SignInMethods, signIn } from "./api.ts";
-import { Notice } from "./notice.tsx";
-import { knowsPasskeys } from "./passkey.ts";
-import { errorAt, refusalOf } from "./refusal.ts";
-import { RefusalWords } from "./refusal-words.tsx";
+import { type Credentials, type SignInMethods, signIn } from "../../api/sign-in.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { knowsPasskeys } from "../../api/passkey.ts";
+import { errorAt, refusalOf } from "../../api/refusal.ts";
+import { RefusalWords } from "../../ui/refusal-words.tsx";
 import { text } from "./text.ts";
 import { usePasskey } from "./use-passkey.ts";
-import { useWait } from "./use-wait.ts";
+import { useWait } from "../../ui/use-wait.ts";
 
 /** The first step: e-mail and password, or one of the ways around them. */
 export function PasswordStep(props: {

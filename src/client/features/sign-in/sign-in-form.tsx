@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { useSignInMethods } from "./api.ts";
+import { useSignInMethods } from "../../api/sign-in.ts";
 import { CodeStep } from "./code-step.tsx";
 import { ForgotStep } from "./forgot-step.tsx";
 import { PasswordStep } from "./password-step.tsx";

@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../app/text.ts";
+import { defineText, plural } from "../../base/text.ts";
 
 /** The text of the sign-in page. */
 export const text = defineText("sign-in", {

@@ -1,6 +1,6 @@
 import { useEffect, useEffectEvent, useState } from "react";
 import { messageOf } from "../../api/http.ts";
-import { cancelPasskey, PasskeyDismissed, signInWithPasskey } from "./passkey.ts";
+import { cancelPasskey, PasskeyDismissed, signInWithPasskey } from "../../api/passkey.ts";
 import { text } from "./text.ts";
 
 /** A challenge is good for five minutes; the suggestions in the e-mail field get a fresh one before. */

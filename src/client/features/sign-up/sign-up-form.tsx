@@ -4,12 +4,12 @@ import { request } from "../../api/http.ts";
 import { Button } from "../../ui/button.tsx";
 import { PasswordField } from "../../ui/password-field.tsx";
 import { TextField } from "../../ui/text-field.tsx";
-import { Notice } from "../sign-in/notice.tsx";
-import { errorAt, refusalOf } from "../sign-in/refusal.ts";
-import { RefusalWords } from "../sign-in/refusal-words.tsx";
-import { useWait } from "../sign-in/use-wait.ts";
+import { Notice } from "../../ui/notice.tsx";
+import { errorAt, refusalOf } from "../../api/refusal.ts";
+import { RefusalWords } from "../../ui/refusal-words.tsx";
+import { useWait } from "../../ui/use-wait.ts";
 import { inviteCodeOf } from "./invite-code.ts";
-import { PasswordStrength } from "./password-strength.tsx";
+import { PasswordStrength } from "../../ui/password-strength.tsx";
 import { text } from "./text.ts";
 
 type Field = "email" | "name" | "password" | "invite";

@@ -1,13 +1,13 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { href } from "../../app/address.ts";
-import { useTextSearch } from "../../app/search-params.ts";
-import { afterSignIn, useSessionState } from "../../app/session.ts";
+import { href } from "../../base/address.ts";
+import { useTextSearch } from "../../base/search-params.ts";
+import { afterSignIn, useSessionState } from "../../api/session.ts";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Spinner } from "../../ui/spinner.tsx";
-import { useSignInMethods } from "../sign-in/api.ts";
-import { Entrance } from "../sign-in/entrance.tsx";
+import { useSignInMethods } from "../../api/sign-in.ts";
+import { Entrance } from "../../ui/entrance.tsx";
 import { SignUpForm } from "./sign-up-form.tsx";
 import { text } from "./text.ts";
 

@@ -1,4 +1,4 @@
-import { defineText } from "../../app/text.ts";
+import { defineText } from "../../base/text.ts";
 
 const STRENGTHS = [
   "Use at least 8 characters. Several unrelated words work well.",

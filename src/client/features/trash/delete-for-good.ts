@@ -1,8 +1,8 @@
 import { ApiError, messageOf, request } from "../../api/http.ts";
 import type { TrashedEntry } from "../../api/types.ts";
 import { toast } from "../../ui/toast.tsx";
-import { showFailures, showRunning } from "../browse/deeds/status.tsx";
-import { text as browseText } from "../browse/text.ts";
+import { showFailures, showRunning } from "../../entries/actions/status.tsx";
+import { text as browseText } from "../../entries/text.ts";
 import { text } from "./text.ts";
 
 /** Calls side by side: the API deletes one at a time. */

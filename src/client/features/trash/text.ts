@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../app/text.ts";
+import { defineText, plural } from "../../base/text.ts";
 
 /** Words of the trash page. */
 export const text = defineText("trash", {

@@ -6,9 +6,9 @@ import { queryClient } from "../../api/query-client.ts";
 import { cx } from "../../ui/cx.ts";
 import { toast } from "../../ui/toast.tsx";
 import { text } from "./text.ts";
-import type { UploadSource } from "./types.ts";
+import type { UploadSource } from "./engine/types.ts";
 import { uploads } from "./uploads.ts";
-import { carriesFiles, walkTransfer } from "./walk.ts";
+import { carriesFiles, walkTransfer } from "./engine/walk.ts";
 
 /** Files of a dropped tree are handed on in portions of this many. */
 const PORTION = 200;

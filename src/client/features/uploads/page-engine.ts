@@ -1,18 +1,18 @@
 // The engine of this page, tied to account, session, lists and browser. It is loaded apart from the pages that add to it.
 import { useSyncExternalStore } from "react";
-import { announce } from "../../app/announce.ts";
-import { recoverSession, whenSignedIn } from "../../app/session.ts";
+import { announce } from "../../base/announce.ts";
+import { recoverSession, whenSignedIn } from "../../api/session.ts";
 import { href } from "../../api/http.ts";
 import { invalidateTree } from "../../api/queries.ts";
 import { queryClient } from "../../api/query-client.ts";
-import { UploadEngine } from "./engine.ts";
-import { openKeeper } from "./keeper.ts";
-import { guardLeaving } from "./leave-guard.ts";
-import { UploadMemory } from "./memory.ts";
-import { ownTab } from "./tabs.ts";
+import { UploadEngine } from "./engine/engine.ts";
+import { openKeeper } from "./engine/keeper.ts";
+import { guardLeaving } from "./engine/leave-guard.ts";
+import { UploadMemory } from "./engine/memory.ts";
+import { ownTab } from "./engine/tabs.ts";
 import { text } from "./text.ts";
-import { sendByTus, terminateUpload } from "./transfer.ts";
-import type { UploadsSnapshot } from "./types.ts";
+import { sendByTus, terminateUpload } from "./engine/transfer.ts";
+import type { UploadsSnapshot } from "./engine/types.ts";
 
 /** Lists are asked for again at most so often while files arrive, in milliseconds. */
 const REFRESH_EVERY_MS = 2000;

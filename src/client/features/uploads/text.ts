@@ -1,5 +1,5 @@
-import { defineText, plural } from "../../app/text.ts";
-import { formatBytes, formatDuration } from "../../ui/format.ts";
+import { defineText, plural } from "../../base/text.ts";
+import { formatBytes, formatDuration } from "../../base/format.ts";
 
 /** What uploading says. */
 export const text = defineText("uploads", {

@@ -1,12 +1,12 @@
 // Uploading, for the rest of the pages. What does it is loaded when it is first needed: the upload tray has it loaded by then.
 import { messageOf } from "../../api/http.ts";
-import { announce } from "../../app/announce.ts";
+import { announce } from "../../base/announce.ts";
 import { loadScript } from "../../ui/lazy-part.ts";
 import { toast } from "../../ui/toast.tsx";
-import type { AddOptions } from "./engine.ts";
-import { pickFiles, pickFolder } from "./pick.ts";
+import type { AddOptions } from "./engine/engine.ts";
+import { pickFiles, pickFolder } from "./engine/pick.ts";
 import { text } from "./text.ts";
-import type { UploadSource } from "./types.ts";
+import type { UploadSource } from "./engine/types.ts";
 
 /** Puts files on their way, from anywhere in the pages. */
 export const uploads = {

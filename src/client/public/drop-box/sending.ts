@@ -1,6 +1,6 @@
 /** One file on its way into a drop box: in pieces that the server keeps, so that a break costs nothing that arrived. */
 import { DetailedError, defaultOptions, type HttpResponse, type HttpStack, Upload } from "tus-js-client";
-import { isReadable } from "../../readable-file.ts";
+import { isReadable } from "../../base/readable-file.ts";
 import { messageIn } from "./answers.ts";
 import { remembered } from "./remembered.ts";
 

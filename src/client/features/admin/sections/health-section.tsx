@@ -7,7 +7,7 @@ import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { cx } from "../../../ui/cx.ts";
-import { formatBytes, formatDateTime, formatNumber, formatRelative } from "../../../ui/format.ts";
+import { formatBytes, formatDateTime, formatNumber, formatRelative } from "../../../base/format.ts";
 import { DiskMeter, diskFree } from "../disk-meter.tsx";
 import { Facts } from "../facts.tsx";
 import { Loaded } from "../loaded.tsx";

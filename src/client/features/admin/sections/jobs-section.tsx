@@ -5,7 +5,7 @@ import { keys } from "../../../api/queries.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
-import { formatRelative } from "../../../ui/format.ts";
+import { formatRelative } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";

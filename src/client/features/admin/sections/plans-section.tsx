@@ -3,7 +3,7 @@ import { request } from "../../../api/http.ts";
 import { keys } from "../../../api/queries.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { formatBytes, formatNumber } from "../../../ui/format.ts";
+import { formatBytes, formatNumber } from "../../../base/format.ts";
 import { Facts } from "../facts.tsx";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";

@@ -3,7 +3,7 @@ import { useMemo } from "react";
 import { Card } from "../../../ui/card.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
-import { formatBytes, formatDate, formatNumber } from "../../../ui/format.ts";
+import { formatBytes, formatDate, formatNumber } from "../../../base/format.ts";
 import { text } from "../text.ts";
 import type { Day } from "../types.ts";
 import { Plot, type Series } from "./plot.tsx";

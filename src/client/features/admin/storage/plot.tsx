@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "react";
 import type uPlot from "uplot";
-import { useTheme } from "../../../app/theme.ts";
+import { useTheme } from "../../../base/theme.ts";
 import { loadScript } from "../../../ui/lazy-part.ts";
-import { formatNumber } from "../../../ui/format.ts";
+import { formatNumber } from "../../../base/format.ts";
 import { text } from "../text.ts";
 
 /** A line of a plot: a value for each day, null where nobody knows one. */

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { request } from "../../../api/http.ts";
 import { keys } from "../../../api/queries.ts";
 import { Card } from "../../../ui/card.tsx";
-import { formatBytes, formatNumber } from "../../../ui/format.ts";
+import { formatBytes, formatNumber } from "../../../base/format.ts";
 import { Select } from "../../../ui/select.tsx";
 import { DiskMeter, diskFree } from "../disk-meter.tsx";
 import { Facts } from "../facts.tsx";

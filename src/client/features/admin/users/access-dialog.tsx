@@ -4,7 +4,7 @@ import { request } from "../../../api/http.ts";
 import { keys } from "../../../api/queries.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { formatRelative } from "../../../ui/format.ts";
+import { formatRelative } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { request } from "../../../api/http.ts";
-import { useSession } from "../../../app/session.ts";
+import { useSession } from "../../../api/session.ts";
 import { Checkbox } from "../../../ui/checkbox.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { TextField } from "../../../ui/text-field.tsx";

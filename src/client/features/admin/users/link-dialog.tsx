@@ -1,7 +1,7 @@
 import { Button } from "../../../ui/button.tsx";
 import { CopyField } from "../../../ui/copy-field.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { formatDateTime } from "../../../ui/format.ts";
+import { formatDateTime } from "../../../base/format.ts";
 import { text } from "../text.ts";
 import type { PasswordLink } from "../types.ts";
 

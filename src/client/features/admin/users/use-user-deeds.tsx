@@ -2,7 +2,7 @@ import { Ban, CircleCheck, KeyRound, Link, MailCheck, MonitorSmartphone, Pencil,
 import { Trash2 } from "../../../ui/icons.ts";
 import { type ReactNode, useState } from "react";
 import { request } from "../../../api/http.ts";
-import { useSession } from "../../../app/session.ts";
+import { useSession } from "../../../api/session.ts";
 import { useConfirm } from "../../../ui/confirm.tsx";
 import type { MenuItem } from "../../../ui/menu.tsx";
 import { toast } from "../../../ui/toast.tsx";

@@ -1,7 +1,7 @@
 import { EllipsisVertical } from "../../../ui/icons.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import type { Column } from "../../../ui/data-table.tsx";
-import { formatBytes, formatRelative } from "../../../ui/format.ts";
+import { formatBytes, formatRelative } from "../../../base/format.ts";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { Menu, type MenuItem } from "../../../ui/menu.tsx";
 import { text } from "../text.ts";

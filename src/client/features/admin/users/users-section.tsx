@@ -4,7 +4,7 @@ import { useDeferredValue, useEffect, useRef, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { keys } from "../../../api/queries.ts";
 import type { Role } from "../../../api/types.ts";
-import { type TextSearch, useSetTextSearch, useTextSearch } from "../../../app/search-params.ts";
+import { type TextSearch, useSetTextSearch, useTextSearch } from "../../../base/search-params.ts";
 import { Button } from "../../../ui/button.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";

@@ -6,7 +6,7 @@ import type { Pagination } from "../../../api/types.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { type Column, DataTable } from "../../../ui/data-table.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
-import { formatDateTime, formatNumber } from "../../../ui/format.ts";
+import { formatDateTime, formatNumber } from "../../../base/format.ts";
 import { Loaded } from "../loaded.tsx";
 import { Pager } from "../pager.tsx";
 import { text } from "../text.ts";

@@ -1,7 +1,7 @@
 import { Download, Trash2 } from "../../../ui/icons.ts";
 import { useState } from "react";
 import { href, request } from "../../../api/http.ts";
-import { useSession } from "../../../app/session.ts";
+import { useSession } from "../../../api/session.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { LinkButton } from "../../../ui/link-button.tsx";

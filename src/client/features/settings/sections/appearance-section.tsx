@@ -1,14 +1,14 @@
 import { useState } from "react";
 import { messageOf } from "../../../api/http.ts";
-import { setTheme, THEMES, useTheme } from "../../../app/theme.ts";
+import { setTheme, THEMES, useTheme } from "../../../base/theme.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { RadioGroup } from "../../../ui/radio-group.tsx";
 import { Select } from "../../../ui/select.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
-import { readStored, writeStored } from "../../../app/stored.ts";
-import { useViewPreferences } from "../../browse/preferences.ts";
+import { readStored, writeStored } from "../../../base/stored.ts";
+import { useViewPreferences } from "../../../entries/preferences.ts";
 import { type AccountSettings, type SettingsChange, useChangeSettings, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";
 import { text } from "../text.ts";

@@ -7,7 +7,7 @@ import { useConfirm } from "../../../ui/confirm.tsx";
 import { cx } from "../../../ui/cx.ts";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { Facts } from "../../../ui/facts.tsx";
-import { formatBytes, formatDate, formatRelative } from "../../../ui/format.ts";
+import { formatBytes, formatDate, formatRelative } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { type Device, useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";

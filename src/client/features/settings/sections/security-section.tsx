@@ -1,4 +1,4 @@
-import { useSignInMethods } from "../../sign-in/api.ts";
+import { useSignInMethods } from "../../../api/sign-in.ts";
 import { IdentitiesCard } from "../security/identities-card.tsx";
 import { PasskeysCard } from "../security/passkeys-card.tsx";
 import { PasswordCard } from "../security/password-card.tsx";

@@ -1,12 +1,12 @@
 import { Laptop, Smartphone, SquareTerminal } from "lucide-react";
 import { useState } from "react";
 import { messageOf, request } from "../../../api/http.ts";
-import { useSignOut } from "../../../app/session.ts";
+import { useSignOut } from "../../../api/session.ts";
 import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { useConfirm } from "../../../ui/confirm.tsx";
-import { formatDateTime, formatRelative } from "../../../ui/format.ts";
+import { formatDateTime, formatRelative } from "../../../base/format.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { type SessionItem, useRefresh, useResource } from "../api.ts";
 import { Loaded } from "../loaded.tsx";

@@ -1,7 +1,7 @@
 import { Card } from "../../../ui/card.tsx";
 import { DataTable } from "../../../ui/data-table.tsx";
 import { Facts } from "../../../ui/facts.tsx";
-import { formatBytes, formatNumber, formatRelative } from "../../../ui/format.ts";
+import { formatBytes, formatNumber, formatRelative } from "../../../base/format.ts";
 import { Progress } from "../../../ui/progress.tsx";
 import type { Usage } from "../../../api/types.ts";
 import { type RateLimits, useResource } from "../api.ts";

@@ -6,11 +6,11 @@ import { Card } from "../../../ui/card.tsx";
 import { Checkbox } from "../../../ui/checkbox.tsx";
 import { PasswordField } from "../../../ui/password-field.tsx";
 import { toast } from "../../../ui/toast.tsx";
-import { Notice } from "../../sign-in/notice.tsx";
-import { errorAt, refusalOf } from "../../sign-in/refusal.ts";
-import { RefusalWords } from "../../sign-in/refusal-words.tsx";
-import { useWait } from "../../sign-in/use-wait.ts";
-import { PasswordStrength } from "../../sign-up/password-strength.tsx";
+import { Notice } from "../../../ui/notice.tsx";
+import { errorAt, refusalOf } from "../../../api/refusal.ts";
+import { RefusalWords } from "../../../ui/refusal-words.tsx";
+import { useWait } from "../../../ui/use-wait.ts";
+import { PasswordStrength } from "../../../ui/password-strength.tsx";
 import { useRefresh } from "../api.ts";
 import { text } from "../text.ts";
 

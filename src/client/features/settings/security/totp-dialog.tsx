@@ -4,7 +4,7 @@ import { messageOf, request } from "../../../api/http.ts";
 import { CopyField } from "../../../ui/copy-field.tsx";
 import { FormDialog } from "../../../ui/form-dialog.tsx";
 import { TextField } from "../../../ui/text-field.tsx";
-import { Notice } from "../../sign-in/notice.tsx";
+import { Notice } from "../../../ui/notice.tsx";
 import { text } from "../text.ts";
 import { QrCode } from "./qr-code.tsx";
 

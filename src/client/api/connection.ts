@@ -1,0 +1,76 @@
+/** Whether the server is reached, from what requests met; and whether it is still the version that this page came from. */
+import { href, onReachability } from "./http.ts";
+import { queryClient } from "./query-client.ts";
+import { createStore, useStore } from "../base/store.ts";
+
+const PROBE_FIRST_MS = 2000;
+const PROBE_MS_MAX = 30_000;
+
+const reached = createStore(true);
+const updated = createStore(false);
+let probeTimer: ReturnType<typeof setTimeout> | undefined;
+let probeDelayMs = PROBE_FIRST_MS;
+
+/** Whether the server answered the last request. */
+export function useIsReached(): boolean {
+  return useStore(reached);
+}
+
+/** Whether the server has another version than the page. */
+export function useIsUpdated(): boolean {
+  return useStore(updated);
+}
+
+/** Follows requests and what the browser knows of the network. Called once, by main.tsx. */
+export function watchConnection(): void {
+  onReachability(note);
+  window.addEventListener("offline", () => note(false));
+  window.addEventListener("online", () => void probe());
+  navigator.serviceWorker?.addEventListener("controllerchange", () => void lookForUpdate());
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) void lookForUpdate();
+  });
+}
+
+function note(isReached: boolean): void {
+  if (isReached) {
+    clearTimeout(probeTimer);
+    probeTimer = undefined;
+    probeDelayMs = PROBE_FIRST_MS;
+    if (reached.get()) return;
+    reached.set(true);
+    void queryClient.invalidateQueries();
+    void lookForUpdate();
+    return;
+  }
+  reached.set(false);
+  if (probeTimer !== undefined) return;
+  probeTimer = setTimeout(() => {
+    probeTimer = undefined;
+    void probe();
+  }, probeDelayMs);
+  probeDelayMs = Math.min(probeDelayMs * 2, PROBE_MS_MAX);
+}
+
+/** Asks for the least there is; whatever is answered, the server was reached. */
+async function probe(): Promise<void> {
+  try {
+    await fetch(href("/health/live"), { cache: "no-store" });
+    note(true);
+  } catch {
+    note(false);
+  }
+}
+
+/** Compares the version of the document as the server has it now with that of this page. */
+async function lookForUpdate(): Promise<void> {
+  const own = document.querySelector<HTMLElement>("[data-version]")?.dataset["version"];
+  if (own === undefined || own === "" || updated.get()) return;
+  try {
+    const response = await fetch(href("/files"), { cache: "no-store", headers: { accept: "text/html" } });
+    const told = /data-version="([^"]+)"/.exec(await response.text())?.[1];
+    if (response.ok && told !== undefined && told !== own) updated.set(true);
+  } catch {
+    return; // Not reached: it is asked again when it is.
+  }
+}

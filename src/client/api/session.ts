@@ -1,0 +1,202 @@
+/** Who is signed in. The proof is a cookie that no script can read; the page knows only what the server tells of it. */
+import { ApiError, request, setSignInGate } from "./http.ts";
+import { queryClient } from "./query-client.ts";
+import type { Session, User } from "./types.ts";
+import { basePath, currentAddress, href } from "../base/address.ts";
+import { createStore, useStore } from "../base/store.ts";
+
+/** Whoever is signed in. */
+export interface SignedIn {
+  readonly user: User;
+  readonly session: Session;
+}
+
+/** What the page knows. `isLost`: the session ended while the page was open; it waits for the person to sign in again. */
+export type SessionState =
+  | { readonly status: "unknown" | "signed-out" }
+  | (SignedIn & { readonly status: "signed-in"; readonly isLost: boolean });
+
+type Message = { readonly kind: "signed-out" } | { readonly kind: "signed-in"; readonly userId: string };
+
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const store = createStore<SessionState>({ status: "unknown" });
+const tabs = new BroadcastChannel(`larder${basePath()}`);
+let renewalTimer: ReturnType<typeof setTimeout> | undefined;
+let renewalDueMs = Number.POSITIVE_INFINITY;
+let recovery: Promise<boolean> | undefined;
+
+/** Whoever is signed in, on pages that are for signed-in people. @throws Error on others */
+export function useSession(): SignedIn {
+  const state = useStore(store);
+  if (state.status !== "signed-in") throw new Error("This part of the page is for signed-in people.");
+  return state;
+}
+
+/** What is known of the session, on any page. */
+export function useSessionState(): SessionState {
+  return useStore(store);
+}
+
+/** What is known of the session now. */
+export function sessionState(): SessionState {
+  return store.get();
+}
+
+/**
+ * Asks the server who is signed in. @returns undefined where nobody is
+ * @throws ApiError, OfflineError where the server could not tell
+ */
+export async function loadSession(): Promise<SignedIn | undefined> {
+  try {
+    const [{ session }, user] = await Promise.all([
+      request<{ session: Session }>("GET", "/api/auth/session"),
+      request<User>("GET", "/api/users/profile", { waitsForSignIn: false }),
+    ]);
+    if (isSomebodyElse(user.id)) return await beginAnew();
+    store.set({ status: "signed-in", user, session, isLost: false });
+    setSignInGate(recover);
+    planRenewal(session);
+    return { user, session };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+    const state = store.get();
+    if (state.status !== "signed-in") store.set({ status: "signed-out" });
+    return undefined;
+  }
+}
+
+/** To be called after a sign-in, of a form or by another way: knows the person and tells the other tabs. */
+export async function afterSignIn(): Promise<SignedIn | undefined> {
+  const signedIn = await loadSession();
+  if (signedIn !== undefined) tell({ kind: "signed-in", userId: signedIn.user.id });
+  return signedIn;
+}
+
+/** Resolves when somebody is signed in: at once, or after the person has signed in again. */
+export async function whenSignedIn(): Promise<void> {
+  if (isSignedIn()) return;
+  await new Promise<void>((resolve) => {
+    const stop = store.subscribe(() => {
+      if (!isSignedIn()) return;
+      stop();
+      resolve();
+    });
+  });
+}
+
+/**
+ * For requests that do not go through `request` (uploads, tus): to be called when one was answered that the session has
+ * ended. @returns true once there is one again
+ */
+export function recoverSession(): Promise<boolean> {
+  return recover();
+}
+
+/** Ends the session, here and in the other tabs, and goes to the sign-in page. @throws ApiError, OfflineError */
+export function useSignOut(): (options?: { everywhere?: boolean }) => Promise<void> {
+  return signOut;
+}
+
+/** Follows the other tabs and renews the session before its end. Called once, by main.tsx. */
+export function watchSession(): void {
+  tabs.addEventListener("message", ({ data }: MessageEvent<Message>) => {
+    const state = store.get();
+    if (data.kind === "signed-out") {
+      if (state.status === "signed-in") leave(currentAddress());
+    } else if (state.status === "signed-in") {
+      if (data.userId !== state.user.id) window.location.reload();
+      else if (state.isLost) void loadSession().catch(keepWaiting);
+    }
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && Date.now() >= renewalDueMs) void renew();
+  });
+}
+
+function isSignedIn(): boolean {
+  const state = store.get();
+  return state.status === "signed-in" && !state.isLost;
+}
+
+async function signOut({ everywhere = false }: { everywhere?: boolean } = {}): Promise<void> {
+  // A session that is over already is what was asked for.
+  await request("POST", "/api/auth/signout", { body: { everywhere } }).catch((error: unknown) => {
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+  });
+  tell({ kind: "signed-out" });
+  leave(undefined);
+}
+
+/** By a whole load, so that nothing of the person stays in memory. */
+function leave(next: string | undefined): void {
+  setSignInGate(undefined);
+  queryClient.clear();
+  const query = next === undefined ? "" : `?${new URLSearchParams({ next }).toString()}`;
+  window.location.assign(href(`/sign-in${query}`));
+}
+
+/** One question for all requests that were refused together: perhaps another tab has renewed the session already. */
+function recover(): Promise<boolean> {
+  recovery ??= checkAgain().finally(() => {
+    recovery = undefined;
+  });
+  return recovery;
+}
+
+async function checkAgain(): Promise<boolean> {
+  if ((await loadSession()) !== undefined) return true;
+  const state = store.get();
+  if (state.status !== "signed-in") return false;
+  store.set({ ...state, isLost: true });
+  await whenSignedIn();
+  return true;
+}
+
+function isSomebodyElse(userId: string): boolean {
+  const state = store.get();
+  return state.status === "signed-in" && state.user.id !== userId;
+}
+
+/** What is shown belongs to another person: nothing of it may stay. The page is left, so this never resolves. */
+function beginAnew(): Promise<never> {
+  window.location.assign(href("/files"));
+  return Promise.withResolvers<never>().promise;
+}
+
+/** Half of the time that is left: a page that is looked at once a day stays signed in. */
+function planRenewal(session: Session): void {
+  clearTimeout(renewalTimer);
+  if (session.expiresAt === null) return;
+  const leftMs = Date.parse(session.expiresAt) - Date.now();
+  renewalDueMs = Date.now() + leftMs / 2;
+  renewalTimer = setTimeout(() => void renew(), Math.min(Math.max(leftMs / 2, 1000), LONGEST_TIMER_MS));
+}
+
+/** One tab renews for all; the others see the later end. A page that is in the background renews when it is looked at. */
+async function renew(): Promise<void> {
+  const state = store.get();
+  if (state.status !== "signed-in" || state.isLost || document.hidden) return;
+  const { expiresAt } = state.session;
+  const renewOnce = async () => {
+    const now = await loadSession();
+    if (now === undefined || now.session.expiresAt !== expiresAt) return;
+    await request("POST", "/api/auth/refresh");
+    await loadSession();
+  };
+  try {
+    // Browsers have locks for pages by HTTPS alone; without, tabs may renew twice, which costs a repeated request.
+    if (navigator.locks === undefined) await renewOnce();
+    else await navigator.locks.request(`larder-session${basePath()}`, renewOnce);
+  } catch {
+    renewalTimer = setTimeout(() => void renew(), 60_000); // Not reached, or refused for now: the session still holds.
+  }
+}
+
+/** The other tab's sign-in was not seen here yet; the dialog stays, and so does the way to sign in. */
+function keepWaiting(): void {
+  return;
+}
+
+function tell(message: Message): void {
+  tabs.postMessage(message);
+}

@@ -1,0 +1,62 @@
+/**
+ * The text of the web client. Each feature defines its English text in `features/X/text.ts`. A translation is a module in
+ * `translations/` that replaces some or all of it; it is loaded before the first render (see the README there).
+ */
+import { formatNumber } from "./format.ts";
+
+/** A text, or a function that builds one from numbers and names. */
+// Function parameters are contravariant: `never` accepts every parameter list.
+type Word = string | ((...values: never[]) => string);
+
+/** The texts of one feature, by key. */
+export type Words = Readonly<Record<string, Word>>;
+
+/** The default export of a translation module: the translated texts of each feature. */
+export type Translation = Readonly<Record<string, Words>>;
+
+/** Changes an English text; the pseudo-locale uses this. */
+export type Transform = (text: string) => string;
+
+let translation: Translation = {};
+let transform: Transform | undefined;
+
+/** Activates a translation. Called once, before the first render. */
+export function setTranslation(words: Translation, change?: Transform): void {
+  translation = words;
+  transform = change;
+}
+
+/**
+ * Defines the texts of a feature. A text is looked up on each access, so don't store one in a module constant.
+ * @param feature the feature's name in translations
+ */
+export function defineText<T extends Words>(feature: string, english: T): T {
+  const words = {};
+  for (const [name, word] of Object.entries(english)) {
+    Object.defineProperty(words, name, { enumerable: true, get: () => wordOf(feature, name, word) });
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each property was defined above, with a word of its kind
+  return words as T;
+}
+
+function wordOf(feature: string, name: string, english: Word): Word {
+  const word = translation[feature]?.[name] ?? english;
+  const change = transform;
+  if (change === undefined) return word;
+  if (typeof word === "string") return change(word);
+  return (...values: never[]) => change(word(...values));
+}
+
+/** Returns the form for `n`, for example "1 file" or "2 files". `#` is replaced with the number. */
+export function plural(n: number, one: string, other: string): string {
+  return pluralForms(n, { one, other });
+}
+
+/** Like {@link plural}, for languages with more than two forms. */
+export function pluralForms(
+  n: number,
+  forms: Partial<Record<Intl.LDMLPluralRule, string>> & { other: string },
+): string {
+  const rule = new Intl.PluralRules(document.documentElement.lang || "en").select(n);
+  return (forms[rule] ?? forms.other).replaceAll("#", formatNumber(n));
+}

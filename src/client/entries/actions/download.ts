@@ -1,0 +1,53 @@
+/** Downloads by the browser's own saving, so that nothing is held in memory (D20). */
+import { apiAddress, href } from "../../api/http.ts";
+import type { Entry } from "../../api/types.ts";
+import { toast } from "../../ui/toast.tsx";
+import { text } from "../text.ts";
+import { IDS_AT_ONCE } from "./bulk.ts";
+
+/** The address under which a file, or a folder as a ZIP, is downloaded. */
+export function downloadAddress(entry: Entry): string {
+  return entry.type === "folder"
+    ? apiAddress(`/api/files/folders/${entry.id}/archive`)
+    : apiAddress(`/api/files/${entry.id}/download`);
+}
+
+/** Downloads one file as it is, and one folder or several entries as a ZIP. */
+export function downloadEntries(entries: readonly Entry[]): void {
+  const [first, ...more] = entries;
+  if (first === undefined) return;
+  if (more.length === 0) return followLink(downloadAddress(first));
+  if (entries.length > IDS_AT_ONCE) {
+    toast({ text: text.tooManyForZip(entries.length), tone: "danger" });
+    return;
+  }
+  submitForm(entries.map(({ id }) => id));
+}
+
+function followLink(address: string): void {
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = "";
+  link.hidden = true;
+  document.body.append(link);
+  link.click();
+  link.remove();
+}
+
+/** A form, since the ids of a thousand entries are too long for an address. */
+function submitForm(ids: readonly string[]): void {
+  const form = document.createElement("form");
+  form.method = "post";
+  form.action = href("/api/files/archive");
+  form.hidden = true;
+  for (const id of ids) {
+    const field = document.createElement("input");
+    field.type = "hidden";
+    field.name = "fileIds";
+    field.value = id;
+    form.append(field);
+  }
+  document.body.append(form);
+  form.submit();
+  form.remove();
+}

@@ -1,0 +1,176 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { messageOf, request } from "../../api/http.ts";
+import { invalidateTree } from "../../api/queries.ts";
+import type { Entry, FolderRecord } from "../../api/types.ts";
+import { announce } from "../../base/announce.ts";
+import { createStore } from "../../base/store.ts";
+import { toast } from "../../ui/toast.tsx";
+import { text } from "../text.ts";
+import {
+  byFolder,
+  type BulkResult,
+  copyEntries,
+  moveEntries,
+  type Progress,
+  renameEntry,
+  restoreEntries,
+  tagEntries,
+  trashEntries,
+} from "./bulk.ts";
+import { showFailures, showRunning } from "./status.tsx";
+
+/** Deeds of this many entries and more show how far they are. */
+const SHOWS_PROGRESS_FROM = 200;
+
+/** Ids of what is on its way out of a list: shown faded at once, and as before where it is refused. */
+export const leaving = createStore<ReadonlySet<string>>(new Set());
+
+/** What people do with files; each tells how it went, and offers to take it back where it can be. */
+export interface Deeds {
+  /** @returns ids of those that are not there any more */
+  move(entries: readonly Entry[], folder: string): Promise<readonly string[]>;
+  copy(entries: readonly Entry[], folder: string): Promise<void>;
+  /** @returns ids of those that are not there any more */
+  trash(entries: readonly Entry[]): Promise<readonly string[]>;
+  restore(entries: readonly Entry[]): Promise<readonly string[]>;
+  tag(entries: readonly Entry[], add: readonly string[], remove: readonly string[]): Promise<void>;
+  /** @throws ApiError name_taken and the like, whose words belong beside the field; OfflineError */
+  rename(entry: Entry, name: string): Promise<void>;
+  /** @throws as rename */
+  makeFolder(name: string, path: string): Promise<FolderRecord>;
+}
+
+/** The deeds, for this page. */
+export function useDeeds(): Deeds {
+  const queryClient = useQueryClient();
+  return useMemo(() => {
+    const refresh = () => invalidateTree(queryClient);
+
+    /**
+     * Runs a deed with progress, tells of what failed, and lets all lists ask again. Of a deed that takes entries away, a
+     * second one for the same entries does nothing: the key was pressed twice.
+     */
+    const run = async (
+      wanted: readonly Entry[],
+      deed: (ids: readonly string[], progress: Progress) => Promise<BulkResult>,
+      isLeaving = false,
+    ): Promise<BulkResult> => {
+      const entries = isLeaving ? wanted.filter(({ id }) => !leaving.get().has(id)) : wanted;
+      if (entries.length === 0) return { done: [], failed: [] };
+      const ids = idsOf(entries);
+      if (isLeaving) leaving.update((before) => new Set([...before, ...ids]));
+      const progress: Progress = (done, of) => {
+        if (of >= SHOWS_PROGRESS_FROM) showRunning({ title: text.working, done, of });
+      };
+      progress(0, ids.length);
+      try {
+        const result = await deed(ids, progress);
+        tellFailed(entries, result);
+        await refresh();
+        return result;
+      } catch (error) {
+        toast({ text: messageOf(error), tone: "danger" });
+        // It may have been done all the same, and only the answer was lost.
+        await refresh();
+        return { done: [], failed: ids.map((id) => ({ id, message: messageOf(error) })) };
+      } finally {
+        showRunning(undefined);
+        if (isLeaving) leaving.update((before) => before.difference(new Set(ids)));
+      }
+    };
+
+    const moveBack = async (entries: readonly Entry[]) => {
+      let count = 0;
+      for (const [folder, ids] of byFolder(entries)) {
+        const wanted = new Set(ids);
+        const back = entries.filter(({ id }) => wanted.has(id));
+        const { done } = await run(back, (some, progress) => moveEntries(some, folder, progress));
+        count += done.length;
+      }
+      if (count > 0) toast({ text: text.movedBack(count) });
+    };
+    const restore = async (entries: readonly Entry[]) => {
+      const { done } = await run(entries, restoreEntries, true);
+      if (done.length > 0) toast({ text: text.restored(done.length) });
+      return idsOf(done);
+    };
+
+    return {
+      move: async (entries, folder) => {
+        const { done } = await run(entries, (ids, progress) => moveEntries(ids, folder, progress), true);
+        const ids = new Set(idsOf(done));
+        const moved = entries.filter(({ id }) => ids.has(id));
+        if (moved.length > 0) {
+          toast({
+            text: text.moved(moved.length, folderName(folder)),
+            action: { label: text.undo, run: () => void moveBack(moved) },
+          });
+        }
+        return [...ids];
+      },
+      copy: async (entries, folder) => {
+        const { done } = await run(entries, (ids, progress) => copyEntries(ids, folder, progress));
+        if (done.length > 0) {
+          toast({
+            text: text.copied(done.length, folderName(folder)),
+            action: { label: text.undo, run: () => void run(done, trashEntries) },
+          });
+        }
+      },
+      trash: async (entries) => {
+        const { done } = await run(entries, trashEntries, true);
+        const ids = new Set(idsOf(done));
+        const trashed = entries.filter(({ id }) => ids.has(id));
+        if (trashed.length > 0) {
+          toast({
+            text: text.trashed(trashed.length),
+            action: { label: text.undo, run: () => void restore(trashed) },
+          });
+        }
+        return [...ids];
+      },
+      restore,
+      tag: async (entries, add, remove) => {
+        const files = entries.filter((entry) => entry.type === "file");
+        const { done } = await run(files, (ids, progress) => tagEntries(ids, { add, remove }, progress));
+        if (done.length > 0) toast({ text: text.tagged(done.length) });
+      },
+      rename: async (entry, name) => {
+        await renameEntry(entry, name);
+        announce(text.renamed(name));
+        await refresh();
+      },
+      makeFolder: async (name, path) => {
+        const folder = await request<FolderRecord>("POST", "/api/files/folders", { body: { name, path } });
+        await refresh();
+        return folder;
+      },
+    };
+  }, [queryClient]);
+}
+
+function idsOf(entries: readonly Entry[]): string[] {
+  return entries.map(({ id }) => id);
+}
+
+/** The last name of a path; of the root the name of the page. */
+export function folderName(folder: string): string {
+  return folder.split("/").at(-1) || text.home;
+}
+
+function tellFailed(entries: readonly Entry[], { failed }: BulkResult): void {
+  if (failed.length === 0) return;
+  const names = new Map(entries.map(({ id, name }) => [id, name]));
+  const list = failed.map(({ id, message }) => ({ name: names.get(id) ?? id, message }));
+  const [only] = list;
+  if (list.length === 1 && only !== undefined) {
+    toast({ text: `${only.name}: ${only.message}`, tone: "danger" });
+    return;
+  }
+  toast({
+    text: text.failedShort(list.length),
+    tone: "danger",
+    action: { label: text.showFailed, run: () => showFailures(list) },
+  });
+}

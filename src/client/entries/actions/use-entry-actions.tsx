@@ -1,0 +1,202 @@
+import { PenLine } from "lucide-react";
+import { Copy, Download, Eye, FolderInput, FolderOpen, Info, Share2, Tag, Trash2 } from "../../ui/icons.ts";
+import { type ReactNode, Suspense, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import type { Entry } from "../../api/types.ts";
+import { useSession } from "../../api/session.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import { createStore } from "../../base/store.ts";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import type { MenuItem } from "../../ui/menu.tsx";
+import { toast } from "../../ui/toast.tsx";
+import type { DragRules } from "../collection/use-entry-drag.ts";
+import { newDraft } from "../collection/entry-name.tsx";
+import type { Renaming } from "../collection/grid-types.ts";
+import type { Collection } from "../collection/use-collection.ts";
+import { canGoInto } from "./bulk.ts";
+import { downloadEntries } from "./download.ts";
+import { DeedStatus, showRunning } from "./status.tsx";
+import { useDeeds } from "./use-deeds.ts";
+import { text } from "../text.ts";
+
+const DestinationDialog = lazyPart(() =>
+  import("../dialogs/destination-dialog.tsx").then((part) => part.DestinationDialog),
+);
+const TagsDialog = lazyPart(() => import("../dialogs/tags-dialog.tsx").then((part) => part.TagsDialog));
+const ShareDialog = lazyPart(() => import("../sharing/share-dialog.tsx").then((part) => part.ShareDialog));
+
+/** What can be done with what is selected. */
+export interface EntryActions {
+  readonly canWrite: boolean;
+  /** The menu of the selection. */
+  items(): readonly MenuItem[];
+  download(): void;
+  move(): void;
+  trash(): void;
+  /** undefined where not exactly one entry is selected. */
+  share: (() => void) | undefined;
+  readonly renaming: Renaming | undefined;
+  readonly drag: DragRules<Entry> | undefined;
+  /** Dialogs of the deeds; to be shown by the page. */
+  readonly dialogs: ReactNode;
+}
+
+type OpenDialog =
+  | { readonly kind: "move" | "copy" | "tags"; readonly entries: readonly Entry[] }
+  | { readonly kind: "share"; readonly entry: Entry };
+
+/** What {@link useEntryActions} works with. */
+export interface EntryActionsOptions<T extends Entry> {
+  readonly collection: Collection<T>;
+  /** The folder that is shown; where none is, the choice of a destination begins at the top. */
+  readonly folder: string;
+  onOpen(entry: T): void;
+  readonly areDetailsOpen: boolean;
+  onDetails(): void;
+  /** Gives the focus back to the list. */
+  focusList(): void;
+}
+
+/** The deeds of a list of files: for its menu, its bar, its keys and for dragging. */
+export function useEntryActions<T extends Entry>(options: EntryActionsOptions<T>): EntryActions {
+  const { collection, folder, onOpen, areDetailsOpen, onDetails, focusList } = options;
+  const { user } = useSession();
+  const canWrite = user.role !== "viewer";
+  const deeds = useDeeds();
+  const [dialog, setDialog] = useState<OpenDialog>();
+  const [renamed, setRenamed] = useState<Pick<Renaming, "id" | "draft">>();
+  const { selection, count } = collection;
+  const known = selection.kind === "some" ? [...selection.entries.values()] : [];
+  const only = count === 1 && known.length === 1 ? known[0] : undefined;
+
+  const closeDialog = () => {
+    setDialog(undefined);
+    focusList();
+  };
+  /** Does something with all that is selected. */
+  const withSelected = (deed: (entries: readonly T[]) => unknown) => {
+    void resolveAll(collection)
+      .then(deed)
+      .catch((error: unknown) => toast({ text: messageOf(error), tone: "danger" }));
+  };
+  const leaveWith = async (deed: Promise<readonly string[]>) => {
+    collection.forget(await deed);
+    focusList();
+  };
+  const moveTo = (entries: readonly Entry[], to: string) => void leaveWith(deeds.move(entries, to));
+
+  const download = () => withSelected(downloadEntries);
+  const trash = () => withSelected((entries) => leaveWith(deeds.trash(entries)));
+  const choose = (kind: "move" | "copy" | "tags") => withSelected((entries) => setDialog({ kind, entries }));
+  const share = only === undefined || !canWrite ? undefined : () => setDialog({ kind: "share", entry: only });
+  const rename = () => {
+    const entry = only ?? (count === 0 ? collection.pages.at(collection.cursor) : undefined);
+    if (entry !== undefined) setRenamed({ id: entry.id, draft: createStore(newDraft(entry)) });
+  };
+
+  const items = (): readonly MenuItem[] => [
+    ...(only === undefined
+      ? []
+      : [
+          { label: text.open, icon: only.type === "folder" ? FolderOpen : Eye, keys: "enter", run: () => onOpen(only) },
+        ]),
+    { label: only?.type === "file" ? text.download : text.downloadZip, icon: Download, run: download },
+    ...(share === undefined ? [] : [{ label: text.share, icon: Share2, run: share }]),
+    ...(canWrite
+      ? [
+          null,
+          ...(only === undefined ? [] : [{ label: text.rename, icon: PenLine, keys: "f2", run: rename }]),
+          { label: text.move, icon: FolderInput, run: () => choose("move") },
+          { label: text.copy, icon: Copy, run: () => choose("copy") },
+          { label: text.editTags, icon: Tag, run: () => choose("tags") },
+        ]
+      : []),
+    null,
+    { label: areDetailsOpen ? text.hideDetails : text.details, icon: Info, keys: "i", run: onDetails },
+    ...(canWrite ? [null, { label: text.remove, icon: Trash2, keys: "delete", danger: true, run: trash }] : []),
+  ];
+
+  useShortcuts(text.shortcuts, [
+    { keys: "enter", label: text.keyOpen, run: ignore, listedOnly: true },
+    { keys: "space", label: text.keySelect, run: ignore, listedOnly: true },
+    { keys: "shift+arrowdown", label: text.keyRange, run: ignore, listedOnly: true },
+    { keys: "mod+a", label: text.keySelectAll, run: ignore, listedOnly: true },
+    { keys: "i", label: text.details, run: onDetails },
+    ...(canWrite
+      ? [
+          { keys: "f2", label: text.rename, run: rename },
+          { keys: "delete", label: text.remove, run: trash, when: () => count > 0 },
+          { keys: "shift+m", label: text.move, run: () => choose("move"), when: () => count > 0 },
+        ]
+      : []),
+  ]);
+
+  const renaming: Renaming | undefined = renamed && {
+    ...renamed,
+    save: deeds.rename,
+    end: () => {
+      // An answer may come when another name is being typed.
+      setRenamed((now) => (now?.draft === renamed.draft ? undefined : now));
+      focusList();
+    },
+  };
+  return {
+    canWrite,
+    items,
+    download,
+    move: () => choose("move"),
+    trash,
+    share,
+    renaming,
+    drag: canWrite
+      ? {
+          canDrop: canGoInto,
+          onDrop: (to, entries) =>
+            entries === undefined ? withSelected((all) => moveTo(all, to)) : moveTo(entries, to),
+        }
+      : undefined,
+    dialogs: (
+      <>
+        <DeedStatus />
+        <Suspense fallback={null}>
+          {dialog?.kind === "share" && <ShareDialog entry={dialog.entry} onClose={closeDialog} />}
+          {dialog?.kind === "tags" && (
+            <TagsDialog
+              entries={dialog.entries}
+              onApply={(add, remove) => void deeds.tag(dialog.entries, add, remove)}
+              onClose={closeDialog}
+            />
+          )}
+          {(dialog?.kind === "move" || dialog?.kind === "copy") && (
+            <DestinationDialog
+              verb={dialog.kind}
+              entries={dialog.entries}
+              count={dialog.entries.length}
+              from={folder}
+              makeFolder={deeds.makeFolder}
+              onChosen={(to) =>
+                dialog.kind === "move" ? moveTo(dialog.entries, to) : void deeds.copy(dialog.entries, to)
+              }
+              onClose={closeDialog}
+            />
+          )}
+        </Suspense>
+      </>
+    ),
+  };
+}
+
+/** All that is selected; where that has to be read first, it is told. */
+async function resolveAll<T extends Entry>(collection: Collection<T>): Promise<T[]> {
+  if (collection.selection.kind === "some") return await collection.resolve();
+  try {
+    return await collection.resolve((done, of) => showRunning({ title: text.reading, done, of }));
+  } finally {
+    showRunning(undefined);
+  }
+}
+
+/** The list itself takes these keys. */
+function ignore(): void {
+  return;
+}

@@ -1,0 +1,123 @@
+import { type FormEvent, type KeyboardEvent, type RefObject, useLayoutEffect, useRef } from "react";
+import { messageOf } from "../../api/http.ts";
+import type { Entry } from "../../api/types.ts";
+import { useStore } from "../../base/store.ts";
+import { text } from "../text.ts";
+import type { GridLook, NameDraft, Renaming } from "./grid-types.ts";
+
+/** The name of an entry, or the field to change it. */
+export function EntryName<T extends Entry>({
+  entry,
+  look,
+}: {
+  readonly entry: T;
+  readonly look: Pick<GridLook<T>, "nameOf" | "renaming">;
+}) {
+  if (look.renaming?.id === entry.id) return <RenameField entry={entry} renaming={look.renaming} />;
+  return (
+    <span className="block truncate" title={entry.name} dir="auto">
+      {look.nameOf?.(entry) ?? entry.name}
+    </span>
+  );
+}
+
+/** Enter or leaving the field saves, Escape keeps the name; a refusal is told below the field, which stays. */
+function RenameField({ entry, renaming }: { readonly entry: Entry; readonly renaming: Renaming }) {
+  const { draft } = renaming;
+  const { before, name, phase, error } = useStore(draft);
+  const field = useRef<HTMLInputElement>(null);
+  const errorId = `rename-error-${entry.id}`;
+  useKeptFocus(field, entry, draft);
+
+  const change = (changes: Partial<NameDraft>) => draft.update((now) => ({ ...now, ...changes }));
+  const end = () => {
+    change({ phase: "over" });
+    renaming.end();
+  };
+  const save = async () => {
+    if (draft.get().phase !== "typing") return;
+    const wanted = name.trim();
+    if (wanted === before || wanted === entry.name) return end();
+    if (wanted === "") return change({ error: text.nameEmpty });
+    change({ phase: "saving" });
+    try {
+      await renaming.save(entry, wanted);
+      end();
+    } catch (refusal) {
+      change({ phase: "typing", error: messageOf(refusal) });
+    }
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // The keys of the list are not meant while a name is written.
+    event.stopPropagation();
+    if (event.key === "Escape") end();
+  };
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    void save();
+  };
+
+  return (
+    <form
+      onSubmit={onSubmit}
+      onKeyDown={onKeyDown}
+      onClick={(event) => event.stopPropagation()}
+      onDoubleClick={(event) => event.stopPropagation()}
+      onPointerDown={(event) => event.stopPropagation()}
+      className="relative"
+    >
+      <input
+        ref={field}
+        aria-label={text.newName}
+        aria-invalid={error !== undefined}
+        aria-describedby={error === undefined ? undefined : errorId}
+        value={name}
+        readOnly={phase === "saving"}
+        onChange={(event) => change({ name: event.target.value, error: undefined })}
+        onBlur={() => (error === undefined ? void save() : end())}
+        className="field py-0.5! select-text"
+        spellCheck={false}
+        autoComplete="off"
+      />
+      {error !== undefined && (
+        <p
+          id={errorId}
+          role="alert"
+          className="absolute start-0 top-full z-20 mt-1 max-w-80 rounded-md border border-danger bg-raised px-2 py-1 text-sm whitespace-normal text-danger shadow-lg"
+        >
+          {error}
+        </p>
+      )}
+    </form>
+  );
+}
+
+/** The field has the focus from the beginning, and takes it up again, as it was, where its row went and came meanwhile. */
+function useKeptFocus(place: RefObject<HTMLInputElement | null>, entry: Entry, draft: Renaming["draft"]): void {
+  useLayoutEffect(() => {
+    const field = place.current;
+    if (field === null) return undefined;
+    const { caret } = draft.get();
+    // Whoever went on to something else is not called back.
+    if (caret === undefined || document.activeElement === document.body) {
+      field.focus({ preventScroll: true });
+      field.setSelectionRange(caret?.start ?? 0, caret?.end ?? stemLength(entry), caret?.direction ?? "none");
+    }
+    return () => {
+      const { selectionStart, selectionEnd, selectionDirection } = field;
+      const left = { start: selectionStart ?? 0, end: selectionEnd ?? 0, direction: selectionDirection ?? "none" };
+      draft.update((now) => ({ ...now, caret: left }));
+    };
+  }, [place, entry, draft]);
+}
+
+/** A name that is begun to be changed. */
+export function newDraft({ name }: Entry): NameDraft {
+  return { before: name, name, phase: "typing" };
+}
+
+/** How much of a name is selected at first: that of a file without its extension. */
+export function stemLength(entry: Pick<Entry, "type" | "name">): number {
+  const dot = entry.name.lastIndexOf(".");
+  return entry.type === "file" && dot > 0 ? dot : entry.name.length;
+}

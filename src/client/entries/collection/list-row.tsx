@@ -1,0 +1,127 @@
+import { Check, EllipsisVertical } from "../../ui/icons.ts";
+import { memo } from "react";
+import type { Entry } from "../../api/types.ts";
+import { cx } from "../../ui/cx.ts";
+import { text } from "../text.ts";
+import { EntryName } from "./entry-name.tsx";
+import type { GridLook } from "./grid-types.ts";
+import { Thumbnail } from "./thumbnail.tsx";
+
+/** What a row or tile shows of an entry; without an entry, that it is being loaded. */
+export interface EntryViewProps<T extends Entry> {
+  readonly entry: T | undefined;
+  readonly position: number;
+  readonly look: GridLook<T>;
+  readonly isSelected: boolean;
+  readonly isSelecting: boolean;
+  readonly isCursor: boolean;
+  readonly isDropTarget: boolean;
+  readonly isDraggable: boolean;
+}
+
+/** State as attributes and classes that rows and tiles share. */
+export function viewClasses({ entry, look, isSelected, isDropTarget }: EntryViewProps<Entry>): string {
+  return cx(
+    "group cursor-default outline-offset-[-2px]",
+    isSelected ? "bg-accent-soft" : "hover:bg-sunken",
+    isDropTarget && "bg-accent-soft ring-2 ring-accent ring-inset",
+    entry !== undefined && look.leaving.has(entry.id) && "opacity-40",
+  );
+}
+
+/** Attributes that rows and tiles share, besides their role: keys and pointers are heard by the grid around all of them. */
+export function viewAttributes({ entry, position, look, isSelected, isCursor, isDraggable }: EntryViewProps<Entry>) {
+  return {
+    "aria-selected": isSelected,
+    "aria-busy": entry === undefined,
+    tabIndex: isCursor ? 0 : -1,
+    "data-position": position,
+    "data-kind": entry?.type,
+    draggable: isDraggable && entry !== undefined && look.renaming?.id !== entry.id,
+  };
+}
+
+function Row<T extends Entry>(
+  props: EntryViewProps<T> & {
+    readonly top: number;
+    readonly height: number;
+    readonly isNarrow: boolean;
+    readonly template: string;
+  },
+) {
+  const { entry, position, look, isSelected, isSelecting, top, height, isNarrow, template } = props;
+  return (
+    <div
+      {...viewAttributes(props)}
+      role="row"
+      aria-rowindex={position + 2}
+      style={{ height, transform: `translateY(${top}px)`, gridTemplateColumns: template }}
+      className={cx(
+        viewClasses(props),
+        "absolute inset-x-0 top-0 grid items-center gap-3 rounded-lg px-2 text-sm",
+        look.renaming?.id === entry?.id && entry !== undefined && "z-10",
+      )}
+    >
+      <div role="gridcell" className="flex min-w-0 items-center gap-3">
+        <CheckMark isSelected={isSelected} isShown={isSelecting} />
+        {entry === undefined ? (
+          <span className="skeleton h-4 w-1/2" aria-label={text.loadingEntry} role="img" />
+        ) : (
+          <>
+            <Thumbnail entry={entry} size="small" />
+            <div className="min-w-0 flex-1">
+              <EntryName entry={entry} look={look} />
+              {isNarrow && <span className="block truncate text-xs text-muted">{look.subtitle(entry)}</span>}
+            </div>
+          </>
+        )}
+      </div>
+      {!isNarrow &&
+        look.columns.map((column) => (
+          <div role="gridcell" key={column.id} className="min-w-0 truncate text-muted">
+            {entry === undefined ? <span className="skeleton block h-3 w-2/3" /> : column.render(entry)}
+          </div>
+        ))}
+      <div role="gridcell">{entry !== undefined && <MenuButton name={entry.name} />}</div>
+    </div>
+  );
+}
+
+/** One line of the list. */
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- memo forgets that the component is generic
+export const ListRow = memo(Row) as typeof Row;
+
+/** A sign, not a control: the row itself tells whether it is selected. */
+export function CheckMark({ isSelected, isShown }: { readonly isSelected: boolean; readonly isShown: boolean }) {
+  return (
+    <span
+      aria-hidden="true"
+      data-part="check"
+      className={cx(
+        "grid size-5 shrink-0 place-items-center rounded border",
+        isSelected ? "border-accent bg-accent text-on-accent" : "border-line-strong bg-raised",
+        !isSelected &&
+          !isShown &&
+          "opacity-0 group-hover:opacity-100 group-focus-visible:opacity-100 max-sm:hidden pointer-coarse:hidden",
+      )}
+    >
+      {isSelected && <Check className="size-4" />}
+    </span>
+  );
+}
+
+/** Opens the menu that a right click opens; for keys there is Shift+F10, so it is no stop of the Tab key. */
+export function MenuButton({ name }: { readonly name: string }) {
+  return (
+    <button
+      type="button"
+      tabIndex={-1}
+      data-part="menu"
+      aria-label={text.moreFor(name)}
+      aria-haspopup="menu"
+      className="grid size-8 place-items-center rounded-md text-muted hover:bg-raised hover:text-ink pointer-coarse:size-11"
+    >
+      <EllipsisVertical className="size-4" aria-hidden="true" />
+    </button>
+  );
+}

@@ -1,0 +1,45 @@
+import { apiAddress } from "../../api/http.ts";
+import type { Entry, FileRecord } from "../../api/types.ts";
+import { cx } from "../../ui/cx.ts";
+import { FileIcon } from "../../ui/file-icon.tsx";
+import { usePicture } from "../../ui/use-picture.ts";
+
+/** The small picture of an entry, or the sign of its kind where there is none (yet). */
+export function Thumbnail({ entry, size }: { readonly entry: Entry; readonly size: "small" | "medium" }) {
+  return entry.type === "file" && entry.hasThumbnail ? (
+    <Picture file={entry} size={size} />
+  ) : (
+    <Sign entry={entry} size={size} />
+  );
+}
+
+function Picture({ file, size }: { readonly file: FileRecord; readonly size: "small" | "medium" }) {
+  const { src, hasFailed, onError } = usePicture(thumbnailOf(file, size));
+  if (hasFailed) return <Sign entry={file} size={size} />;
+  return (
+    <img
+      key={src}
+      src={src}
+      alt=""
+      loading="lazy"
+      decoding="async"
+      draggable={false}
+      onError={onError}
+      // Out of the flow, so that a tall picture doesn't make its tile taller.
+      className={cx("object-cover", size === "small" ? "size-8 rounded-md" : "absolute inset-0 h-full w-full")}
+    />
+  );
+}
+
+function Sign({ entry, size }: { readonly entry: Entry; readonly size: "small" | "medium" }) {
+  return (
+    <span className={cx("grid place-items-center", size === "small" ? "size-8" : "h-full w-full")} aria-hidden="true">
+      <FileIcon mimeType={entry.type === "folder" ? "folder" : entry.mimeType} size={size === "small" ? 24 : 48} />
+    </span>
+  );
+}
+
+/** The version is part of the address, so that a new content gets a new picture. */
+function thumbnailOf(file: FileRecord, size: "small" | "medium"): string {
+  return apiAddress(`/api/files/${file.id}/download`, { thumbnail: size, version: file.version });
+}

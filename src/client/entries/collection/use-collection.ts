@@ -1,0 +1,213 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import { announce } from "../../base/announce.ts";
+import { toast } from "../../ui/toast.tsx";
+import { text } from "../text.ts";
+import { type Span, spanBetween } from "./page-window.ts";
+import {
+  countSelected,
+  EVERYTHING,
+  isSelected,
+  NOTHING,
+  renewed,
+  type Selection,
+  selectionOf,
+  toggled,
+  withAdded,
+  without,
+} from "./selection.ts";
+import { type ListPage, type Pages, type PageSource, usePages } from "./use-pages.ts";
+
+/** What an entry of a collection must have. */
+export interface Named {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** How a click or key changes the selection. */
+export type SelectMode = "only" | "toggle" | "range" | "addRange";
+
+/** A list with a cursor and a selection. */
+export interface Collection<T extends Named, P extends ListPage<T> = ListPage<T>> {
+  readonly pages: Pages<T, P>;
+  readonly selection: Selection<T>;
+  readonly count: number;
+  /** Position that the keyboard is at. */
+  readonly cursor: number;
+  isSelected(id: string): boolean;
+  /** Moves the cursor alone. */
+  point(position: number): void;
+  /** Moves the cursor and selects; ranges also where they are not loaded yet. */
+  select(position: number, mode: SelectMode): void;
+  /** Selects exactly these, or these besides. */
+  selectEntries(entries: readonly T[], isAdded?: boolean): void;
+  selectAll(): void;
+  clear(): void;
+  /** Takes what was moved or deleted out of the selection. */
+  forget(ids: Iterable<string>): void;
+  /** Pages are being loaded for a selection. */
+  readonly isGathering: boolean;
+  /**
+   * All that is selected, loading what is not known. Of everything, what is there now: also what came since it was
+   * selected.
+   * @throws ApiError | OfflineError
+   */
+  resolve(progress?: (done: number, of: number) => void): Promise<T[]>;
+}
+
+/** A list of the server with a cursor and a selection; both start anew with another list. */
+export function useCollection<T extends Named, P extends ListPage<T>>(
+  source: PageSource<T, P>,
+  startAt = 0,
+): Collection<T, P> {
+  const pages = usePages(source);
+  const [selection, setSelection] = useState<Selection<T>>(NOTHING);
+  const [cursor, setCursor] = useState(startAt);
+  const [isGathering, setGathering] = useState(false);
+  const anchor = useRef(startAt);
+  const cursorId = useRef<string | undefined>(undefined);
+  const gathering = useRef<AbortController | undefined>(undefined);
+  const gathered = useRef<Promise<readonly T[]> | undefined>(undefined);
+
+  const keyText = JSON.stringify(source.key);
+  const lastKey = useRef(keyText);
+  useEffect(() => {
+    if (lastKey.current === keyText) return;
+    lastKey.current = keyText;
+    gathering.current?.abort();
+    setSelection(NOTHING);
+    setCursor(startAt);
+    anchor.current = startAt;
+    cursorId.current = undefined;
+  }, [keyText, startAt]);
+
+  const { total = 0, at, known } = pages;
+  // What others changed: the cursor stays with its entry, the selection gets the present records.
+  useEffect(() => {
+    const present = known();
+    setSelection((before) => {
+      const renewedSelection = renewed(before, present.values());
+      if (renewedSelection.kind === "all" || present.size < total) return renewedSelection;
+      const ids = new Set([...present.values()].map((entry) => entry.id));
+      return without(renewedSelection, new Set([...renewedSelection.entries.keys()].filter((id) => !ids.has(id))));
+    });
+    setCursor((position) => {
+      const id = cursorId.current;
+      if (id !== undefined && at(position)?.id !== id) {
+        for (const [place, entry] of present) if (entry.id === id) return place;
+      }
+      return Math.max(0, Math.min(position, total - 1));
+    });
+  }, [known, at, total]);
+
+  const count = countSelected(selection, total);
+  useAnnouncedCount(count);
+
+  const point = useCallback(
+    (position: number) => {
+      setCursor(position);
+      cursorId.current = at(position)?.id;
+    },
+    [at],
+  );
+
+  const selectSpan = (span: Span, isAdded: boolean) => {
+    gathering.current?.abort();
+    const apply = (entries: readonly T[]) =>
+      setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries)));
+    if (span.first === 0 && span.last >= total - 1) {
+      setSelection(EVERYTHING);
+      return;
+    }
+    const present = known();
+    const here: T[] = [];
+    for (let position = span.first; position <= span.last; position += 1) {
+      const entry = present.get(position);
+      if (entry !== undefined) here.push(entry);
+    }
+    apply(here);
+    if (here.length === span.last - span.first + 1) return;
+    const controller = new AbortController();
+    gathering.current = controller;
+    setGathering(true);
+    const loading = pages.load(span, undefined, controller.signal);
+    gathered.current = loading;
+    void loading
+      .then((entries) => {
+        if (!controller.signal.aborted) apply(entries);
+      })
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted) toast({ text: text.notAllSelected(messageOf(error)), tone: "danger" });
+      })
+      .finally(() => {
+        if (gathering.current !== controller) return;
+        gathered.current = undefined;
+        setGathering(false);
+      });
+  };
+
+  const select = (position: number, mode: SelectMode) => {
+    point(position);
+    if (mode === "range" || mode === "addRange") {
+      selectSpan(spanBetween(anchor.current, position), mode === "addRange");
+      return;
+    }
+    anchor.current = position;
+    const entry = at(position);
+    if (entry === undefined) return;
+    gathering.current?.abort();
+    setSelection((before) => (mode === "toggle" ? toggled(before, entry) : selectionOf([entry])));
+  };
+
+  const resolve = async (progress?: (done: number, of: number) => void) => {
+    if (selection.kind === "some") {
+      // What is still on its way belongs to it.
+      const isOnItsWay = gathering.current?.signal.aborted === false;
+      const more = isOnItsWay ? await gathered.current : undefined;
+      return [...new Map([...selection.entries.values(), ...(more ?? [])].map((entry) => [entry.id, entry])).values()];
+    }
+    const { except } = selection;
+    const entries = await pages.loadAll(progress);
+    return entries.filter(({ id }) => !except.has(id));
+  };
+
+  const selected = useCallback((id: string) => isSelected(selection, id), [selection]);
+  return useMemo(
+    () => ({
+      pages,
+      selection,
+      count,
+      cursor,
+      isSelected: selected,
+      point,
+      select,
+      selectEntries: (entries: readonly T[], isAdded = false) => {
+        if (!isAdded) gathering.current?.abort();
+        setSelection((before) => (isAdded ? withAdded(before, entries) : selectionOf(entries)));
+      },
+      selectAll: () => {
+        gathering.current?.abort();
+        setSelection(EVERYTHING);
+      },
+      clear: () => {
+        gathering.current?.abort();
+        setSelection(NOTHING);
+      },
+      forget: (ids: Iterable<string>) => setSelection((before) => without(before, new Set(ids))),
+      isGathering,
+      resolve,
+    }),
+    // oxlint-disable-next-line react/exhaustive-deps -- select and resolve are made of what is listed
+    [pages, selection, count, cursor, selected, point, isGathering],
+  );
+}
+
+/** Tells screen readers how many are selected, when that changes. */
+function useAnnouncedCount(count: number): void {
+  const last = useRef(0);
+  useEffect(() => {
+    if (last.current === count) return;
+    last.current = count;
+    announce(count === 0 ? text.nothingSelected : text.selected(count));
+  }, [count]);
+}

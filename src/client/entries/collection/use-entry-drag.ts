@@ -1,0 +1,128 @@
+import { type DragEvent, useState } from "react";
+import type { Entry } from "../../api/types.ts";
+import { createStore, useStore } from "../../base/store.ts";
+import { text } from "../text.ts";
+import { positionOf } from "./use-grid-pointer.ts";
+import type { Collection } from "./use-collection.ts";
+
+/** What is being dragged within this page, and what carries it out where it is dropped. */
+export interface EntryDrag {
+  /** Whether a folder may take it: it is not one of those dragged, nor the folder that they are in. */
+  accepts(folder: string): boolean;
+  drop(folder: string): void;
+}
+
+/** Marks our own drags: files from the desktop have another type. */
+const DRAG_TYPE = "application/x-larder-entries";
+
+const dragged = createStore<EntryDrag | undefined>(undefined);
+
+/** Whether entries are being dragged: folders elsewhere on the page show themselves. */
+export function useIsDragging(): boolean {
+  return useStore(dragged) !== undefined;
+}
+
+/** What a drag carries away, and whereto. */
+export interface DragRules<T extends Entry> {
+  /** @param entries what is known of the selection; the whole of it is resolved by whoever moves */
+  canDrop(entries: readonly T[], folder: string): boolean;
+  /** @param entries what is moved; undefined: all that is selected */
+  onDrop(folder: string, entries: readonly T[] | undefined): void;
+}
+
+/** Makes an element that stands for a folder take what is dragged onto it; the classes tell that it would. */
+export function useDropFolder(folder: string | undefined) {
+  const [isOver, setOver] = useState(false);
+  return {
+    isOver,
+    handlers: {
+      onDragOver: (event: DragEvent) => {
+        if (folder === undefined || !isOurs(event) || dragged.get()?.accepts(folder) !== true) return;
+        event.preventDefault();
+        event.dataTransfer.dropEffect = "move";
+        setOver(true);
+      },
+      onDragLeave: () => setOver(false),
+      onDrop: (event: DragEvent) => {
+        setOver(false);
+        if (folder === undefined || !isOurs(event)) return;
+        event.preventDefault();
+        event.stopPropagation();
+        const drag = dragged.get();
+        if (drag?.accepts(folder) === true) drag.drop(folder);
+      },
+    },
+  };
+}
+
+/** Dragging of the entries of a grid, onto its folders and whatever else takes them. */
+export function useEntryDrag<T extends Entry>(collection: Collection<T>, rules: DragRules<T> | undefined) {
+  const [target, setTarget] = useState<number>();
+
+  const folderAt = (event: DragEvent) => {
+    const position = positionOf(event.target);
+    const entry = position === undefined ? undefined : collection.pages.at(position);
+    if (position === undefined || entry?.type !== "folder" || !isOurs(event)) return undefined;
+    // Of a selection of everything, only what was pressed is known: the folder may be part of it.
+    if (collection.isSelected(entry.id)) return undefined;
+    return dragged.get()?.accepts(entry.path) === true ? { position, path: entry.path } : undefined;
+  };
+
+  return {
+    target,
+    handlers: {
+      onDragStart: (event: DragEvent) => {
+        const position = positionOf(event.target);
+        const entry = position === undefined ? undefined : collection.pages.at(position);
+        if (rules === undefined || position === undefined || entry === undefined) return event.preventDefault();
+        const isPart = collection.isSelected(entry.id);
+        if (!isPart) collection.select(position, "only");
+        const dropped = isPart ? undefined : [entry];
+        const entries =
+          isPart && collection.selection.kind === "some" ? [...collection.selection.entries.values()] : [entry];
+        event.dataTransfer.setData(DRAG_TYPE, "1");
+        event.dataTransfer.effectAllowed = "move";
+        showCount(event, isPart ? collection.count : 1);
+        dragged.set({
+          accepts: (folder) => rules.canDrop(entries, folder),
+          drop: (folder) => rules.onDrop(folder, dropped),
+        });
+      },
+      onDragEnd: () => {
+        dragged.set(undefined);
+        setTarget(undefined);
+      },
+      onDragOver: (event: DragEvent) => {
+        const folder = folderAt(event);
+        setTarget(folder?.position);
+        if (folder === undefined) return;
+        event.preventDefault();
+        event.dataTransfer.dropEffect = "move";
+      },
+      onDragLeave: () => setTarget(undefined),
+      onDrop: (event: DragEvent) => {
+        const folder = folderAt(event);
+        setTarget(undefined);
+        if (folder === undefined) return;
+        event.preventDefault();
+        event.stopPropagation();
+        dragged.get()?.drop(folder.path);
+      },
+    },
+  };
+}
+
+function isOurs(event: DragEvent): boolean {
+  return event.dataTransfer.types.includes(DRAG_TYPE);
+}
+
+/** A small label follows the pointer in place of a picture of the row. */
+function showCount(event: DragEvent, count: number): void {
+  const label = document.createElement("div");
+  label.textContent = text.dragging(count);
+  label.className = "fixed -top-24 start-0 rounded-lg bg-accent px-3 py-1.5 text-sm font-medium text-on-accent";
+  document.body.append(label);
+  event.dataTransfer.setDragImage(label, -12, -8);
+  // The browser has taken its picture when the event is over.
+  setTimeout(() => label.remove());
+}

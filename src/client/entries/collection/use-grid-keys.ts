@@ -1,0 +1,78 @@
+import { type KeyboardEvent, useRef } from "react";
+import type { Entry } from "../../api/types.ts";
+import { isPressed } from "../../base/shortcuts.ts";
+import { moved, TYPE_AHEAD_MS, typedAhead } from "./cursor.ts";
+import type { Collection } from "./use-collection.ts";
+
+/** What {@link useGridKeys} works with. */
+export interface GridKeysOptions<T extends Entry> {
+  readonly collection: Collection<T>;
+  readonly columns: number;
+  readonly rowsInView: () => number;
+  onOpen(entry: T, position: number): void;
+  /** Opens the menu at the element of the cursor. */
+  onMenu(): void;
+}
+
+/** Letters and signs that are keys of the page: they begin no name that is typed. */
+const PAGE_KEYS = "/ ? i shift+m shift+n";
+
+/** The keys of a grid: arrows, Home, End, pages, Space, Ctrl+A, Escape, Enter, the menu key, and names that are typed. */
+export function useGridKeys<T extends Entry>(options: GridKeysOptions<T>) {
+  const { collection, columns, rowsInView, onOpen, onMenu } = options;
+  const typed = useRef({ text: "", atMs: 0 });
+
+  const typeAhead = ({ key, nativeEvent }: KeyboardEvent) => {
+    const now = Date.now();
+    const isFresh = now - typed.current.atMs > TYPE_AHEAD_MS;
+    if (isFresh && (key === " " || isPressed(nativeEvent, PAGE_KEYS))) return false;
+    const text = (isFresh ? "" : typed.current.text) + key;
+    typed.current = { text, atMs: now };
+    const names = new Map([...collection.pages.known()].map(([position, { name }]) => [position, name]));
+    const position = typedAhead(text, collection.cursor, names);
+    if (position !== undefined) collection.select(position, "only");
+    return true;
+  };
+
+  return (event: KeyboardEvent) => {
+    const { cursor, pages } = collection;
+    const { key, shiftKey } = event;
+    const isControl = event.ctrlKey || event.metaKey;
+    const take = () => {
+      event.preventDefault();
+      event.stopPropagation();
+    };
+    if (event.altKey) return;
+
+    const isRightToLeft = getComputedStyle(event.currentTarget).direction === "rtl";
+    const ground = { total: pages.total ?? 0, columns, rowsInView: rowsInView(), isRightToLeft };
+    const to = moved(key, cursor, ground);
+    if (to !== undefined) {
+      take();
+      if (shiftKey) collection.select(to, isControl ? "addRange" : "range");
+      else if (isControl) collection.point(to);
+      else collection.select(to, "only");
+      return;
+    }
+    const isTyping = Date.now() - typed.current.atMs <= TYPE_AHEAD_MS && typed.current.text !== "";
+    if (key === " " && !isTyping) {
+      take();
+      collection.select(cursor, shiftKey ? "range" : "toggle");
+    } else if (isControl && key.toLowerCase() === "a") {
+      take();
+      collection.selectAll();
+    } else if (key === "Escape" && collection.count > 0) {
+      take();
+      collection.clear();
+    } else if (key === "Enter" && !isControl && !shiftKey) {
+      const entry = pages.at(cursor);
+      take();
+      if (entry !== undefined) onOpen(entry, cursor);
+    } else if (key === "ContextMenu" || (key === "F10" && shiftKey)) {
+      take();
+      onMenu();
+    } else if (key.length === 1 && !isControl && typeAhead(event)) {
+      take();
+    }
+  };
+}

@@ -1,0 +1,100 @@
+import { type MouseEvent, type PointerEvent, useEffect, useRef } from "react";
+import type { Entry } from "../../api/types.ts";
+import type { Collection } from "./use-collection.ts";
+
+/** How long a finger rests to begin a selection. */
+const LONG_PRESS_MS = 450;
+/** How far it may slip meanwhile, in CSS pixels. */
+const SLIP = 10;
+
+/** The position of the entry that an event happened on. */
+export function positionOf(target: EventTarget | null): number | undefined {
+  const element = target instanceof Element ? target.closest<HTMLElement>("[data-position]") : null;
+  return element === null ? undefined : Number(element.dataset["position"]);
+}
+
+function partOf(target: EventTarget | null): string | undefined {
+  const part = target instanceof Element ? target.closest<HTMLElement>("[data-part]") : null;
+  return part?.dataset["part"];
+}
+
+/**
+ * Clicks and touches of a grid. With a mouse a click selects (Ctrl: besides, Shift: up to there) and a double click opens;
+ * with a finger a tap opens, resting selects, and then taps select until nothing is.
+ */
+export function useGridPointer<T extends Entry>(
+  collection: Collection<T>,
+  { onOpen, openMenuAt }: { onOpen(entry: T, position: number): void; openMenuAt(element: Element): void },
+) {
+  const pointer = useRef("mouse");
+  const press = useRef<{ timer: ReturnType<typeof setTimeout>; x: number; y: number } | undefined>(undefined);
+  const wasLong = useRef(false);
+
+  const endPress = () => {
+    if (press.current !== undefined) clearTimeout(press.current.timer);
+    press.current = undefined;
+  };
+  useEffect(() => endPress, []);
+
+  const open = (position: number) => {
+    const entry = collection.pages.at(position);
+    if (entry === undefined) return;
+    collection.point(position);
+    onOpen(entry, position);
+  };
+
+  const onClick = (event: MouseEvent) => {
+    const position = positionOf(event.target);
+    if (position === undefined) return;
+    if (wasLong.current) {
+      wasLong.current = false;
+      return;
+    }
+    const part = partOf(event.target);
+    if (part === "menu") {
+      event.stopPropagation();
+      const button = event.target;
+      // A menu that opens within this click takes it for one beside it, and closes.
+      if (button instanceof Element) setTimeout(() => openMenuAt(button));
+      return;
+    }
+    if (part === "check") return collection.select(position, event.shiftKey ? "range" : "toggle");
+    const isControl = event.ctrlKey || event.metaKey;
+    // No real click: a screen reader activates.
+    const isTap = pointer.current !== "mouse" || event.detail === 0;
+    if (isTap && collection.count > 0) collection.select(position, "toggle");
+    else if (isTap) open(position);
+    else if (event.shiftKey) collection.select(position, isControl ? "addRange" : "range");
+    else collection.select(position, isControl ? "toggle" : "only");
+  };
+
+  return {
+    onClick,
+    onDoubleClick: (event: MouseEvent) => {
+      const position = positionOf(event.target);
+      const isPlain = partOf(event.target) === undefined && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+      if (position !== undefined && isPlain && pointer.current === "mouse") open(position);
+    },
+    onPointerDown: (event: PointerEvent) => {
+      pointer.current = event.pointerType;
+      wasLong.current = false;
+      endPress();
+      const position = positionOf(event.target);
+      if (event.pointerType !== "touch" || position === undefined || partOf(event.target) !== undefined) return;
+      const timer = setTimeout(() => {
+        wasLong.current = true;
+        navigator.vibrate?.(10);
+        collection.select(position, "toggle");
+      }, LONG_PRESS_MS);
+      press.current = { timer, x: event.clientX, y: event.clientY };
+    },
+    onPointerMove: (event: PointerEvent) => {
+      const start = press.current;
+      if (start !== undefined && Math.hypot(event.clientX - start.x, event.clientY - start.y) > SLIP) endPress();
+    },
+    onPointerUp: endPress,
+    onPointerCancel: endPress,
+    /** @returns whether the menu is to open: not where a finger rests, which selects */
+    wantsMenu: () => press.current === undefined && !wasLong.current,
+  };
+}

@@ -1,0 +1,70 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { Entry } from "../../api/types.ts";
+import { formatDateTime, formatRelative } from "../../base/format.ts";
+import { PagedList } from "../../ui/paged-list.tsx";
+import { type Activity, activityQuery } from "./api.ts";
+import { text } from "./text.ts";
+
+/** What happened to an entry, newest first. */
+export function ActivityTab({ entry }: { readonly entry: Entry }) {
+  const found = useInfiniteQuery(activityQuery(entry.id));
+  const activity = found.data?.pages.flatMap((page) => page.activity) ?? [];
+  return (
+    <PagedList
+      query={found}
+      isEmpty={activity.length === 0}
+      empty={<p className="text-sm text-muted">{text.noActivity}</p>}
+    >
+      <ol aria-label={text.activity} className="flex flex-col gap-3">
+        {activity.map((one, index) => (
+          // oxlint-disable-next-line react/no-array-index-key -- two downloads may have the same instant
+          <li key={`${one.at} ${one.kind} ${index}`} className="border-s-2 border-line ps-3 text-sm">
+            <p className="break-words">{wordsFor(one)}</p>
+            <p className="text-muted">
+              {whoDid(one)}
+              <time dateTime={one.at} title={formatDateTime(one.at)}>
+                {formatRelative(one.at)}
+              </time>
+            </p>
+          </li>
+        ))}
+      </ol>
+    </PagedList>
+  );
+}
+
+/** Who and by what, in front of when; nothing where it is not known, as for changes of place. */
+function whoDid({ by, device }: Activity): string {
+  const person = by?.name ?? "";
+  if (device === null) return person === "" ? "" : `${person}, `;
+  return `${person === "" ? device.name : text.byDevice(person, device.name)}, `;
+}
+
+function wordsFor({ kind, from, to, version, share }: Activity): string {
+  switch (kind) {
+    case "created":
+      return text.createdBy;
+    case "content":
+      return text.content(version);
+    case "renamed":
+      return text.renamed(from?.name ?? "", to?.name ?? "");
+    case "moved":
+      return text.moved(from?.folder ?? text.goneFolder, to?.folder ?? text.goneFolder);
+    case "trashed":
+      return text.trashed;
+    case "restored":
+      return text.restored;
+    case "shared":
+      return sharedWords(share);
+    case "version_deleted":
+      return text.versionDeleted(version);
+    case "downloaded":
+      return text.downloaded;
+  }
+}
+
+function sharedWords(share: Activity["share"]): string {
+  if (share === "public") return text.sharedPublic;
+  if (share === "upload") return text.sharedUpload;
+  return share === "account" ? text.sharedAccount : share === "link" ? text.sharedLink : text.shared;
+}

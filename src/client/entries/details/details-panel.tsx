@@ -1,0 +1,86 @@
+import { X } from "../../ui/icons.ts";
+import { useState, useSyncExternalStore } from "react";
+import type { Entry } from "../../api/types.ts";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FileIcon } from "../../ui/file-icon.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { Versions } from "./versions.tsx";
+import { ActivityTab } from "./activity-tab.tsx";
+import { InfoTab } from "./info-tab.tsx";
+import { SharesTab } from "./shares-tab.tsx";
+import { text } from "./text.ts";
+
+type Tab = "info" | "versions" | "shares" | "activity";
+
+const WIDE = window.matchMedia("(min-width: 64rem)");
+
+/**
+ * What is known of a file or folder, and what can be noted about it: a panel beside the list, a sheet on phones.
+ * @param isFramed false where the place around it is a frame already
+ */
+export function DetailsPanel({
+  entry,
+  onClose,
+  isFramed = true,
+}: {
+  readonly entry: Entry;
+  readonly onClose: () => void;
+  readonly isFramed?: boolean;
+}) {
+  // Kept here: between panel and sheet the parts are made anew.
+  const [tab, setTab] = useState<Tab>("info");
+  const isWide = useSyncExternalStore(followWide, () => WIDE.matches);
+  if (isFramed && !isWide) {
+    return (
+      <Dialog open onClose={onClose} title={entry.name}>
+        <Parts entry={entry} tab={tab} onTab={setTab} />
+      </Dialog>
+    );
+  }
+  return (
+    <section
+      aria-label={text.panel(entry.name)}
+      className={isFramed ? "h-full w-96 shrink-0 overflow-y-auto border-s border-line bg-raised p-4" : "p-4"}
+    >
+      <div className="mb-2 flex items-start gap-2">
+        <FileIcon mimeType={entry.type === "folder" ? "folder" : entry.mimeType} className="mt-1.5" />
+        <h2 className="min-w-0 flex-1 pt-1 font-semibold break-words">{entry.name}</h2>
+        <IconButton label={text.close} icon={X} onClick={onClose} />
+      </div>
+      <Parts entry={entry} tab={tab} onTab={setTab} />
+    </section>
+  );
+}
+
+function Parts({
+  entry,
+  tab,
+  onTab,
+}: {
+  readonly entry: Entry;
+  readonly tab: Tab;
+  readonly onTab: (tab: Tab) => void;
+}) {
+  const shown: Tab = tab === "versions" && entry.type === "folder" ? "info" : tab;
+  return (
+    <Tabs<Tab>
+      label={text.tabs}
+      value={shown}
+      onChange={onTab}
+      tabs={[
+        { value: "info", label: text.info, content: <InfoTab key={entry.id} entry={entry} /> },
+        ...(entry.type === "file"
+          ? [{ value: "versions" as const, label: text.versions, content: <Versions key={entry.id} file={entry} /> }]
+          : []),
+        { value: "shares", label: text.shares, content: <SharesTab key={entry.id} entry={entry} /> },
+        { value: "activity", label: text.activity, content: <ActivityTab key={entry.id} entry={entry} /> },
+      ]}
+    />
+  );
+}
+
+function followWide(onChange: () => void): () => void {
+  WIDE.addEventListener("change", onChange);
+  return () => WIDE.removeEventListener("change", onChange);
+}

@@ -1,0 +1,155 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ExternalLink, RotateCcw } from "lucide-react";
+import { Download, Trash2 } from "../../ui/icons.ts";
+import { apiAddress, messageOf, request } from "../../api/http.ts";
+import { invalidateTree, keys } from "../../api/queries.ts";
+import type { FileRecord } from "../../api/types.ts";
+import { useSession } from "../../api/session.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { ErrorState } from "../../ui/error-state.tsx";
+import { formatBytes, formatDateTime } from "../../base/format.ts";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { toast } from "../../ui/toast.tsx";
+import { text } from "../../features/history/text.ts";
+
+interface Version {
+  readonly version: number;
+  readonly size: number;
+  readonly checksum: string;
+  readonly mimeType: string;
+  readonly createdAt: string;
+  readonly createdBy: { readonly id: string; readonly name: string } | null;
+  readonly isCurrent: boolean;
+}
+
+/** What the server shows in place of sending it to be saved. */
+const SHOWABLE = /^(image\/(?!.*\+xml)|audio\/|video\/|text\/plain$|application\/pdf$)/;
+
+/** The contents that a file has had: to look at, to save, to bring back, to delete. */
+export function Versions({ file }: { readonly file: FileRecord }) {
+  const isReader = useSession().user.role === "viewer";
+  const versions = useQuery({
+    queryKey: keys.versions(file.id),
+    queryFn: async ({ signal }) => {
+      const answer = await request<{ versions: readonly Version[] }>("GET", `/api/files/${file.id}/versions`, {
+        signal,
+      });
+      return answer.versions;
+    },
+  });
+  if (versions.isError) return <ErrorState error={versions.error} onRetry={() => void versions.refetch()} />;
+  if (versions.data === undefined) return <Skeleton className="h-32" />;
+  return (
+    <>
+      <ol aria-label={text.versionsOf(file.name)} className="divide-y divide-line">
+        {versions.data.map((version, index) => (
+          <li key={version.version} className="py-3 first:pt-0">
+            <VersionItem file={file} version={version} before={versions.data[index + 1]} isReader={isReader} />
+          </li>
+        ))}
+      </ol>
+      <p className="mt-3 text-sm text-muted">{text.kept}</p>
+    </>
+  );
+}
+
+function VersionItem({
+  file,
+  version,
+  before,
+  isReader,
+}: {
+  readonly file: FileRecord;
+  readonly version: Version;
+  /** The one that it followed, where that is still kept. */
+  readonly before: Version | undefined;
+  readonly isReader: boolean;
+}) {
+  const queryClient = useQueryClient();
+  const confirm = useConfirm();
+  const number = version.version;
+  const path: `/api/${string}` = `/api/files/${file.id}/versions/${number}`;
+  const change = useMutation({
+    mutationFn: (deed: "restore" | "delete") =>
+      deed === "restore" ? request("POST", `${path}/restore`) : request("DELETE", path),
+    onSuccess: async (_, deed) => {
+      toast({ text: deed === "restore" ? text.restored(number) : text.deleted });
+      await invalidateTree(queryClient);
+    },
+    onError: (error) => toast({ text: messageOf(error), tone: "danger" }),
+  });
+  const remove = async () => {
+    const question = { title: text.deleteTitle(number), body: text.deleteBody, action: text.deleteVersion };
+    if (await confirm({ ...question, danger: true })) change.mutate("delete");
+  };
+  const label = (verb: string) => `${verb}: ${text.version(number)}`;
+  const who = version.createdBy === null ? "" : text.by(version.createdBy.name);
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-2 text-sm font-medium">
+        <span>{text.version(number)}</span>
+        {version.isCurrent && <Badge tone="success">{text.current}</Badge>}
+      </p>
+      <p className="text-sm text-muted">
+        {formatDateTime(version.createdAt)} {who}
+      </p>
+      <p className="text-sm text-muted">
+        {[formatBytes(version.size), ...(before === undefined ? [] : [compared(version.size, before.size)])].join(", ")}
+      </p>
+      <div className="mt-2 flex flex-wrap gap-2">
+        {SHOWABLE.test(version.mimeType) && (
+          <LinkButton
+            size="small"
+            icon={ExternalLink}
+            href={apiAddress(`${path}/download`, { inline: true })}
+            target="_blank"
+            rel="noreferrer"
+            aria-label={label(text.open)}
+          >
+            {text.open}
+          </LinkButton>
+        )}
+        <LinkButton
+          size="small"
+          icon={Download}
+          href={apiAddress(`${path}/download`)}
+          download
+          aria-label={label(text.download)}
+        >
+          {text.download}
+        </LinkButton>
+        {!version.isCurrent && !isReader && (
+          <>
+            <Button
+              size="small"
+              icon={RotateCcw}
+              busy={change.isPending}
+              aria-label={label(text.restore)}
+              onClick={() => change.mutate("restore")}
+            >
+              {text.restore}
+            </Button>
+            <Button
+              size="small"
+              variant="quiet"
+              icon={Trash2}
+              aria-label={label(text.deleteVersion)}
+              onClick={() => void remove()}
+            >
+              {text.deleteVersion}
+            </Button>
+          </>
+        )}
+      </div>
+    </>
+  );
+}
+
+function compared(size: number, before: number): string {
+  if (size === before) return text.sameSize;
+  const difference = formatBytes(Math.abs(size - before));
+  return size > before ? text.larger(difference) : text.smaller(difference);
+}

@@ -1,0 +1,55 @@
+import { useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import { announce } from "../../base/announce.ts";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import type { FolderRecord } from "../../api/types.ts";
+import { text } from "../text.ts";
+
+/** Asks for a name and makes a folder; a refusal is told at the field. */
+export function NewFolderDialog({
+  make,
+  onClose,
+}: {
+  /** @throws ApiError | OfflineError */
+  readonly make: (name: string) => Promise<FolderRecord>;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState("");
+  const [error, setError] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+
+  const submit = async () => {
+    if (name.trim() === "") return setError(text.nameEmpty);
+    setBusy(true);
+    try {
+      const folder = await make(name.trim());
+      announce(text.madeFolder(folder.name));
+      onClose();
+    } catch (refusal) {
+      setError(messageOf(refusal));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <FormDialog
+      onClose={onClose}
+      title={text.newFolderTitle}
+      action={text.create}
+      isBusy={isBusy}
+      onSubmit={() => void submit()}
+    >
+      <TextField
+        label={text.newFolderName}
+        value={name}
+        onChange={(value) => {
+          setName(value);
+          setError(undefined);
+        }}
+        autoComplete="off"
+        {...(error !== undefined && { error })}
+      />
+    </FormDialog>
+  );
+}

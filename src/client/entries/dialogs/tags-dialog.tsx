@@ -1,0 +1,91 @@
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { request } from "../../api/http.ts";
+import { keys } from "../../api/queries.ts";
+import type { Entry, FileRecord } from "../../api/types.ts";
+import { Checkbox } from "../../ui/checkbox.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
+import { TextField } from "../../ui/text-field.tsx";
+import { text } from "../text.ts";
+
+/** All tags of the account with how many files carry each, most used first. */
+export const tagsQuery = {
+  queryKey: keys.tags,
+  queryFn: ({ signal }: { signal: AbortSignal }) =>
+    request<{ tags: { tag: string; count: number }[] }>("GET", "/api/files/tags", { signal }),
+};
+
+/** Gives tags to the files of a selection and takes others off. */
+export function TagsDialog({
+  entries,
+  onApply,
+  onClose,
+}: {
+  readonly entries: readonly Entry[];
+  readonly onApply: (add: readonly string[], remove: readonly string[]) => void;
+  readonly onClose: () => void;
+}) {
+  const files = entries.filter((entry): entry is FileRecord => entry.type === "file");
+  const present = [...new Set(files.flatMap(({ tags }) => tags))].sort((one, other) => one.localeCompare(other));
+  const [added, setAdded] = useState("");
+  const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set());
+  const { data } = useQuery(tagsQuery);
+  const listId = useId();
+
+  const submit = () => {
+    const add = readTags(added);
+    onClose();
+    if (add.length > 0 || removed.size > 0) onApply(add, [...removed]);
+  };
+
+  return (
+    <FormDialog
+      onClose={onClose}
+      title={text.tagsTitle(files.length)}
+      {...(files.length < entries.length && { description: text.onlyFilesHaveTags })}
+      action={text.apply}
+      onSubmit={submit}
+    >
+      <TextField
+        label={text.addTags}
+        hint={text.addTagsHint}
+        value={added}
+        onChange={setAdded}
+        list={listId}
+        autoComplete="off"
+      />
+      <datalist id={listId}>
+        {data?.tags.slice(0, 200).map(({ tag }) => (
+          <option key={tag} value={tag} />
+        ))}
+      </datalist>
+      {present.length > 0 && (
+        <fieldset>
+          <legend className="mb-1 text-sm font-medium">{text.removeTags}</legend>
+          <div className="flex max-h-48 flex-col overflow-y-auto">
+            {present.map((tag) => (
+              <Checkbox
+                key={tag}
+                label={tag}
+                checked={removed.has(tag)}
+                onChange={(isRemoved) =>
+                  setRemoved((before) => {
+                    const after = new Set(before);
+                    if (isRemoved) after.add(tag);
+                    else after.delete(tag);
+                    return after;
+                  })
+                }
+              />
+            ))}
+          </div>
+        </fieldset>
+      )}
+    </FormDialog>
+  );
+}
+
+/** Tags written with commas between them. */
+export function readTags(written: string): string[] {
+  return [...new Set(written.split(",").map((tag) => tag.trim()))].filter((tag) => tag !== "");
+}

@@ -1,0 +1,22 @@
+import { Download } from "../../ui/icons.ts";
+import type { FileRecord } from "../../api/types.ts";
+import { FileIcon } from "../../ui/file-icon.tsx";
+import { formatBytes } from "../../base/format.ts";
+import { LinkButton } from "../../ui/link-button.tsx";
+import { downloadAddress } from "./addresses.ts";
+import { text } from "./text.ts";
+
+/** What is said in place of a preview, and the way to have the file all the same. */
+export function NoPreview({ file, words }: { readonly file: FileRecord; readonly words: string }) {
+  return (
+    <div className="flex size-full flex-col items-center justify-center gap-4 overflow-y-auto px-16 py-6 text-center">
+      <FileIcon mimeType={file.mimeType} size={64} />
+      <p className="max-w-full text-lg font-medium break-words">{file.name}</p>
+      <p className="text-sm text-muted">{`${file.mimeType} · ${formatBytes(file.size)}`}</p>
+      <p className="max-w-md text-sm text-muted">{words}</p>
+      <LinkButton variant="primary" icon={Download} href={downloadAddress(file)} download={file.name}>
+        {text.download}
+      </LinkButton>
+    </div>
+  );
+}

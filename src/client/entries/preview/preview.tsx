@@ -1,0 +1,239 @@
+import { Dialog as Base } from "@base-ui/react/dialog";
+import { ChevronLeft } from "lucide-react";
+import { ChevronRight, Download, Info, X } from "../../ui/icons.ts";
+import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { announce } from "../../base/announce.ts";
+import { useShortcuts } from "../../base/shortcuts.ts";
+import type { FileRecord } from "../../api/types.ts";
+import { cx } from "../../ui/cx.ts";
+import { FileIcon } from "../../ui/file-icon.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
+import { lazyPart } from "../../ui/lazy-part.ts";
+import { Spinner } from "../../ui/spinner.tsx";
+import { Tooltip } from "../../ui/tooltip.tsx";
+import { downloadAddress, largeAddress } from "./addresses.ts";
+import { previewKind } from "./kind.ts";
+import { Stage } from "./stage.tsx";
+import { text } from "./text.ts";
+
+const DetailsPanel = lazyPart(() => import("../details/details-panel.tsx").then((part) => part.DetailsPanel));
+
+/** What the overlay needs of whoever shows it. */
+export interface PreviewProps {
+  readonly items: readonly FileRecord[];
+  readonly index: number;
+  readonly onIndexChange: (index: number) => void;
+  readonly onClose: () => void;
+  /** Further buttons for the file that is shown. */
+  readonly actions?: ReactNode;
+}
+
+/**
+ * Shows files over the whole page, one at a time. Arrow keys, Home and End go on, Escape closes and gives the focus back,
+ * `d` saves, `i` opens the details.
+ */
+export function Preview({ items, index, onIndexChange, onClose, actions }: PreviewProps) {
+  const [hasDetails, setHasDetails] = useState(false);
+  const download = useRef<HTMLAnchorElement>(null);
+  const popup = useRef<HTMLDivElement>(null);
+  const file = items[index];
+  const go = (to: number): void => {
+    const target = Math.min(Math.max(to, 0), items.length - 1);
+    if (target !== index) onIndexChange(target);
+  };
+  useFocusReturn();
+  usePreloadedNeighbours(items, index);
+  const words = file === undefined ? "" : text.announce(file.name, index + 1, items.length);
+  useEffect(() => announce(words), [words]);
+  const deeds: Readonly<Record<string, () => void>> = {
+    arrowleft: () => go(index - 1),
+    arrowright: () => go(index + 1),
+    home: () => go(0),
+    end: () => go(items.length - 1),
+    d: () => download.current?.click(),
+    i: () => setHasDetails((isOpen) => !isOpen),
+  };
+  useListedShortcuts();
+  if (file === undefined) return null;
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const { target } = event;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    if (!(target instanceof HTMLElement) || !popup.current?.contains(target) || needsKeys(target, event.key)) return;
+    const deed = deeds[mirrored(event.key.toLowerCase())];
+    if (deed === undefined) return;
+    event.preventDefault();
+    deed();
+  };
+
+  return (
+    <Base.Root
+      open
+      onOpenChange={(isOpen) => {
+        if (!isOpen) onClose();
+      }}
+    >
+      <Base.Portal>
+        <Base.Popup
+          ref={popup}
+          initialFocus={popup}
+          onKeyDown={onKeyDown}
+          className="fixed inset-0 z-50 flex flex-col bg-sunken text-ink outline-none"
+        >
+          <header className="flex items-center gap-1 border-b border-line bg-raised px-2 py-1.5 sm:gap-2 sm:px-4">
+            <FileIcon mimeType={file.mimeType} className="hidden sm:block" />
+            <div className="min-w-0 flex-1">
+              <Base.Title className="truncate text-sm font-medium sm:text-base">{file.name}</Base.Title>
+              <p className="text-xs text-muted">{text.position(index + 1, items.length)}</p>
+            </div>
+            {actions}
+            <Tooltip text={text.download}>
+              <a
+                ref={download}
+                href={downloadAddress(file)}
+                download={file.name}
+                aria-label={text.downloadOf(file.name)}
+                className="control inline-flex aspect-square items-center justify-center rounded-lg hover:bg-sunken"
+              >
+                <Download aria-hidden size={20} />
+              </a>
+            </Tooltip>
+            <IconButton
+              label={text.details}
+              icon={Info}
+              aria-pressed={hasDetails}
+              onClick={() => setHasDetails(!hasDetails)}
+            />
+            <IconButton label={text.close} icon={X} onClick={onClose} />
+          </header>
+          <div className="relative flex min-h-0 flex-1">
+            <div className="relative min-w-0 flex-1">
+              <Suspense fallback={<Loading />}>
+                <Stage key={file.id} file={file} onSwipe={(by) => go(index + by)} />
+              </Suspense>
+              {items.length > 1 && (
+                <>
+                  <Step label={text.previous} side="start" isFaint={index === 0} onClick={() => go(index - 1)} />
+                  <Step
+                    label={text.next}
+                    side="end"
+                    isFaint={index === items.length - 1}
+                    onClick={() => go(index + 1)}
+                  />
+                </>
+              )}
+            </div>
+            {hasDetails && (
+              <aside
+                aria-label={text.details}
+                className="absolute inset-0 z-20 overflow-y-auto border-s border-line bg-raised sm:static sm:w-96"
+              >
+                <Suspense fallback={<Loading />}>
+                  <DetailsPanel isFramed={false} entry={file} onClose={() => setHasDetails(false)} />
+                </Suspense>
+              </aside>
+            )}
+          </div>
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** At the end it stays, without effect: the focus may be on it. */
+function Step({
+  label,
+  side,
+  isFaint,
+  onClick,
+}: {
+  label: string;
+  side: "start" | "end";
+  isFaint: boolean;
+  onClick: () => void;
+}) {
+  const Icon = side === "start" ? ChevronLeft : ChevronRight;
+  return (
+    <button
+      type="button"
+      aria-label={label}
+      aria-disabled={isFaint || undefined}
+      onClick={onClick}
+      className={cx(
+        "absolute bottom-3 z-10 inline-flex size-11 sm:top-1/2 sm:bottom-auto sm:-translate-y-1/2 items-center justify-center rounded-full",
+        "border border-line-strong bg-raised text-ink shadow-lg hover:bg-sunken",
+        side === "start" ? "start-2" : "end-2",
+        isFaint && "opacity-40",
+      )}
+    >
+      <Icon aria-hidden className="rtl:rotate-180" />
+    </button>
+  );
+}
+
+function Loading() {
+  return (
+    <div className="flex size-full items-center justify-center">
+      <Spinner label={text.loading} />
+    </div>
+  );
+}
+
+/** Controls that use the arrow keys, Home and End themselves keep them, and fields all keys. */
+function needsKeys(target: HTMLElement, key: string): boolean {
+  if (
+    target instanceof HTMLInputElement ||
+    target instanceof HTMLTextAreaElement ||
+    target instanceof HTMLSelectElement
+  ) {
+    return true;
+  }
+  if (target.isContentEditable || target.closest('[role="tablist"], [role="menu"], aside') !== null)
+    return key.length > 1;
+  return target instanceof HTMLMediaElement && key.length > 1;
+}
+
+/** From right to left the next file lies to the left. */
+function mirrored(key: string): string {
+  if (document.documentElement.dir !== "rtl") return key;
+  return key === "arrowleft" ? "arrowright" : key === "arrowright" ? "arrowleft" : key;
+}
+
+/** Gives the focus back to what had it, however the overlay goes. */
+function useFocusReturn(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      // After the overlay's own handling: its place may have gone with it.
+      requestAnimationFrame(() => {
+        const isLost = document.activeElement === null || document.activeElement === document.body;
+        if (isLost && before instanceof HTMLElement && before.isConnected) before.focus();
+      });
+    },
+    [before],
+  );
+}
+
+function usePreloadedNeighbours(items: readonly FileRecord[], index: number): void {
+  useEffect(() => {
+    for (const neighbour of [items[index + 1], items[index - 1]]) {
+      if (neighbour !== undefined && previewKind(neighbour) === "image") new Image().src = largeAddress(neighbour);
+    }
+  }, [items, index]);
+}
+
+function useListedShortcuts(): void {
+  const listed = { run: () => undefined, listedOnly: true } as const;
+  useShortcuts(text.shortcuts, [
+    { keys: "arrowleft", label: text.previous, ...listed },
+    { keys: "arrowright", label: text.next, ...listed },
+    { keys: "home", label: text.first, ...listed },
+    { keys: "end", label: text.last, ...listed },
+    { keys: "+", label: text.zoomIn, ...listed },
+    { keys: "-", label: text.zoomOut, ...listed },
+    { keys: "0", label: text.zoomReset, ...listed },
+    { keys: "d", label: text.download, ...listed },
+    { keys: "i", label: text.details, ...listed },
+    { keys: "escape", label: text.close, ...listed },
+  ]);
+}

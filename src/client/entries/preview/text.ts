@@ -1,0 +1,37 @@
+import { defineText, plural } from "../../base/text.ts";
+
+/** What the preview says. */
+export const text = defineText("preview", {
+  position: (n: number, all: number) => `${n} of ${all}`,
+  announce: (name: string, n: number, all: number) => `${name}, ${n} of ${all}`,
+  previous: "Previous",
+  next: "Next",
+  first: "First",
+  last: "Last",
+  close: "Close the preview",
+  download: "Download",
+  downloadOf: (name: string) => `Download ${name}`,
+  details: "Details",
+  shortcuts: "Preview",
+  zoomIn: "Zoom in",
+  zoomOut: "Zoom out",
+  zoomReset: "Fit to the window",
+  zoomed: (percent: number) => `${percent} %`,
+  loading: "Loading the preview…",
+  noPreview: "This kind of file can't be shown here. Download it to open it on your device.",
+  imageFailed: "This picture can't be shown. Download it to open it on your device.",
+  mediaFailed: "Your browser can't play this file. Download it to open it on your device.",
+  contentFailed: "The content could not be loaded.",
+  truncated: (size: string, all: string) =>
+    `Only the first ${size} of ${all} are shown. Download the file to see all of it.`,
+  binary: "This file holds no text that could be shown. Download it to open it on your device.",
+  imageLeftOut: (alt: string) => (alt === "" ? "[picture]" : `[picture: ${alt}]`),
+  textContent: (name: string) => `Content of ${name}`,
+  pages: (n: number) => plural(n, "# page", "# pages"),
+  page: (n: number, all: number) => `Page ${n} of ${all}`,
+  pdfPassword: "This PDF is protected by a password.",
+  pdfPasswordWrong: "This password does not open it. Try again.",
+  password: "Password",
+  openPdf: "Open",
+  pdfFailed: "This PDF could not be read. It may be damaged. Download it to open it on your device.",
+});

@@ -1,0 +1,87 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { Inbox, Pencil, QrCode, Unlink, UserRound } from "lucide-react";
+import { Link2 } from "../../ui/icons.ts";
+import { type ReactNode, useState } from "react";
+import { messageOf } from "../../api/http.ts";
+import type { ShareRecord } from "../../api/types.ts";
+import { Button } from "../../ui/button.tsx";
+import { useConfirm } from "../../ui/confirm.tsx";
+import { CopyField } from "../../ui/copy-field.tsx";
+import { formatDate } from "../../base/format.ts";
+import { toast } from "../../ui/toast.tsx";
+import { invalidateShares, revokeShare } from "./api.ts";
+import { QrDialog } from "./qr-code.tsx";
+import { ShareEditor } from "./share-editor.tsx";
+import { countsInWords, kindWords, ShareBadges } from "./share-state.tsx";
+import { text } from "./text.ts";
+
+/**
+ * One share with its link, what was counted of it, and what can be done about it.
+ * @param heading what is shared, where the place doesn't say it
+ */
+export function ShareItem({
+  share,
+  name,
+  heading,
+}: {
+  readonly share: ShareRecord;
+  readonly name: string;
+  readonly heading?: ReactNode;
+}) {
+  const queryClient = useQueryClient();
+  const confirm = useConfirm();
+  const [shown, setShown] = useState<"qr" | "edit">();
+  const [isRevoking, setIsRevoking] = useState(false);
+  const isLink = share.kind !== "account";
+  const Icon = share.kind === "upload" ? Inbox : share.kind === "account" ? UserRound : Link2;
+  const revoke = async () => {
+    const body = isLink ? text.revokeLink : text.revokePerson(share.user ?? "");
+    if (!(await confirm({ title: text.revokeTitle, body, action: text.revoke, danger: true }))) return;
+    setIsRevoking(true);
+    try {
+      await revokeShare(share.id);
+      toast({ text: text.revoked });
+      await invalidateShares(queryClient);
+    } catch (error) {
+      toast({ text: messageOf(error), tone: "danger" });
+      setIsRevoking(false);
+    }
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex items-start gap-3">
+        <Icon aria-hidden size={20} className="mt-0.5 shrink-0 text-muted" />
+        <div className="min-w-0 flex-1">
+          {heading}
+          <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm">
+            <span className="font-medium break-words">{share.label ?? kindWords(share)}</span>
+            {share.label !== null && <span className="text-muted">{kindWords(share)}</span>}
+            <ShareBadges share={share} />
+          </p>
+          <p className="mt-0.5 text-sm text-muted">
+            {[text.madeAt(formatDate(share.createdAt)), countsInWords(share)].filter((part) => part !== "").join(" · ")}
+          </p>
+        </div>
+      </div>
+      {isLink && <CopyField label={text.linkOf(name)} value={share.url} />}
+      <div className="flex flex-wrap gap-2">
+        {isLink && (
+          <Button size="small" icon={QrCode} onClick={() => setShown("qr")}>
+            {text.qr}
+          </Button>
+        )}
+        {share.kind !== "public" && (
+          <Button size="small" icon={Pencil} onClick={() => setShown("edit")}>
+            {text.edit}
+          </Button>
+        )}
+        <Button size="small" icon={Unlink} busy={isRevoking} onClick={() => void revoke()}>
+          {text.revoke}
+        </Button>
+      </div>
+      {share.kind === "public" && <p className="text-sm text-muted">{text.publicHint}</p>}
+      {shown === "qr" && <QrDialog url={share.url} name={name} onClose={() => setShown(undefined)} />}
+      {shown === "edit" && <ShareEditor share={share} name={name} onClose={() => setShown(undefined)} />}
+    </div>
+  );
+}

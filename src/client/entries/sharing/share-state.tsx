@@ -1,0 +1,65 @@
+import { EyeOff, KeyRound, Pin } from "lucide-react";
+import type { ShareRecord } from "../../api/types.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { formatBytes, formatDateTime, formatRelative } from "../../base/format.ts";
+import { text } from "./text.ts";
+
+/** Why a share opens no more; undefined as long as it does. */
+export function closedBecause(
+  share: ShareRecord,
+  nowMs: number = Date.now(),
+): "expired" | "usedUp" | "full" | undefined {
+  if (share.expiresAt !== null && Date.parse(share.expiresAt) <= nowMs) return "expired";
+  if (share.maxDownloads !== null && share.downloads >= share.maxDownloads) return "usedUp";
+  if (share.maxUploadBytes !== null && share.uploadedBytes >= share.maxUploadBytes) return "full";
+  return undefined;
+}
+
+/** What kind of share it is, in words. */
+export function kindWords(share: ShareRecord): string {
+  switch (share.kind) {
+    case "public":
+      return text.kindPublic;
+    case "upload":
+      return text.kindUpload;
+    case "account":
+      return text.kindAccount(share.user ?? "");
+    case "link":
+      return text.kindLink;
+  }
+}
+
+/** Marks of a share: over, locked, with an end. */
+export function ShareBadges({ share }: { readonly share: ShareRecord }) {
+  const closed = closedBecause(share);
+  return (
+    <span className="inline-flex flex-wrap gap-1.5">
+      {closed !== undefined && <Badge tone="danger">{text[closed]}</Badge>}
+      {share.permissions === "write" && <Badge tone="accent">{text.mayWriteBadge}</Badge>}
+      {share.expiresAt !== null && closed !== "expired" && (
+        <Badge tone="warning">{text.until(formatDateTime(share.expiresAt))}</Badge>
+      )}
+      {share.hasPassword && <Badge icon={KeyRound}>{text.hasPassword}</Badge>}
+      {share.hideLocation && <Badge icon={EyeOff}>{text.hidesLocation}</Badge>}
+      {share.pinned && <Badge icon={Pin}>{text.isPinned}</Badge>}
+    </span>
+  );
+}
+
+/** What was counted of a share, in words. */
+export function countsInWords(share: ShareRecord): string {
+  const { kind, views, downloads, maxDownloads, uploads, uploadedBytes, maxUploadBytes, lastAccessedAt } = share;
+  const sent = formatBytes(uploadedBytes);
+  const counts =
+    kind === "upload"
+      ? [
+          maxUploadBytes === null
+            ? text.uploads(uploads, sent)
+            : text.uploadsOf(uploads, sent, formatBytes(maxUploadBytes)),
+        ]
+      : [maxDownloads === null ? text.downloads(downloads) : text.downloadsOf(downloads, maxDownloads)];
+  const last = lastAccessedAt === null ? text.neverOpened : text.lastAccess(formatRelative(lastAccessedAt));
+  return [...(kind === "account" ? [] : [text.visits(views), ...counts]), ...(kind === "account" ? [] : [last])].join(
+    " · ",
+  );
+}

@@ -1,4 +1,0 @@
-import { createStore } from "../../app/store.ts";
-
-/** Whether the details are shown beside lists; kept from page to page until the tab is closed. */
-export const detailsOpen = createStore(false);

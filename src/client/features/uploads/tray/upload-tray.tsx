@@ -1,0 +1,216 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { ChevronDown, ChevronUp } from "lucide-react";
+import { X } from "../../../ui/icons.ts";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { useSetTextSearch } from "../../../base/search-params.ts";
+import { useSession } from "../../../api/session.ts";
+import { confirm } from "../../../ui/confirm.tsx";
+import { Button } from "../../../ui/button.tsx";
+import { cx } from "../../../ui/cx.ts";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { Progress } from "../../../ui/progress.tsx";
+import { ConflictDialog } from "./conflict-dialog.tsx";
+import { MissingFiles } from "./missing-files.tsx";
+import { text } from "../text.ts";
+import type { Upload, UploadTotals } from "../engine/types.ts";
+import { UploadRow } from "./upload-row.tsx";
+import { uploadEngine, useUploads } from "../page-engine.ts";
+
+const ROW_HEIGHT_PX = 64;
+
+const SharedFiles = lazy(() =>
+  import("./shared-files-dialog.tsx").then((part) => ({ default: part.SharedFilesDialog })),
+);
+const ShareMissed = lazy(() =>
+  import("./share-missed-dialog.tsx").then((part) => ({ default: part.ShareMissedDialog })),
+);
+
+/**
+ * Shows what is being uploaded, at the lower edge of every page; nothing where there is nothing. It also takes up what was
+ * left by an earlier page, and what other apps shared (`?shared=1`), and tells where that was lost (`?shared=missed`).
+ */
+export function UploadTray({ sharedAs }: { readonly sharedAs: string | null }) {
+  const { user } = useSession();
+  const { uploads, totals } = useUploads();
+  const [isOpen, setIsOpen] = useState(true);
+  const [decided, setDecided] = useState<ReadonlySet<string>>(new Set());
+  const [shared, forgetShared] = useSharedAddress(sharedAs);
+
+  useEffect(() => {
+    void uploadEngine().start(user.id);
+    return () => uploadEngine().stop();
+  }, [user.id]);
+
+  const conflict = uploads.find(({ id, state }) => state === "conflict" && !decided.has(id));
+  return (
+    <>
+      <Suspense fallback={null}>
+        {shared === "1" && <SharedFiles />}
+        {shared === "missed" && <ShareMissed onClose={forgetShared} />}
+      </Suspense>
+      {conflict !== undefined && (
+        <ConflictDialog
+          key={conflict.id}
+          upload={conflict}
+          hasOthers={uploads.some(({ id, batch }) => batch === conflict.batch && id !== conflict.id)}
+          onLater={() => setDecided(new Set([...decided, conflict.id]))}
+        />
+      )}
+      {uploads.length > 0 && (
+        <section
+          aria-label={text.region}
+          className={cx(
+            "fixed inset-x-2 bottom-18 z-40 flex max-h-[60dvh] flex-col overflow-hidden rounded-xl border border-line-strong",
+            "bg-raised shadow-2xl sm:inset-x-auto sm:end-4 sm:bottom-4 sm:w-104",
+          )}
+        >
+          <Head totals={totals} isOpen={isOpen} onToggle={() => setIsOpen(!isOpen)} />
+          {isOpen && (
+            <>
+              <MissingFiles uploads={uploads} />
+              <Rows uploads={uploads} onDecide={(id) => setDecided(without(decided, id))} />
+              <Foot totals={totals} />
+            </>
+          )}
+        </section>
+      )}
+    </>
+  );
+}
+
+function Head({ totals, isOpen, onToggle }: { totals: UploadTotals; isOpen: boolean; onToggle: () => void }) {
+  const { filesOpen, files, filesDone, bytes, bytesSent, bytesPerSecond, secondsLeft } = totals;
+  const isRunning = filesOpen > 0;
+  return (
+    <div className="border-b border-line ps-4 pe-2 pt-2 pb-3">
+      <div className="flex items-center gap-1">
+        <h2 className="min-w-0 flex-1 truncate font-medium">{titleOf(totals)}</h2>
+        <IconButton
+          label={isOpen ? text.collapse : text.expand}
+          aria-expanded={isOpen}
+          icon={isOpen ? ChevronDown : ChevronUp}
+          onClick={onToggle}
+        />
+        {!isRunning && <IconButton label={text.close} icon={X} onClick={() => void close(totals)} />}
+      </div>
+      <p className="flex flex-wrap gap-x-3 pe-2 pb-2 text-sm text-muted tabular-nums">
+        <span>{text.doneOf(filesDone, files)}</span>
+        <span>{text.progressOf(bytesSent, bytes)}</span>
+        {isRunning && bytesPerSecond !== undefined && <span>{text.speed(bytesPerSecond)}</span>}
+        {isRunning && secondsLeft !== undefined && <span>{text.left(secondsLeft)}</span>}
+      </p>
+      <div className="pe-2">
+        <Progress
+          label={text.totalProgress}
+          value={bytes === 0 ? filesDone / Math.max(files, 1) : bytesSent / bytes}
+          tone={totals.isStalled ? "warning" : "accent"}
+        />
+      </div>
+    </div>
+  );
+}
+
+function Rows({ uploads, onDecide }: { uploads: readonly Upload[]; onDecide: (id: string) => void }) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: uploads.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT_PX,
+    getItemKey: (index) => uploads[index]?.id ?? index,
+    overscan: 6,
+  });
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- scrolled by keyboard: rows out of sight have no stop
+    <div ref={scroller} tabIndex={0} role="group" aria-label={text.title} className="min-h-0 flex-1 overflow-y-auto">
+      <ul className="relative [&>li:last-child>div]:border-b-0" style={{ height: virtualizer.getTotalSize() }}>
+        {virtualizer.getVirtualItems().map(({ key, index, start }) => {
+          const upload = uploads[index];
+          if (upload === undefined) return null;
+          return (
+            <li
+              key={key}
+              data-index={index}
+              ref={virtualizer.measureElement}
+              aria-setsize={uploads.length}
+              aria-posinset={index + 1}
+              className="absolute inset-x-0 top-0"
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <UploadRow upload={upload} onDecide={() => onDecide(upload.id)} />
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function Foot({ totals }: { totals: UploadTotals }) {
+  const engine = uploadEngine();
+  const { filesOpen, filesDone, filesTroubled, isPaused } = totals;
+  const isUnfinished = filesOpen > 0 || isPaused || filesTroubled > 0;
+  return (
+    <div className="flex flex-wrap gap-1 border-t border-line px-2 py-1.5">
+      {filesOpen > 0 && (
+        <Button variant="quiet" size="small" onClick={() => engine.pauseAll()}>
+          {text.pauseAll}
+        </Button>
+      )}
+      {isPaused && (
+        <Button variant="quiet" size="small" onClick={() => engine.resumeAll()}>
+          {text.resumeAll}
+        </Button>
+      )}
+      {isUnfinished && (
+        <Button variant="quiet" size="small" onClick={() => void cancelAll()}>
+          {text.cancelAll}
+        </Button>
+      )}
+      {filesDone > 0 && (
+        <Button variant="quiet" size="small" className="ms-auto" onClick={() => engine.clearEnded()}>
+          {text.clearDone}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** What all of it comes to, in a few words. */
+function titleOf(totals: UploadTotals): string {
+  const { filesOpen, filesDone, filesTroubled, isPaused, isStalled, isSending } = totals;
+  if (filesOpen > 0 && isStalled && !isSending) return text.waitingTitle;
+  if (filesOpen > 0) return text.uploading(filesOpen);
+  if (filesTroubled > 0) return text.needsYou(filesTroubled);
+  return isPaused ? text.pausedTitle : text.uploaded(filesDone);
+}
+
+async function close(totals: UploadTotals): Promise<void> {
+  if (totals.filesTroubled > 0 || totals.isPaused) await cancelAll();
+  else uploadEngine().clearEnded();
+}
+
+async function cancelAll(): Promise<void> {
+  const isSure = await confirm({
+    title: text.cancelAllTitle,
+    body: text.cancelAllBody,
+    action: text.cancelAll,
+    cancel: text.keepUploading,
+    danger: true,
+  });
+  if (isSure) uploadEngine().cancelAll();
+}
+
+function without(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  return new Set([...ids].filter((other) => other !== id));
+}
+
+/** How "Share → Larder" opened the page, until that is forgotten. */
+function useSharedAddress(openedBy: string | null): readonly [shared: string | null, forget: () => void] {
+  const [shared, setShared] = useState(openedBy);
+  const setSearch = useSetTextSearch();
+  const forget = () => {
+    setShared(null);
+    setSearch({ shared: undefined });
+  };
+  return [shared, forget];
+}

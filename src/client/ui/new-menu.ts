@@ -1,0 +1,31 @@
+/** What the button "New" of the frame offers besides uploads: the page that is shown adds its own. */
+import { useEffect } from "react";
+import type { MenuItem } from "./menu.tsx";
+import { createStore, useStore } from "../base/store.ts";
+
+/** What a page tells the button "New". */
+export interface NewThings {
+  readonly items: readonly MenuItem[];
+  /** Where uploads go; the account's top folder where the page shows none. */
+  readonly folder: string;
+  /** False where nothing can be added (a folder that was shared for reading). */
+  readonly canUpload?: boolean;
+}
+
+const NOTHING: NewThings = { items: [], folder: "/" };
+const store = createStore<NewThings>(NOTHING);
+
+/** Offers `things` at the button "New" while the component is there. Keep the object the same between renders. */
+export function useNewThings(things: NewThings): void {
+  useEffect(() => {
+    store.set(things);
+    return () => {
+      if (store.get() === things) store.set(NOTHING);
+    };
+  }, [things]);
+}
+
+/** What the button offers now. */
+export function useOfferedNewThings(): NewThings {
+  return useStore(store);
+}

@@ -1,0 +1,64 @@
+import { useLocation } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
+import { cx } from "./cx.ts";
+import { words } from "../app/words.ts";
+
+let isFirstPage = true;
+
+/**
+ * The frame of one page's content: the title as h1 and in the tab. After a navigation the title takes the focus, so that
+ * keyboard and screen reader go on from the top of what is new.
+ * @param fill the page uses the whole height and scrolls inside (long virtual lists)
+ * @param keepFocus the page gives the focus to a part of its own
+ */
+export function Page({
+  title,
+  heading,
+  actions,
+  fill = false,
+  wide = false,
+  keepFocus = false,
+  children,
+}: {
+  readonly title: string;
+  /** Shown in place of the title, inside the h1 if it is a picture of the same words (breadcrumbs stand in `actions`). */
+  readonly heading?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly fill?: boolean;
+  /** Without the greatest width that keeps lines of text readable. */
+  readonly wide?: boolean;
+  readonly keepFocus?: boolean;
+  readonly children: ReactNode;
+}) {
+  const headingRef = useRef<HTMLHeadingElement>(null);
+  const { pathname } = useLocation();
+  useEffect(() => {
+    document.title = `${title} · ${words.product}`;
+  }, [title]);
+  useEffect(() => {
+    // The first page is where the browser begins anyway.
+    if (!isFirstPage && !keepFocus && !isInsideDialog()) headingRef.current?.focus({ preventScroll: true });
+    isFirstPage = false;
+  }, [pathname, keepFocus]);
+  return (
+    <div
+      className={cx(
+        "flex flex-col px-4 pt-4 sm:px-6",
+        fill ? "h-full min-h-0" : "min-h-full pb-10",
+        !fill && !wide && "mx-auto w-full max-w-5xl",
+      )}
+    >
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <h1 ref={headingRef} tabIndex={-1} className="min-w-0 text-xl font-semibold break-words sm:text-2xl">
+          {heading ?? title}
+        </h1>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </div>
+      {fill ? <div className="flex min-h-0 flex-1 flex-col">{children}</div> : children}
+    </div>
+  );
+}
+
+function isInsideDialog(): boolean {
+  return document.activeElement?.closest('[role="dialog"], [role="alertdialog"]') !== null;
+}

@@ -1,0 +1,25 @@
+import { useEffect, useState } from "react";
+import { ApiError } from "../api/http.ts";
+
+/** How long a refusal asks to wait. */
+export interface Wait {
+  /** Seconds in all; 0 where the refusal is another. */
+  readonly asked: number;
+  /** Seconds from now, counted down to 0. */
+  readonly left: number;
+}
+
+/** The wait that an error asks for (429 with `Retry-After`), counted down. */
+export function useWait(error: unknown): Wait {
+  const asked = error instanceof ApiError && error.status === 429 ? (error.retryAfterSeconds ?? 0) : 0;
+  const [left, setLeft] = useState(0);
+  useEffect(() => {
+    const endsAt = performance.now() + asked * 1000;
+    const tick = () => setLeft(Math.max(0, Math.ceil((endsAt - performance.now()) / 1000)));
+    tick();
+    if (asked === 0) return undefined;
+    const timer = setInterval(tick, 500);
+    return () => clearInterval(timer);
+  }, [asked, error]);
+  return { asked, left };
+}
