@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { version } from "../package.json" with { type: "json" };
 import { build, TARGETS } from "./build.ts";
@@ -15,8 +15,8 @@ import { makeSbom } from "./sbom.ts";
 const ROOT = resolve(import.meta.dir, "..");
 const HELP = `Usage: scripts/release VERSION [options]
 
-Makes dist/release/larder-VERSION-TARGET.tar.gz for each target, each with the executable, LICENSE, NOTICES.md, README.md,
-CHANGELOG.md, larder.service and sbom.cdx.json, and SHA256SUMS over them all. VERSION must be what package.json says.
+Makes dist/release/larder-VERSION-TARGET.tar.gz for each target, each with the executable, LICENSE, NOTICES.md, README.md and
+the pages that it links to, CHANGELOG.md, larder.service and sbom.cdx.json, and SHA256SUMS over them all. VERSION must be what package.json says.
 linux-x64 runs on any x64 processor with SSE4.2 (x86-64-v2); linux-x64-modern needs AVX2.
 
   --target T          only this target (may be given again): ${Object.keys(TARGETS).join(", ")}
@@ -28,8 +28,8 @@ The other processors' runtimes and libraries come from the package registry. A t
 out: the last lines name it, and the exit code is 1.
 `;
 
-/** What lies beside the executable. */
-const DOCUMENTS = ["LICENSE", "NOTICES.md", "README.md", "CHANGELOG.md"];
+/** The documents in an archive, with the pages and pictures that they link to. */
+const DOCUMENTS = ["LICENSE", "*.md", "docs/**/*.md", "scripts/pictures/*.webp"];
 
 interface Release {
   readonly out: string;
@@ -46,10 +46,16 @@ async function makeArchive(target: string, release: Release): Promise<string> {
     const folder = join(temporary, name);
     await mkdir(folder, { mode: 0o755 });
     await build({ target, entry: join(ROOT, "src/main.ts"), outfile: join(folder, "larder") });
-    for (const document of DOCUMENTS) await copyFile(join(ROOT, document), join(folder, document));
+    const documents = await listDocuments();
+    for (const document of documents) {
+      // oxlint-disable-next-line no-await-in-loop -- a few small files
+      await mkdir(join(folder, dirname(document)), { recursive: true });
+      // oxlint-disable-next-line no-await-in-loop
+      await copyFile(join(ROOT, document), join(folder, document));
+    }
     await copyFile(join(ROOT, "scripts/larder.service"), join(folder, "larder.service"));
     await writeFile(join(folder, "sbom.cdx.json"), `${JSON.stringify(sbomOf(target, release), undefined, 2)}\n`);
-    const files = ["larder", "larder.service", "sbom.cdx.json", ...DOCUMENTS].sort();
+    const files = ["larder", "larder.service", "sbom.cdx.json", ...documents].sort();
     for (const file of files) await chmod(join(folder, file), file === "larder" ? 0o755 : 0o644);
     const archive = join(release.out, `${name}.tar.gz`);
     await pack(temporary, name, files, archive, release.seconds);
@@ -57,6 +63,12 @@ async function makeArchive(target: string, release: Release): Promise<string> {
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
+}
+
+/** Paths from the root of the repository. */
+async function listDocuments(): Promise<string[]> {
+  const found = DOCUMENTS.map(async (pattern) => Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: ROOT })));
+  return (await Promise.all(found)).flat();
 }
 
 function sbomOf(target: string, { commit, seconds }: Release) {

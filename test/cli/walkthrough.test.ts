@@ -1,19 +1,17 @@
-// The README's walk-throughs are run as they stand, so that they stay true.
+// The shell examples of the README and of docs/ are run as they stand, so that they stay true.
 import { expect, test } from "bun:test";
-import { chmod, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { listPages, readPage, shellBlocks } from "../support/documents.ts";
 import { cleanEnv, repositoryRoot, temporaryDirectory, testCommand, withServer } from "../support/server.ts";
 
 const tools = ["bash", "curl", "split", "sha256sum", "openssl"];
 const missing = tools.filter((tool) => Bun.which(tool) === null);
-if (missing.length > 0) console.warn(`SKIPPED: the README's walk-through needs ${missing.join(", ")}`);
+if (missing.length > 0) console.warn(`SKIPPED: the examples of the documents need ${missing.join(", ")}`);
 
-/** Shell blocks of one section of the README, in order. */
-async function shellBlocks(section: string): Promise<string[]> {
-  const readme = await readFile(join(repositoryRoot, "README.md"), "utf8");
-  const text = readme.split(/^## /m).find((part) => part.startsWith(`${section}\n`)) ?? "";
-  return [...text.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
-}
+const allBlocks = (
+  await Promise.all((await listPages()).map(async (page) => shellBlocks(page, await readPage(page))))
+).flat();
 
 /** Puts the program under test into a folder as `larder`. */
 async function installLarder(folder: string): Promise<void> {
@@ -23,41 +21,50 @@ async function installLarder(folder: string): Promise<void> {
   await chmod(path, 0o755);
 }
 
-/** What a section must have printed, and the variables that it must have filled. */
-const sections: [section: string, printed: string[], filled: string[]][] = [
+/** What the blocks of a page must print together, and the variables that they must fill. */
+const pages: [page: string, printed: string[], filled: string[]][] = [
+  ["README.md", ["1 files", "is intact", "Restored from"], ["BACKUP"]],
+  ["docs/api.md", ["photo.jpg", "identical", '"version":4', '"trashed"', '"restored"'], ["KEY", "PHOTO", "ID"]],
+  ["docs/backup.md", ["1 files", "is intact", "Restored from", "Wrote 1 file", "Took in 1 file"], ["BACKUP"]],
   [
-    "For app developers",
+    "docs/mobile-api.md",
     ["upload_required", '"missingChunks":[0]', '"verified":true', "Hello", "op-1"],
     ["CURSOR", "FILE_ID", "TOKEN"],
   ],
-  ["Resumable uploads (tus)", ["upload-offset: 3000000", "the same"], ["UPLOAD", "FILE"]],
-  ["Sharing, going back, and scripts", ['"version":4', '"restored"', '"write"'], ["KEY", "ID", "GRANT", "BOX"]],
-  [
-    "Backup, checks, and the way back",
-    ["1 files", "is intact", "Restored from", "Wrote 1 file", "Took in 1 file"],
-    ["BACKUP"],
-  ],
+  ["docs/sharing.md", ["plan.txt", '"checksum"', '"write"'], ["LINK_ID", "GRANT", "BOX"]],
+  ["docs/storage.md", [], []],
+  ["docs/tus.md", ["upload-offset: 3000000", "the same"], ["UPLOAD", "FILE"]],
+  ["docs/users.md", ["bea@example.org", "enterprise", "/invite"], []],
 ];
 
-test.skipIf(missing.length > 0).each(sections)(
-  "%s: the README works as it stands",
-  async (section, printed, filled) => {
-    const blocks = await shellBlocks(section);
-    expect(blocks).not.toEqual([]);
+test("every shell example is run, or says why not", async () => {
+  const runPages = new Set(allBlocks.filter(({ notRun }) => notRun === undefined).map(({ page }) => page));
+  expect([...runPages].sort()).toEqual(pages.map(([page]) => page).sort());
+  // One more that is not run is a decision: change the number with it.
+  expect(allBlocks.filter(({ notRun }) => notRun !== undefined)).toHaveLength(13);
+  // One word for the language, so that no block is overlooked.
+  for (const page of await listPages()) expect(await readPage(page)).not.toMatch(/^ *```(?:bash|console|shell|zsh)/m);
+});
+
+test.skipIf(missing.length > 0).each(pages)(
+  "%s: the examples work as they stand",
+  async (page, printed, filled) => {
+    const blocks = allBlocks.filter((block) => block.page === page && block.notRun === undefined);
     await withServer({}, async (server) => {
       const { email, password } = { email: "anna@example.org", password: "correct horse battery" };
       const { client } = await server.signUp({ email, password, name: "Anna" });
-      // What there is to back up; the other rounds bring their own.
-      if (section.startsWith("Backup"))
+      // What there is to back up; the other pages upload their own files.
+      if (blocks.some(({ text }) => text.includes("larder backup"))) {
         await client.stored("a letter", { name: "letter.txt", fields: { folder: "/letters" } });
+      }
       const directory = await temporaryDirectory();
       await installLarder(directory);
       try {
-        // A refusal of the server stops it, as does a grep that finds nothing; curl by itself would go on.
+        // A refusal of the server stops it, as does a grep that finds nothing; curl by itself would continue.
         const script = [
           "set -euo pipefail",
           'curl() { command curl --fail-with-body --max-time 20 "$@"; }',
-          ...blocks,
+          ...blocks.map(({ text }) => text),
           ...filled.map((name) => `printf '\\n${name}=%s\\n' "$${name}"`),
         ].join("\n");
         const child = Bun.spawn(["bash", "-c", script], {
@@ -81,7 +88,7 @@ test.skipIf(missing.length > 0).each(sections)(
           child.exited,
         ]);
         if (code !== 0) throw new Error(`it ended with ${code}:\n${stdout}\n${stderr}`);
-        for (const told of printed) expect(stdout).toContain(told);
+        for (const text of printed) expect(stdout).toContain(text);
         for (const name of filled) expect(stdout).toMatch(new RegExp(`^${name}=\\S{8,}$`, "m"));
       } finally {
         await rm(directory, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// The examples of README.md for proxies, run as they stand there but for ports and certificates (D35, D39).
+// The examples of docs/proxy.md, run as they stand there except for ports and certificates.
 // A proxy that this machine doesn't have is skipped: `apt install nginx caddy` has both of them tested.
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
@@ -14,7 +14,7 @@ import { repositoryRoot, temporaryDirectory, type TestServer, withServer } from 
 const fixtures = join(repositoryRoot, "test/fixtures/tls");
 const certificate = join(fixtures, "renewed-certificate.pem");
 const key = join(fixtures, "renewed-key.pem");
-const readme = await readFile(join(repositoryRoot, "README.md"), "utf8");
+const page = await readFile(join(repositoryRoot, "docs/proxy.md"), "utf8");
 const authority = await readFile(certificate, "utf8");
 const MIB = 1024 * 1024;
 /** 1024 for the whole gigabyte of D39; by default what a test may take. */
@@ -25,10 +25,10 @@ afterAll(() => {
   for (const process of running) process.kill("SIGKILL");
 });
 
-/** The example of README.md that contains these words. */
+/** The example of docs/proxy.md that contains these words. */
 function example(words: string): string {
-  const found = [...readme.matchAll(/```\w*\n([\s\S]*?)```/g)].find(([, text = ""]) => text.includes(words));
-  if (found?.[1] === undefined) throw new Error(`README.md has no example with ${JSON.stringify(words)}`);
+  const found = [...page.matchAll(/```\w*\n([\s\S]*?)```/g)].find(([, text = ""]) => text.includes(words));
+  if (found?.[1] === undefined) throw new Error(`docs/proxy.md has no example with ${JSON.stringify(words)}`);
   return found[1];
 }
 
@@ -60,7 +60,7 @@ async function run(command: string[], port: number, directory: string): Promise<
   });
 }
 
-/** nginx with the server of README.md, changed by `edit` where the example leaves a choice. */
+/** nginx with the server of docs/proxy.md, changed by `edit` where the example leaves a choice. */
 async function startNginx(port: number, upstream: string, edit = (text: string) => text): Promise<void> {
   const directory = await temporaryDirectory();
   const server = edit(
@@ -81,7 +81,7 @@ async function startNginx(port: number, upstream: string, edit = (text: string) 
   await run(["nginx", "-p", directory, "-c", join(directory, "nginx.conf"), "-e", "stderr"], port, directory);
 }
 
-/** Caddy with the site of README.md, and a certificate of our own in the place of the one that it would fetch. */
+/** Caddy with the site of docs/proxy.md, and a certificate of our own in the place of the one that it would fetch. */
 async function startCaddy(port: number, upstream: string): Promise<void> {
   const directory = await temporaryDirectory();
   const site = example("reverse_proxy 127.0.0.1:8790")
@@ -179,7 +179,7 @@ const proxies: [string, (port: number, upstream: string) => Promise<void>][] = [
   ["caddy", startCaddy],
 ];
 
-describe.each(proxies)("behind %s, as README.md sets it up", (name, start) => {
+describe.each(proxies)("behind %s, as docs/proxy.md sets it up", (name, start) => {
   test.skipIf(Bun.which(name) === null)(
     "large files go up and down in a stream, and addresses are right",
     async () => {

@@ -2,13 +2,20 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { environmentName, PLANS, SETTINGS_BY_KEY } from "../../../src/config/settings.ts";
 
-const BEGIN = "<!-- settings: kept equal to src/config/settings.ts by test/unit/config/readme.test.ts -->";
+const BEGIN = "<!-- settings: test/unit/config/settings-table.test.ts compares them with src/config/settings.ts -->";
 const END = "<!-- /settings -->";
 
-test("the README lists every setting with its variable and default", async () => {
-  const readme = await Bun.file(join(import.meta.dir, "../../../README.md")).text();
-  const section = readme.slice(readme.indexOf(BEGIN) + BEGIN.length, readme.indexOf(END)).trim();
-  expect(section).toBe(settingsTables());
+const PAGE = join(import.meta.dir, "../../../docs/configuration.md");
+
+// LARDER_TEST_UPDATE=1 writes the tables instead.
+test("the configuration page lists every setting with its variable and default", async () => {
+  const page = await Bun.file(PAGE).text();
+  const [begin, end] = [page.indexOf(BEGIN) + BEGIN.length, page.indexOf(END)];
+  if (process.env["LARDER_TEST_UPDATE"] === "1") {
+    await Bun.write(PAGE, `${page.slice(0, begin)}\n${settingsTables()}\n${page.slice(end)}`);
+  } else {
+    expect(page.slice(begin, end).trim()).toBe(settingsTables());
+  }
 });
 
 function settingsTables(): string {
