@@ -113,15 +113,15 @@ export class Outbound {
       const url = parseTarget(address);
       this.#checkScheme(url);
       const hostname = hostOf(url);
-      if (this.#allow.isEmpty && PRIVATE_NAMES.test(hostname)) throw forbidden("is a name of a private network");
+      if (this.#allow.isEmpty && PRIVATE_NAMES.test(hostname)) throw forbidden("is a private network name");
       const addresses = await this.#findAddresses(hostname);
       if (addresses !== undefined) this.#permitted(url, addresses);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
       throw new AppError(
         "forbidden_target",
-        `The address in ${field} can't be used: it ${error.message}. ` +
-          "Give an https:// address of the internet, or ask the administrator to allow it (LARDER_OUTBOUND_ALLOW).",
+        `The address in ${field} is not allowed: it ${error.message}. Use a public https:// address, or ask ` +
+          "the administrator to allow it (LARDER_OUTBOUND_ALLOW).",
         { field },
         error,
       );
@@ -144,9 +144,9 @@ export class Outbound {
       isPrivate = !permitted.every(isPublicAddress);
       return await untilAborted(this.#sendToOneOf(permitted, url, request, signal), signal);
     } catch (error) {
-      if (request.signal?.aborted) throw new OutboundError("aborted", "the request was given up");
+      if (request.signal?.aborted) throw new OutboundError("aborted", "the request was canceled");
       const known = timeout.aborted
-        ? new OutboundError("timeout", `no whole answer within ${this.#timeoutMs} ms`)
+        ? new OutboundError("timeout", `no complete response within ${this.#timeoutMs} ms`)
         : translate(error);
       throw isPrivate ? new OutboundError(known.failure, known.message, true) : known;
     }
@@ -189,7 +189,7 @@ export class Outbound {
     if (permitted.length > 0) return permitted;
     throw url.protocol === "http:" && normal.some(isPublicAddress)
       ? forbidden("must begin with https://")
-      : forbidden("leads to a private or reserved network address");
+      : forbidden("resolves to a private or reserved network address");
   }
 
   /** As {@link #addressesOf}, undefined where they can't be told now. */
@@ -223,9 +223,9 @@ async function resolveByMachine(hostname: string): Promise<string[]> {
 function parseTarget(address: string): URL {
   const url = address.length > URL_LENGTH_MAX ? null : URL.parse(address);
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    throw forbidden("is no address that begins with https://");
+    throw forbidden("must be a URL that begins with https://");
   }
-  if (url.username !== "" || url.password !== "") throw forbidden("must not hold a user name or password");
+  if (url.username !== "" || url.password !== "") throw forbidden("must not contain a user name or password");
   return url;
 }
 
@@ -283,7 +283,7 @@ function exchange(
   // Nobody asked for another protocol; without this listener such an answer would never be heard of.
   outgoing.on("upgrade", (_incoming, socket) => {
     socket.destroy();
-    reject(new OutboundError("garbage", "the answer is no HTTP (it changes the protocol)"));
+    reject(new OutboundError("garbage", "the response is not HTTP (it switches protocols)"));
   });
   outgoing.on("error", reject);
   outgoing.end(body);
@@ -317,7 +317,7 @@ function headerOf(incoming: IncomingMessage, name: string): string | undefined {
 function translate(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = codeOf(error);
-  if (code.startsWith("HPE_")) return new OutboundError("garbage", `the answer is no HTTP (${code})`);
+  if (code.startsWith("HPE_")) return new OutboundError("garbage", `the response is not HTTP (${code})`);
   return new OutboundError("unreachable", `no connection (${code === "" ? "unknown cause" : code})`);
 }
 

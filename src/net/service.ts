@@ -29,8 +29,8 @@ export async function askService(address: string, request: OutboundRequest): Pro
       body: await readStart(response),
     };
   } catch (error) {
-    if (request.signal?.aborted) throw new OutboundError("aborted", "the request was given up");
-    if (timeout.aborted) throw new OutboundError("timeout", `no whole answer within ${OUTBOUND_TIMEOUT_MS} ms`);
+    if (request.signal?.aborted) throw new OutboundError("aborted", "the request was canceled");
+    if (timeout.aborted) throw new OutboundError("timeout", `no complete response within ${OUTBOUND_TIMEOUT_MS} ms`);
     // Only the code is told: the platform's message holds the address.
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown cause";
     throw new OutboundError("unreachable", `no connection (${code})`);

@@ -29,7 +29,7 @@ const isVerified = async ({ client }: { client: Client }) =>
   (await client.get("/api/users/profile")).at("data.emailVerified");
 /** The mails to an address that ask for its confirmation. */
 const askedOf = (email: string) =>
-  mails.taken.filter(({ to, parsed }) => to.includes(email) && parsed.subject === "Confirm your e-mail address");
+  mails.taken.filter(({ to, parsed }) => to.includes(email) && parsed.subject === "Confirm your email address");
 
 function linkIn(mail: TakenMail): string {
   return new RegExp(`${publicUrl}(/confirm-email\\?token=[A-Za-z0-9_-]+)`).exec(mail.parsed.text ?? "")?.[1] ?? "";
@@ -79,7 +79,7 @@ describe("an account whose e-mail is not confirmed", () => {
     ];
     for (const answer of refused) {
       expectRefusal(answer, 403, "email_unconfirmed");
-      expect(answer.string("error.message")).toContain("Confirm your e-mail address");
+      expect(answer.string("error.message")).toContain("Confirm your email address");
     }
     const phone = await registerDevice(server(), account);
     const form = new FormData();
@@ -305,7 +305,7 @@ test("an unconfirmed address gets no notices, but those about the sign-in", asyn
   const subjects = () => mails.taken.filter(({ to }) => to.includes(account.email)).map(({ parsed }) => parsed.subject);
   // Mails to one address leave in order: one about the key would have come before.
   await eventually("the notice of the new password", () => subjects().includes("Your password was changed"));
-  expect(subjects()).toEqual(["Confirm your e-mail address", "Your password was changed"]);
+  expect(subjects()).toEqual(["Confirm your email address", "Your password was changed"]);
 });
 
 describe("confirmed from the start", () => {

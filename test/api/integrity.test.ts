@@ -240,7 +240,7 @@ describe("who is told", () => {
     expect(told).toMatchObject({ category: "storage", title: "A file is damaged on the server" });
     expect(String(told?.["body"])).toContain("private-letter.txt");
     const [toldAdmin] = await inboxOf(adminPhone);
-    expect(toldAdmin).toMatchObject({ category: "security", title: "Stored contents are damaged" });
+    expect(toldAdmin).toMatchObject({ category: "security", title: "Stored files are damaged" });
     expect(JSON.stringify(toldAdmin)).not.toContain("private-letter");
     expect((await admin.client.get("/api/admin/findings")).text).not.toContain("private-letter");
     expect(server().log).not.toContain("private-letter");

@@ -56,7 +56,7 @@ describe("a mail", () => {
     const { parsed } = mail;
     expect(parsed.from).toMatchObject({ address: "larder@example.test", name: "Larder at home" });
     expect(parsed.to).toMatchObject([{ address: email }]);
-    expect(parsed.subject).toBe("Set a new password");
+    expect(parsed.subject).toBe("Reset your password");
     expect(parsed.text).toContain(`${publicUrl}/reset-password?token=`);
     expect(parsed.html).toContain(`href="${publicUrl}/reset-password?token=`);
     expect(parsed.messageId).toMatch(/^<[A-Za-z0-9_-]{22}@example\.test>$/);
@@ -106,7 +106,7 @@ describe("notices", () => {
     for (const user of [unwilling.email, stranger, recipient.email])
       expectStatus(await owner.client.post(`/api/files/${id}/shares`, { user, permissions: "read" }), 201);
     const { parsed } = await mails.mailTo(recipient.email);
-    expect(parsed.subject).toBe("Something was shared with you");
+    expect(parsed.subject).toBe("A file was shared with you");
     expect(parsed.text).toContain("“Ada www․evil․example” shared the file “holiday․txt” with you.");
     expect(mails.attempts).not.toContain(unwilling.email);
     expect(mails.attempts).not.toContain(stranger);
@@ -115,14 +115,14 @@ describe("notices", () => {
   test("tell that the storage fills up", async () => {
     const account = await server().addUser(["--quota", "1000"]);
     await account.client.stored("x".repeat(960));
-    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your storage is 95 % full");
+    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your storage is 95% full");
   });
 
   test("of a changed e-mail go to the former address", async () => {
     const account = await server().signUp();
     const email = freshEmail();
     expectStatus(await account.client.put("/api/users/profile", { currentPassword: account.password, email }), 200);
-    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your e-mail address was changed");
+    expect((await mails.mailTo(account.email)).parsed.subject).toBe("Your email address was changed");
     expect(mails.attempts).not.toContain(email);
   });
 

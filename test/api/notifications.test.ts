@@ -382,8 +382,8 @@ describe("the inbox", () => {
     const info = await account.client.get(`/api/files/${record.string("data.id")}`);
     const link = new URL(info.string("data.shareLink")).pathname;
     for (let i = 0; i < 2; i++) expectStatus(await server().visitor.get(`${link}/download`), 200);
-    await eventually("it is told", async () => (await titles(phone)).includes("Link opened"));
-    expect((await titles(phone)).filter((title) => title === "Link opened")).toHaveLength(1);
+    await eventually("it is told", async () => (await titles(phone)).includes("Public link used"));
+    expect((await titles(phone)).filter((title) => title === "Public link used")).toHaveLength(1);
   });
 
   test("tells of uploads to the other devices alone", async () => {
@@ -412,7 +412,7 @@ describe("the inbox", () => {
     );
     expect(answer.at("data.notifications.0")).toMatchObject({
       title: "Files uploaded",
-      body: "3 files were uploaded from Pixel 9. The last one is 3.jpg.",
+      body: "3 files were uploaded from Pixel 9. The most recent is 3.jpg.",
       data: { fileName: "3.jpg", files: "3" },
     });
   });
@@ -451,10 +451,10 @@ describe("the inbox", () => {
     const account = await server().addUser(["--quota", "1000"]);
     const phone = await registerDevice(server(), account);
     await account.client.stored(new Uint8Array(790), { name: "most" });
-    expect(await titles(phone)).not.toContain("Storage is 80 % full");
+    expect(await titles(phone)).not.toContain("Storage is 80% full");
     await account.client.stored(new Uint8Array(170), { name: "more" });
-    expect((await titles(phone))[0]).toBe("Storage is 95 % full");
-    expect(await titles(phone)).not.toContain("Storage is 80 % full");
+    expect((await titles(phone))[0]).toBe("Storage is 95% full");
+    expect(await titles(phone)).not.toContain("Storage is 80% full");
   });
 });
 

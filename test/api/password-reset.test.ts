@@ -141,7 +141,7 @@ describe("POST /api/auth/password/reset", () => {
     );
     expectRefusal(await reset(ofEmail, "brand new words"), 401, "invalid_token");
     const told = mails.mailTo(second.email, 2);
-    expect((await told).parsed.subject).toBe("Your e-mail address was changed");
+    expect((await told).parsed.subject).toBe("Your email address was changed");
   });
 
   test("refuses a link of an account that was disabled, and makes none for it", async () => {

@@ -496,7 +496,7 @@ describe("wrong passwords by the hour", () => {
     const inbox = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
     const notices = inbox.filter((message) => Object(message).data?.event === "share.guessed");
     expect(notices).toHaveLength(1);
-    expect(notices[0]).toMatchObject({ category: "security", title: "Wrong passwords for a link" });
+    expect(notices[0]).toMatchObject({ category: "security", title: "Wrong passwords for a public link" });
   });
 });
 

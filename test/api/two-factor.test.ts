@@ -103,7 +103,7 @@ describe("setting up", () => {
     expectStatus(await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId), 200);
     const told = (await phone.client.get("/api/mobile/notifications")).list("data.notifications");
     const data = { event: "security.credentials_changed", what: "two_factor_on" };
-    expect(told).toContainEqual(expect.objectContaining({ title: "Two-factor sign-in is on", data }));
+    expect(told).toContainEqual(expect.objectContaining({ title: "Two-factor authentication is on", data }));
   });
 });
 

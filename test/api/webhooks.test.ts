@@ -262,7 +262,7 @@ describe("deliveries", () => {
       event: "file.created",
       status: "queued",
       responseStatus: 503,
-      error: "The target answered 503.",
+      error: "The target returned status 503.",
       finishedAt: null,
     });
     expect(failing.text).not.toContain("never shown");
@@ -331,7 +331,12 @@ describe("deliveries", () => {
     expect(at(path)[0]?.event).toMatchObject({ type: "webhook.test", data: { id: answer.string("data.id") } });
     const dead = await account.client.post("/api/webhooks", { url: "http://127.0.0.1:9/x", events: ["file.created"] });
     const bad = await account.client.post(`/api/webhooks/${dead.string("data.id")}/test`);
-    const failed = { status: "failed", attempts: 1, responseStatus: null, error: "The target did not accept it." };
+    const failed = {
+      status: "failed",
+      attempts: 1,
+      responseStatus: null,
+      error: "The target did not accept the delivery.",
+    };
     expect(bad.at("data")).toMatchObject(failed);
     answers.set(path, () => new Response("what is there", { status: 418 }));
     const refused = await account.client.post(`/api/webhooks/${answer.string("data.id")}/test`);
@@ -366,7 +371,7 @@ describe("deliveries", () => {
     const deliveries = `/api/webhooks/${dead.string("data.id")}/deliveries`;
     const first = async () => (await account.client.get(deliveries)).at("data.deliveries.0.error");
     await eventually("the first attempt", async () => typeof (await first()) === "string");
-    expect(await first()).toBe("The target was not reached.");
+    expect(await first()).toBe("The target could not be reached.");
     expectStatus(await account.client.delete(`/api/webhooks/${dead.string("data.id")}`), 200);
   });
 

@@ -132,7 +132,7 @@ function factsOf({ id, kind, attempts }: StoredMail) {
 /** What became of an attempt; undefined where the stop came and it didn't end soon after. */
 async function withinTime(attempt: Promise<MailOutcome>, stop: AbortSignal): Promise<MailOutcome | undefined> {
   const late = Promise.withResolvers<MailOutcome | undefined>();
-  const giveUp = () => late.resolve({ state: "unreachable", why: "no answer in time" });
+  const giveUp = () => late.resolve({ state: "unreachable", why: "no response in time" });
   let timer = setTimeout(giveUp, ATTEMPT_MS_MAX);
   const onStop = () => {
     clearTimeout(timer);

@@ -14,7 +14,7 @@ export interface LetterContent {
 const SUBJECT_CHARACTERS_MAX = 150;
 /** Names are cut in sentences. */
 const NAME_CHARACTERS_MAX = 60;
-const FOOTER = "This mail was written by a Larder server. Nobody reads answers to it.";
+const FOOTER = "This email was sent automatically by a Larder server. Replies are not read.";
 
 /** Both forms of a letter. */
 export function writeLetter({ subject, paragraphs, link }: LetterContent): Letter {

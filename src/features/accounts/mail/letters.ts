@@ -5,11 +5,11 @@ import type { Letter } from "./types.ts";
 /** The letter with the link by which a new password is set. */
 export function resetLetter(link: string, lifetimeMs: number): Letter {
   return writeLetter({
-    subject: "Set a new password",
+    subject: "Reset your password",
     paragraphs: [
-      "Somebody asked for a new password for your Larder account. Open this address to choose it:",
-      `The link works once, and for ${Math.round(lifetimeMs / 60_000)} minutes. If it wasn't you, do nothing: your ` +
-        "password stays as it is.",
+      "Someone requested a password reset for your Larder account. To choose a new password, open this link:",
+      `The link works once and expires in ${Math.round(lifetimeMs / 60_000)} minutes. If you did not request this, ` +
+        "ignore this email. Your password does not change.",
     ],
     link: { label: "Choose a new password", url: link },
   });
@@ -18,13 +18,13 @@ export function resetLetter(link: string, lifetimeMs: number): Letter {
 /** The letter with the link by which an e-mail address is confirmed. */
 export function confirmationLetter(link: string): Letter {
   return writeLetter({
-    subject: "Confirm your e-mail address",
+    subject: "Confirm your email address",
     paragraphs: [
-      "An account on a Larder server was given this e-mail address. If the account is yours, open this page and confirm it:",
-      "The link works once, and for 24 hours. If the account is not yours, do nothing: without the confirmation it can't " +
-        "share anything, and nothing that others share with this address opens in it.",
+      "An account on a Larder server uses this email address. If the account is yours, open this link to confirm it:",
+      "The link works once and expires in 24 hours. If the account is not yours, ignore this email. Until the address is " +
+        "confirmed, the account can't share files or open files shared with this address.",
     ],
-    link: { label: "Confirm this address", url: link },
+    link: { label: "Confirm email address", url: link },
   });
 }
 
@@ -37,11 +37,11 @@ export function inviteLetter(invite: { link: string; from?: string; expiresAtMs:
   const invited = invite.from === undefined ? "You are invited" : `${quoteName(invite.from)} invited you`;
   const until = new Date(invite.expiresAtMs).toUTCString();
   return writeLetter({
-    subject: "An invitation to Larder",
+    subject: "You are invited to Larder",
     paragraphs: [
-      `${invited} to keep files on this Larder server. Open this address to make your account:`,
-      `The invitation is for you alone, and holds until ${until}.`,
+      `${invited} to store files on this Larder server. To create your account, open this link:`,
+      `The invitation is for you only and expires on ${until}.`,
     ],
-    link: { label: "Make your account", url: invite.link },
+    link: { label: "Create account", url: invite.link },
   });
 }

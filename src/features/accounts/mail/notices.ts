@@ -16,15 +16,24 @@ export interface MailNoticesOptions {
   readonly baseUrl: string;
 }
 
-const NOT_YOU = "If that wasn't you, turn to whoever runs this server at once.";
+const NOT_YOU = "If this wasn't you, contact your administrator immediately.";
 
 /** What was changed of an account's further factors: subject and sentence. */
 const FACTOR_CHANGES: Readonly<Record<Exclude<CredentialName, "password" | "email">, readonly [string, string]>> = {
-  two_factor_on: ["Two-factor sign-in is on", "Two-factor sign-in was switched on for your Larder account."],
-  two_factor_off: ["Two-factor sign-in is off", "Two-factor sign-in was switched off for your Larder account."],
+  two_factor_on: [
+    "Two-factor authentication is on",
+    "Two-factor authentication was turned on for your Larder account.",
+  ],
+  two_factor_off: [
+    "Two-factor authentication is off",
+    "Two-factor authentication was turned off for your Larder account.",
+  ],
   recovery_codes: ["Your recovery codes were replaced", "The recovery codes of your Larder account were replaced."],
-  passkey_added: ["A passkey was added", "A passkey was added to your Larder account. Whoever has it gets in."],
-  passkey_removed: ["A passkey was removed", "A passkey of your Larder account was removed. It no longer signs in."],
+  passkey_added: ["A passkey was added", "A passkey was added to your Larder account. Anyone who has it can sign in."],
+  passkey_removed: [
+    "A passkey was removed",
+    "A passkey was removed from your Larder account. You can no longer sign in with it.",
+  ],
 };
 
 /** See the head of this file. */
@@ -39,10 +48,10 @@ export class MailNotices {
   shareReceived(tx: Transaction, { accountId, share, ownerName }: EventOf<"share.received">): void {
     const what = share.node.type === "file" ? "the file" : "the folder";
     this.#tell(tx, accountId, "share-received", "shares", {
-      subject: "Something was shared with you",
+      subject: share.node.type === "file" ? "A file was shared with you" : "A folder was shared with you",
       paragraphs: [
-        `${quoteName(ownerName)} shared ${what} ${quoteName(share.node.name)} with you. Sign in to see it among what is ` +
-          "shared with you.",
+        `${quoteName(ownerName)} shared ${what} ${quoteName(share.node.name)} with you. To open it, sign in and go to ` +
+          "“Shared with me”.",
       ],
       link: { label: "Open Larder", url: `${this.#options.baseUrl}/` },
     });
@@ -52,12 +61,12 @@ export class MailNotices {
   storageWarning(tx: Transaction, { accountId, percentage }: EventOf<"storage.warning">): void {
     const isFull = percentage === 100;
     this.#tell(tx, accountId, "storage-warning", "storage", {
-      subject: isFull ? "Your storage is full" : `Your storage is ${percentage} % full`,
+      subject: isFull ? "Your storage is full" : `Your storage is ${percentage}% full`,
       paragraphs: [
         isFull
-          ? "Your storage is full. New files are refused until there is room."
-          : `Your storage is ${percentage} % full.`,
-        "Delete what you don't need, or ask whoever runs this server for more room.",
+          ? "Your storage is full. You can't upload files until you free up space."
+          : `Your storage is ${percentage}% full.`,
+        "Delete files you don't need, or ask your administrator for more storage.",
       ],
     });
   }
@@ -68,9 +77,9 @@ export class MailNotices {
     this.#tell(tx, accountId, "storage-damaged", "storage", {
       subject: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
       paragraphs: [
-        `The stored contents of ${listed}${files > names.length ? ` and ${files - names.length} more` : ""} are damaged ` +
-          "or missing. The files stay listed, and can't be opened.",
-        "Upload the same files again from where you still have them, and they are whole again.",
+        `These files are damaged or missing on the server and can't be opened: ` +
+          `${listed}${files > names.length ? ` and ${files - names.length} more` : ""}.`,
+        "Upload your own copies of the same files again to repair them.",
       ],
     });
   }
@@ -78,12 +87,12 @@ export class MailNotices {
   /** To administrators. */
   serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
     this.#tell(tx, accountId, "server-damaged", "security", {
-      subject: database ? "The database is damaged" : "Stored contents are damaged",
+      subject: database ? "The database is damaged" : "Stored files are damaged",
       paragraphs: [
         database
-          ? "The nightly look through the database found damage. Stop the server, and run: larder verify"
-          : `${contents} stored contents are damaged or missing. Check the disk; larder verify tells which files they ` +
-            "are, and larder heal --from BACKUP puts good copies back.",
+          ? "The nightly check found damage in the database. Stop the server, then run: larder verify"
+          : `${contents === 1 ? "1 blob is" : `${contents} blobs are`} damaged or missing in the store. Check the disk. ` +
+            "To list the affected files, run: larder verify. To restore good copies, run: larder heal --from BACKUP",
       ],
     });
   }
@@ -91,11 +100,11 @@ export class MailNotices {
   /** To administrators. */
   bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
     this.#tell(tx, accountId, "bucket-away", "security", {
-      subject: "The bucket can't be used",
+      subject: "The bucket is unavailable",
       paragraphs: [
         problem,
-        `${contents} contents lie on the server's disk alone, and go to the bucket when it works again. Files that lie in ` +
-          "the bucket alone can't be opened until then.",
+        `${contents === 1 ? "1 blob is" : `${contents} blobs are`} stored only on the server's disk until the bucket is ` +
+          "available again. Files stored only in the bucket can't be opened until then.",
       ],
     });
   }
@@ -110,12 +119,12 @@ export class MailNotices {
   ): void {
     const by = byAdministrator === true ? " by an administrator" : "";
     if (what === "password") {
-      const sentence = `The password of your Larder account was changed${by}. Phones and browsers have to sign in again.`;
+      const sentence = `The password of your Larder account was changed${by}. Sign in again on your phones and browsers.`;
       const content = { subject: "Your password was changed", paragraphs: [sentence, NOT_YOU] };
       this.#tell(tx, accountId, "password-changed", "always", content);
     } else if (what === "email") {
-      const sentence = `The e-mail address of your Larder account was changed${by}. This one no longer signs in to it.`;
-      const content = { subject: "Your e-mail address was changed", paragraphs: [sentence, NOT_YOU] };
+      const sentence = `The email address of your Larder account was changed${by}. You can no longer sign in with this address.`;
+      const content = { subject: "Your email address was changed", paragraphs: [sentence, NOT_YOU] };
       this.#tell(tx, accountId, "email-changed", "always", content, emailBefore);
     } else {
       const [subject, sentence] = FACTOR_CHANGES[what];
@@ -126,10 +135,10 @@ export class MailNotices {
   /** To the owner of a new API key. */
   apiKeyCreated(tx: Transaction, { accountId, name }: EventOf<"security.api_key_created">): void {
     this.#tell(tx, accountId, "api-key-created", "security", {
-      subject: "A new API key was made",
+      subject: "A new API key was created",
       paragraphs: [
-        `An API key named ${quoteName(name)} was made for your Larder account. Whoever has it gets in without a password.`,
-        "If that wasn't you, delete it and change your password.",
+        `The API key ${quoteName(name)} was created for your Larder account. It works without a password.`,
+        "If you did not create it, delete it and change your password.",
       ],
     });
   }
@@ -137,8 +146,8 @@ export class MailNotices {
   /** To the owner of an account that somebody can now enter by an identity provider. Whatever they prefer, as above. */
   signInLinked(tx: Transaction, accountId: number, providerName: string): void {
     this.#tell(tx, accountId, "sign-in-linked", "always", {
-      subject: "A new way to sign in was added",
-      paragraphs: [`Your Larder account can now be entered by ${quoteName(providerName)}.`, NOT_YOU],
+      subject: "A sign-in method was added",
+      paragraphs: [`You can now sign in to your Larder account with ${quoteName(providerName)}.`, NOT_YOU],
     });
   }
 

@@ -9,6 +9,7 @@ export function requireConfirmedEmail({ isEmailUnconfirmed, email }: User): void
   if (isEmailUnconfirmed !== true) return;
   throw new AppError(
     "email_unconfirmed",
-    `Confirm your e-mail address before you share: open the link in the mail to ${email}, or have it sent again.`,
+    `Confirm your email address before you share. Open the link in the email sent to ${email}, or ` +
+      "request a new email.",
   );
 }

@@ -151,9 +151,9 @@ export class Dispatcher {
     if (head.isSignedIn === 0 && head.category !== "security") return { is: "drop", why: "the device is signed out" };
     const target = head.token === null ? undefined : { token: head.token, platform: head.platform ?? "" };
     const channel = target && this.#options.channels.pick(target);
-    if (channel === undefined || target === undefined) return { is: "drop", why: "there is no way to the device" };
+    if (channel === undefined || target === undefined) return { is: "drop", why: "the device has no push channel" };
     const wish = wishOf(preferencesInForce(head.preferences, head.userSettings), head.category, nowMs);
-    if (wish.is === "muted") return { is: "drop", why: "the device wants none of this category" };
+    if (wish.is === "muted") return { is: "drop", why: "the device has turned off this category" };
     return wish.is === "held" ? { is: "hold", untilMs: wish.untilMs } : { is: "send", channel, target };
   }
 
@@ -168,7 +168,7 @@ export class Dispatcher {
     const giveUp = new AbortController();
     const ended = Promise.withResolvers<DeliveryOutcome | undefined>();
     const timer = setTimeout(() => {
-      ended.resolve({ state: "retry", why: "no answer in time" });
+      ended.resolve({ state: "retry", why: "no response in time" });
       giveUp.abort();
     }, attemptMs);
     const onStop = () => {
@@ -181,7 +181,7 @@ export class Dispatcher {
       return await Promise.race([channel.deliver(target, messageOf(head), giveUp.signal), ended.promise]);
     } catch (error) {
       log.error("A push channel failed instead of answering.", { channel: channel.name, error });
-      return { state: "retry", why: "the channel failed" };
+      return { state: "retry", why: "the push channel failed" };
     } finally {
       clearTimeout(timer);
       stop.removeEventListener("abort", onStop);

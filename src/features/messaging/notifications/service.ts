@@ -130,7 +130,7 @@ export class NotificationService {
       if (isShared && holder !== accountId) continue;
       this.#targets.dropToken.run(deviceId);
       // Another person may hold the phone by now: nothing of the former one's goes there.
-      outbox.dropAll(deviceId, "the push token belongs to another device now", nowMs);
+      outbox.dropAll(deviceId, "the push token now belongs to another device", nowMs);
     }
     this.#targets.setToken.run(device.id, token, platform, laneOf(token, platform));
     outbox.reschedule(device.id);

@@ -17,23 +17,23 @@ const NAME_CHARACTERS_MAX = 80;
 const FOLDER_BYTES_MAX = 1_024;
 
 const WHY_FAILED: Readonly<Record<string, string>> = {
-  upload_expired: "not all of it arrived in time",
-  expired: "not all of it arrived in time",
-  checksum_mismatch: "its bytes are not what was announced",
-  quota_exceeded: "there is not enough room in the account",
-  file_too_large: "it is larger than the plan allows",
+  upload_expired: "the upload expired before it was complete",
+  expired: "the upload expired before it was complete",
+  checksum_mismatch: "the uploaded data does not match its checksum",
+  quota_exceeded: "your storage is full",
+  file_too_large: "the file is larger than your plan allows",
   disk_full: "the server's disk is full",
 };
 
 /** What was changed: a title, and the sentence that says so without its full stop. */
 const CREDENTIAL_CHANGES: Readonly<Record<CredentialName, readonly [title: string, sentence: string]>> = {
   password: ["Password changed", "The password of your account was changed"],
-  email: ["E-mail address changed", "The e-mail address of your account was changed"],
-  two_factor_on: ["Two-factor sign-in is on", "Two-factor sign-in was switched on for your account"],
-  two_factor_off: ["Two-factor sign-in is off", "Two-factor sign-in was switched off for your account"],
+  email: ["Email address changed", "The email address of your account was changed"],
+  two_factor_on: ["Two-factor authentication is on", "Two-factor authentication was turned on for your account"],
+  two_factor_off: ["Two-factor authentication is off", "Two-factor authentication was turned off for your account"],
   recovery_codes: ["New recovery codes", "The recovery codes of your account were replaced"],
   passkey_added: ["Passkey added", "A passkey was added to your account"],
-  passkey_removed: ["Passkey removed", "A passkey of your account was removed"],
+  passkey_removed: ["Passkey removed", "A passkey was removed from your account"],
 };
 
 /** See the head of this file. `server/subscriptions.ts` says which event each of these hears. */
@@ -54,7 +54,7 @@ export class NotificationTriggers {
       body:
         files === 1
           ? `${cut(file.name)} was uploaded from ${cut(device.name)}.`
-          : `${files} files were uploaded from ${cut(device.name)}. The last one is ${cut(file.name)}.`,
+          : `${files} files were uploaded from ${cut(device.name)}. The most recent is ${cut(file.name)}.`,
       data: { event: "upload.completed", ...fileData(file), deviceId: device.publicId, files: String(files) },
       collapseKey: `uploads:${device.publicId}`,
       exceptDeviceId: deviceId,
@@ -72,7 +72,7 @@ export class NotificationTriggers {
       body:
         files === 1
           ? `${cut(name)} could not be uploaded from ${cut(device.name)}${why}.`
-          : `${files} files could not be uploaded from ${cut(device.name)}. The last one is ${cut(name)}${why}.`,
+          : `${files} files could not be uploaded from ${cut(device.name)}. The most recent is ${cut(name)}${why}.`,
       data: {
         event: "upload.failed",
         fileName: name,
@@ -91,8 +91,8 @@ export class NotificationTriggers {
     if (!isFirst) return;
     this.#notify(tx, accountId, {
       category: "shares",
-      title: "Link opened",
-      body: `${cut(file.name)} was downloaded through its link for the first time.`,
+      title: "Public link used",
+      body: `${cut(file.name)} was downloaded through its public link for the first time.`,
       data: { event: "share.downloaded", ...fileData(file) },
     });
   }
@@ -101,10 +101,10 @@ export class NotificationTriggers {
   shareGuessed(tx: Transaction, { accountId, share, wrongPasswords }: EventOf<"share.guessed">): void {
     this.#notify(tx, accountId, {
       category: "security",
-      title: "Wrong passwords for a link",
+      title: "Wrong passwords for a public link",
       body:
-        `${wrongPasswords} wrong passwords were given within an hour for your link to ${cut(share.node.name)}. New visitors ` +
-        "now wait between tries. If you don't expect this, change the password or end the link.",
+        `Someone entered ${wrongPasswords} wrong passwords within an hour for your link to ${cut(share.node.name)}. ` +
+        "New visitors must now wait between attempts. To stop this, change the password or delete the link.",
       data: { event: "share.guessed", shareId: share.publicId, type: share.node.type, name: share.node.name },
       collapseKey: `guessed:${share.publicId}`,
     });
@@ -125,7 +125,7 @@ export class NotificationTriggers {
     this.#notify(tx, accountId, {
       category: "security",
       title: "New API key",
-      body: `The API key ${cut(name)} was made for your account. If it wasn't you, delete it and change your password.`,
+      body: `The API key ${cut(name)} was created for your account. If you did not create it, delete it and change your password.`,
       data: { event: "security.api_key_created", keyId, name },
     });
   }
@@ -135,10 +135,12 @@ export class NotificationTriggers {
     const isFull = percentage === 100;
     this.#notify(tx, accountId, {
       category: "storage",
-      title: isFull ? "Storage is full" : `Storage is ${percentage} % full`,
+      title: isFull ? "Storage is full" : `Storage is ${percentage}% full`,
       body:
-        `${inWords(usedBytes)} of ${inWords(quotaBytes)} are used. ` +
-        (isFull ? "New files are refused until there is room." : "Delete what you don't need, or ask for more room."),
+        `You have used ${inWords(usedBytes)} of ${inWords(quotaBytes)}. ` +
+        (isFull
+          ? "You can't upload files until you free up space."
+          : "Delete files you don't need, or ask for more storage."),
       data: {
         event: "storage.warning",
         percentage: String(percentage),
@@ -156,8 +158,8 @@ export class NotificationTriggers {
       category: "storage",
       title: files === 1 ? "A file is damaged on the server" : `${files} files are damaged on the server`,
       body:
-        `${files === 1 ? `The stored content of ${cut(first)} is` : `The stored contents of ${cut(first)} and others are`} ` +
-        "damaged or missing. Upload the same file again from where you still have it, and it is whole again.",
+        `${files === 1 ? `${cut(first)} is` : `${cut(first)} and other files are`} damaged or missing on the server. ` +
+        "Upload your own copy of the same file again to repair it.",
       data: { event: "storage.damaged", files: String(files), fileName: cut(first) },
       collapseKey: "damaged",
     });
@@ -167,11 +169,11 @@ export class NotificationTriggers {
   serverDamaged(tx: Transaction, { accountId, contents, database }: EventOf<"server.damaged">): void {
     this.#notify(tx, accountId, {
       category: "security",
-      title: database ? "The server's database is damaged" : "Stored contents are damaged",
+      title: database ? "The database is damaged" : "Stored files are damaged",
       body: database
-        ? "The nightly look through the database found damage. Stop the server, and run: larder verify"
-        : `${contents === 1 ? "A stored content is" : `${contents} stored contents are`} damaged or missing. ` +
-          "Check the disk, and put good copies back: larder heal --from BACKUP",
+        ? "The nightly check found damage in the database. Stop the server, then run: larder verify"
+        : `${contents === 1 ? "1 blob is" : `${contents} blobs are`} damaged or missing in the store. ` +
+          "Check the disk, then restore good copies: larder heal --from BACKUP",
       data: { event: "server.damaged", contents: String(contents), database: String(database) },
       collapseKey: "server-damaged",
     });
@@ -181,8 +183,8 @@ export class NotificationTriggers {
   bucketAway(tx: Transaction, { accountId, problem, contents }: EventOf<"server.bucket_away">): void {
     this.#notify(tx, accountId, {
       category: "security",
-      title: "The bucket can't be used",
-      body: `${problem} ${aloneHere(contents)} Files that lie in the bucket alone can't be opened until it works again.`,
+      title: "The bucket is unavailable",
+      body: `${problem} ${onDiskOnly(contents)} Files stored only in the bucket can't be opened until it is available again.`,
       data: { event: "server.bucket_away", contents: String(contents) },
       collapseKey: "bucket-away",
     });
@@ -193,7 +195,7 @@ export class NotificationTriggers {
     this.#notify(tx, accountId, {
       category: "security",
       title: "New device",
-      body: `${cut(device.name)} was added to your account. If that wasn't you, remove it and change your password.`,
+      body: `${cut(device.name)} was added to your account. If this wasn't you, remove it and change your password.`,
       data: { event: "device.registered", ...deviceData(device) },
       unpushedDeviceId: device.id,
     });
@@ -215,8 +217,8 @@ export class NotificationTriggers {
       category: "security",
       title: "A device was signed out",
       body:
-        `The sign-in of ${cut(device.name)} was used a second time, so somebody else may have a copy of it. ` +
-        "Sign in again there, and change your password if you can't explain it.",
+        `Someone may have copied the sign-in of ${cut(device.name)}, so the device was signed out. ` +
+        "Sign in again on that device, and change your password if you don't know why this happened.",
       data: { event: "security.token_reused", ...deviceData(device) },
     });
   }
@@ -232,7 +234,7 @@ export class NotificationTriggers {
       title,
       body:
         `${sentence}${byAdministrator === true ? " by an administrator" : ""}. ` +
-        "If that wasn't you, turn to whoever runs this server at once.",
+        "If this wasn't you, contact your administrator immediately.",
       data: { event: "security.credentials_changed", what },
       unpushedDeviceId: deviceId ?? undefined,
     });
@@ -242,10 +244,10 @@ export class NotificationTriggers {
   massChange(tx: Transaction, { accountId, device, holdId, changes }: EventOf<"security.mass_change">): void {
     this.#notify(tx, accountId, {
       category: "security",
-      title: "Deletions are held back",
+      title: "Changes waiting for approval",
       body:
-        `${cut(device.name)} asked to delete or replace ${changes} files, far more than it is wont to. ` +
-        "They are kept until you confirm or refuse it.",
+        `${cut(device.name)} requested to delete or replace ${changes} files, far more than usual. ` +
+        "No files change until you approve or reject the request.",
       data: { event: "security.mass_change", holdId, changes: String(changes), ...deviceData(device) },
     });
   }
@@ -286,6 +288,6 @@ function inWords(bytes: number): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit] ?? ""}`;
 }
 
-function aloneHere(contents: number): string {
-  return `${contents === 1 ? "1 content lies" : `${contents} contents lie`} on the server's disk alone.`;
+function onDiskOnly(contents: number): string {
+  return `${contents === 1 ? "1 blob is" : `${contents} blobs are`} stored only on the server's disk.`;
 }

@@ -150,7 +150,7 @@ export class WebhookDispatcher {
       const isTaken = status >= 200 && status < 300;
       return {
         status,
-        error: isTaken ? null : `The target answered ${status}.`,
+        error: isTaken ? null : `The target returned status ${status}.`,
         afterMs: Math.min(parseRetryAfter(answer.header("retry-after"), atMs) ?? 0, PAUSE_MS_MAX),
         isDown: status === 429 || status >= 500,
       };
@@ -185,7 +185,8 @@ export class WebhookDispatcher {
     const isTrial = delivery.event === TEST_EVENT;
     if (isLast || isTrial) outbox.finish(delivery.id, "failed", answered);
     else outbox.putOff(delivery.id, untilMs, answered);
-    if (answered.status === GONE) outbox.stop(webhook.id, "The target answered 410: it is gone.");
+    if (answered.status === GONE)
+      outbox.stop(webhook.id, "The target returned status 410 (Gone), so the webhook was turned off.");
     if (isTrial) return;
     if (isLast) log.warn("A webhook delivery was given up.", facts);
     else if (delivery.attempts === 0) log.info("A webhook delivery is tried again later.", facts);
@@ -201,7 +202,7 @@ export class WebhookDispatcher {
 
 /** Says why, for the owner: what may be told of a target that they gave themselves. */
 function sentence({ failure, message, isPrivate }: OutboundError): string {
-  if (isPrivate) return "The target was not reached.";
-  if (failure === "forbidden") return `The target may not be reached: it ${message}.`;
-  return `The target was not reached: ${message}.`;
+  if (isPrivate) return "The target could not be reached.";
+  if (failure === "forbidden") return `The target address is not allowed: it ${message}.`;
+  return `The target could not be reached: ${message}.`;
 }

@@ -136,7 +136,7 @@ export class WebhookOutbox {
     const expired = this.#deliveries.expired.all(olderThanMs, limit);
     for (const { id } of expired) {
       const { lastStatus = null } = this.read(id) ?? {};
-      this.finish(id, "failed", { status: lastStatus, error: "It could not be delivered within 24 hours." });
+      this.finish(id, "failed", { status: lastStatus, error: "Delivery failed for 24 hours." });
     }
     return expired.length;
   }

@@ -33,7 +33,8 @@ export function presentDelivery(delivery: Delivery) {
   const { publicId: id, event, state: status, attempts } = delivery;
   const isTrial = event === TEST_EVENT;
   const lastStatus = isTrial ? null : delivery.lastStatus;
-  const lastError = isTrial && delivery.lastError !== null ? "The target did not accept it." : delivery.lastError;
+  const lastError =
+    isTrial && delivery.lastError !== null ? "The target did not accept the delivery." : delivery.lastError;
   return {
     id,
     event,

@@ -143,7 +143,7 @@ export class WebhookService {
     const { writer, outbox, subscriptions } = this.#options;
     const { id } = await writer.run((tx) => {
       const row = this.#row(user, publicId);
-      outbox.stop(row.id, "It is being deleted.");
+      outbox.stop(row.id, "The webhook was deleted.");
       subscriptions.change(tx, user.id);
       return row;
     });

@@ -42,8 +42,8 @@ test("plain text becomes paragraphs", () => {
 });
 
 test("letters that somebody asked for carry their link", () => {
-  expect(resetLetter("https://larder.test/r", 30 * 60_000).text).toContain("for 30 minutes");
+  expect(resetLetter("https://larder.test/r", 30 * 60_000).text).toContain("expires in 30 minutes");
   const invite = inviteLetter({ link: "https://larder.test/i", from: "Ada", expiresAtMs: Date.UTC(2026, 0, 2) });
-  expect(invite.text).toStartWith("“Ada” invited you to keep files on this Larder server.");
+  expect(invite.text).toStartWith("“Ada” invited you to store files on this Larder server.");
   expect(invite.text).toContain("Fri, 02 Jan 2026 00:00:00 GMT");
 });

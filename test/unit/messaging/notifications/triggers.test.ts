@@ -57,12 +57,12 @@ test("many uploads in a row make one message and few pushes", async () => {
   const { ann, phone, tablet } = await phoneAndTablet(bench);
   for (let i = 1; i <= 12; i++) await upload(bench, ann, phone, `IMG_${i}.jpg`);
   expect(bench.channels.attempts).toHaveLength(1);
-  expect(bench.inbox(ann, tablet)).toEqual(["12 files were uploaded from Pixel 8. The last one is IMG_12.jpg."]);
+  expect(bench.inbox(ann, tablet)).toEqual(["12 files were uploaded from Pixel 8. The most recent is IMG_12.jpg."]);
   await passTime(bench, MINUTE_MS - 1);
   expect(bench.channels.attempts).toHaveLength(1);
   await passTime(bench, 1);
   expect(bench.channels.sent.slice(1)).toEqual([
-    "tablet: 12 files were uploaded from Pixel 8. The last one is IMG_12.jpg.",
+    "tablet: 12 files were uploaded from Pixel 8. The most recent is IMG_12.jpg.",
   ]);
   const [first, second] = bench.channels.attempts.map(({ message }) => [message.id, message.collapseKey]);
   expect(second).toEqual(first);
@@ -111,7 +111,7 @@ test("an upload while the first push is on its way is told a minute later", asyn
   bench.channels.reply = () => ({ state: "delivered" });
   await bench.idle();
   await passTime(bench, MINUTE_MS);
-  expect(bench.channels.sent[1]).toBe("tablet: 2 files were uploaded from Pixel 8. The last one is b.jpg.");
+  expect(bench.channels.sent[1]).toBe("tablet: 2 files were uploaded from Pixel 8. The most recent is b.jpg.");
 });
 
 test("a night of uploads during quiet hours is one push in the morning", async () => {
@@ -129,7 +129,7 @@ test("a night of uploads during quiet hours is one push in the morning", async (
   bench.clock.ms = Date.parse("2026-01-11T07:00:00Z");
   await passTime(bench, 0);
   await passTime(bench, 60 * MINUTE_MS);
-  expect(bench.channels.sent).toEqual(["tablet: 10 files were uploaded from Pixel 8. The last one is IMG_10.jpg."]);
+  expect(bench.channels.sent).toEqual(["tablet: 10 files were uploaded from Pixel 8. The most recent is IMG_10.jpg."]);
 });
 
 test("a message that is renewed is unread again and comes first", async () => {
@@ -162,7 +162,7 @@ test("failed uploads are gathered by themselves", async () => {
     );
   }
   expect(bench.inbox(ann, tablet)).toEqual([
-    "2 files could not be uploaded from Pixel 8. The last one is c.jpg: its bytes are not what was announced.",
+    "2 files could not be uploaded from Pixel 8. The most recent is c.jpg: the uploaded data does not match its checksum.",
     "a.jpg was uploaded from Pixel 8.",
   ]);
 });
@@ -190,9 +190,9 @@ test("storage is told in words", async () => {
     "80",
   ]);
   expect(bench.inbox(ann, phone)[0]).toBe(
-    "4.8 GB of 5.0 GB are used. Delete what you don't need, or ask for more room.",
+    "You have used 4.8 GB of 5.0 GB. Delete files you don't need, or ask for more storage.",
   );
-  expect(bench.inbox(ann, phone)[1]).toContain("New files are refused until there is room.");
+  expect(bench.inbox(ann, phone)[1]).toContain("You can't upload files until you free up space.");
 });
 
 test("what others share and new keys are told to the account that they concern", async () => {
@@ -210,7 +210,7 @@ test("what others share and new keys are told to the account that they concern",
     bench.triggers.apiKeyCreated(tx, { accountId: ann.user.id, keyId: "key_1", name: "backup" }),
   );
   expect(bench.inbox(ann, phone)).toEqual([
-    "The API key backup was made for your account. If it wasn't you, delete it and change your password.",
+    "The API key backup was created for your account. If you did not create it, delete it and change your password.",
     "Bo shared Trips with you.",
   ]);
 });
@@ -228,7 +228,7 @@ test("the first download of a link is told, later ones are not", async () => {
       }),
     );
   }
-  expect(bench.inbox(ann, phone)).toEqual(["report.pdf was downloaded through its link for the first time."]);
+  expect(bench.inbox(ann, phone)).toEqual(["report.pdf was downloaded through its public link for the first time."]);
 });
 
 test("a new device is told to all, but pushed to the others alone", async () => {

@@ -74,7 +74,7 @@ export class ApnsChannel implements PushChannel {
 
   async deliver({ token }: PushTarget, message: PushMessage, signal: AbortSignal): Promise<DeliveryOutcome> {
     // It becomes a part of the path.
-    if (!/^[0-9a-f]{2,400}$/i.test(token)) return { state: "gone", why: "the token is none of APNs" };
+    if (!/^[0-9a-f]{2,400}$/i.test(token)) return { state: "gone", why: "the push token is not a valid APNs token" };
     const timeout = AbortSignal.timeout(OUTBOUND_TIMEOUT_MS);
     const limit = AbortSignal.any([signal, timeout]);
     try {
@@ -83,10 +83,10 @@ export class ApnsChannel implements PushChannel {
       const isRenewed = answer.reason === "ExpiredProviderToken" && this.#renew(provider);
       return this.#outcomeOf(isRenewed ? await this.#send(token, message, this.#providerToken(), limit) : answer);
     } catch (error) {
-      if (signal.aborted) return { state: "retry", why: "the attempt was given up" };
+      if (signal.aborted) return { state: "retry", why: "the request was canceled" };
       if (timeout.aborted) {
         this.#connection.doubt();
-        return { state: "retry", why: `no whole answer within ${OUTBOUND_TIMEOUT_MS} ms` };
+        return { state: "retry", why: `no complete response within ${OUTBOUND_TIMEOUT_MS} ms` };
       }
       // Only the code is told: the platform's message may hold the path, and with it the token.
       const code = error instanceof Error && "code" in error ? String(error.code) : "unknown cause";
@@ -118,7 +118,7 @@ export class ApnsChannel implements PushChannel {
 
   #outcomeOf({ status, reason, retryAfter }: ApnsAnswer): DeliveryOutcome {
     if (status >= 200 && status < 300) return DELIVERED;
-    const why = `APNs answered ${status}${reason === "" ? "" : ` ${reason}`}`;
+    const why = `APNs returned ${status}${reason === "" ? "" : ` ${reason}`}`;
     if (GONE.has(reason) || status === 410) return { state: "gone", why };
     if (OPERATORS.has(reason) || status === 403 || status === 408 || status === 429 || status >= 500) {
       const afterMs = parseRetryAfter(retryAfter, this.#clock.nowMs());

@@ -81,7 +81,7 @@ export class FcmChannel implements PushChannel {
     const { status } = answer;
     if (status >= 200 && status < 300) return DELIVERED;
     const problem = readProblem(answer);
-    const why = `FCM answered ${status}${problem === undefined ? "" : ` ${problem.code}`}`;
+    const why = `FCM returned ${status}${problem === undefined ? "" : ` ${problem.code}`}`;
     if (problem?.isGone === true) return { state: "gone", why };
     const isPassing = status === 401 || status === 403 || status === 404 || status === 408 || status === 429;
     return isPassing || status >= 500 ? retryLater(why, answer, this.#clock.nowMs()) : { state: "rejected", why };
@@ -110,7 +110,7 @@ export class FcmChannel implements PushChannel {
     const seconds = Number(fields?.["expires_in"] ?? Number.NaN);
     if (answer.status !== 200 || typeof text !== "string" || !/^[\u0021-\u007e]+$/.test(text) || !(seconds > 0)) {
       const code = safeWord(fields?.["error"]);
-      throw new OutboundError("unreachable", `no access token: the token service answered ${answer.status}${code}`);
+      throw new OutboundError("unreachable", `no access token: the token service returned ${answer.status}${code}`);
     }
     this.#token = { text, expiresAtMs: this.#clock.nowMs() + seconds * 1000 };
     return this.#token;

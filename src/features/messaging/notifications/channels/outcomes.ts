@@ -18,7 +18,7 @@ export function retryLater(why: string, answer?: OutboundAnswer, nowMs = 0): Del
  */
 export function outcomeOfStatus(answer: OutboundAnswer, nowMs: number): DeliveryOutcome {
   const { status } = answer;
-  const why = `the push service answered ${status}`;
+  const why = `the push service returned ${status}`;
   if (status >= 200 && status < 300) return DELIVERED;
   if (status === 404 || status === 410) return { state: "gone", why };
   if (status === 429 || status === 408 || status >= 500) return retryLater(why, answer, nowMs);
@@ -31,12 +31,12 @@ export function outcomeOfStatus(answer: OutboundAnswer, nowMs: number): Delivery
  * may hold addresses and keys.
  */
 export function outcomeOfFailure(error: unknown, signal: AbortSignal): DeliveryOutcome {
-  if (signal.aborted) return { state: "retry", why: "the attempt was given up" };
+  if (signal.aborted) return { state: "retry", why: "the request was canceled" };
   if (!(error instanceof OutboundError)) {
     return { state: "retry", why: `unexpected: ${error instanceof Error ? error.name : typeof error}` };
   }
   const { failure, message } = error;
   return failure === "forbidden"
-    ? { state: "rejected", why: `the target is not allowed: it ${message}` }
+    ? { state: "rejected", why: `the target address is not allowed: it ${message}` }
     : { state: "retry", why: message };
 }

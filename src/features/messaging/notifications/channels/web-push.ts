@@ -53,7 +53,7 @@ export class WebPushChannel implements PushChannel {
   async deliver({ token }: PushTarget, message: PushMessage, signal: AbortSignal): Promise<DeliveryOutcome> {
     const { outbound, clock } = this.#options;
     const subscription = parseSubscription(token);
-    if (subscription === undefined) return { state: "gone", why: "the token is no subscription" };
+    if (subscription === undefined) return { state: "gone", why: "the push token is not a valid subscription" };
     try {
       const { headers, body } = await this.#seal(subscription, message);
       const answer = await outbound.send(subscription.endpoint, { method: "POST", headers, body, signal });

@@ -99,7 +99,7 @@ test.each([
   [503, "Shutdown", "retry"],
 ])("the answer %d %s means: %s", async (status, reason, state) => {
   service.behaviours = [{ status, body: JSON.stringify({ reason }) }];
-  expect(await deliver()).toMatchObject({ state, why: `APNs answered ${status} ${reason}` });
+  expect(await deliver()).toMatchObject({ state, why: `APNs returned ${status} ${reason}` });
 });
 
 test("headers and payload are as Apple wants them, and the id of a message stays the same", async () => {

@@ -72,7 +72,7 @@ test("a token that Google ended early is renewed once, and the message delivered
 
 test("a project that may not send is tried again later, once per message", async () => {
   service.behaviours = [googleError(403, "PERMISSION_DENIED")];
-  expect(await deliver()).toEqual({ state: "retry", why: "FCM answered 403 PERMISSION_DENIED" });
+  expect(await deliver()).toEqual({ state: "retry", why: "FCM returned 403 PERMISSION_DENIED" });
   expect(service.received.length).toBe(2);
 });
 
