@@ -3,7 +3,6 @@ import { X } from "../ui/icons.ts";
 import { IconButton } from "../ui/icon-button.tsx";
 import { words as uiWords } from "../ui/text.ts";
 import { SideBar } from "./side-bar.tsx";
-import { words } from "./words.ts";
 
 /** All places, from the side, where there is no room for the bar. */
 export function Drawer({ onClose }: { readonly onClose: () => void }) {
@@ -18,7 +17,7 @@ export function Drawer({ onClose }: { readonly onClose: () => void }) {
         <Dialog.Backdrop className="appear fixed inset-0 z-40 bg-veil" />
         <Dialog.Popup className="appear fixed inset-y-0 start-0 z-40 flex w-72 max-w-[85vw] flex-col overflow-y-auto bg-surface shadow-2xl">
           <div className="flex items-center justify-between ps-7 pe-3 pt-3">
-            <Dialog.Title className="text-lg font-semibold text-accent">{words.product}</Dialog.Title>
+            <Dialog.Title className="text-lg font-semibold text-accent">{uiWords.product}</Dialog.Title>
             <IconButton label={uiWords.close} icon={X} hasTooltip={false} onClick={onClose} />
           </div>
           <div className="flex-1">

@@ -2,7 +2,6 @@ import { defineText } from "../base/text.ts";
 
 /** The text of the frame around all pages. */
 export const words = defineText("frame", {
-  product: "Larder",
   skipToContent: "Skip to main content",
   mainNavigation: "Main",
   files: "Files",

@@ -1,6 +1,7 @@
 import { LayoutGrid, List, SlidersHorizontal } from "lucide-react";
 import { IconButton } from "../ui/icon-button.tsx";
-import { Menu, type MenuItem } from "../ui/menu.tsx";
+import { Menu } from "../ui/menu.tsx";
+import type { MenuItem } from "../ui/menu-items.ts";
 import { useViewPreferences } from "./preferences.ts";
 import type { SortField } from "./read-preferences.ts";
 import { text } from "./text.ts";

@@ -1,9 +1,32 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
+import type { ReactNode, RefObject } from "react";
 import { X } from "./icons.ts";
-import type { DialogProps, DialogSize } from "./dialog.tsx";
 import { cx } from "./cx.ts";
 import { IconButton } from "./icon-button.tsx";
 import { words } from "./text.ts";
+
+/** Greatest width of a dialog. */
+export type DialogSize = "small" | "medium" | "large";
+
+/** What a dialog is made of. */
+export interface DialogProps {
+  readonly open: boolean;
+  /** Asked for by Escape, the cross, or a press beside it. */
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly children?: ReactNode;
+  /** Buttons; the one that does it comes last. */
+  readonly footer?: ReactNode;
+  readonly size?: DialogSize;
+  /** What has the focus at first; else the first control of the content. */
+  readonly initialFocus?: RefObject<HTMLElement | null>;
+  /** Stays open at a press beside it, because what was typed would be lost. */
+  readonly isPersistent?: boolean;
+  /** Without the cross, where there is nothing to go back to. */
+  readonly hasClose?: boolean;
+  readonly role?: "dialog" | "alertdialog";
+}
 
 const SIZES: Readonly<Record<DialogSize, string>> = {
   small: "sm:max-w-md",

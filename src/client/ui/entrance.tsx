@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from "react";
-import { words } from "../app/words.ts";
+import { words } from "./text.ts";
 
 /** The page of somebody who is not signed in: one card in the middle, and nothing around it that needs an account. */
 export function Entrance({ title, lead, children }: { title: string; lead?: string; children: ReactNode }) {

@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from "react";
 import { Button } from "./button.tsx";
-import { Dialog, type DialogProps } from "./dialog.tsx";
+import { Dialog } from "./dialog.tsx";
+import type { DialogProps } from "./dialog-popup.tsx";
 import { words } from "./text.ts";
 
 /** What a form in a dialog is made of. */

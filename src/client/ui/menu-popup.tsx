@@ -2,7 +2,7 @@ import { Menu as Base } from "@base-ui/react/menu";
 import { Check, ChevronRight } from "./icons.ts";
 import { keyCaps } from "../base/shortcuts.ts";
 import { cx } from "./cx.ts";
-import type { MenuEntry, MenuItem } from "./menu.tsx";
+import type { MenuEntry, MenuItem } from "./menu-items.ts";
 
 const POPUP =
   "appear z-50 min-w-48 max-w-80 max-h-[var(--available-height)] overflow-y-auto rounded-xl border border-line bg-raised py-1.5 text-sm text-ink shadow-xl outline-none";

@@ -1,6 +1,6 @@
 /** What the button "New" of the frame offers besides uploads: the page that is shown adds its own. */
 import { useEffect } from "react";
-import type { MenuItem } from "./menu.tsx";
+import type { MenuItem } from "./menu-items.ts";
 import { createStore, useStore } from "../base/store.ts";
 
 /** What a page tells the button "New". */

@@ -1,7 +1,7 @@
 import { useLocation } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 import { cx } from "./cx.ts";
-import { words } from "../app/words.ts";
+import { words } from "./text.ts";
 
 let isFirstPage = true;
 

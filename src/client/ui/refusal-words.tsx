@@ -1,4 +1,4 @@
-import { text } from "../features/sign-in/text.ts";
+import { words } from "./text.ts";
 import type { Wait } from "./use-wait.ts";
 
 /**
@@ -9,12 +9,12 @@ export function RefusalWords({ message, wait }: { message: string; wait: Wait })
   if (wait.asked === 0) return message;
   return (
     <>
-      {text.tooManyAttempts} <span aria-hidden>{wait.left === 0 ? text.waitOver : waitWords(wait.left)}</span>
+      {words.tooManyAttempts} <span aria-hidden>{wait.left === 0 ? words.waitOver : waitWords(wait.left)}</span>
       <span className="sr-only">{waitWords(wait.asked)}</span>
     </>
   );
 }
 
 function waitWords(seconds: number): string {
-  return seconds < 120 ? text.waitSeconds(seconds) : text.waitMinutes(Math.ceil(seconds / 60));
+  return seconds < 120 ? words.waitSeconds(seconds) : words.waitMinutes(Math.ceil(seconds / 60));
 }

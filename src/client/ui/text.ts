@@ -1,7 +1,16 @@
-import { defineText } from "../base/text.ts";
+import { defineText, plural } from "../base/text.ts";
+
+const STRENGTHS = [
+  "Use at least 8 characters. Several unrelated words work well.",
+  "Too short. Use at least 8 characters.",
+  "Fair. Add a few more characters.",
+  "Good.",
+  "Very good.",
+];
 
 /** The text of the components themselves. */
 export const words = defineText("ui", {
+  product: "Larder",
   menu: "Menu",
   close: "Close",
   cancel: "Cancel",
@@ -16,4 +25,11 @@ export const words = defineText("ui", {
   hidePassword: "Hide password",
   notifications: "Notifications",
   dismiss: "Dismiss",
+  passwordStrength: (step: number) => STRENGTHS[step] ?? "",
+  tooManyAttempts: "Too many attempts.",
+  waitOver: "You can try again now.",
+  waitSeconds: (seconds: number) =>
+    plural(seconds, "You can try again in # second.", "You can try again in # seconds."),
+  waitMinutes: (minutes: number) =>
+    plural(minutes, "You can try again in # minute.", "You can try again in # minutes."),
 });

@@ -7,7 +7,7 @@ import { useSession } from "../../api/session.ts";
 import { useShortcuts } from "../../base/shortcuts.ts";
 import { createStore } from "../../base/store.ts";
 import { lazyPart } from "../../ui/lazy-part.ts";
-import type { MenuItem } from "../../ui/menu.tsx";
+import type { MenuItem } from "../../ui/menu-items.ts";
 import { toast } from "../../ui/toast.tsx";
 import type { DragRules } from "../collection/use-entry-drag.ts";
 import { newDraft } from "../collection/entry-name.tsx";

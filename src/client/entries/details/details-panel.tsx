@@ -5,7 +5,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { FileIcon } from "../../ui/file-icon.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { Versions } from "./versions.tsx";
+import { Versions } from "../versions/versions.tsx";
 import { ActivityTab } from "./activity-tab.tsx";
 import { InfoTab } from "./info-tab.tsx";
 import { SharesTab } from "./shares-tab.tsx";

@@ -1,6 +1,6 @@
 import { defineText, plural } from "../../base/text.ts";
 
-/** The words of versions, the time machine, and what waits for a decision. */
+/** The words of the time machine, and what waits for a decision. */
 export const text = defineText("history", {
   title: "History",
   tabs: "Parts of the history",
@@ -8,24 +8,9 @@ export const text = defineText("history", {
   tabRewind: "Undo a device",
   tabHolds: "Held changes",
   tabConflicts: "Conflicts",
-  // Versions
-  versionsOf: (name: string) => `Versions of ${name}`,
-  version: (n: number) => `Version ${n}`,
-  current: "Present",
-  by: (name: string) => `by ${name}`,
-  larger: (size: string) => `${size} larger than before`,
-  smaller: (size: string) => `${size} smaller than before`,
-  sameSize: "as large as before",
-  open: "Open",
+  // Back in time
   download: "Download",
   restore: "Bring back",
-  restored: (n: number) => `Version ${n} is the content again. What was there is kept as a version.`,
-  deleteVersion: "Delete",
-  deleteTitle: (n: number) => `Delete version ${n} for good?`,
-  deleteBody: "It can't be brought back afterwards.",
-  deleted: "The version was deleted.",
-  kept: "Earlier versions are kept for a time and count in your storage.",
-  // Back in time
   restoreIntro: "See your files as they were at a moment, and bring back a folder with all below it.",
   moment: "Moment",
   slider: "How long ago",

@@ -1,4 +1,4 @@
-import { defineText, plural } from "../../base/text.ts";
+import { defineText } from "../../base/text.ts";
 
 /** The text of the sign-in page. */
 export const text = defineText("sign-in", {
@@ -27,12 +27,6 @@ export const text = defineText("sign-in", {
   recoveryCode: "Recovery code",
   useRecovery: "Use a recovery code",
   useApp: "Use the authenticator app",
-  tooManyAttempts: "Too many attempts.",
-  waitOver: "You can try again now.",
-  waitSeconds: (seconds: number) =>
-    plural(seconds, "You can try again in # second.", "You can try again in # seconds."),
-  waitMinutes: (minutes: number) =>
-    plural(minutes, "You can try again in # minute.", "You can try again in # minutes."),
   noAccount: "No account yet?",
   signUp: "Create account",
   inviteOnly: "No account yet? Ask your administrator for an invitation.",

@@ -1,13 +1,5 @@
 import { defineText } from "../../base/text.ts";
 
-const STRENGTHS = [
-  "Use at least 8 characters. Several unrelated words work well.",
-  "Too short. Use at least 8 characters.",
-  "Fair. Add a few more characters.",
-  "Good.",
-  "Very good.",
-];
-
 /** The text of the sign-up page. */
 export const text = defineText("sign-up", {
   title: "Create account",
@@ -25,5 +17,4 @@ export const text = defineText("sign-up", {
   signIn: "Sign in",
   closed: "Sign-up is turned off",
   closedLead: "Ask your administrator to create an account for you.",
-  strength: (step: number) => STRENGTHS[step] ?? "",
 });

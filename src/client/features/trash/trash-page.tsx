@@ -16,7 +16,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorState } from "../../ui/error-state.tsx";
 import { formatDate, formatRelative } from "../../base/format.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
-import type { MenuItem } from "../../ui/menu.tsx";
+import type { MenuItem } from "../../ui/menu-items.ts";
 import { toast } from "../../ui/toast.tsx";
 import { EntryGrid } from "../../entries/collection/entry-grid.tsx";
 import type { GridColumn, GridLook } from "../../entries/collection/grid-types.ts";

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { request } from "../../../api/http.ts";
 import { useSession } from "../../../api/session.ts";
 import { useConfirm } from "../../../ui/confirm.tsx";
-import type { MenuItem } from "../../../ui/menu.tsx";
+import type { MenuItem } from "../../../ui/menu-items.ts";
 import { toast } from "../../../ui/toast.tsx";
 import { text } from "../text.ts";
 import type { Account, PasswordLink } from "../types.ts";

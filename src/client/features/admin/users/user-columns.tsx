@@ -3,7 +3,8 @@ import { Badge } from "../../../ui/badge.tsx";
 import type { Column } from "../../../ui/data-table.tsx";
 import { formatBytes, formatRelative } from "../../../base/format.ts";
 import { IconButton } from "../../../ui/icon-button.tsx";
-import { Menu, type MenuItem } from "../../../ui/menu.tsx";
+import { Menu } from "../../../ui/menu.tsx";
+import type { MenuItem } from "../../../ui/menu-items.ts";
 import { text } from "../text.ts";
 import type { Account } from "../types.ts";
 

@@ -13,7 +13,7 @@ import { formatBytes, formatDateTime } from "../../base/format.ts";
 import { LinkButton } from "../../ui/link-button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toast } from "../../ui/toast.tsx";
-import { text } from "../../features/history/text.ts";
+import { text } from "./text.ts";
 
 interface Version {
   readonly version: number;
