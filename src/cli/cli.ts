@@ -25,58 +25,58 @@ const COMMANDS: readonly CommandEntry[] = [
   { name: "serve", summary: "Run the server.", load: () => import("./server/serve.ts") },
   {
     name: "user",
-    summary: "Add, change and list accounts; sign one in for a script.",
+    summary: "Manage accounts: add, change, list, delete, create invites and tokens.",
     load: () => import("./accounts/user.ts"),
   },
   {
     name: "backup",
-    summary: "Make a backup of everything, or bring one up to date.",
+    summary: "Create or update a backup of everything.",
     load: () => import("./recovery/backup.ts"),
   },
   {
     name: "restore",
-    summary: "List the states one can go back to, go back to one, or restore a backup.",
+    summary: "Restore a backup, or go back to an earlier snapshot.",
     load: () => import("./recovery/restore.ts"),
   },
   {
     name: "rebuild",
-    summary: "Make a lost database again, from the store alone.",
+    summary: "Rebuild a lost database from the metadata journal.",
     load: () => import("./recovery/rebuild.ts"),
   },
   {
     name: "verify",
-    summary: "Read every stored content again, and check every row of the database.",
+    summary: "Check all stored files and the database for damage.",
     load: () => import("./recovery/verify.ts"),
   },
   {
     name: "heal",
-    summary: "Put good copies of damaged and missing contents back.",
+    summary: "Repair damaged and missing files from good copies.",
     load: () => import("./recovery/heal.ts"),
   },
-  { name: "gc", summary: "Remove the contents that no file refers to any more.", load: () => import("./store/gc.ts") },
+  { name: "gc", summary: "Free the space of deleted files (garbage collection).", load: () => import("./store/gc.ts") },
   {
     name: "blobs",
-    summary: "Show where contents lie, and move them between this disk and a bucket.",
+    summary: "Show where file data is stored; move it between this disk and a bucket.",
     load: () => import("./store/blobs.ts"),
   },
-  { name: "import", summary: "Take a folder into an account.", load: () => import("./exchange/import.ts") },
-  { name: "export", summary: "Write an account's files as plain files.", load: () => import("./exchange/export.ts") },
+  { name: "import", summary: "Import a folder into an account.", load: () => import("./exchange/import.ts") },
+  { name: "export", summary: "Export an account's files to a folder.", load: () => import("./exchange/export.ts") },
   {
     name: "config",
-    summary: "Show the effective configuration, and where it comes from.",
+    summary: "Show the effective configuration and the source of each value.",
     load: () => import("./server/config.ts"),
   },
   {
     name: "doctor",
-    summary: "Look for what is wrong with this machine or its set-up.",
+    summary: "Check this machine and the configuration for problems.",
     load: () => import("./doctor/doctor.ts"),
   },
   {
     name: "healthcheck",
-    summary: "Ask the running server whether it is ready.",
+    summary: "Check whether the running server is ready.",
     load: () => import("./server/healthcheck.ts"),
   },
-  { name: "service", summary: "Run the server by systemd.", load: () => import("./service/service.ts") },
+  { name: "service", summary: "Run the server as a systemd service.", load: () => import("./service/service.ts") },
   {
     name: "openapi",
     summary: "Print the OpenAPI document of the HTTP API.",
@@ -84,7 +84,7 @@ const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: "version",
-    summary: "Print the version of the program and of its parts.",
+    summary: "Print the version of Larder and its main components.",
     load: () => import("./server/version.ts"),
   },
 ];
@@ -102,7 +102,7 @@ const MACHINE_REASONS: ReadonlySet<Reason> = new Set<Reason>([
 
 /**
  * Runs the command that `args` (without the program's name) ask for.
- * @returns the exit code: 0 fine, 1 found wrong or refused, 2 could not run
+ * @returns the exit code: 0 success, 1 completed with problems, 2 error
  */
 export async function runCli(args: readonly string[], context: CommandContext): Promise<ExitCode> {
   const { terminal } = context;
@@ -111,7 +111,9 @@ export async function runCli(args: readonly string[], context: CommandContext): 
   const [first] = wanted;
   if (entry === undefined && first !== undefined && !first.startsWith("-")) {
     const names = COMMANDS.map(({ name }) => name);
-    terminal.error(`"${first}" is no command. The nearest is "${nearest(first, names)}". All of them: larder --help\n`);
+    terminal.error(
+      `Unknown command "${first}". Did you mean "${nearest(first, names)}"? List all commands: larder --help\n`,
+    );
     return EXIT.couldNotRun;
   }
   const program = newProgram(context);
@@ -141,15 +143,16 @@ function rewrite(args: readonly string[]): readonly string[] {
 
 function newProgram({ terminal }: CommandContext): Command {
   const program = new Command("larder")
-    .description("Files of a home or small office on its own machine, reached through one HTTP API.")
+    .description("Self-hosted file server for a home or small office.")
     .helpCommand(false)
+    .helpOption("-h, --help", "Show this help.")
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ writeOut: (text) => terminal.out(text), writeErr: (text) => terminal.error(text) })
     .addHelpText(
       "after",
-      "\nExample:\n  larder serve --data /srv/larder --port 8790\n  larder serve --help\n\n" +
-        "Exit codes: 0 fine; 1 it ran, and was refused or found something wrong; 2 it could not run.",
+      "\nExamples:\n  larder serve --data /srv/larder --port 8790\n  larder serve --help\n\n" +
+        "Exit codes: 0 success; 1 completed with problems; 2 error.",
     );
   return program;
 }
@@ -168,6 +171,6 @@ function explain(error: unknown, { terminal }: CommandContext): ExitCode {
     return MACHINE_REASONS.has(error.reason) ? EXIT.couldNotRun : EXIT.wrong;
   }
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  terminal.error(`This should not have happened; please report it with these lines:\n${what}\n`);
+  terminal.error(`Unexpected error. Please report it and include these lines:\n${what}\n`);
   return EXIT.couldNotRun;
 }

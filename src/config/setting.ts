@@ -48,6 +48,9 @@ export class Setting<T, U extends Unit = ""> {
   }
 }
 
+/** How an optional text without a value is shown. */
+export const NOT_SET = "not set";
+
 /** Words for "no limit". */
 const NONE_WORDS = ["none", "unlimited"];
 
@@ -178,7 +181,7 @@ export function optionalText(
       accepts,
       placeholder: firstWord(accepts),
       parse: (raw, directory) => read(asText(raw), directory),
-      format: (value) => value ?? "not set",
+      format: (value) => value ?? NOT_SET,
     },
     "",
     null,

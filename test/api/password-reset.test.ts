@@ -230,7 +230,7 @@ describe("larder user reset-link", () => {
   test("says so where there is no such account", async () => {
     const printed = await server().larder(["user", "reset-link", freshEmail()]);
     expect(printed.code).not.toBe(0);
-    expect(printed.stderr).toContain("There is no account");
+    expect(printed.stderr).toContain("No account found");
   });
 });
 

@@ -258,20 +258,20 @@ describe("gc --now", () => {
 });
 
 describe("gc tells", () => {
-  test("each content once, in singular and plural", async () => {
+  test("each blob once, in singular and plural", async () => {
     await withServer({ hasAccounts: true }, async (server) => {
       const { client } = await server.signUp();
       const say = async (...flags: string[]) => (await server.larder(["gc", ...flags])).stdout.trim();
       const leave = async (...contents: string[]) => {
         for (const content of contents) await client.delete(`/api/files/${await client.storedId(content)}`);
       };
-      const snapshot = "\n1 older snapshot was dropped; the newest stays.";
-      expect(await say()).toBe("There was nothing to remove.");
-      expect(await say("--now")).toBe(`There was nothing to remove.${snapshot}`);
+      const snapshot = "\nRemoved 1 older snapshot; kept the newest.";
+      expect(await say()).toBe("Nothing to remove.");
+      expect(await say("--now")).toBe(`Nothing to remove.${snapshot}`);
       await leave("one");
-      expect(await say("--now")).toBe(`Removed 1 content, 3 B.${snapshot}`);
+      expect(await say("--now")).toBe(`Removed 1 blob, 3 B.${snapshot}`);
       await leave("two", "three");
-      expect(await say("--now")).toBe(`Removed 2 contents, 8 B.${snapshot}`);
+      expect(await say("--now")).toBe(`Removed 2 blobs, 8 B.${snapshot}`);
       expect(JSON.parse(await say("--now", "--json"))).toEqual({
         ok: true,
         error: null,

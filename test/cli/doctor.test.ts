@@ -35,18 +35,18 @@ describe("at the public address", () => {
     await withServer({}, async (server) => {
       const [finding, ...more] = await findings(server, server.url);
       expect(more).toEqual([]);
-      expect(finding).toMatchObject({ state: "ok", text: expect.stringContaining("This server answers") });
+      expect(finding).toMatchObject({ state: "ok", text: expect.stringContaining("This server responds") });
     });
   });
 
   test("another server, another Larder and a loop are told apart", async () => {
     await withServer({}, async (server) => {
       const strange: [string, string][] = [
-        [stranger(() => new Response("It works!")), "something else answers (status 200)"],
-        [stranger(() => new Response("no", { status: 502 })), "something else answers (status 502)"],
-        [stranger(() => Response.json({ status: "live" })), "another Larder answers"],
-        [stranger(({ href }) => Response.redirect(href, 301)), "a loop"],
-        [stranger(() => new Response(null, { status: 302, headers: { location: "ftp://a/" } })), "no web address"],
+        [stranger(() => new Response("It works!")), "(status 200). Check the target of the proxy"],
+        [stranger(() => new Response("no", { status: 502 })), "(status 502). Check the target of the proxy"],
+        [stranger(() => Response.json({ status: "live" })), "A Larder server with another data directory responds"],
+        [stranger(({ href }) => Response.redirect(href, 301)), "Redirect loop: "],
+        [stranger(() => new Response(null, { status: 302, headers: { location: "ftp://a/" } })), "not a web address"],
       ];
       for (const [url, words] of strange) {
         expect(await findings(server, url)).toEqual([
@@ -61,14 +61,17 @@ describe("at the public address", () => {
       const url = stranger(({ pathname }) => Response.redirect(server.url + pathname, 308));
       const seen = await findings(server, url);
       expect(seen.map(({ state }) => state)).not.toContain("wrong");
-      expect(seen[0]).toMatchObject({ state: "note", text: expect.stringContaining("Set publicUrl to where it ends") });
+      expect(seen[0]).toMatchObject({
+        state: "note",
+        text: expect.stringContaining("Set publicUrl to the last address"),
+      });
     });
   });
 
   test("nobody there is a note, since home routers often don't lead back in", async () => {
     await withServer({}, async (server) => {
       const [finding] = await findings(server, "http://127.0.0.1:1");
-      expect(finding).toMatchObject({ state: "note", text: expect.stringContaining("can't be reached") });
+      expect(finding).toMatchObject({ state: "note", text: expect.stringContaining("Cannot reach") });
     });
   });
 
@@ -89,7 +92,7 @@ describe("at the public address", () => {
     await withServer({}, async (server) => {
       await server.stop();
       const [finding] = await findings(server, "http://127.0.0.1:1");
-      expect(finding).toMatchObject({ state: "note", text: expect.stringContaining("was not tried") });
+      expect(finding).toMatchObject({ state: "note", text: expect.stringContaining("was not checked") });
     });
   });
 });

@@ -14,10 +14,10 @@ test("rebuild refuses a running server, a database that is there, and a snapshot
     const database = join(server.dataDir, "larder.db");
     const before = digestOf(await readFile(database));
     const there = await server.larder(["rebuild"]);
-    expect([there.code, there.stderr]).toEqual([2, expect.stringContaining("--over")]);
+    expect([there.code, there.stderr]).toEqual([2, expect.stringContaining("--force")]);
     expect(digestOf(await readFile(database))).toBe(before);
 
-    const over = await server.larder(["rebuild", "--over", "--json"]);
+    const over = await server.larder(["rebuild", "--force", "--json"]);
     expect(over.code).toBe(0);
     expect(JSON.parse(over.stdout)).toMatchObject({
       accounts: [{ email: anna.email, role: "admin", files: 1, folders: 0 }],
@@ -28,10 +28,11 @@ test("rebuild refuses a running server, a database that is there, and a snapshot
     const [aside = ""] = await readdir(join(server.dataDir, "set-aside"));
     expect(digestOf(await readFile(join(server.dataDir, "set-aside", aside, "larder.db")))).toBe(before);
 
+    // The former name of --force.
     const text = await server.larder(["rebuild", "--over"]);
     expect([text.code, text.stderr]).toEqual([0, ""]);
-    expect(text.stdout).toContain(`The database was rebuilt: ${database}\n`);
-    expect(text.stdout).toContain(`The previous database was moved to ${join(server.dataDir, "set-aside")}`);
+    expect(text.stdout).toContain(`Rebuilt the database: ${database}\n`);
+    expect(text.stdout).toContain(`Moved the previous database to ${join(server.dataDir, "set-aside")}`);
 
     await rm(database);
     const snapshot = await server.larder(["rebuild"]);
@@ -46,14 +47,18 @@ test("rebuild --newer refuses a running server and options that don't go with it
     const running = await server.larder(["rebuild", "--newer"]);
     expect([running.code, running.stderr]).toEqual([2, expect.stringContaining("already running")]);
     await server.stop();
-    for (const flags of [["--newer", "--over"], ["--user", anna.email], ["--dry-run"]]) {
+    for (const flags of [["--newer", "--force"], ["--user", anna.email], ["--dry-run"]]) {
       const refused = await server.larder(["rebuild", ...flags]);
       expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--newer")]);
     }
     const nobody = await server.larder(["rebuild", "--newer", "--user", "nobody@example.org"]);
     expect([nobody.code, nobody.stderr]).toEqual([1, expect.stringContaining("nobody@example.org")]);
     const nothing = await server.larder(["rebuild", "--newer", "--user", anna.email]);
-    expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([0, expect.stringContaining("nothing newer"), ""]);
+    expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([
+      0,
+      expect.stringContaining("no changes newer"),
+      "",
+    ]);
   });
 }, 120_000);
 
@@ -68,7 +73,7 @@ test("rebuild makes nothing where there is no store, or one that tells nothing",
     expect([silent.code, silent.stderr]).toEqual([2, expect.stringContaining("larder restore --help")]);
     expect((await readdir(directory)).filter((name) => name.startsWith("larder.db"))).toEqual([]);
     const absent = await runLarder(["rebuild", "--data", join(directory, "absent")]);
-    expect([absent.code, absent.stderr]).toEqual([2, expect.stringContaining("There is no directory")]);
+    expect([absent.code, absent.stderr]).toEqual([2, expect.stringContaining("does not exist")]);
   } finally {
     await rm(directory, { recursive: true });
   }

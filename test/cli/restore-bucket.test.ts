@@ -125,7 +125,7 @@ test("without the keys it stops before anything is made, and says what would be 
 test("what neither the bucket nor the disk has is named", async () => {
   await s3.lose(digestOf(CONTENT));
   const { code, stderr, stdout } = await restore("--secrets", join(folder, "secrets"));
-  expect([code, stdout]).toEqual([1, expect.stringContaining("1 contents are missing")]);
+  expect([code, stdout]).toEqual([1, expect.stringContaining("Missing: 1 blob.")]);
   expect(stderr).toContain("photo.bin");
 }, 120_000);
 

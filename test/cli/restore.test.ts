@@ -364,7 +364,7 @@ describe("from a source", () => {
     const { code, stderr } = await runInProcess(["restore", archive, "--data", join(base, "restored")]);
     expect(code).toBe(2);
     expect(stderr).toBe(
-      `${archive} is a file. Give the directory of a backup; a tar archive comes on standard input: ` +
+      `${archive} is a file. Specify the directory of a backup, or send a tar archive to standard input: ` +
         "larder restore - --data DIR < larder.tar\n",
     );
   });

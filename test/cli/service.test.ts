@@ -100,7 +100,7 @@ describe("install", () => {
     const before = statSync(join(root, unitPath)).mtimeMs;
     const second = await runLarder(["service", "install", "--root", root, "--data", "/srv/larder"]);
     expect(second.code).toBe(0);
-    expect(second.stdout).toContain("is as it should be");
+    expect(second.stdout).toContain("is up to date");
     expect(statSync(join(root, unitPath)).mtimeMs).toBe(before);
   });
 
@@ -119,7 +119,7 @@ describe("install", () => {
     expect(existsSync(join(root, "etc/systemd"))).toBe(false);
     const here = await runLarder(["service", "install", "--dry-run"]);
     // An executable below /tmp is refused, as from a checkout there: the service would not see it.
-    if (here.code === 2) expect(here.stderr).toContain("is in a directory for what is temporary");
+    if (here.code === 2) expect(here.stderr).toContain("is in a temporary directory");
     else expect(here.stdout).toContain("would run: systemctl enable larder.service\n");
   });
 
@@ -153,12 +153,15 @@ describe("uninstall", () => {
     expect(existsSync(join(root, "etc/systemd/system/multi-user.target.wants/larder.service"))).toBe(false);
     expect(readFileSync(join(root, "srv/larder/larder.db"), "utf8")).toBe("kept");
     const again = await runLarder(["service", "uninstall", "--root", root]);
-    expect({ code: again.code, said: again.stdout.includes("nothing is to be done") }).toEqual({ code: 0, said: true });
+    expect({ code: again.code, said: again.stdout.includes("Nothing to do") }).toEqual({ code: 0, said: true });
   });
 });
 
 test("status of what is not installed is 1", async () => {
   const env = { HOME: join(folder, "nobody") };
   const { code, stdout } = await runLarder(["service", "status", "--user"], { env });
-  expect({ code, stdout }).toEqual({ code: 1, stdout: "The unit is not installed. See: larder service install\n" });
+  expect({ code, stdout }).toEqual({
+    code: 1,
+    stdout: "The unit is not installed. To install it: larder service install\n",
+  });
 });

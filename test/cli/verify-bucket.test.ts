@@ -92,7 +92,7 @@ test("an outage is no finding: exit 2", async () => {
 test.each([
   [["verify", "--max-bytes", "1GB"], "--bucket"],
   [["verify", "--bucket", "--quick"], "--quick"],
-  [["verify", "--bucket", "--rate", "fast"], "no size"],
+  [["verify", "--bucket", "--rate", "fast"], "not a valid size"],
 ])("%p is refused", async (flags, word) => {
   const { code, stderr } = await server.larder(flags);
   expect(code).toBe(2);

@@ -92,7 +92,7 @@ describe("larder verify beside a running server", () => {
       expectStatus(await client.get("/api/files"), 200);
       const text = await runLarder(["verify", "--data", server.dataDir]);
       expect(text.code).toBe(0);
-      expect(text.stdout).toMatch(/4 contents.+verified by the database of the running server.+\n.+ is intact\.\n$/);
+      expect(text.stdout).toMatch(/^Verified 4 blobs.+against the database of the running server.+\n.+ is intact\.\n$/);
     });
   });
 
@@ -200,7 +200,7 @@ describe("larder verify DIR", () => {
       }
       await unlink(join(server.dataDir, "larder.db"));
       const lost = await runLarder(["verify", server.dataDir]);
-      expect({ code: lost.code, says: lost.stderr.includes("There is no database") }).toEqual({ code: 2, says: true });
+      expect({ code: lost.code, says: lost.stderr.includes("No database found") }).toEqual({ code: 2, says: true });
       await writeFile(join(server.dataDir, "larder.db"), randomContent(9_000));
       const none = await runLarder(["verify", server.dataDir]);
       expect(none.code).toBe(2);
@@ -265,7 +265,7 @@ describe("rows", () => {
         const { code, report } = await verify(place);
         expect({ code, details: report.findings.map(({ detail }) => detail) }).toEqual({
           code: 1,
-          details: [expect.stringContaining("not what it was when it was closed")],
+          details: [expect.stringContaining("changed after Larder closed it")],
         });
       }
     });

@@ -304,7 +304,7 @@ test("a copy goes on from its snapshot: newer files are merged, unfinished uploa
         newer: { accounts: 1, unusable: 0, until: expect.any(String) },
       },
     });
-    expect((await runLarder(["verify", dataDir])).stdout).toMatch(/journal has \d+ newer changes, the last of \d{4}-/);
+    expect((await runLarder(["verify", dataDir])).stdout).toMatch(/journal has \d+ newer changes, the last at \d{4}-/);
     await withCopy(dataDir, async (copy) => {
       expect(copy.log).toMatch(/begins from a snapshot.*takenAt.*\d{4}-/);
       expect(copy.log).toMatch(/Merged the changes that the store journal has after the snapshot.*files.*1/);

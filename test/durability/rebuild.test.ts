@@ -318,8 +318,8 @@ test("a database that was damaged goes back to a snapshot, and all that was ackn
     expect((await server.larder(["gc", "--now"])).code).toBe(0);
     const planned = await applyNewer(server, "--dry-run");
     const text = (await server.larder(["rebuild", "--newer", "--dry-run"])).stdout;
-    expect(text).toContain("These changes would be applied. Nothing was changed.\n");
-    expect(text).toContain(`${bert.email} was missing. The account has no password`);
+    expect(text).toContain("Dry run: these changes would be applied. Nothing was changed.\n");
+    expect(text).toContain(`${bert.email} was missing and has been created without a password`);
     const applied = await applyNewer(server);
     expect({ ...applied, dryRun: true }).toMatchObject({ ...planned });
     const ofEach = [anna, bert].map(({ email }) => applied.accounts.find((account) => account["email"] === email));

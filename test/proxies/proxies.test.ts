@@ -207,7 +207,9 @@ describe.each(proxies)("behind %s, as docs/proxy.md sets it up", (name, start) =
         expect(untrusted.find(({ state }) => state === "wrong")?.text).toContain("Set trustedProxies to 127.0.0.1");
         await withServer({}, async (other) => {
           const strange = await doctorOn(other, url);
-          expect(strange.find(({ state }) => state === "wrong")?.text).toContain("another Larder answers");
+          expect(strange.find(({ state }) => state === "wrong")?.text).toContain(
+            "A Larder server with another data directory responds",
+          );
         });
       });
     },

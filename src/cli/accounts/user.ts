@@ -30,25 +30,25 @@ import { toJson, toTable } from "../shared/output.ts";
 
 /** `larder user add|set|list|token|reset-link|link-oidc|invite|erase|setup-link`: accounts, beside a running server or without one. */
 export function define(command: Command, context: CommandContext): void {
-  command.description("Add, change and list accounts. Works beside a running server and takes effect at once.");
+  command.description("Manage accounts. The server may run at the same time; changes take effect immediately.");
   describeEnd(command, "echo 'correct horse battery' | larder user add anna@example.org --admin --password-stdin");
-  defineAdd(command.command("add <email>").summary("Make an account."), context);
+  defineAdd(command.command("add <email>").summary("Add an account."), context);
   defineSet(command.command("set <email>").summary("Change an account."), context);
   defineList(command.command("list").summary("List all accounts."), context);
-  defineToken(command.command("token <email>").summary("Sign an account in, for a script."), context);
-  defineResetLink(command.command("reset-link <email>").summary("Make a link to set a new password."), context);
-  defineInvite(command.command("invite").summary("Invite somebody to make an account."), context);
-  defineErase(command.command("erase <email>").summary("Delete an account with all its files."), context);
+  defineToken(command.command("token <email>").summary("Print a session token for a script."), context);
+  defineResetLink(command.command("reset-link <email>").summary("Create a password reset link."), context);
+  defineInvite(command.command("invite").summary("Create an invite link."), context);
+  defineErase(command.command("erase <email>").summary("Delete an account and all its files."), context);
   defineLinkOidc(
-    command.command("link-oidc <email> <subject>").summary("Let a provider's user enter an account."),
+    command.command("link-oidc <email> <subject>").summary("Link an account to a single sign-on user."),
     context,
   );
-  defineSetupLink(command.command("setup-link").summary("Make a new link to the set-up page."), context);
+  defineSetupLink(command.command("setup-link").summary("Create a new link to the set-up page."), context);
 }
 
 function defineAdd(command: Command, context: CommandContext): void {
   command.description(
-    "Make an account. The password comes from standard input or a file, never from the command line.",
+    "Add an account. The password is read from standard input or a file, never from the command line.",
   );
   addAccountOptions(command);
   describeEnd(command, "larder user add anna@example.org --name Anna --admin --password-file ./password");
@@ -62,7 +62,7 @@ function defineAdd(command: Command, context: CommandContext): void {
     };
     const password = await readPassword(command, context);
     if (password === undefined) {
-      throw new UsageError("A new account needs a password. Give --password-stdin, or --password-file FILE.");
+      throw new UsageError("A new account needs a password. Use --password-stdin or --password-file FILE.");
     }
     const user = await withServices(loaded, context, ({ users, audit }) =>
       users.add({ ...input, password, ...readNewQuota(command), isByAdministrator: true }, (tx, id) =>
@@ -76,15 +76,15 @@ function defineAdd(command: Command, context: CommandContext): void {
 
 function defineSet(command: Command, context: CommandContext): void {
   command.description(
-    "Change an account: what isn't named stays. A new password, and disabling, end all of its sessions. " +
-      "The last enabled administrator stays one.",
+    "Change an account. Options that you leave out stay as they are. A new password or --disable ends all sessions of the " +
+      "account. The last enabled administrator cannot be disabled or demoted.",
   );
   addAccountOptions(command)
-    .option("--disable", "nobody can sign in to it any more; its files stay")
-    .option("--enable", "the opposite")
-    .option("--confirm-email", "its e-mail is the owner's: shares that wait for it open, and mail.verify asks no more")
-    .option("--end-keys", "with a new password: API keys end too")
-    .option("--no-two-factor", "sign-in asks for the password alone: for who lost their second factor");
+    .option("--disable", "Block sign-in. The files are kept.")
+    .option("--enable", "Allow sign-in again.")
+    .option("--confirm-email", "Mark the email address as verified, which opens shares that wait for it.")
+    .option("--end-keys", "With a new password: also revoke all API keys.")
+    .option("--no-two-factor", "Turn off two-factor authentication, for a user who lost it.");
   describeEnd(command, "larder user set anna@example.org --plan pro --quota 200GB");
   runs(command, async ([email = ""]) => {
     const loaded = readConfig(command, context);
@@ -102,9 +102,9 @@ function defineSet(command: Command, context: CommandContext): void {
     };
     const endsTwoFactor = command.getOptionValue("twoFactor") === false;
     const endsKeys = hasOption(command, "endKeys");
-    if (endsKeys && password === undefined) throw new UsageError("--end-keys goes with a new password. Give one.");
+    if (endsKeys && password === undefined) throw new UsageError("--end-keys requires a new password.");
     if (Object.keys(changes).length === 0 && !endsTwoFactor) {
-      throw new UsageError("Nothing to change was given. See: larder user set --help");
+      throw new UsageError("Nothing to change. See: larder user set --help");
     }
     const { password: _secret, ...told } = changes;
     const details = {
@@ -128,14 +128,14 @@ function defineSet(command: Command, context: CommandContext): void {
 }
 
 function defineList(command: Command, context: CommandContext): void {
-  command.option("--json", "as a JSON array");
+  command.option("--json", "Print the accounts as a JSON array.");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(command, "larder user list --json");
   runs(command, async () => {
     const loaded = readConfig(command, context);
     requireDatabase(loaded.config);
     const users = await withServices(loaded, context, async (services) => services.users.list());
-    const heading = ["E-MAIL", "NAME", "ROLE", "PLAN", "QUOTA", "STATE", "SINCE", "ID"];
+    const heading = ["EMAIL", "NAME", "ROLE", "PLAN", "QUOTA", "STATE", "CREATED", "ID"];
     const rows = users.map((user) => [
       user.email,
       user.name,
@@ -153,8 +153,10 @@ function defineList(command: Command, context: CommandContext): void {
 
 function defineToken(command: Command, context: CommandContext): void {
   command
-    .description("Sign an account in and print its token, as sign-in over HTTP gives it. It lasts for tokenLifetime.")
-    .option("--json", "as {token, expiresIn, user}");
+    .description(
+      "Sign in as an account and print the session token, the same as over HTTP. It is valid for tokenLifetime.",
+    )
+    .option("--json", "Print {token, expiresIn, user} as JSON.");
   addSettings(command, [...PLACE_SETTINGS, "tokenLifetime"]);
   describeEnd(
     command,
@@ -168,7 +170,7 @@ function defineToken(command: Command, context: CommandContext): void {
       if (user.disabledAtMs !== null) {
         throw new AppError(
           "account_disabled",
-          `${user.email} is disabled. Run: larder user set ${user.email} --enable`,
+          `${user.email} is disabled. To enable it: larder user set ${user.email} --enable`,
         );
       }
       await audit.record(commandEntry("user.token", user));
@@ -182,17 +184,17 @@ function defineToken(command: Command, context: CommandContext): void {
 
 function defineSetupLink(command: Command, context: CommandContext): void {
   command.description(
-    "Print a new one-time link to the page that makes the first administrator. It lasts for 24 hours; " +
-      "earlier links no longer work.",
+    "Print a one-time link to the page that creates the first administrator. It is valid for 24 hours; " +
+      "earlier links stop working.",
   );
   addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
-  describeEnd(command, "larder user setup-link", "there is an administrator already");
+  describeEnd(command, "larder user setup-link", "an administrator already exists");
   runs(command, async () => {
     const loaded = readConfig(command, context);
     requireDatabase(loaded.config);
     const { publicUrl, port } = loaded.config;
     if (publicUrl === null && port === 0) {
-      throw new UsageError("Port 0 is any port. Give the one that the server listens on by --port.");
+      throw new UsageError("The port is 0 (any free port). Set the actual port with --port.");
     }
     const token = await withServices(loaded, context, async ({ auth, audit }) => {
       const made = await auth.newSetupToken();
@@ -202,7 +204,7 @@ function defineSetupLink(command: Command, context: CommandContext): void {
     if (token === undefined) {
       throw new AppError(
         "signup_closed",
-        "There is an administrator already. Make another one by: larder user add EMAIL --admin --password-stdin",
+        "An administrator already exists. To add another: larder user add EMAIL --admin --password-stdin",
       );
     }
     context.terminal.out(`${publicUrl ?? listenAddress(loaded.config, port)}/setup?token=${token}\n`);
@@ -212,8 +214,8 @@ function defineSetupLink(command: Command, context: CommandContext): void {
 
 function defineResetLink(command: Command, context: CommandContext): void {
   command.description(
-    "Print a one-time link to the page on which the account's owner sets a new password. It lasts for 30 minutes; " +
-      "earlier links no longer work. API keys and two-factor sign-in stay as they are.",
+    "Print a one-time link to the page where the user sets a new password. It is valid for 30 minutes; " +
+      "earlier links stop working. API keys and two-factor authentication stay as they are.",
   );
   addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
   describeEnd(command, "larder user reset-link anna@example.org");
@@ -222,7 +224,7 @@ function defineResetLink(command: Command, context: CommandContext): void {
     requireDatabase(loaded.config);
     const { publicUrl, port } = loaded.config;
     if (publicUrl === null && port === 0) {
-      throw new UsageError("Port 0 is any port. Give the one that the server listens on by --port.");
+      throw new UsageError("The port is 0 (any free port). Set the actual port with --port.");
     }
     const token = await withServices(loaded, context, async ({ users, passwordReset, audit }) => {
       const user = findUser(users, email);
@@ -237,15 +239,15 @@ function defineResetLink(command: Command, context: CommandContext): void {
 function defineInvite(command: Command, context: CommandContext): void {
   command
     .description(
-      "Print a link by which somebody makes one account, once. It lasts for 7 days unless said otherwise. Where mail is " +
-        "configured and the server runs, it is sent to --email too.",
+      "Print an invite link, valid for one new account and, by default, for 7 days. If mail is configured and the server " +
+        "is running, the link is also sent to --email.",
     )
-    .option("--email <email>", "the only address that it is good for")
-    .option("--plan <plan>", PLAN_NAMES.join(", "))
-    .option("--role <role>", ROLES.join(", "))
-    .option("--admin", "the same as --role admin")
-    .option("--expires <time>", 'how long it lasts, such as "2d"')
-    .option("--json", "as {id, invite, url, expiresAt}");
+    .option("--email <email>", "Only this email address can use the invite.")
+    .option(`--plan <${PLAN_NAMES.join("|")}>`, "Plan of the account.")
+    .option(`--role <${ROLES.join("|")}>`, "Role of the account.")
+    .option("--admin", "Same as --role admin.")
+    .option("--expires <duration>", "How long the invite is valid, such as 2d. (default: 7d)")
+    .option("--json", "Print {id, invite, url, expiresAt} as JSON.");
   addSettings(command, [...PLACE_SETTINGS, "host", "port", "basePath", "publicUrl"]);
   describeEnd(command, "larder user invite --email anna@example.org --role viewer --expires 2d");
   runs(command, async () => {
@@ -253,7 +255,7 @@ function defineInvite(command: Command, context: CommandContext): void {
     requireDatabase(loaded.config);
     const { publicUrl, port } = loaded.config;
     if (publicUrl === null && port === 0) {
-      throw new UsageError("Port 0 is any port. Give the one that the server listens on by --port.");
+      throw new UsageError("The port is 0 (any free port). Set the actual port with --port.");
     }
     const base = publicUrl ?? listenAddress(loaded.config, port);
     const lifetimeMs = readLifetime(command);
@@ -286,9 +288,9 @@ function defineInvite(command: Command, context: CommandContext): void {
 function defineErase(command: Command, context: CommandContext): void {
   command
     .description(
-      "Delete an account with all its files, links and devices, for good. Its bytes wait in the store for gcGrace.",
+      "Delete an account with all its files, links, and devices permanently. Disk space is freed after gcGrace.",
     )
-    .option("--yes", "without it nothing is deleted");
+    .option("--yes", "Confirm. Without this option, nothing is deleted.");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(command, "larder user erase anna@example.org --yes");
   runs(command, async ([email = ""]) => {
@@ -297,20 +299,20 @@ function defineErase(command: Command, context: CommandContext): void {
     const user = await withServices(loaded, context, async ({ users, audit, eraseAccount }) => {
       const found = findUser(users, email);
       if (!hasOption(command, "yes")) {
-        throw new UsageError(`This deletes ${found.email} and all its files for good. Add --yes to do it.`);
+        throw new UsageError(`This permanently deletes ${found.email} and all its files. To confirm, add --yes.`);
       }
       await eraseAccount(found);
       await audit.record(commandEntry("user.erase", found, { email: found.email }));
       return found;
     });
-    context.terminal.out(`Erased ${user.email} (${user.publicId}).\n`);
+    context.terminal.out(`Deleted ${user.email} (${user.publicId}).\n`);
     return EXIT.fine;
   });
 }
 
 function defineLinkOidc(command: Command, context: CommandContext): void {
   command.description(
-    "Let whoever signs in at the OpenID Connect provider (oidc.issuer) as this subject (claim sub) enter an account.",
+    "Link an account to a user of the OpenID Connect provider (oidc.issuer). The subject is the claim sub of that user.",
   );
   addSettings(command, [...PLACE_SETTINGS, "oidc.issuer", "oidc.clientId"]);
   describeEnd(command, "larder user link-oidc anna@example.org 5f2b6c1e-0d7a-4a57-9a3e-2f1d8c9b7e60");
@@ -318,16 +320,15 @@ function defineLinkOidc(command: Command, context: CommandContext): void {
     const loaded = readConfig(command, context);
     requireDatabase(loaded.config);
     const user = await withServices(loaded, context, async ({ users, oidc, audit }) => {
-      if (oidc === undefined) throw new UsageError("No provider is set up. Set oidc.issuer and oidc.clientId.");
+      if (oidc === undefined)
+        throw new UsageError("No OpenID Connect provider is configured. Set oidc.issuer and oidc.clientId.");
       const found = findUser(users, email);
       await oidc.identities.linkSubject(found.id, subject, (tx) =>
         audit.write(tx, commandEntry("identity.link", found, { subject })),
       );
       return found;
     });
-    context.terminal.out(
-      `${user.email} can now be entered by ${loaded.config.oidc.issuer ?? ""}, subject ${subject}.\n`,
-    );
+    context.terminal.out(`Linked ${user.email} to subject ${subject} of ${loaded.config.oidc.issuer ?? ""}.\n`);
     return EXIT.fine;
   });
 }
@@ -335,19 +336,19 @@ function defineLinkOidc(command: Command, context: CommandContext): void {
 function findUser(users: CommandServices["users"], email: string): User {
   const user = users.findByEmail(email);
   if (user !== undefined) return user;
-  throw new AppError("not_found", `There is no account with the e-mail ${email}. See: larder user list`);
+  throw new AppError("not_found", `No account found for ${email}. To list accounts: larder user list`);
 }
 
 function addAccountOptions(command: Command): Command {
   command
-    .option("--name <name>", "the person's name")
-    .option("--plan <plan>", PLAN_NAMES.join(", "))
-    .option("--role <role>", ROLES.join(", "))
-    .option("--admin", "the same as --role admin")
-    .option("--quota <bytes>", 'bytes or a size such as 50GB that the account may hold, "none", or "plan"')
-    .option("--password-stdin", "read the password from standard input")
-    .option("--password-file <file>", "read the password from this file")
-    .option("--json", "print the account as JSON");
+    .option("--name <name>", "Name of the user.")
+    .option(`--plan <${PLAN_NAMES.join("|")}>`, "Plan of the account.")
+    .option(`--role <${ROLES.join("|")}>`, "Role of the account.")
+    .option("--admin", "Same as --role admin.")
+    .option("--quota <size|none|plan>", "Storage quota: bytes, a size such as 50GB, none, or the quota of the plan.")
+    .option("--password-stdin", "Read the password from standard input.")
+    .option("--password-file <file>", "Read the password from this file.")
+    .option("--json", "Print the account as JSON.");
   addSettings(command, [...PLACE_SETTINGS, "defaultPlan"]);
   return command;
 }
@@ -389,17 +390,19 @@ function present(user: User) {
 }
 
 function describeQuota({ quotaBytes }: User): string {
-  if (quotaBytes === undefined) return "plan's";
+  if (quotaBytes === undefined) return "plan";
   return quotaBytes === null ? "none" : formatSize(quotaBytes);
 }
 
 async function readPassword(command: Command, { terminal }: CommandContext): Promise<string | undefined> {
   const file = optionText(command, "passwordFile");
   const isFromInput = hasOption(command, "passwordStdin");
-  if (isFromInput && file !== undefined) throw new UsageError("Give --password-stdin or --password-file, not both.");
+  if (isFromInput && file !== undefined)
+    throw new UsageError("Use either --password-stdin or --password-file, not both.");
   if (file !== undefined) return readPasswordFile(file);
   if (!isFromInput) return undefined;
-  if (terminal.isInteractive) terminal.error("Type the password, then Enter and Ctrl+D. It is shown while you type.\n");
+  if (terminal.isInteractive)
+    terminal.error("Type the password, then press Enter and Ctrl+D. The password is visible while you type.\n");
   return withoutLineEnd(await terminal.readInput());
 }
 
@@ -415,14 +418,14 @@ function readPlan(command: Command): PlanName | undefined {
 function readRole(command: Command): Role | undefined {
   const role = readWord("--role", optionText(command, "role"), ROLES);
   if (!hasOption(command, "admin")) return role;
-  if (role !== undefined && role !== "admin") throw new UsageError(`--admin and --role ${role} contradict each other.`);
+  if (role !== undefined && role !== "admin") throw new UsageError(`Use either --admin or --role ${role}, not both.`);
   return "admin";
 }
 
 function readWord<W extends string>(flag: string, word: string | undefined, words: readonly W[]): W | undefined {
   if (word === undefined) return undefined;
   const found = words.find((known) => known === word);
-  if (found === undefined) throw new UsageError(`${flag} must be one of: ${words.join(", ")}; not "${word}".`);
+  if (found === undefined) throw new UsageError(`${flag} must be one of: ${words.join(", ")}, not "${word}".`);
   return found;
 }
 
@@ -436,7 +439,7 @@ function readLifetime(command: Command): number | undefined {
   if (text === undefined) return undefined;
   const lifetimeMs = parseDuration(text);
   if (lifetimeMs === undefined || lifetimeMs <= 0) {
-    throw new UsageError(`--expires must be a length of time such as 12h or 7d; not "${text}".`);
+    throw new UsageError(`--expires must be a duration such as 12h or 7d, not "${text}".`);
   }
   return lifetimeMs;
 }
@@ -448,12 +451,12 @@ function readQuota(command: Command): { quotaBytes?: number | "plan" | null } {
   if (text === "none" || text === "unlimited") return { quotaBytes: null };
   const quotaBytes = parseSize(text);
   if (quotaBytes === undefined)
-    throw new UsageError(`--quota must be bytes, a size such as 50GB, none, or plan; not "${text}".`);
+    throw new UsageError(`--quota must be a number of bytes, a size such as 50GB, none, or plan, not "${text}".`);
   return { quotaBytes };
 }
 
 function readDisabled(command: Command): boolean | undefined {
   const [isDisabled, isEnabled] = [hasOption(command, "disable"), hasOption(command, "enable")];
-  if (isDisabled && isEnabled) throw new UsageError("--disable and --enable contradict each other.");
+  if (isDisabled && isEnabled) throw new UsageError("Use either --disable or --enable, not both.");
   return isDisabled || isEnabled ? isDisabled : undefined;
 }

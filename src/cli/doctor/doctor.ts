@@ -51,10 +51,12 @@ const THUMBNAIL_PROBE_MS = 20_000;
 /** `larder doctor`: looks, changes nothing, and says what it sees. */
 export function define(command: Command, context: CommandContext): void {
   command
-    .description("Look for what is wrong with this machine or its set-up. Changes nothing; a server may run meanwhile.")
-    .option("--json", "as JSON");
+    .description(
+      "Check this machine and the configuration for problems. Changes nothing; the server may run at the same time.",
+    )
+    .option("--json", "Print the findings as JSON.");
   addSettings(command);
-  describeEnd(command, "larder doctor --data /srv/larder", "something is wrong: the lines marked WRONG");
+  describeEnd(command, "larder doctor --data /srv/larder", "problems found (lines marked WRONG)");
   runs(command, async () => {
     const loaded = readConfig(command, context);
     const findings = await examine(loaded, context);
@@ -87,17 +89,17 @@ async function examine(loaded: LoadedConfig, context: CommandContext): Promise<F
 
 function examineConfig({ config, file, warnings }: LoadedConfig): Finding[] {
   const findings: Finding[] = [
-    { about: "configuration", state: "ok", text: file ?? "no file; flags, environment and defaults" },
+    { about: "configuration", state: "ok", text: file ?? "no file; using flags, environment, and defaults" },
     ...warnings.map((text): Finding => ({ about: "configuration", state: "note", text })),
   ];
   const isOpenToOthers =
     !["127.0.0.1", "::1", "localhost"].includes(config.host) && config.socket === null && config.tls.certFile === null;
   if (isOpenToOthers && config.trustedProxies.length === 0) {
-    const text = `Listens on ${config.host} and trusts no proxy: passwords cross the network unencrypted unless a proxy with HTTPS is in front (then set trustedProxies to its address).`;
+    const text = `Listens on ${config.host} without TLS: passwords are sent unencrypted. Put an HTTPS proxy in front and set trustedProxies to its address, or set tls.certFile.`;
     findings.push({ about: "network", state: "note", text });
   }
   if (config.publicUrl?.startsWith("http://") && isOpenToOthers) {
-    findings.push({ about: "network", state: "note", text: `publicUrl ${config.publicUrl} is not HTTPS.` });
+    findings.push({ about: "network", state: "note", text: `publicUrl ${config.publicUrl} does not use HTTPS.` });
   }
   return findings;
 }
@@ -106,18 +108,18 @@ function examineData(config: Config, paths: DataPaths): Finding[] {
   return [
     look("data directory", () => {
       openDataDirectory(config.data);
-      return `${paths.root}, may be read and written`;
+      return `${paths.root}, readable and writable`;
     }),
     examineMode(paths),
     look("secrets", () => {
       checkSecrets(paths.secrets);
-      return existsSync(paths.secrets) ? "only this user may read them" : "made at the first start";
+      return existsSync(paths.secrets) ? "readable only by this user" : "created at the first start";
     }),
     examineFileSystem(config, paths),
     examineRoom(config, paths),
-    look("contents", () => {
+    look("stored files", () => {
       refuseOrphanedStore(paths);
-      return "belong to this database";
+      return "match this database";
     }),
     ...examineLeft(paths),
     { about: "snapshots", ...examineSnapshots(paths.snapshots) },
@@ -146,10 +148,12 @@ function examineTls({ tls: { certFile, keyFile } }: Config): Finding[] {
 async function examinePublicAddress({ publicUrl }: Config, paths: DataPaths): Promise<Finding[]> {
   const about = "public address";
   if (publicUrl === null) {
-    return [{ about, state: "ok", text: "publicUrl isn't set: links start with the address that a request names" }];
+    return [{ about, state: "ok", text: "publicUrl is not set; links use the address of each request" }];
   }
   if (!existsSync(paths.secrets) || findRunningServer(paths.lock) === undefined) {
-    return [{ about, state: "note", text: `${publicUrl} was not tried: no server runs on this data directory` }];
+    return [
+      { about, state: "note", text: `${publicUrl} was not checked: no server is running on this data directory` },
+    ];
   }
   const { link } = openSecrets(paths.secrets);
   return (await lookAtPublicAddress(publicUrl, makePass(link.secret, Date.now()))).map((seen) => ({ about, ...seen }));
@@ -160,10 +164,17 @@ async function examineMail(config: Config): Promise<Finding[]> {
   const about = "mail";
   try {
     const smtp = openSmtp(config);
-    if (smtp === undefined) return [{ about, state: "ok", text: "not set up; links are handed over by people" }];
+    if (smtp === undefined)
+      return [{ about, state: "ok", text: "not configured; share invite and reset links yourself" }];
     const why = await smtp.probe();
-    if (why === undefined) return [{ about, state: "ok", text: `${config.mail.host ?? ""} lets us in` }];
-    return [{ about, state: "wrong", text: `${config.mail.host ?? ""} can't be used (${why}). Check mail.*` }];
+    if (why === undefined) return [{ about, state: "ok", text: `signed in to ${config.mail.host ?? ""}` }];
+    return [
+      {
+        about,
+        state: "wrong",
+        text: `cannot send email through ${config.mail.host ?? ""} (${why}). Check the mail.* settings`,
+      },
+    ];
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     return [{ about, state: "wrong", text: error.message }];
@@ -172,17 +183,17 @@ async function examineMail(config: Config): Promise<Finding[]> {
 
 /** Whether the OpenID Connect provider says of itself what is needed. */
 async function examineProvider(config: Config): Promise<Finding[]> {
-  const about = "sign-in by provider";
+  const about = "single sign-on";
   try {
     const provider = openProvider(config, { clock: systemClock, log: silentLog });
     if (provider === undefined) return [];
     const why = await provider.probe();
     if (why === undefined) {
       const isPlain = config.oidc.issuer?.startsWith("http:") === true;
-      const text = `${config.oidc.issuer ?? ""} answers${isPlain ? ", but not by HTTPS: whoever is in between can sign in as anybody" : ""}`;
+      const text = `${config.oidc.issuer ?? ""} responds${isPlain ? ", but without HTTPS: an attacker on the network can sign in as any user" : ""}`;
       return [{ about, state: isPlain ? "note" : "ok", text }];
     }
-    return [{ about, state: "wrong", text: `${config.oidc.issuer ?? ""} can't be used (${why}). Check oidc.issuer` }];
+    return [{ about, state: "wrong", text: `cannot use ${config.oidc.issuer ?? ""} (${why}). Check oidc.issuer` }];
   } catch (error) {
     if (!(error instanceof StartupError)) throw error;
     return [{ about, state: "wrong", text: error.message }];
@@ -218,8 +229,8 @@ function examineMode({ root }: DataPaths): Finding {
   // A container's volume is open with the sticky bit, so that any --user may begin it; what is in it is private.
   const isPrivate = (mode & 0o077) === 0 || (mode & 0o1000) !== 0;
   const text = isPrivate
-    ? "only for this user"
-    : `others may look into it (mode ${mode.toString(8)}). Run: chmod 700 ${root}`;
+    ? "accessible only by this user"
+    : `other users of this machine can read it (mode ${mode.toString(8)}). Run: chmod 700 ${root}`;
   return { about: "data directory", state: isPrivate ? "ok" : "note", text };
 }
 
@@ -240,9 +251,13 @@ function examineRoom(config: Config, paths: DataPaths): Finding {
   const disk = existsSync(paths.blobs) ? paths.blobs : paths.root;
   const available = availableBytes(disk);
   const floor = config.minFreeSpaceBytes ?? defaultFloorBytes(totalBytes(disk));
-  const text = `${describeSize(available)} of ${describeSize(totalBytes(disk))} free, ${describeSize(floor)} kept back`;
-  if (available > floor) return { about: "room", state: "ok", text };
-  return { about: "room", state: "wrong", text: `${text}: uploads are refused. Make room, or run: larder gc --now` };
+  const text = `${describeSize(available)} of ${describeSize(totalBytes(disk))} free, ${describeSize(floor)} reserved`;
+  if (available > floor) return { about: "disk space", state: "ok", text };
+  return {
+    about: "disk space",
+    state: "wrong",
+    text: `${text}: uploads are rejected. Free some space, or run: larder gc --now`,
+  };
 }
 
 /** The database of a copy is not the one that the next start opens, and may well look damaged. */
@@ -250,8 +265,10 @@ function examineLeft(paths: DataPaths): Finding[] {
   const left = howLeft(paths, false);
   if (left === "whole") return examineDatabase(paths);
   if (left === "absent") return [];
-  const what = left === "backup" ? "a backup" : "a copy that was taken while a server ran";
-  return [{ about: "database", state: "note", text: `this is ${what}; the next start begins from a snapshot` }];
+  const what = left === "backup" ? "a backup" : "a copy taken while a server was running";
+  return [
+    { about: "database", state: "note", text: `this is ${what}; the next start uses a snapshot of the database` },
+  ];
 }
 
 function examineDatabase(paths: DataPaths): Finding[] {
@@ -265,11 +282,11 @@ function examineDatabase(paths: DataPaths): Finding[] {
         const faults = result.map((row) => row.quick_check).filter((fault) => fault !== "ok");
         if (faults.length > 0) {
           throw new StartupError(
-            `${paths.database} is damaged: ${faults.join("; ")}. Stop the server and put back the newest good copy ` +
-              `from ${paths.snapshots} or your backup.`,
+            `${paths.database} is damaged: ${faults.join("; ")}. Stop the server and restore the newest intact snapshot ` +
+              `from ${paths.snapshots} or your backup: larder restore --help`,
           );
         }
-        return pending === 0 ? "whole" : `whole; the next start brings it up to date (${pending} steps)`;
+        return pending === 0 ? "intact" : `intact; the next start upgrades it (${pending} migrations)`;
       } finally {
         db.close();
       }
@@ -278,42 +295,42 @@ function examineDatabase(paths: DataPaths): Finding[] {
 }
 
 function notMadeYet({ root }: DataPaths): Finding {
-  return { about: "data directory", state: "note", text: `${root} is made at the first start` };
+  return { about: "data directory", state: "note", text: `${root} is created at the first start` };
 }
 
 function examineClock(): Finding {
   const nowMs = Date.now();
   const text = `${new Date(nowMs).toISOString()}, time zone ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
   if (nowMs >= EARLIEST_CLOCK_MS) return { about: "clock", state: "ok", text };
-  return { about: "clock", state: "wrong", text: `${text}: this is the past. Set the clock, or switch NTP on.` };
+  return { about: "clock", state: "wrong", text: `${text}: this is in the past. Set the clock, or turn on NTP.` };
 }
 
 async function examineThumbnails(config: Config, paths: DataPaths, context: CommandContext): Promise<Finding[]> {
-  if (!config.thumbnails.enabled) return [{ about: "thumbnails", state: "note", text: "switched off" }];
+  if (!config.thumbnails.enabled) return [{ about: "thumbnails", state: "note", text: "turned off" }];
   const status = await probeThumbnails(config, paths, context);
   if (status === undefined) {
     return [
-      { about: "thumbnails", state: "wrong", text: "the thumbnail process does not answer. Its output is above." },
+      { about: "thumbnails", state: "wrong", text: "the thumbnail process does not respond. See its output above." },
     ];
   }
   const renderers = {
-    sharp: `made by sharp${status.libvips === undefined ? "" : ` with libvips ${status.libvips}`}`,
-    bun: `only of JPEG, PNG, WebP, GIF and BMP, because sharp can't be used: ${status.reason ?? "for an unknown reason"}`,
-    none: `none are made: ${status.reason ?? "for an unknown reason"}`,
+    sharp: `rendered by sharp${status.libvips === undefined ? "" : ` with libvips ${status.libvips}`}`,
+    bun: `only for JPEG, PNG, WebP, GIF, and BMP, because sharp is not available: ${status.reason ?? "unknown reason"}`,
+    none: `none: ${status.reason ?? "unknown reason"}`,
   };
   return [
     { about: "thumbnails", state: status.renderer === "sharp" ? "ok" : "note", text: renderers[status.renderer] },
     {
-      about: "HEIC pictures",
+      about: "HEIC photos",
       state: status.heic ? "ok" : "note",
-      text: status.heic ? "get thumbnails" : "get no thumbnails here",
+      text: status.heic ? "have thumbnails" : "have no thumbnails on this machine",
     },
     {
       about: "videos",
       state: status.ffmpeg ? "ok" : "note",
       text: status.ffmpeg
-        ? "get thumbnails"
-        : "get no thumbnails: no ffmpeg was found. Install it (apt install ffmpeg).",
+        ? "have thumbnails"
+        : "have no thumbnails: ffmpeg was not found. Install it (apt install ffmpeg).",
     },
   ];
 }

@@ -42,14 +42,14 @@ export async function lookAtPublicAddress(publicUrl: string, pass: string): Prom
     }
     const next = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
     if (next === undefined || !next.protocol.startsWith("http")) {
-      return [...seen, wrong(`${url.href} leads to ${JSON.stringify(location)}, which is no web address.`)];
+      return [...seen, wrong(`${url.href} redirects to ${JSON.stringify(location)}, which is not a web address.`)];
     }
     if (visited.includes(next.href) || visited.length === HOPS_MAX) {
       return [
         ...seen,
         wrong(
-          `${visited.join(" leads to ")}, and so on: a loop. Usually two proxies, or a proxy and tls.redirectPort, both ` +
-            "lead HTTP to HTTPS, while the outer one asks the inner one by HTTP.",
+          `Redirect loop: ${visited.join(" redirects to ")}. Usually two proxies, or a proxy and tls.redirectPort, both ` +
+            "redirect HTTP to HTTPS while the outer proxy connects to the inner one over HTTP.",
         ),
       ];
     }
@@ -60,14 +60,14 @@ export async function lookAtPublicAddress(publicUrl: string, pass: string): Prom
 function judge(publicUrl: string, url: URL, { status, body }: Answer): Seen[] {
   const told = readBody(body);
   if (status !== 200 || told["status"] !== "live") {
-    return [wrong(`At ${url.href} something else answers (status ${status}). Check where the proxy leads.`)];
+    return [wrong(`Another service responds at ${url.href} (status ${status}). Check the target of the proxy.`)];
   }
   const view = told["seen"];
   if (!isView(view)) {
     return [
       wrong(
-        `At ${url.href} another Larder answers than the one of this data directory, or a proxy takes out the header ` +
-          `${PASS_HEADER}. Check where the proxy leads.`,
+        `A Larder server with another data directory responds at ${url.href}, or a proxy removes the header ` +
+          `${PASS_HEADER}. Check the target of the proxy.`,
       ),
     ];
   }
@@ -78,15 +78,15 @@ function judgeForwarding({ client, peer, isForwarded, isTrusted }: PublicView): 
   if (isForwarded && !isTrusted) {
     return [
       wrong(
-        `A proxy at ${peer} is in front, and isn't believed: all of its users count as one, and cookies lack Secure. ` +
+        `The proxy at ${peer} is not trusted: all its users count as one client, and cookies are not Secure. ` +
           `Set trustedProxies to ${peer}.`,
       ),
     ];
   }
-  if (isForwarded) return [ok(`This server answers, through the proxy at ${peer}; this machine is seen as ${client}.`)];
+  if (isForwarded) return [ok(`This server responds through the proxy at ${peer} and sees this machine as ${client}.`)];
   return [
     ok(
-      `This server answers; this machine is seen as ${client}. No proxy says that it is in between: if there is one, let ` +
+      `This server responds and sees this machine as ${client}. No proxy headers were received. If there is a proxy, let ` +
         "it send X-Forwarded-For and X-Forwarded-Proto.",
     ),
   ];
@@ -97,7 +97,7 @@ function judgeOrigin(publicUrl: string, { origin }: PublicView): Seen[] {
   if (origin === null || origin === wanted) return [];
   return [
     note(
-      `People use ${wanted}, but the server is asked as ${origin}: let the proxy pass on Host and X-Forwarded-Proto.`,
+      `The public address is ${wanted}, but requests arrive for ${origin}. Let the proxy forward Host and X-Forwarded-Proto.`,
     ),
   ];
 }
@@ -107,12 +107,12 @@ async function lookAtCertificate(url: URL): Promise<Seen[]> {
   // What keeps the connection itself from being made is told by the request that follows.
   if (result === undefined) return [];
   const { endsMs, fault } = result;
-  const day = Number.isNaN(endsMs) ? "an unknown day" : new Date(endsMs).toISOString().slice(0, 10);
+  const day = Number.isNaN(endsMs) ? "an unknown date" : new Date(endsMs).toISOString().slice(0, 10);
   if (fault !== undefined) {
-    return [wrong(`Clients refuse the certificate of ${url.host}: ${fault}. It ends on ${day}.`)];
+    return [wrong(`Clients reject the certificate of ${url.host}: ${fault}. It expires on ${day}.`)];
   }
-  if (endsMs - Date.now() > EXPIRY_WARNING_MS) return [ok(`The certificate of ${url.host} holds until ${day}.`)];
-  return [note(`The certificate of ${url.host} ends on ${day}. Renew it.`)];
+  if (endsMs - Date.now() > EXPIRY_WARNING_MS) return [ok(`The certificate of ${url.host} is valid until ${day}.`)];
+  return [note(`The certificate of ${url.host} expires on ${day}. Renew it.`)];
 }
 
 /** When the certificate ends, and what is wrong with it; undefined where there was no connection. */
@@ -154,7 +154,7 @@ function ask(url: URL, pass: string): Promise<Answer | string> {
       );
     });
     request.on("timeout", () => {
-      resolve(`no answer within ${TIMEOUT_MS / 1000} s`);
+      resolve(`no response within ${TIMEOUT_MS / 1000} s`);
       request.destroy();
     });
     request.on("error", (error) => resolve(error.message));
@@ -163,13 +163,13 @@ function ask(url: URL, pass: string): Promise<Answer | string> {
 
 function notReached(url: URL, why: string): Seen {
   return note(
-    `${url.host} can't be reached from this machine (${why}). Try it from another network: many routers don't let their own ` +
-      "machines in by the public address. If it fails there too, look at name, port forwarding and proxy.",
+    `Cannot reach ${url.host} from this machine (${why}). Try it from another network: many routers block their public ` +
+      "address from inside. If it fails there too, check the DNS name, port forwarding, and the proxy.",
   );
 }
 
 function wasLed(visited: readonly string[]): Seen {
-  return note(`${visited.join(" leads to ")}. Set publicUrl to where it ends.`);
+  return note(`${visited.join(" redirects to ")}. Set publicUrl to the last address.`);
 }
 
 function readBody(body: string): Record<string, unknown> {

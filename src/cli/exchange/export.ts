@@ -36,29 +36,29 @@ import {
 export function define(command: Command, context: CommandContext): void {
   command
     .description(
-      "Write an account's files as plain files, with their names, folders and times. Works beside a running server. " +
-        "Run it again, and only what is new or changed is written; nothing in the folder is ever removed.",
+      "Export an account's files as plain files with their names, folders, and modification times. The server may run at the " +
+        "same time. Run the command again to write only new and changed files. Nothing in the target folder is removed.",
     )
-    .option("--user <email>", "whose files (required)")
-    .option("--to <dir>", "the folder that takes them, made where it is missing (required)")
-    .option("--folder <path>", 'only what is in this folder of the account (default: "/")')
-    .option("--at <time>", "as it was at this moment, such as 2026-03-01T12:00:00Z")
-    .option("--metadata", "write tags, descriptions and metadata to larder-export.json, which an import reads again")
-    .option("--versions", "write earlier versions, too, to .larder-versions")
-    .option("--checksum", "read what is there already, and write again what differs, whatever its size and time say")
-    .option("--json", "print the result as JSON");
+    .option("--user <email>", "Account to export. (required)")
+    .option("--to <dir>", "Target directory; created if missing. (required)")
+    .option("--folder <path>", "Export only this folder of the account. (default: /)")
+    .option("--at <time>", "Export the files as they were at this time, such as 2026-03-01T12:00:00Z.")
+    .option("--metadata", "Write tags, descriptions, and metadata to larder-export.json, which larder import reads.")
+    .option("--versions", "Also write earlier versions to .larder-versions.")
+    .option("--checksum", "Compare existing files by checksum, not by size and time.")
+    .option("--json", "Print the result as JSON.");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
     "larder export --user anna@example.org --to /mnt/usb/anna --metadata",
-    "something could not be written, and is named; everything else was",
+    "some files could not be written; all others were",
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
     requireDatabase(loaded.config);
-    const email = requiredText(command, "user", "--user EMAIL: the account whose files are written");
-    const to = requiredText(command, "to", "--to DIR: the folder that takes the files");
+    const email = requiredText(command, "user", "--user EMAIL, the account to export");
+    const to = requiredText(command, "to", "--to DIR, the target directory");
     const wanted = readWanted(command, resolve(context.directory, to));
     refuseOwnData(loaded.config, wanted.target);
     const report = await withTransfer(loaded.config, context.terminal, async (services) => {
@@ -91,12 +91,12 @@ function readWanted(command: Command, target: string): Omit<ExportRequest, "sign
 function readMoment(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new UsageError(`--at must be a time such as 2026-03-01T12:00:00Z; not "${text}".`);
+  if (Number.isNaN(ms)) throw new UsageError(`--at must be a time such as 2026-03-01T12:00:00Z, not "${text}".`);
   return ms;
 }
 
 function describeProgress({ files, written, writtenBytes, unchanged }: ExportCounts): string {
-  return `${count(files, "file")} met, ${written} written (${describeSize(writtenBytes)}), ${unchanged} there already`;
+  return `${count(files, "file")} found, ${written} written (${describeSize(writtenBytes)}), ${unchanged} unchanged`;
 }
 
 function tell(report: ExportReport, isJson: boolean, terminal: Terminal): ExitCode {
@@ -114,11 +114,11 @@ function tell(report: ExportReport, isJson: boolean, terminal: Terminal): ExitCo
 
 function describe({ written, writtenBytes, unchanged, versions, problems, durationMs, stopped }: ExportReport): string {
   const parts = [
-    `Wrote ${count(written, "file")} (${describeSize(writtenBytes)})`,
-    ...(unchanged > 0 ? [`${unchanged} were there already`] : []),
+    `Exported ${count(written, "file")} (${describeSize(writtenBytes)})`,
+    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
     ...(versions > 0 ? [count(versions, "earlier version")] : []),
-    ...(problems > 0 ? [`${problems} not written`] : []),
+    ...(problems > 0 ? [`${problems} failed`] : []),
   ];
-  const ending = stopped === undefined ? "" : " Interrupted: run it again, and it goes on from there.";
+  const ending = stopped === undefined ? "" : " Interrupted; run the command again to continue.";
   return `${parts.join("; ")}. ${(durationMs / 1_000).toFixed(1)} s.${ending}`;
 }

@@ -42,38 +42,39 @@ import {
 /** `larder import DIR --user EMAIL`: takes a folder into an account, beside a running server or without one. */
 export function define(command: Command, context: CommandContext): void {
   command
-    .argument("<dir>", "the folder whose contents are taken in")
+    .argument("<dir>", "Folder on this machine to import.")
     .description(
-      "Take a folder of this machine into an account, with names and times. Works beside a running server. What is " +
-        "there already, by path, size and time, is not read again: run it again after an interruption, and it goes on. " +
-        "Symbolic links, sockets and devices are left out. An export made with --metadata gets its tags back.",
+      "Import a folder of this machine into an account, with names and modification times. The server may run at the same " +
+        "time. Files that already exist with the same path, size, and time are skipped, so you can run the command again " +
+        "after an interruption. Symbolic links, sockets, and devices are skipped. Tags are restored from an export made " +
+        "with --metadata.",
     )
-    .option("--user <email>", "whose files they become (required)")
-    .option("--folder <path>", 'the folder of the account that takes them (default: "/")')
+    .option("--user <email>", "Account to import into. (required)")
+    .option("--folder <path>", "Target folder in the account. (default: /)")
     .option(
-      "--on-conflict <what>",
-      "a path is taken by another content: skip leaves it, version stores a new version of it, rename numbers (skip)",
+      "--on-conflict <skip|version|rename>",
+      "If the path has a different file: skip it, store a new version, or rename the imported file. (default: skip)",
     )
     .option(
       "--link",
-      "share the files with the store by hard links where the file system can: no bytes are copied, " +
-        "and whoever changes the source later damages what is stored",
+      "Use hard links instead of copies if the file system supports them. If you change a source file later, the stored " +
+        "file is damaged.",
     )
-    .option("--checksum", "read every file, also those whose size and time are those of the stored one")
-    .option("--rename", "put _ in place of characters that names may not have, instead of leaving such files out")
-    .option("--dry-run", "tell what would be done, and do nothing")
-    .option("--json", "print the result as JSON");
+    .option("--checksum", "Compare all files by checksum, not by size and time.")
+    .option("--rename", "Replace characters that are not allowed in names with _, instead of skipping those files.")
+    .option("--dry-run", "Print what would be imported without importing it.")
+    .option("--json", "Print the result as JSON.");
   addSettings(command, [...PLACE_SETTINGS, "minFreeSpace"]);
   describeEnd(
     command,
     "larder import /home/anna/Pictures --user anna@example.org --folder /Pictures",
-    "something could not be taken in, and is named; everything else was",
+    "some files could not be imported; all others were",
   );
   runs(command, async ([directory = ""]) => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
     requireDatabase(loaded.config);
-    const email = requiredText(command, "user", "--user EMAIL: the account that is to have the files");
+    const email = requiredText(command, "user", "--user EMAIL, the account to import into");
     const wanted = readWanted(command, resolve(context.directory, directory));
     refuseOwnData(loaded.config, wanted.source);
     const report = await carryOut(loaded.config, context.terminal, email, wanted);
@@ -98,7 +99,7 @@ function readWanted(command: Command, source: string): Wanted {
 function readConflict(text = "skip"): ImportConflict {
   const known = IMPORT_CONFLICTS.find((word) => word === text);
   if (known === undefined) {
-    throw new UsageError(`--on-conflict must be one of: ${IMPORT_CONFLICTS.join(", ")}; not "${text}".`);
+    throw new UsageError(`--on-conflict must be one of: ${IMPORT_CONFLICTS.join(", ")}, not "${text}".`);
   }
   return known;
 }
@@ -121,7 +122,7 @@ async function carryOut(config: Config, terminal: Terminal, email: string, wante
 }
 
 function describeProgress({ seen, imported, importedBytes, unchanged }: ImportCounts): string {
-  return `${count(seen, "file")} met, ${imported} taken in (${describeSize(importedBytes)}), ${unchanged} there already`;
+  return `${count(seen, "file")} found, ${imported} imported (${describeSize(importedBytes)}), ${unchanged} unchanged`;
 }
 
 function tell(report: ImportReport, isDryRun: boolean, isJson: boolean, terminal: Terminal): ExitCode {
@@ -140,17 +141,18 @@ function describe(report: ImportReport, isDryRun: boolean): string {
   const { imported, importedBytes, versions, renamed, unchanged, folders, problems, leftOut } = report;
   const seconds = report.durationMs / 1_000;
   const parts = [
-    `${isDryRun ? "Would take in" : "Took in"} ${count(imported, "file")} (${describeSize(importedBytes)})` +
+    `${isDryRun ? "Would import" : "Imported"} ${count(imported, "file")} (${describeSize(importedBytes)})` +
       (folders > 0 ? ` and ${count(folders, "folder")}` : ""),
     ...(versions > 0 ? [`${versions} of them as new versions`] : []),
-    ...(renamed > 0 ? [`${renamed} of them under a numbered name`] : []),
-    ...(unchanged > 0 ? [`${unchanged} were there already`] : []),
-    ...(leftOut > 0 ? [`${leftOut} left out (links and the like)`] : []),
-    ...(problems > 0 ? [`${problems} not taken in`] : []),
+    ...(renamed > 0 ? [`${renamed} of them renamed`] : []),
+    ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
+    ...(leftOut > 0 ? [`${leftOut} skipped (symbolic links and special files)`] : []),
+    ...(problems > 0 ? [`${problems} failed`] : []),
   ];
   const end = {
-    interrupted: " Interrupted: run it again, and it goes on from there.",
-    quota_exceeded: " The account is full: give it more room (larder user set --quota), and run it again.",
+    interrupted: " Interrupted; run the command again to continue.",
+    quota_exceeded:
+      " The account has reached its quota; raise it (larder user set EMAIL --quota SIZE), then run the command again.",
   };
   const ending = report.stopped === undefined ? "" : end[report.stopped];
   return `${parts.join("; ")}. ${seconds.toFixed(1)} s.${ending}`;

@@ -37,7 +37,7 @@ import {
 import { runDrill } from "./drill.ts";
 import { describeLost } from "../shared/lost-contents.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
-import { refuseOwnData } from "../shared/transfer.ts";
+import { count, refuseOwnData } from "../shared/transfer.ts";
 import { describeSeconds, progressLine } from "../shared/transfer-progress.ts";
 
 const KEEP = 30;
@@ -48,36 +48,45 @@ const ARCHIVE_MS_MAX = 7 * 24 * 60 * 60 * 1000;
 /** `larder backup DIR|-`: an exact, incremental backup, while the server runs or not. */
 export function define(command: Command, context: CommandContext): void {
   command
-    .argument("[dir]", "a directory for backups of this one server, or - for a tar archive on standard output")
+    .argument("[dir]", "Directory for backups of this server only, or - to write a tar archive to standard output.")
     .description(
-      "Make a backup, or bring one up to date: every file as of now, all accounts and settings, and the keys of this " +
-        "server. The server may run. Only contents that the directory lacks are written, as independent files: damage to a " +
-        "content of the server does not reach them, and larder heal --from DIR repairs it. The command first prints the size " +
-        "and checks the free space. File systems with reflinks (Btrfs, XFS) store contents without extra space on the same " +
-        "disk. Keep a backup on another disk too, since a disk may fail. To restore: use the directory as the data " +
-        "directory and start the server, or see: larder restore --help\n\n" +
-        "The backup holds the server's keys (secrets/): whoever can read it can sign in as anybody. Keep it like a key.",
+      "Create or update a backup of all files, accounts, settings, and keys of this server. The server may run at the same " +
+        "time. Only new blobs are written, after a check for free space. They are independent copies: if a file on the server " +
+        "is damaged, larder heal --from DIR repairs it from the backup. On the same disk, file systems with reflinks (Btrfs, " +
+        "XFS) need no extra space for them. Keep a backup on another disk too. To restore: start a server with the backup as " +
+        "its data directory, or see: larder restore --help\n\n" +
+        "The backup contains the server's keys (secrets/). Anyone who can read it can sign in as any user; protect it.",
     )
     .option(
       "--link",
-      "share contents with the data directory by hard links if both are on one file system: needs no space, but damage to a " +
-        "content there damages it here too",
+      "Use hard links if the backup and the data directory are on one file system. Needs no space, but a blob damaged in the " +
+        "data directory is damaged in the backup too.",
     )
-    .addOption(new Option("--copy", "as without it: contents are independent").hideHelp())
-    .option("--keep <count>", "how many states the directory keeps, 3 or more; the older, the fewer", String(KEEP))
-    .option("--prune", "remove the contents that none of the kept states needs any more")
+    .addOption(new Option("--copy", "Make independent copies, which is the default.").hideHelp())
+    .addOption(
+      new Option(
+        "--keep <count>",
+        "Number of snapshots to keep in the backup, at least 3; older ones are thinned out.",
+      ).default(String(KEEP), String(KEEP)),
+    )
+    .option("--prune", "Remove blobs that no kept snapshot needs.")
     .option(
       "--drill",
-      "restore the backup aside, start a server on it, fetch files from it, and report; changes nothing",
+      "Test the backup: restore it to a temporary directory, start a server on it, and download files. Changes nothing.",
     )
-    .option("--sample <count>", "how many files a drill fetches", String(SAMPLE))
-    .option("--json", "print the summary as JSON");
+    .addOption(
+      new Option("--sample <count>", "With --drill: number of files to download.").default(
+        String(SAMPLE),
+        String(SAMPLE),
+      ),
+    )
+    .option("--json", "Print the summary as JSON.");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
     "larder backup /mnt/usb/larder --data /srv/larder\nlarder backup --drill /mnt/usb/larder\n" +
       "larder backup - | ssh nas 'cat > larder.tar'",
-    "contents are missing or damaged (the rest was backed up), or the drill failed",
+    "some blobs are missing or damaged (the rest was backed up), or the drill failed",
   );
   runs(command, async ([dir = ""]) => {
     const loaded = readConfig(command, context);
@@ -85,14 +94,14 @@ export function define(command: Command, context: CommandContext): void {
     const source = dataPaths(loaded.config.data);
     if (hasOption(command, "drill")) return runDrill(command, loaded.config, dir, context);
     requireSource(source);
-    if (dir === "") throw new UsageError("Give the directory that takes the backup, or - for a tar archive.");
+    if (dir === "") throw new UsageError("Specify the directory for the backup, or - for a tar archive.");
     const isJson = hasOption(command, "json");
     if (dir === "-")
       return withRemote(loaded.config, context.terminal, (fetchContent) =>
         writeArchive(source, isJson, context.terminal, fetchContent),
       );
     const mayLink = hasOption(command, "link");
-    if (mayLink && hasOption(command, "copy")) throw new UsageError("Give --link or --copy, not both.");
+    if (mayLink && hasOption(command, "copy")) throw new UsageError("Use either --link or --copy, not both.");
     refuseOwnData(loaded.config, resolve(context.directory, dir));
     const target = openTarget(resolve(context.directory, dir), source);
     requireOwnTarget(target, readMarker(source.storeMarker));
@@ -129,7 +138,7 @@ async function writeArchive(
   fetchContent: FetchContent | undefined,
 ): Promise<ExitCode> {
   if (process.stdout.isTTY) {
-    throw new UsageError("A tar archive is nothing for a terminal. Send it on: larder backup - > larder.tar");
+    throw new UsageError("Cannot write a tar archive to a terminal. Redirect it: larder backup - > larder.tar");
   }
   const startedMs = performance.now();
   const folder = makeFolder(source);
@@ -155,9 +164,9 @@ async function writeArchive(
             lost: lost.map(presentLost),
             seconds,
           })
-        : `${contents} contents, ${describeSize(bytes)}, in ${describeSeconds(seconds)}. State ${snapshot.name}.\n` +
+        : `Archived ${count(contents, "blob")}, ${describeSize(bytes)}, in ${describeSeconds(seconds)}. Snapshot ${snapshot.name}.\n` +
             describeElsewhere(tally) +
-            "The archive holds this server's keys: keep it where nobody else can read it.\n",
+            "The archive contains this server's keys: keep it where nobody else can read it.\n",
     );
     if (lost.length === 0) return EXIT.fine;
     if (!isJson) terminal.error(describeLost(lost));
@@ -205,7 +214,10 @@ function writeOut(bytes: Uint8Array): void {
 }
 
 function readerGone(error: unknown): StartupError {
-  return new StartupError("Whoever reads the archive ended early: it is no whole backup. Run it again.", error);
+  return new StartupError(
+    "The program that reads the archive stopped early; the backup is incomplete. Run the command again.",
+    error,
+  );
 }
 
 type FetchContent = (digest: Digest) => Promise<boolean>;
@@ -245,7 +257,9 @@ function takeFrom(source: DataPaths, target: DataPaths) {
 function requireSource(source: DataPaths): void {
   requireReadable(source);
   if (!fs.existsSync(source.root)) {
-    throw new StartupError(`There is no directory ${source.root}. Give the data directory by --data (LARDER_DATA).`);
+    throw new StartupError(
+      `Directory ${source.root} does not exist. Set the data directory with --data (LARDER_DATA).`,
+    );
   }
 }
 
@@ -254,7 +268,7 @@ function openTarget(dir: string, source: DataPaths): DataPaths {
   const inTarget = relative(dir, source.root);
   if (!inSource.startsWith("..") || !inTarget.startsWith("..")) {
     throw new StartupError(
-      `${dir} and the data directory ${source.root} lie one in the other. Give another directory.`,
+      `${dir} and the data directory ${source.root} must not contain each other. Use another directory.`,
     );
   }
   try {
@@ -270,10 +284,10 @@ function tryLock(target: DataPaths, terminal: Terminal): ServerLock | undefined 
     return acquireServerLock(target.lock);
   } catch (error) {
     if (error instanceof LockedError) {
-      throw new StartupError(`Another backup or a server is at work on ${target.root}. Wait for its end.`, error);
+      throw new StartupError(`Another backup or a server is using ${target.root}. Wait until it has finished.`, error);
     }
     if (!(error instanceof StartupError) || !fs.existsSync(target.lock)) throw explainTarget(error, target.root);
-    terminal.error(`${target.root} can't be locked. Make sure that no other backup writes there at the same time.\n`);
+    terminal.error(`Cannot lock ${target.root}. Make sure that no other backup writes there at the same time.\n`);
     return undefined;
   }
 }
@@ -282,23 +296,24 @@ function readKeep(command: Command): number {
   const text = optionText(command, "keep") ?? "";
   const keep = Number(text);
   // Three are kept whatever is said: see features/snapshots/thinning.ts.
-  if (!Number.isInteger(keep) || keep < 3) throw new UsageError(`--keep must be a number from 3 on; not "${text}".`);
+  if (!Number.isInteger(keep) || keep < 3)
+    throw new UsageError(`--keep must be a whole number of at least 3, not "${text}".`);
   return keep;
 }
 
 /** Describes the planned writes; empty if there are none. */
 function describePlan({ how, contents, bytes, availableBytes }: Plan): string {
   if (contents === 0) return "";
-  const what = `${contents} contents, ${describeSize(bytes)}`;
-  if (how === "link") return `To be linked: ${what}.\n`;
-  if (how === "clone") return `To be cloned: ${what}. They need no space until the original or the clone changes.\n`;
-  return `To be copied: ${what}; ${describeSize(availableBytes)} are free.\n`;
+  const what = `${count(contents, "blob")}, ${describeSize(bytes)}`;
+  if (how === "link") return `To link: ${what}.\n`;
+  if (how === "clone") return `To clone: ${what}. Clones need no space until the original or the clone changes.\n`;
+  return `To copy: ${what}; ${describeSize(availableBytes)} free.\n`;
 }
 
 function describeLinks(source: string): string {
   return (
-    `With --link, contents are shared with ${source} if both are on one file system. Damage to a content there also damages ` +
-    "this backup, and larder heal finds no good copy here. For independent contents, run it without --link."
+    `With --link, blobs are shared with ${source} if both are on one file system. A blob damaged there is damaged in this ` +
+    "backup too, and larder heal finds no good copy here. For independent copies, run the command without --link."
   );
 }
 
@@ -345,19 +360,19 @@ function describe(summary: BackupSummary): string {
     ...(tally.copied > 0 ? [`${tally.copied} copied`] : []),
   ].join(", ");
   return (
-    `${tally.contents} contents, ${describeSize(tally.bytes)}: ${tally.already} were there, ${fresh} are new` +
+    `${count(tally.contents, "blob")}, ${describeSize(tally.bytes)}: ${tally.already} already backed up, ${fresh} new` +
     `${fresh > 0 ? ` (${how}; ${describeSize(tally.newBytes)})` : ""}.\n` +
     (tally.unshared > 0
-      ? `Shared with the data directory before (--link), independent now: ${tally.unshared}.\n`
+      ? `Replaced ${count(tally.unshared, "hard link")} to the data directory (--link) with independent copies.\n`
       : "") +
     describeElsewhere(tally) +
-    (pruned > 0 ? `${pruned} contents that no state needs any more were removed.\n` : "") +
-    `State ${snapshot}, one of ${snapshots} in ${target}, in ${describeSeconds(summary.durationMs / 1000)}.\n` +
-    `It holds this server's keys in ${join(target, "secrets")}: keep it where nobody else can read it.\n`
+    (pruned > 0 ? `Removed ${count(pruned, "blob")} that no snapshot needs.\n` : "") +
+    `Snapshot ${snapshot}, one of ${snapshots} in ${target}, in ${describeSeconds(summary.durationMs / 1000)}.\n` +
+    `The backup contains this server's keys in ${join(target, "secrets")}: keep it where nobody else can read it.\n`
   );
 }
 
 function describeElsewhere({ elsewhere }: Tally): string {
   if (elsewhere === 0) return "";
-  return `${elsewhere} lie in the bucket (s3.bucket) alone and are not in it: keep that, too. See: larder blobs status\n`;
+  return `${count(elsewhere, "blob")} stored only in the bucket (s3.bucket) are not in the backup: keep the bucket too. See: larder blobs status\n`;
 }

@@ -12,7 +12,7 @@ import { drill, type DrillReport } from "../../server/drill.ts";
 import { type CommandContext, EXIT, type ExitCode, hasOption, optionText, UsageError } from "../shared/command.ts";
 import { describeLost } from "../shared/lost-contents.ts";
 import { toJson } from "../shared/output.ts";
-import { untilSignal } from "../shared/transfer.ts";
+import { count, describeCounts, untilSignal } from "../shared/transfer.ts";
 import { describeSeconds } from "../shared/transfer-progress.ts";
 
 /** Restores a backup aside, or the state of now where none is named, and tells whether files come back. */
@@ -26,9 +26,10 @@ export async function runDrill(
   const source = dataPaths(dir === "" ? config.data : resolve(context.directory, dir));
   requireReadable(source);
   if (!existsSync(source.root))
-    throw new StartupError(`There is no directory ${source.root}. Give a backup, or --data.`);
+    throw new StartupError(`Directory ${source.root} does not exist. Specify a backup, or set --data.`);
   const sampleCount = Number(optionText(command, "sample"));
-  if (!Number.isInteger(sampleCount) || sampleCount < 1) throw new UsageError("--sample must be a number from 1 on.");
+  if (!Number.isInteger(sampleCount) || sampleCount < 1)
+    throw new UsageError("--sample must be a whole number of at least 1.");
   const report = await untilSignal((signal) =>
     drill({
       source,
@@ -73,15 +74,12 @@ function presentDrill(report: DrillReport) {
 
 function describeDrill(report: DrillReport): string {
   const { counts, missing, failures } = report;
-  const held =
-    counts === undefined
-      ? ""
-      : `It holds ${counts.users} users, ${counts.files} files, ${counts.folders} folders, ${describeSize(counts.bytes)}.\n`;
+  const held = counts === undefined ? "" : `It has ${describeCounts(counts)}.\n`;
   const wrong = failures.map(({ sample, why }) => `  ${sample.name} (${sample.fileId}): ${why}\n`).join("");
   return (
-    `The state ${report.snapshot} was restored aside and started.\n${held}` +
-    `${report.fetched} files, ${describeSize(report.fetchedBytes)}, were fetched and are what they should be.\n` +
-    (failures.length > 0 ? `${failures.length} files did not come back:\n${wrong}` : "") +
+    `Restored snapshot ${report.snapshot} to a temporary directory and started a server on it.\n${held}` +
+    `Downloaded ${count(report.fetched, "file")}, ${describeSize(report.fetchedBytes)}, and verified their checksums.\n` +
+    (failures.length > 0 ? `${count(failures.length, "file")} failed:\n${wrong}` : "") +
     (missing.count > 0 ? describeLost(missing.some, missing.count) : "") +
     `${isPassed(report) ? "The backup is good" : "The backup is NOT good"} (${describeSeconds(report.durationMs / 1000)}).\n`
   );

@@ -23,6 +23,7 @@ import {
   UsageError,
 } from "../shared/command.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
+import { count } from "../shared/transfer.ts";
 
 const FILES_MAX = 10;
 const TOLD_MAX = 50;
@@ -32,19 +33,18 @@ const PROGRESS_MS = 1_000;
 export function define(command: Command, context: CommandContext): void {
   command
     .description(
-      "Put good copies of damaged and missing contents back, from any place that has them: a backup, another data " +
-        "directory, an old disk, a folder of files. Each is verified while it is copied; damaged bytes are kept in " +
-        "blobs/quarantine/. A server may run meanwhile, and sends the files again at once. What is damaged is known by " +
-        "the nightly reading or larder verify: run that first.",
+      "Replace damaged and missing blobs with good copies from a backup, another data directory, an old disk, or a folder of " +
+        "files. Each copy is verified; damaged bytes are moved to blobs/quarantine/. The server may run at the same time and " +
+        "serves the repaired files immediately. To find damage first: larder verify",
     )
-    .option("--from <dir>", "where good copies may be; may be given several times", collect, [])
-    .option("--search", "look at all files there, whatever they are called, and compare those of the right size")
-    .option("--json", "print the result as JSON");
+    .option("--from <dir>", "Directory with good copies. Can be repeated.", collect, [])
+    .option("--search", "Compare all files of the right size in those directories, whatever their names.")
+    .option("--json", "Print the result as JSON.");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
     "larder heal --from /mnt/usb/backup --data /srv/larder\nlarder heal --search --from ~/Pictures",
-    "contents are still damaged or missing: each is named",
+    "some blobs are still damaged or missing",
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
@@ -79,9 +79,10 @@ function collect(value: string, before: readonly string[]): string[] {
 function readFolders(command: Command, { directory }: CommandContext): string[] {
   const given: unknown = command.getOptionValue("from");
   const folders = Array.isArray(given) ? given.map((folder) => resolve(directory, String(folder))) : [];
-  if (folders.length === 0) throw new UsageError("Say where good copies may be: larder heal --from DIR");
+  if (folders.length === 0) throw new UsageError("Specify a directory with good copies: larder heal --from DIR");
   for (const folder of folders) {
-    if (!existsSync(folder)) throw new StartupError(`There is no directory ${folder}. Is its disk mounted?`);
+    if (!existsSync(folder))
+      throw new StartupError(`Directory ${folder} does not exist. Check that its disk is mounted.`);
   }
   return folders;
 }
@@ -91,7 +92,7 @@ function showProgress(terminal: Terminal): (done: number, of: number) => void {
   return (done, of) => {
     if (!process.stderr.isTTY || performance.now() < nextMs) return;
     nextMs = performance.now() + PROGRESS_MS;
-    terminal.error(`${done} of ${of} contents\n`);
+    terminal.error(`${done} of ${of} blobs\n`);
   };
 }
 
@@ -114,7 +115,7 @@ function tell({ healed, missing, bad }: Healed, uses: ContentUses, isJson: boole
     return missing.length === 0 ? EXIT.fine : EXIT.wrong;
   }
   const lines = [
-    ...healed.slice(0, TOLD_MAX).map((content) => `healed   ${toChecksum(content.digest)} from ${content.from}`),
+    ...healed.slice(0, TOLD_MAX).map((content) => `repaired ${toChecksum(content.digest)} from ${content.from}`),
     ...bad.slice(0, TOLD_MAX).map((path) => `bad copy ${path}`),
     ...missing
       .slice(0, TOLD_MAX)
@@ -122,7 +123,7 @@ function tell({ healed, missing, bad }: Healed, uses: ContentUses, isJson: boole
         `MISSING  ${toChecksum(content.digest)} (${describeSize(content.sizeBytes)})`,
         ...filesOf(content).map(({ account, path }) => `         ${account}: ${path}`),
       ]),
-    ...(missing.length > TOLD_MAX ? [`MISSING  ${missing.length - TOLD_MAX} more: see --json`] : []),
+    ...(missing.length > TOLD_MAX ? [`MISSING  ${missing.length - TOLD_MAX} more; use --json to list them`] : []),
     summarize(healed.length, missing.length),
   ];
   terminal.out(lines.map((line) => `${line}\n`).join(""));
@@ -130,8 +131,8 @@ function tell({ healed, missing, bad }: Healed, uses: ContentUses, isJson: boole
 }
 
 function summarize(healed: number, missing: number): string {
-  if (healed + missing === 0) return "No content is known to be damaged or missing. Look for damage by: larder verify";
-  const done = `${healed} ${healed === 1 ? "content was" : "contents were"} healed`;
-  if (missing === 0) return `${done}; all are whole.`;
-  return `${done}; of ${missing} no good copy was found. Look elsewhere, or upload the files again.`;
+  if (healed + missing === 0) return "No damaged or missing blobs are recorded. To check for damage: larder verify";
+  const done = `Repaired ${count(healed, "blob")}`;
+  if (missing === 0) return `${done}; none are damaged or missing now.`;
+  return `${done}; found no good copy of ${missing}. Try another directory, or upload the files again.`;
 }

@@ -29,7 +29,7 @@ export async function findInBucket(report: RebuildReport, config: Config, termin
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     terminal.error(
-      `${why}\nContents that are only in the bucket are counted as missing here. The server will find them there.\n`,
+      `${why}\nBlobs that are only in the bucket are counted as missing here. The server will find them later.\n`,
     );
     return report;
   } finally {

@@ -51,7 +51,7 @@ export async function rebuildNewer(config: Config, run: NewerRun, terminal: Term
         nowMs: Date.now(),
         onProgress: (records) => {
           if (!process.stderr.isTTY || performance.now() < nextProgressMs) return;
-          terminal.error(`${records} entries read …\n`);
+          terminal.error(`${records} journal entries read …\n`);
           nextProgressMs = performance.now() + PROGRESS_MS;
         },
       });
@@ -92,16 +92,16 @@ function printReport(
     return isWrong ? EXIT.wrong : EXIT.fine;
   }
   if (accounts.length === 0) {
-    terminal.out("There is nothing newer than the database.\n");
+    terminal.out("The journal has no changes newer than the database.\n");
   } else {
-    const heading = ["E-MAIL", "FILES", "FOLDERS", "VERSIONS", "LABELS"];
+    const heading = ["EMAIL", "FILES", "FOLDERS", "VERSIONS", "TAGS"];
     const rows = accounts.map(({ email, files, folders, versions, labels }) => [
       email,
       ...[files, folders, versions, labels].map(String),
     ]);
     terminal.out(toTable([heading, ...rows]));
     terminal.out(
-      isDryRun ? "\nThese changes would be applied. Nothing was changed.\n" : "\nThese changes were applied.\n",
+      isDryRun ? "\nDry run: these changes would be applied. Nothing was changed.\n" : "\nApplied these changes.\n",
     );
   }
   for (const account of accounts) terminal.out(notesOn(account, overQuota.has(account)).map(toLine).join(""));
@@ -113,23 +113,25 @@ function notesOn(account: NewerAccount, isOverQuota: boolean): string[] {
   const { email, names, isNew, beside, deletions, moves, moved, shares, revoked } = account;
   return [
     ...names.slice(0, NAMED_MAX).map((name) => `  ${email}: ${name}`),
-    ...(names.length > NAMED_MAX ? [`  ${email}: and more, listed by --json`] : []),
+    ...(names.length > NAMED_MAX ? [`  ${email}: more; use --json to list all`] : []),
     ...(isNew
-      ? [`${email} was missing. The account has no password; set one: larder user set ${email} --password-stdin`]
+      ? [
+          `${email} was missing and has been created without a password. Set one: larder user set ${email} --password-stdin`,
+        ]
       : []),
     ...(beside > 0
       ? [
-          `${email}: ${beside} files had been changed since the restore; their recorded contents are new files next to them.`,
+          `${email}: ${beside} files were changed since the restore; their recorded versions were added as new files next to them.`,
         ]
       : []),
-    ...(moved > 0 ? [`${email}: ${moved} moves and renames.`] : []),
+    ...(moved > 0 ? [`${email}: ${moved} moves and renames applied.`] : []),
     ...(deletions + moves > 0
       ? [
-          `${email}: not applied: ${deletions} deletions, and ${moves} moves of what was changed since or whose place is taken.`,
+          `${email}: not applied: ${deletions} deletions, and ${moves} moves that conflict with changes since the restore.`,
         ]
       : []),
     ...(shares + revoked > 0 ? [`${email}: ${shares} links and shares restored, ${revoked} revoked.`] : []),
-    ...(isOverQuota ? [`${email} is over its quota now. Nothing is removed for that.`] : []),
+    ...(isOverQuota ? [`${email} now exceeds its quota. Nothing was removed.`] : []),
   ];
 }
 
@@ -138,8 +140,8 @@ function problemsOf({ damaged, missing }: NewerReport): string[] {
     ...describeUnread(damaged),
     ...(missing.length > 0
       ? [
-          `${missing.length} contents are missing in the store. If a copy has them, copy them to the same path in blobs/sha256, ` +
-            "then run this again.",
+          `${missing.length} blobs are missing from the store. If a copy has them, copy them to the same path in blobs/sha256, ` +
+            "then run the command again.",
         ]
       : []),
     ...describeMissing(missing),

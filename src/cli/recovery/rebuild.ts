@@ -1,5 +1,5 @@
 import * as fs from "node:fs";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { describeSize } from "../../config/quantities.ts";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
@@ -42,44 +42,50 @@ const NEWER_OPTIONS = [
 export function define(command: Command, context: CommandContext): void {
   command
     .description(
-      "Rebuild the database from the store journal (blobs/journal): accounts, folders, names, labels, " +
-        "earlier versions, the trash, links and shares with their passwords and limits, and earlier locations. Use it if " +
-        "larder.db and all its snapshots are lost; if a whole snapshot is left, larder restore recovers more. The server must be stopped.\n\n" +
-        "These are not restored: passwords of accounts, sessions, API keys, second factors, devices, messages, " +
-        "webhooks, the audit log, and what devices deleted. A link that was revoked stays revoked. Nobody can sign in until " +
-        "an account has a new password: larder user set EMAIL --password-stdin.\n\n" +
-        "With --newer, after a restore to an earlier state (larder restore --snapshot): apply the changes recorded after that " +
-        "state: files, folders, versions, labels, moves, renames, links and shares. Only revoked links and shares are " +
-        "removed; deletions are only counted. Changes made since the restore stay. Quotas are not checked. Safe to run twice.",
+      "Rebuild the database from the metadata journal (blobs/journal). Use this only if larder.db and all its snapshots are " +
+        "lost; if an intact snapshot is left, larder restore recovers more. Stop the server first.\n\n" +
+        "Restored: accounts, folders, names, tags, version history, trash, links and shares with their passwords and limits, " +
+        "and previous locations. Revoked links stay revoked.\n\n" +
+        "Not restored: account passwords, sessions, API keys, two-factor authentication, devices, notifications, webhooks, " +
+        "the audit log, and the deletion records of devices. Before a user can sign in, set a new password: " +
+        "larder user set EMAIL --password-stdin\n\n" +
+        "With --newer, after you restored an earlier snapshot: apply the changes recorded after that snapshot. These are new " +
+        "and changed files, folders, versions, tags, moves, renames, links, and shares. Deletions are counted but not " +
+        "applied, except revoked links and shares. Changes made since the restore are kept. Quotas are not checked. Safe to " +
+        "run twice.",
     )
-    .option("--over", "also if there is a database or a complete snapshot; the old database is moved to set-aside/")
+    .option(
+      "--force",
+      "Rebuild even if there is a database or an intact snapshot. The old database is moved to set-aside/.",
+    )
+    .addOption(new Option("--over", "Former name of --force.").implies({ force: true }).hideHelp())
     .option(
       "--recover-unnamed <email>",
-      "add contents that belong to no file, deleted files too, to this account in /recovered",
+      "Add blobs that belong to no file, including deleted files, to this account in /recovered.",
     )
-    .option("--newer", "apply the changes recorded after the state that the database was restored to")
-    .option("--user <email>", "with --newer: only changes of this account")
-    .option("--dry-run", "with --newer: only list what would be applied")
-    .option("--json", "print the result as JSON");
+    .option("--newer", "Apply the changes recorded after the restored snapshot.")
+    .option("--user <email>", "With --newer: apply only the changes of this account.")
+    .option("--dry-run", "With --newer: list the changes without applying them.")
+    .option("--json", "Print the result as JSON.");
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
     "larder rebuild --data /srv/larder\nlarder rebuild --newer --data /srv/larder",
-    "the database was rebuilt, but contents are missing or something could not be read",
+    "the database was rebuilt, but blobs are missing or the journal is damaged",
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
-    if (!fs.existsSync(loaded.config.data)) throw new StartupError(`There is no directory ${loaded.config.data}.`);
+    if (!fs.existsSync(loaded.config.data)) throw new StartupError(`Directory ${loaded.config.data} does not exist.`);
     if (hasOption(command, "newer")) return applyNewer(command, loaded.config, context);
     for (const [name, option] of NEWER_OPTIONS) {
-      if (command.getOptionValue(name) !== undefined) throw new UsageError(`${option} needs --newer.`);
+      if (command.getOptionValue(name) !== undefined) throw new UsageError(`${option} requires --newer.`);
     }
     const paths = openDataDirectory(loaded.config.data);
     const lock = acquireServerLock(paths.lock);
     try {
       const storeId = readStoreId(paths);
-      if (!hasOption(command, "over")) refuseOver(paths);
+      if (!hasOption(command, "force")) refuseOver(paths);
       const recoverFor = optionText(command, "recoverUnnamed");
       const { report, aside } = await rebuild(paths, { storeId, recoverFor }, context.terminal);
       const found = await findInBucket(report, loaded.config, context.terminal);
@@ -91,8 +97,8 @@ export function define(command: Command, context: CommandContext): void {
 }
 
 function applyNewer(command: Command, config: Config, { terminal }: CommandContext): Promise<ExitCode> {
-  if (hasOption(command, "over") || optionText(command, "recoverUnnamed") !== undefined) {
-    throw new UsageError("--newer can't be combined with --over or --recover-unnamed.");
+  if (hasOption(command, "force") || optionText(command, "recoverUnnamed") !== undefined) {
+    throw new UsageError("--newer cannot be combined with --force or --recover-unnamed.");
   }
   requireDatabase(config);
   const run = {
@@ -120,7 +126,7 @@ async function rebuild(
       nowMs: Date.now(),
       onProgress: (records) => {
         if (!process.stderr.isTTY || performance.now() < nextProgressMs) return;
-        terminal.error(`${records} entries read …\n`);
+        terminal.error(`${records} journal entries read …\n`);
         nextProgressMs += PROGRESS_MS;
       },
     });
@@ -138,12 +144,12 @@ function readStoreId({ root, blobs, storeMarker }: DataPaths): string {
   const id = fs.existsSync(storeMarker) ? fs.readFileSync(storeMarker, "utf8").trim() : "";
   if (id === "") {
     throw new StartupError(
-      `There is no store in ${root}: ${storeMarker} is missing. Give the right directory by --data, or mount the disk with the contents.`,
+      `No store found in ${root}: ${storeMarker} is missing. Set the data directory with --data, or mount its disk.`,
     );
   }
   if (!fs.existsSync(journalRoot(blobs))) {
     throw new StartupError(
-      `There is no store journal in ${journalRoot(blobs)}: the store is of an earlier version, or no server has used it. ` +
+      `No metadata journal found in ${journalRoot(blobs)}. The store was created by an earlier version, or no server has used it. ` +
         "Restore a snapshot or a backup: larder restore --help",
     );
   }
@@ -153,16 +159,16 @@ function readStoreId({ root, blobs, storeMarker }: DataPaths): string {
 function refuseOver(paths: DataPaths): void {
   if (fs.existsSync(paths.database)) {
     throw new StartupError(
-      `There is a database already: ${paths.database}. Nothing was changed. To replace it, add --over. ` +
-        "The old one is then moved to set-aside/.",
+      `A database already exists: ${paths.database}. Nothing was changed. To replace it, add --force; ` +
+        "the old one is moved to set-aside/.",
     );
   }
   const snapshot = listSnapshots(paths.snapshots).find(({ path }) => isWhole(path));
   if (snapshot === undefined) return;
   throw new StartupError(
-    `There is a complete snapshot of the database: ${snapshot.name}. It has more than can be rebuilt, passwords for ` +
-      `instance. Nothing was changed.\n  restore it:     larder restore --snapshot ${snapshot.name} --data ${paths.root}\n` +
-      `  rebuild anyway: larder rebuild --over --data ${paths.root}`,
+    `There is an intact snapshot of the database: ${snapshot.name}. It has more than a rebuild can recover, such as ` +
+      `passwords. Nothing was changed.\n  Restore it:     larder restore --snapshot ${snapshot.name} --data ${paths.root}\n` +
+      `  Rebuild anyway: larder rebuild --force --data ${paths.root}`,
   );
 }
 
@@ -181,20 +187,20 @@ function printReport(report: RebuildReport, { paths, aside, isJson }: ReportOpti
     terminal.out(toJson({ data: paths.root, setAside: aside ?? null, ...report, missingSome }));
     return isWrong ? EXIT.wrong : EXIT.fine;
   }
-  const heading = ["E-MAIL", "ROLE", "FILES", "FOLDERS", "VERSIONS", "IN TRASH", "SHARES"];
+  const heading = ["EMAIL", "ROLE", "FILES", "FOLDERS", "VERSIONS", "IN TRASH", "SHARES"];
   const rows = report.accounts.map(({ email, role, files, folders, versions, trashed, shares }) => [
     email,
     role,
     ...[files, folders, versions, trashed, shares].map(String),
   ]);
   terminal.out(toTable([heading, ...rows]));
-  terminal.out(`\nThe database was rebuilt: ${paths.database}\n`);
-  if (recovered > 0) terminal.out(`Contents that belonged to no file: ${recovered}, now in /recovered.\n`);
-  if (aside !== undefined) terminal.out(`The previous database was moved to ${aside}.\n`);
+  terminal.out(`\nRebuilt the database: ${paths.database}\n`);
+  if (recovered > 0) terminal.out(`Added ${recovered} blobs that belonged to no file to /recovered.\n`);
+  if (aside !== undefined) terminal.out(`Moved the previous database to ${aside}.\n`);
   terminal.out(
-    "Not restored: passwords, sessions, API keys, second factors, devices, messages, webhooks and the audit log.\n" +
+    "Not restored: passwords, sessions, API keys, two-factor authentication, devices, notifications, webhooks, and the audit log.\n" +
       "Links keep their addresses if secrets/ is the original one.\n" +
-      "Give each account a new password, the administrators first:\n" +
+      "Set a new password for each account, administrators first:\n" +
       `  larder user set EMAIL --password-stdin --data ${paths.root}\n`,
   );
   for (const line of problemsOf(report, lost)) terminal.error(`${line}\n`);
@@ -205,17 +211,17 @@ function problemsOf(report: RebuildReport, lost: number): string[] {
   const { damaged, missing, missingSome, unnamed } = report;
   return [
     ...describeUnread(damaged),
-    ...(lost > 0 ? [`The folders of ${lost} files or folders are not recorded; they are in /lost+found.`] : []),
+    ...(lost > 0 ? [`${lost} files or folders were moved to /lost+found because their parent folder is unknown.`] : []),
     ...(missing > 0
       ? [
-          `${missing} of ${report.contents} contents are missing in the store. If a copy has them: larder heal --from COPY`,
+          `${missing} of ${report.contents} blobs are missing from the store. To restore them from a copy: larder heal --from COPY`,
         ]
       : []),
     ...describeMissing(missingSome),
     ...(unnamed.count > 0
       ? [
-          `${unnamed.count} contents (${describeSize(unnamed.bytes)}) belong to no file. Most of them were deleted lately. The ` +
-            "server sets them aside for removal in the next nights.\nTo recover them as files, run this again with --over " +
+          `${unnamed.count} blobs (${describeSize(unnamed.bytes)}) belong to no file. Most were deleted recently. The server ` +
+            "removes them after the grace period.\nTo recover them as files, run the command again with --force " +
             "--recover-unnamed EMAIL.",
         ]
       : []),

@@ -99,7 +99,7 @@ export async function restoreFromBucket(
 
 /** @throws StartupError where the file is no database of Larder's */
 function lookInto(file: string): { storeId: string; contents: number } {
-  if (!fs.existsSync(file)) throw new StartupError(`There is no file ${file}.`);
+  if (!fs.existsSync(file)) throw new StartupError(`File ${file} does not exist.`);
   let db: Db | undefined;
   try {
     db = openReadOnly(file);
@@ -107,36 +107,38 @@ function lookInto(file: string): { storeId: string; contents: number } {
     if (storeId !== undefined) return { storeId, contents: countNamed(db.sqlite).contents };
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error);
-    throw new StartupError(`${file} is no database, or is damaged (${cause}). Nothing was changed.`, error);
+    throw new StartupError(`${file} is not a database or is damaged (${cause}). Nothing was changed.`, error);
   } finally {
     db?.close();
   }
-  throw new StartupError(`${file} is no database of Larder's: no server ever opened it. Nothing was changed.`);
+  throw new StartupError(`${file} is not a Larder database, or no server has used it. Nothing was changed.`);
 }
 
 /** @returns the keys that will be new @throws StartupError where some are missing and that was not accepted */
 function requireSecrets(from: string | undefined, paths: DataPaths, isAccepted: boolean): readonly SecretName[] {
   const isHere = fs.existsSync(paths.secrets) && fs.readdirSync(paths.secrets).length > 0;
   if (from !== undefined && isHere) {
-    throw new StartupError(`${paths.secrets} holds keys already. Leave out --secrets, or move them away.`);
+    throw new StartupError(
+      `${paths.secrets} already contains keys. Leave out --secrets, or move them to another place.`,
+    );
   }
-  if (from !== undefined && !fs.existsSync(from)) throw new StartupError(`There is no directory ${from}.`);
+  if (from !== undefined && !fs.existsSync(from)) throw new StartupError(`Directory ${from} does not exist.`);
   const folder = from ?? paths.secrets;
   const missing = findMissingSecrets(folder);
   if (missing.length === 0 || isAccepted) return missing;
   const lines = missing.map((name) => `  ${name}.json: ${SECRET_LOSSES[name]}`);
   throw new StartupError(
-    `${from === undefined ? "No keys were given" : `${from} lacks keys`}. Without the old server's secrets/:\n` +
-      `${lines.join("\n")}\nNothing was changed. Give a copy of secrets/ by --secrets DIR, or accept these losses by --without-secrets.`,
+    `${from === undefined ? "No keys were given" : `Some keys are missing in ${from}`}. Without the old server's secrets/:\n` +
+      `${lines.join("\n")}\nNothing was changed. Specify a copy of secrets/ with --secrets DIR, or accept these losses with --without-secrets.`,
   );
 }
 
 function withoutBucket(file: string, contents: number, data: string): StartupError {
   return new StartupError(
-    `${file} names ${contents} contents, and ${data} has none. Nothing was changed.\nOne of these helps:\n` +
-      "  they lie in a bucket:   set s3.endpoint, s3.bucket and the keys (flags, environment, larder.toml), then again\n" +
-      `  you have them as files: put blobs/, its file .larder-store included, and secrets/ into ${data}, then again\n` +
-      `  you have a backup:      larder restore BACKUP --data ${data}`,
+    `${file} refers to ${contents} blobs, but ${data} has none. Nothing was changed. Where are the blobs?\n` +
+      "  In a bucket:   set s3.endpoint, s3.bucket, and the keys (flags, environment, or larder.toml), then run this again\n" +
+      `  In a copy:     copy blobs/ (with blobs/.larder-store) and secrets/ to ${data}, then run this again\n` +
+      `  In a backup:   larder restore BACKUP --data ${data}`,
   );
 }
 
@@ -146,7 +148,7 @@ async function requireOwn({ client, name, prefix }: Client, storeId: string): Pr
     const owner = await findOwner(client, prefix);
     if (owner === undefined) {
       throw new StartupError(
-        `The bucket "${name}" holds no contents of Larder's under "${prefix}". Nothing was changed. Check s3.bucket and s3.prefix.`,
+        `The bucket "${name}" has no Larder data under "${prefix}". Nothing was changed. Check s3.bucket and s3.prefix.`,
       );
     }
     if (owner === "unreadable" || owner.store !== storeId) throw foreignBucket(name, prefix);
@@ -184,7 +186,7 @@ async function adopt(
       nowMs: Date.now(),
       onProgress(objects) {
         if (!process.stderr.isTTY || performance.now() < nextMs) return;
-        terminal.error(`${objects} objects of the bucket listed …\n`);
+        terminal.error(`${objects} bucket objects listed …\n`);
         nextMs = performance.now() + PROGRESS_MS;
       },
     });
@@ -194,8 +196,8 @@ async function adopt(
   } catch (error) {
     if (!(error instanceof S3Error)) throw error;
     throw new StartupError(
-      `${error.message} The database and the keys are in place in ${paths.root}; what the bucket holds was not compared. ` +
-        `Try again: remove ${paths.root}, then give the same command.`,
+      `${error.message} The database and the keys were restored to ${paths.root}, but the bucket was not checked. ` +
+        `To try again, remove ${paths.root} and run the same command.`,
       error,
     );
   } finally {

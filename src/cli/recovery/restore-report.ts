@@ -1,4 +1,3 @@
-import { describeSize } from "../../config/quantities.ts";
 import type { BackupSummary } from "../../features/storage/backup/types.ts";
 import { toTimestamp } from "../../lib/clock.ts";
 import type { DataPaths } from "../../server/data/data-directory.ts";
@@ -8,6 +7,7 @@ import { SECRET_LOSSES, type SecretName } from "../../config/secrets.ts";
 import { EXIT, type ExitCode } from "../shared/command.ts";
 import { describeLost } from "../shared/lost-contents.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
+import { count, describeCounts } from "../shared/transfer.ts";
 
 /** Everything that a restore prints. */
 export interface Outcome {
@@ -68,42 +68,41 @@ function describe({ restored, paths, reduced, secrets, bucket }: Outcome): strin
   const lines = [`Restored from ${restored.snapshot} in ${paths.root}.`];
   if (counts !== undefined) {
     const last = counts.lastChangeMs === undefined ? "" : `; last change ${toTimestamp(counts.lastChangeMs)}`;
-    lines.push(
-      `It holds ${counts.users} users, ${counts.files} files, ${counts.folders} folders, ${describeSize(counts.bytes)}${last}.`,
-    );
+    lines.push(`It has ${describeCounts(counts)}${last}.`);
   }
   lines.push(
-    restored.missing.count === 0 ? "No content is missing." : `${restored.missing.count} contents are missing.`,
+    restored.missing.count === 0 ? "No blobs are missing." : `Missing: ${count(restored.missing.count, "blob")}.`,
   );
   if (reduced !== undefined) {
     lines.push(
-      `Only the account ${reduced.email} was restored, as an administrator; ${reduced.erased} others were left out. ` +
-        `Shares with them ended: ${reduced.shares.given} given, ${reduced.shares.received} received.`,
+      `Restored only the account ${reduced.email}, as an administrator; left out ${reduced.erased} others. ` +
+        `Removed shares with them: ${reduced.shares.given} given, ${reduced.shares.received} received.`,
     );
   }
   if (givenUp !== undefined && givenUp.mails + givenUp.pushes + givenUp.webhooks > 0) {
     const { mails, pushes, webhooks } = givenUp;
-    lines.push(`Not sent again: ${mails} mails, ${pushes} pushes, ${webhooks} webhook deliveries.`);
+    lines.push(`Not sent again: ${mails} emails, ${pushes} push notifications, ${webhooks} webhook deliveries.`);
   }
-  if (signedOut > 0) lines.push(`${signedOut} sessions and refresh tokens were ended.`);
-  if (keptAs !== undefined) lines.push(`The previous state is saved as the snapshot ${keptAs}.`);
-  if (aside !== undefined) lines.push(`The previous database was moved to ${aside}. Remove it when everything works.`);
+  if (signedOut > 0) lines.push(`Ended ${signedOut} sessions and refresh tokens.`);
+  if (keptAs !== undefined) lines.push(`Saved the previous state as snapshot ${keptAs}.`);
+  if (aside !== undefined) lines.push(`Moved the previous database to ${aside}. Remove it when everything works.`);
   if (restored.hasNewer) {
-    lines.push(`To apply later changes to files and versions: larder rebuild --newer --data ${paths.root}`);
+    lines.push(`To apply the changes recorded after this snapshot: larder rebuild --newer --data ${paths.root}`);
   }
   if (secrets !== undefined) lines.push(...describeSecrets(secrets));
   if (bucket !== undefined) lines.push(...describeBucket(bucket, paths));
-  lines.push(`Now: larder serve --data ${paths.root}`);
-  if (process.getuid?.() === 0) lines.push(`(To run it as another user, first: chown -R USER: ${paths.root})`);
+  lines.push(`Next: larder serve --data ${paths.root}`);
+  if (process.getuid?.() === 0)
+    lines.push(`To run the server as another user, first run: chown -R USER: ${paths.root}`);
   return `${lines.join("\n")}\n`;
 }
 
 function describeSecrets({ from, new: missing }: NonNullable<Outcome["secrets"]>): string[] {
-  const lines = from === null ? [] : [`The server's keys were copied from ${from}.`];
+  const lines = from === null ? [] : [`Copied the server's keys from ${from}.`];
   if (missing.length === 0) return lines;
   return [
     ...lines,
-    "Keys are missing. The server will make new ones at its start:",
+    "Some keys are missing. The server creates new ones when it starts:",
     ...missing.map((name) => `  ${name}.json: ${SECRET_LOSSES[name]}`),
   ];
 }
@@ -111,9 +110,9 @@ function describeSecrets({ from, new: missing }: NonNullable<Outcome["secrets"]>
 function describeBucket({ name, claimed }: NonNullable<Outcome["bucket"]>, { root }: DataPaths): string[] {
   return [
     claimed
-      ? `The bucket "${name}" belongs to this directory now. Do not start the old server again.`
-      : `The bucket "${name}" still belongs to the old server, so this one removes nothing there. Once the old one is gone: ` +
+      ? `This data directory now owns the bucket "${name}". Do not start the old server again.`
+      : `The old server still owns the bucket "${name}", so this one removes nothing from it. When the old one is gone: ` +
         `larder blobs claim --data ${root}`,
-    "Start with the same settings s3.* and blobs.store. To check every byte in the bucket: larder verify --bucket",
+    "Start the server with the same settings s3.* and blobs.store. To check all bytes in the bucket: larder verify --bucket",
   ];
 }

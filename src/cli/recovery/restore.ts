@@ -43,35 +43,37 @@ import { progressLine } from "../shared/transfer-progress.ts";
 /** `larder restore`: lists the states that a directory can go back to, goes back to one, or makes a directory from a backup. */
 export function define(command: Command, context: CommandContext): void {
   command
-    .argument("[source]", "a backup, a copy of a data directory or a live one; - for a tar archive on standard input")
+    .argument("[source]", "Backup, data directory, or copy of one; - to read a tar archive from standard input.")
     .description(
-      "Without a source: list the states (snapshots) that the data directory can go back to, and with --snapshot or " +
-        "--database go back to one; the server must be stopped, and what is there now is kept.\n\n" +
-        "With --database and an empty directory: make the directory from a copy of the database (of Litestream, say), a copy " +
-        "of secrets/, and the bucket in the settings s3.*, which has the contents. It then takes over the bucket.\n\n" +
-        "With a source: make a data directory from it, in the empty directory that --data names. Every content is checked " +
-        "against its digest.\n\n" +
-        "Whatever was revoked after the state was taken is back with it: sessions, keys, links. --sign-out ends all " +
-        "sessions. Mails, pushes and webhooks that waited in a state of more than an hour ago are not sent again.",
+      "Without a source: list the snapshots of the data directory. With --snapshot or --database, go back to one of them; " +
+        "stop the server first. The current database is kept.\n\n" +
+        "With a source: restore a backup to the empty directory given by --data. The checksum of every blob is verified.\n\n" +
+        "With --database and an empty directory: restore a copy of the database (for example from Litestream), a copy of " +
+        "secrets/, and the bucket of the s3.* settings, which has the blobs. The new directory then owns the bucket.\n\n" +
+        "Sessions, keys, and links that were revoked after the snapshot work again. To end all sessions, add --sign-out. " +
+        "Queued emails, notifications, and webhooks of a snapshot older than one hour are not sent again.",
     )
-    .option("--snapshot <name>", "the state to go back to, as listed; or newest")
-    .option("--database <file>", "take the database from this file, after a look through it")
-    .option("--secrets <dir>", "with --database and an empty directory: a copy of the old server's secrets/")
-    .option("--without-secrets", "accept that sessions, links and second factors end, if those keys are lost")
-    .option("--no-claim", "do not take over the bucket, to try a restore while the old server still runs")
+    .option("--snapshot <name>", "Snapshot to restore, as listed, or newest.")
+    .option("--database <file>", "Restore the database from this file, after checking it.")
+    .option("--secrets <dir>", "With --database and an empty directory: copy of the old server's secrets/.")
+    .option(
+      "--without-secrets",
+      "Continue without the old keys: sessions, links, and two-factor authentication stop working.",
+    )
+    .option("--no-claim", "Do not take ownership of the bucket; for a test while the old server still runs.")
     .option(
       "--user <email>",
-      "take only this account, its files and versions; it becomes an administrator; the server's keys and larder.toml stay behind, so its public links get other addresses",
+      "Restore only this account, its files, and versions. It becomes an administrator. Keys and larder.toml are not restored, so public links get new addresses.",
     )
-    .option("--sign-out", "end all sessions, so that everybody signs in again")
-    .option("--json", "print the result as JSON");
+    .option("--sign-out", "End all sessions; everyone must sign in again.")
+    .option("--json", "Print the result as JSON.");
   addSettings(command, SETTINGS);
   describeEnd(
     command,
     "larder restore --data /srv/larder\nlarder restore --snapshot newest --data /srv/larder\n" +
       "larder restore /mnt/usb/larder --data /srv/larder\n" +
       "larder restore --database /tmp/larder.db --secrets /mnt/usb/secrets --data /srv/larder",
-    "it was restored, but contents are missing or damaged",
+    "restored, but some blobs are missing or damaged",
   );
   runs(command, async ([source]) => {
     const loaded = readConfig(command, context);
@@ -87,10 +89,10 @@ export function define(command: Command, context: CommandContext): void {
       isJson: hasOption(command, "json"),
     };
     if (given.snapshot !== undefined && given.database !== undefined)
-      throw new UsageError("Give --snapshot or --database, not both.");
+      throw new UsageError("Use either --snapshot or --database, not both.");
     if (source !== undefined || given.database === undefined) refuseBucketOptions(given);
     if (source !== undefined) return restoreFrom(source, loaded, given, context);
-    if (given.user !== undefined) throw new UsageError("--user needs a source: the backup to take the account from.");
+    if (given.user !== undefined) throw new UsageError("--user requires a source: the backup that has the account.");
     if (given.snapshot === undefined && given.database === undefined)
       return listStates(loaded.config, given.isJson, context.terminal);
     if (given.database !== undefined && isWithoutData(loaded.config.data)) {
@@ -119,7 +121,7 @@ const SETTINGS = [...PLACE_SETTINGS, ...[...SETTINGS_BY_KEY.keys()].filter((key)
 function refuseBucketOptions({ secrets, withoutSecrets, noClaim }: Given): void {
   if (secrets === undefined && !withoutSecrets && !noClaim) return;
   throw new UsageError(
-    "--secrets, --without-secrets and --no-claim go with --database and an empty directory (--data).",
+    "--secrets, --without-secrets, and --no-claim require --database and an empty directory (--data).",
   );
 }
 
@@ -149,7 +151,7 @@ function listStates(config: Config, isJson: boolean, terminal: Terminal): ExitCo
     return EXIT.fine;
   }
   if (states.length === 0) {
-    terminal.out(`There are no snapshots in ${paths.snapshots}.\n`);
+    terminal.out(`No snapshots found in ${paths.snapshots}.\n`);
     return EXIT.fine;
   }
   const rows = states.map(({ snapshot, isWhole, counts, missing }) => [
@@ -161,8 +163,8 @@ function listStates(config: Config, isJson: boolean, terminal: Terminal): ExitCo
     counts === undefined ? "-" : String(counts.files),
     missing === undefined ? "-" : String(missing),
   ]);
-  terminal.out(toTable([["TAKEN", "NAME", "SIZE", "WHOLE", "USERS", "FILES", "MISSING"], ...rows]));
-  terminal.out(`\nTo go back to one, stop the server, then: larder restore --snapshot NAME --data ${paths.root}\n`);
+  terminal.out(toTable([["TAKEN", "NAME", "SIZE", "INTACT", "USERS", "FILES", "MISSING"], ...rows]));
+  terminal.out(`\nTo restore one, stop the server and run: larder restore --snapshot NAME --data ${paths.root}\n`);
   return EXIT.fine;
 }
 
@@ -204,17 +206,17 @@ function chooseState(paths: DataPaths, { snapshot, database }: Given, context: C
   if (database !== undefined) {
     const path = resolve(context.directory, database);
     const stats = fs.statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined) throw new StartupError(`There is no file ${path}.`);
+    if (stats === undefined) throw new StartupError(`File ${path} does not exist.`);
     return { path, name: basename(path), takenAtMs: stats.mtimeMs, isUnknown: true };
   }
   const chosen =
     snapshot === "newest"
       ? listSnapshots(paths.snapshots).find(({ path }) => isWhole(path))
       : findSnapshot(paths, snapshot ?? "");
-  if (chosen === undefined) throw new StartupError(`There is no whole snapshot in ${paths.snapshots}.`);
+  if (chosen === undefined) throw new StartupError(`No intact snapshot found in ${paths.snapshots}.`);
   if (!isWhole(chosen.path)) {
     throw new StartupError(
-      `${chosen.path} is not whole: its digest says otherwise. Take another: larder restore --data ${paths.root}`,
+      `${chosen.path} is damaged: its checksum does not match. To list other snapshots: larder restore --data ${paths.root}`,
     );
   }
   return { ...chosen, isUnknown: false };
@@ -227,19 +229,22 @@ async function restoreFrom(
   options: Given,
   context: CommandContext,
 ): Promise<ExitCode> {
-  if (options.database !== undefined) throw new UsageError("--database goes without a source.");
+  if (options.database !== undefined) throw new UsageError("--database cannot be combined with a source.");
   if (given === "-") return restoreArchive(loaded.config, options, context);
   const source = dataPaths(resolve(context.directory, given));
   if (fs.statSync(source.root, { throwIfNoEntry: false })?.isFile() === true) {
     throw new UsageError(
-      `${source.root} is a file. Give the directory of a backup; a tar archive comes on standard input: ` +
+      `${source.root} is a file. Specify the directory of a backup, or send a tar archive to standard input: ` +
         `larder restore - --data DIR < ${basename(source.root)}`,
     );
   }
   requireReadable(source);
-  if (!fs.existsSync(source.root)) throw new StartupError(`There is no directory ${source.root}.`);
+  if (!fs.existsSync(source.root)) throw new StartupError(`Directory ${source.root} does not exist.`);
   const paths = openDataDirectory(loaded.config.data);
-  if (paths.root === source.root) throw new UsageError(`Source and --data are the same directory, ${paths.root}.`);
+  if (paths.root === source.root)
+    throw new UsageError(
+      `The source and --data are the same directory: ${paths.root}. Use another directory for --data.`,
+    );
   requireNoData(paths);
   const lock = acquireServerLock(paths.lock);
   try {
@@ -282,9 +287,9 @@ async function restoreFrom(
 /** Makes a data directory from a tar archive on standard input. */
 async function restoreArchive(config: Config, options: Given, context: CommandContext): Promise<ExitCode> {
   if (options.user !== undefined) {
-    throw new UsageError("--user needs a directory. Unpack the archive by: tar -x -C DIR, then give DIR.");
+    throw new UsageError("--user requires a directory. Unpack the archive with tar -x -C DIR, then specify DIR.");
   }
-  if (process.stdin.isTTY) throw new UsageError("Give the archive on standard input: larder restore - < larder.tar");
+  if (process.stdin.isTTY) throw new UsageError("Send the archive to standard input: larder restore - < larder.tar");
   const paths = openDataDirectory(config.data);
   if (!isEmpty(paths)) throw notEmpty(paths);
   const lock = acquireServerLock(paths.lock);
@@ -314,8 +319,8 @@ function requireNoData(paths: DataPaths): void {
 
 function notEmpty({ root }: DataPaths): StartupError {
   return new StartupError(
-    `${root} is not empty. Nothing was changed. Give an empty or a new directory by --data; ` +
-      `to go back to a state of the directory itself: larder restore --data ${root}`,
+    `${root} is not empty. Nothing was changed. Specify an empty or new directory with --data. ` +
+      `To go back to a snapshot of the directory itself: larder restore --data ${root}`,
   );
 }
 
@@ -323,7 +328,7 @@ function requireDirectory(config: Config): DataPaths {
   const paths = dataPaths(config.data);
   requireReadable(paths);
   if (fs.existsSync(paths.root)) return paths;
-  throw new StartupError(`There is no directory ${paths.root}. Give the data directory by --data (LARDER_DATA).`);
+  throw new StartupError(`Directory ${paths.root} does not exist. Set the data directory with --data (LARDER_DATA).`);
 }
 
 function logTo({ terminal }: CommandContext): Log {

@@ -25,20 +25,18 @@ const MB = 1024 * 1024;
 /** Adds the options. */
 export function addBucketOptions(command: Command): void {
   command
-    .option("--bucket", "also read contents stored only in the bucket; the provider may charge for it")
-    .option("--max-bytes <size>", `with --bucket: ask before reading more than this (default ${MAX_BYTES})`)
-    .option("--rate <size>", "with --bucket: maximum read rate per second (default: the setting s3.verifyRate)");
+    .option("--bucket", "Also read the blobs that are stored only in the bucket. The provider may charge for it.")
+    .option("--max-bytes <size>", `With --bucket: ask before reading more than this. (default: ${MAX_BYTES})`)
+    .option("--rate <size>", "With --bucket: maximum bytes read per second. (default: s3.verifyRate)");
 }
 
 /** Whether --bucket was given, with what goes along with it alone. @throws UsageError */
 export function wantsBucket(command: Command, isCopy: boolean): boolean {
   const isWanted = hasOption(command, "bucket");
   if (!isWanted && (optionText(command, "maxBytes") ?? optionText(command, "rate")) !== undefined)
-    throw new UsageError("--max-bytes and --rate go with --bucket.");
+    throw new UsageError("--max-bytes and --rate require --bucket.");
   if (isWanted && (isCopy || hasOption(command, "quick") || hasOption(command, "readOnly"))) {
-    throw new UsageError(
-      "--bucket reads the bucket of the data directory itself, and records what it finds: it goes with neither DIR, --quick nor --read-only.",
-    );
+    throw new UsageError("--bucket cannot be combined with DIR, --quick, or --read-only.");
   }
   return isWanted;
 }
@@ -53,10 +51,11 @@ export async function readBucket(
   command: Command,
   terminal: Terminal,
 ): Promise<BucketReading> {
-  if (s3.bucket === null) throw new StartupError("No bucket is set up: there is nothing to read with --bucket.");
-  if (places === undefined) throw new StartupError("The data directory can't be opened, so its bucket can't be read.");
+  if (s3.bucket === null) throw new StartupError("No bucket is configured. Set s3.bucket, or leave out --bucket.");
+  if (places === undefined)
+    throw new StartupError("Cannot read the bucket because the data directory cannot be opened.");
   const rateBytes = readSize(command, "rate") ?? s3.verifyRateBytes;
-  if (rateBytes === 0) throw new UsageError("--rate must be more than 0.");
+  if (rateBytes === 0) throw new UsageError("--rate must be greater than 0.");
   const all = await places.countAlone();
   await mayRead(all.bytes, s3.bucket, command, terminal);
   const show = progressLine(terminal, process.stderr.isTTY);
@@ -81,17 +80,18 @@ export async function readBucket(
 async function mayRead(bytes: number, bucket: string, command: Command, terminal: Terminal): Promise<void> {
   const maxBytes = readSize(command, "maxBytes") ?? parseSize(MAX_BYTES) ?? 0;
   if (bytes <= maxBytes) return;
-  const much = `${describeSize(bytes)} lie in the bucket ${bucket} alone, more than --max-bytes ${formatSize(maxBytes)}.`;
+  const much = `${describeSize(bytes)} are stored only in the bucket ${bucket}, more than --max-bytes ${formatSize(maxBytes)}.`;
   const enough = `--max-bytes ${formatSize(Math.ceil(bytes / MB) * MB)}`;
-  if (!terminal.isInteractive || hasOption(command, "json")) throw new UsageError(`${much} To read all: ${enough}`);
+  if (!terminal.isInteractive || hasOption(command, "json"))
+    throw new UsageError(`${much} To read everything: ${enough}`);
   if (!(await terminal.ask(`${much} The provider may charge for reading. Read all of it?`)))
-    throw new UsageError(`Nothing was read. To read all without being asked: ${enough}`);
+    throw new UsageError(`Nothing was read. To read everything without a prompt: ${enough}`);
 }
 
 function readSize(command: Command, name: "maxBytes" | "rate"): number | undefined {
   const given = optionText(command, name);
   if (given === undefined) return undefined;
   const bytes = parseSize(given);
-  if (bytes === undefined) throw new UsageError(`"${given}" is no size. Write it as 500MB or 20GB.`);
+  if (bytes === undefined) throw new UsageError(`"${given}" is not a valid size. Use a size such as 500MB or 20GB.`);
   return bytes;
 }

@@ -38,7 +38,7 @@ export interface VerifySource {
 export function openVerifySource(paths: DataPaths): VerifySource {
   if (!fs.existsSync(paths.blobs)) {
     throw new StartupError(
-      `There is no folder blobs in ${paths.root}: it is no data directory, or its disk is not mounted.`,
+      `No blobs directory in ${paths.root}. Check that it is a data directory and that its disk is mounted.`,
     );
   }
   const left = howLeft(paths, false);
@@ -48,7 +48,7 @@ export function openVerifySource(paths: DataPaths): VerifySource {
     const described = isRunning
       ? "the database of the running server"
       : hasLog
-        ? "its database with what its log holds, as after a crash"
+        ? "its database and write-ahead log, as after a crash"
         : "its database";
     const found = { databasePath: paths.database, described, isOwn: true, isServed: isRunning };
     const isOther = !isRunning && isAltered(paths);
@@ -57,10 +57,10 @@ export function openVerifySource(paths: DataPaths): VerifySource {
   const chosen = chooseSnapshot(paths);
   if (chosen === undefined) {
     const why =
-      left === "absent" ? "There is no database" : "The database was copied while a server ran, or is not there";
-    throw new StartupError(
-      `${why} in ${paths.root}, and none of the snapshots in it is whole. Nothing can be verified by.`,
-    );
+      left === "absent"
+        ? `No database found in ${paths.root}`
+        : `The database in ${paths.root} is missing or was copied while a server was running`;
+    throw new StartupError(`${why}, and there is no intact snapshot to verify against.`);
   }
   const { path, name, takenAtMs } = chosen.snapshot;
   return readable(
@@ -139,7 +139,7 @@ function explain(error: unknown, path: string): unknown {
   if (error instanceof ForeignDatabaseError) return new StartupError(`${path}: ${error.message}`, error);
   if (error instanceof SQLiteError) {
     return new StartupError(
-      `${path} can't be read: ${error.message}. Go back to one of its snapshots: larder restore --help`,
+      `Cannot read ${path}: ${error.message}. Restore one of its snapshots: larder restore --help`,
       error,
     );
   }

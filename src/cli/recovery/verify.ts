@@ -28,6 +28,7 @@ import {
   tellWarnings,
 } from "../shared/command.ts";
 import { type Terminal, toJson } from "../shared/output.ts";
+import { count } from "../shared/transfer.ts";
 import { describeSeconds, progressLine } from "../shared/transfer-progress.ts";
 import { addBucketOptions, type BucketReading, readBucket, wantsBucket } from "./verify-bucket.ts";
 import { openVerifySource, type VerifySource } from "./verify-source.ts";
@@ -37,28 +38,27 @@ const TOLD_MAX = 50;
 const BYTES_PER_MB = 1_000_000;
 /** SQLite keeps no sums of its pages: of what it holds, nothing else would tell. */
 const ALTERED =
-  "its file is not what it was when it was closed: its disk, or a program other than larder, has changed it since. If that " +
-  "was you, start the server once, and it counts as it is";
+  "the database file changed after Larder closed it: the disk is faulty, or another program wrote to it. If you changed it on " +
+  "purpose, start the server once to accept it";
 
 /** `larder verify [DIR]`: reads every content and looks at every row. */
 export function define(command: Command, context: CommandContext): void {
   command
-    .argument("[dir]", "a backup, or any copy of a data directory, to verify instead; it is never written to")
+    .argument("[dir]", "Backup or copy of a data directory to verify instead. Never written to.")
     .description(
-      "Read every stored content again and compare it with its digest, and check every row of the database. A server may " +
-        "run meanwhile. What is found in the data directory itself is noted there, as by the nightly reading: damaged " +
-        "contents are not sent any more, and taken anew when the same file is uploaded. Nothing is removed or replaced; " +
-        "larder heal does that.",
+      "Read every stored blob, compare it with its checksum, and check every row of the database. The server may run at the " +
+        "same time. Findings are recorded in the data directory, like those of the nightly scrub: damaged files are no " +
+        "longer served, and are repaired when the same file is uploaded again. Nothing is removed. To repair: larder heal",
     )
-    .option("--quick", "compare only the sizes of contents")
-    .option("--read-only", "note nothing in the data directory either")
-    .option("--json", "print the findings as JSON");
+    .option("--quick", "Compare only file sizes, not checksums.")
+    .option("--read-only", "Do not record findings in the data directory.")
+    .option("--json", "Print the findings as JSON.");
   addBucketOptions(command);
   addSettings(command, PLACE_SETTINGS);
   describeEnd(
     command,
     "larder verify --data /srv/larder\nlarder verify /mnt/usb/backup",
-    "something is damaged or missing: each finding is named",
+    "something is damaged or missing",
   );
   runs(command, async ([dir]) => {
     const loaded = readConfig(command, context);
@@ -144,7 +144,7 @@ async function openNotes(config: Config, terminal: Terminal): Promise<Notes | un
 
 function complain(error: unknown, terminal: Terminal): void {
   if (!(error instanceof StartupError || error instanceof AppError)) throw error;
-  terminal.error(`What is found can't be noted in the database: ${error.message}\n`);
+  terminal.error(`Cannot record findings in the database: ${error.message}\n`);
 }
 
 function showProgress(terminal: Terminal): VerifyOptions["onProgress"] {
@@ -175,17 +175,17 @@ async function readState(
 
 function describeState({ takenAtMs, later }: CopyState): string[] {
   const untilMs = later?.untilMs;
-  const lines = [`Its snapshot was taken at ${toTimestamp(takenAtMs)}.`];
-  if (later === undefined || untilMs === undefined) lines.push("Its store journal has nothing newer.");
+  const lines = [`The snapshot was taken at ${toTimestamp(takenAtMs)}.`];
+  if (later === undefined || untilMs === undefined) lines.push("The metadata journal has no newer changes.");
   else {
     const age = describeSeconds(Math.max(0, untilMs - takenAtMs) / 1000);
     lines.push(
-      `Its store journal has ${later.changes} newer changes, the last of ${toTimestamp(untilMs)} (${age} later). The ` +
-        "server merges them at its start.",
+      `The metadata journal has ${later.changes} newer changes, the last at ${toTimestamp(untilMs)} (${age} later). The ` +
+        "server applies them when it starts.",
     );
   }
   if ((later?.faults ?? 0) > 0) {
-    lines.push("Some entries of the journal are missing or damaged. Copy the directory again.");
+    lines.push("Some journal entries are missing or damaged. Copy the directory again.");
   }
   return lines;
 }
@@ -264,13 +264,13 @@ function describe(
   const lines = [
     ...problems.map((problem) => `WRONG  database: ${problem}`),
     ...faults.slice(0, TOLD_MAX).flatMap(describeFault),
-    ...(faultsTotal > TOLD_MAX ? [`WRONG  ${faultsTotal - TOLD_MAX} more contents: see --json`] : []),
-    `${contents} contents, ${describeSize(bytes)}, verified by ${source.described} in ${describeSeconds(seconds)} (${rate}).`,
+    ...(faultsTotal > TOLD_MAX ? [`WRONG  ${faultsTotal - TOLD_MAX} more blobs; use --json to list them`] : []),
+    `Verified ${count(contents, "blob")}, ${describeSize(bytes)}, against ${source.described} in ${describeSeconds(seconds)} (${rate}).`,
     ...describeBucket(bucket, elsewhere),
     ...(unlisted.contents > 0
-      ? [`${unlisted.contents} contents, ${describeSize(unlisted.bytes)}, lie there that ${describeUnlisted(source)}.`]
+      ? [`${count(unlisted.contents, "blob")}, ${describeSize(unlisted.bytes)}, ${describeUnlisted(source)}.`]
       : []),
-    ...(foreign > 0 ? [`${foreign} files in the store are no contents. Larder didn't put them there.`] : []),
+    ...(foreign > 0 ? [`${foreign} files in the store were not created by Larder.`] : []),
     ...(state === undefined ? [] : describeState(state)),
     isWhole ? `${directory} is intact.` : `${directory} is NOT intact: ${adviseOn(found)}`,
   ];
@@ -279,21 +279,27 @@ function describe(
 
 function describeBucket(bucket: BucketReading | undefined, elsewhere: number): string[] {
   if (bucket !== undefined)
-    return [`${bucket.contents} of them, ${describeSize(bucket.bytes)}, lie in the bucket alone, and were read there.`];
-  return elsewhere === 0 ? [] : [`${elsewhere} of them lie in a bucket, and were not read: larder verify --bucket`];
+    return [
+      `${bucket.contents} of them, ${describeSize(bucket.bytes)}, are stored only in the bucket and were read from it.`,
+    ];
+  return elsewhere === 0
+    ? []
+    : [`${elsewhere} of them are in a bucket and were not read. To read them: larder verify --bucket`];
 }
 
-/** Those of a copy may be of files that came after its snapshot. */
+/** Blobs of a copy may belong to files that are newer than its snapshot. */
 function describeUnlisted({ snapshot }: VerifySource): string {
-  return snapshot === undefined ? "no file uses; they are collected in time" : "this snapshot doesn't know";
+  return snapshot === undefined
+    ? "not used by any file; removed by a later garbage collection"
+    : "not used by this snapshot";
 }
 
 function describeFault({ kind, digest, sizeBytes, detail, files }: FaultyContent): string[] {
-  const what = { damaged: "is damaged", missing: "is missing", unreadable: "can't be read" }[kind];
+  const what = { damaged: "is damaged", missing: "is missing", unreadable: "cannot be read" }[kind];
   return [
-    `WRONG  the content ${toChecksum(digest)} (${describeSize(sizeBytes)}) ${what}: ${detail}`,
+    `WRONG  blob ${toChecksum(digest)} (${describeSize(sizeBytes)}) ${what}: ${detail}`,
     ...files.map(({ account, path, as }) => {
-      const when = { present: "", earlier: " (an earlier content)", trash: " (in the trash)" }[as];
+      const when = { present: "", earlier: " (earlier version)", trash: " (in trash)" }[as];
       return `         ${account}: ${path}${when}`;
     }),
   ];
@@ -301,7 +307,7 @@ function describeFault({ kind, digest, sizeBytes, detail, files }: FaultyContent
 
 function adviseOn({ faultsTotal, problems }: Verification): string {
   return [
-    ...(faultsTotal > 0 ? ["put good copies of the contents back by: larder heal --from BACKUP"] : []),
-    ...(problems.length > 0 ? ["go back to a good state of the database by: larder restore"] : []),
+    ...(faultsTotal > 0 ? ["repair the files from a backup: larder heal --from BACKUP"] : []),
+    ...(problems.length > 0 ? ["restore an earlier snapshot of the database: larder restore"] : []),
   ].join("; ");
 }

@@ -21,12 +21,10 @@ import { toJson, toTable } from "../shared/output.ts";
 /** `larder config`: the effective configuration with the source of each value; secrets are never shown. */
 export function define(command: Command, context: CommandContext): void {
   command
-    .description(
-      "Show the effective configuration and where each value comes from. Passwords and keys are never shown.",
-    )
-    .option("--json", "print it as JSON");
+    .description("Show the effective configuration and the source of each value. Passwords and keys are not shown.")
+    .option("--json", "Print the configuration as JSON.");
   addSettings(command);
-  describeEnd(command, "larder config --preset household\nlarder config --json", "not used");
+  describeEnd(command, "larder config --preset household\nlarder config --json", null);
   runs(command, async () => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
@@ -35,33 +33,36 @@ export function define(command: Command, context: CommandContext): void {
   });
   // Or --data after "rotate-secrets" would be taken for this command's own, and another directory's keys replaced.
   command.enablePositionalOptions();
-  defineRotate(command.command("rotate-secrets").summary("Replace the keys of this server."), context);
+  defineRotate(command.command("rotate-secrets").summary("Replace this server's secret keys."), context);
 }
 
 function defineRotate(command: Command, context: CommandContext): void {
   command
     .description(
-      "Replace the key that signs tokens: every session ends, and everybody signs in again. " +
-        "For when somebody may have read the data directory.",
+      "Replace the key that signs session tokens. All sessions end and everyone must sign in again. " +
+        "Use this if someone may have read the data directory.",
     )
-    .option("--links", "replace the key of links too: they get new addresses, and the old ones end")
-    .option("--push", "replace the key of push to browsers too: they subscribe again when the app is next opened");
+    .option(
+      "--links",
+      "Also replace the key of public links: each link gets a new address and the old one stops working.",
+    )
+    .option("--push", "Also replace the browser push key: browsers subscribe again when the app is next opened.");
   addSettings(command, PLACE_SETTINGS);
-  describeEnd(command, "larder config rotate-secrets --data /srv/larder", "not used");
+  describeEnd(command, "larder config rotate-secrets --data /srv/larder", null);
   runs(command, async () => {
     const { config } = readConfig(command, context);
     requireDatabase(config);
     const paths = openDataDirectory(config.data);
     const { terminal } = context;
     rotateSecret(paths.secrets, "jwt");
-    terminal.out("The key of tokens was replaced: every session ends.\n");
+    terminal.out("Replaced the token key. All sessions end.\n");
     if (hasOption(command, "links")) {
       rotateSecret(paths.secrets, "link");
-      terminal.out("The key of links was replaced: they get new addresses, and the old ones end.\n");
+      terminal.out("Replaced the link key. Public links have new addresses; the old ones no longer work.\n");
     }
     if (hasOption(command, "push")) {
       rotateSecret(paths.secrets, "vapid");
-      terminal.out("The key of push to browsers was replaced: browsers get no messages until they subscribe again.\n");
+      terminal.out("Replaced the browser push key. Browsers get no notifications until they subscribe again.\n");
     }
     const server = findRunningServer(paths.lock);
     if (server !== undefined) {

@@ -16,14 +16,16 @@ const TIMEOUT_MS = 5_000;
 
 /** `larder healthcheck`: whether the server of this configuration is ready. */
 export function define(command: Command, context: CommandContext): void {
-  command.description("Ask the running server whether it is ready (GET /health/ready). For containers and monitors.");
+  command.description(
+    "Check whether the running server is ready (GET /health/ready). For container health checks and monitoring.",
+  );
   addSettings(command, ["data", "host", "port", "socket", "basePath", "tls.certFile", "tls.keyFile"]);
-  describeEnd(command, "larder healthcheck --port 8790", "no server answers, or it is not ready");
+  describeEnd(command, "larder healthcheck --port 8790", "the server does not respond or is not ready");
   runs(command, async () => {
     const { config } = readConfig(command, context);
     const { socket, basePath } = config;
     if (socket === null && config.port === 0) {
-      throw new UsageError("Port 0 is any port. Give the one it listens on by --port.");
+      throw new UsageError("The port is 0 (any free port). Set the actual port with --port.");
     }
     const url = listenAddress({ ...config, host: reachableHost(config.host), socket: null }, config.port);
     const place = socket === null ? `${url}/health/ready` : `unix:${socket} ${basePath}/health/ready`;
@@ -53,7 +55,7 @@ function ask(url: string, socketPath: string | null): Promise<number | string> {
       resolve(response.statusCode ?? 0);
     });
     request.on("timeout", () => {
-      resolve(`no answer within ${TIMEOUT_MS / 1000} s`);
+      resolve(`no response within ${TIMEOUT_MS / 1000} s`);
       request.destroy();
     });
     request.on("error", (error) => resolve(error.message));

@@ -7,15 +7,15 @@ import { addSettings, type CommandContext, describeEnd, EXIT, readConfig, runs }
 /** `larder serve`: runs the server until it is told to stop by SIGTERM or SIGINT. */
 export function define(command: Command, context: CommandContext): void {
   command.description(
-    "Run the server. SIGTERM and Ctrl+C end it: what has begun is finished, for 30 s at most.\n\n" +
-      "Every setting may be given as a flag, as a variable (--base-path is LARDER_BASE_PATH) or in larder.toml.\n" +
-      "Those of the plans are flags too: --plans-free-quota, --plans-pro-limit-uploads; see: larder config",
+    "Run the server. To stop it, press Ctrl+C or send SIGTERM; running requests get up to 30 seconds to finish.\n\n" +
+      "Set any setting with a flag (--base-path), an environment variable (LARDER_BASE_PATH), or in larder.toml.\n" +
+      "Plan settings are flags too, such as --plans-free-quota. To list them: larder config",
   );
   addSettings(command);
   describeEnd(
     command,
     "larder serve --data /srv/larder --host 0.0.0.0\nLARDER_DATA=/srv/larder larder serve",
-    "it failed while it ran",
+    "the server failed while running",
   );
   runs(command, async () => {
     const loaded = readConfig(command, context);

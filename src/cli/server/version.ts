@@ -6,8 +6,10 @@ import { toJson } from "../shared/output.ts";
 
 /** `larder version`: of the program, and of what it is made of. */
 export function define(command: Command, context: CommandContext): void {
-  command.description("Print the version of the program and of its parts.").option("--json", "as JSON");
-  describeEnd(command, "larder version --json", "not used");
+  command
+    .description("Print the version of Larder and its main components.")
+    .option("--json", "Print the versions as JSON.");
+  describeEnd(command, "larder version --json", null);
   runs(command, async () => {
     const versions = {
       version: VERSION,

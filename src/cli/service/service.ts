@@ -23,33 +23,39 @@ const TEMPORARY = /^\/(tmp|var\/tmp)(\/|$)/;
 
 /** `larder service install | uninstall | status | print`: the server as a service of systemd. */
 export function define(command: Command, context: CommandContext): void {
-  command.description("Run the server by systemd: at each start of the machine, as an account of its own.");
+  command.description("Run the server as a systemd service that starts with the machine and has its own system user.");
   describeEnd(
     command,
     "sudo larder service install --data /srv/disk/larder\nlarder service install --user\nlarder service status",
-    "it was refused, or the service does not run",
+    "the service is not installed or not running",
   );
   const add = (name: string, description: string, work: (plan: Plan, terminal: Terminal) => ExitCode) => {
     const sub = command.command(name).summary(description).description(description);
-    sub.option("--user", "for this user's own systemd: without root, while the user is signed in (or lingers)");
+    sub.option(
+      "--user",
+      "Use the systemd instance of the current user. Needs no root; runs while the user is signed in or lingers.",
+    );
     if (name !== "status") {
-      sub.option("--data <dir>", `data directory (${STATE_DIRECTORY}; with --user ~/.local/share/larder)`);
-      sub.option("--account <name>", `account that the server runs as; made where there is none (${ACCOUNT})`);
+      sub.option("--data <dir>", `Data directory. (default: ${STATE_DIRECTORY}; with --user ~/.local/share/larder)`);
+      sub.option("--account <name>", `System user that runs the server; created if missing. (default: ${ACCOUNT})`);
     }
     if (name === "install" || name === "uninstall") {
-      sub.option("--dry-run", "say what would be done, and do nothing");
-      sub.option("--root <dir>", "do it in the file system of another machine that is mounted there: files alone");
+      sub.option("--dry-run", "Print what would be done without doing it.");
+      sub.option(
+        "--root <dir>",
+        "Write only the files, to the file system of another machine mounted at this directory.",
+      );
     }
     describeEnd(sub, `larder service ${name}`);
     runs(sub, (args, given) => {
-      if (args.length > 0) throw new UsageError(`larder service ${name} takes no arguments, only options.`);
+      if (args.length > 0) throw new UsageError(`larder service ${name} takes options only, no arguments.`);
       return Promise.resolve(work(planOf(given, context), context.terminal));
     });
   };
-  add("install", "Write the unit for this executable, enable it, and start it.", install);
-  add("uninstall", "Stop the service and remove its unit. The data and the account stay.", uninstall);
-  add("status", "Tell whether the unit is there and the service runs.", status);
-  add("print", "Print the unit.", (plan, terminal) => {
+  add("install", "Write the systemd unit for this executable, enable it, and start it.", install);
+  add("uninstall", "Stop the service and remove its unit. The data and the system user are kept.", uninstall);
+  add("status", "Show whether the unit is installed and the service is running.", status);
+  add("print", "Print the systemd unit.", (plan, terminal) => {
     terminal.out(textOf(plan));
     return EXIT.fine;
   });
@@ -77,7 +83,8 @@ function planOf(given: Command, { environment, directory }: CommandContext): Pla
   const data = optionText(given, "data");
   const root = optionText(given, "root");
   const account = optionText(given, "account") ?? ACCOUNT;
-  if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(account)) throw new UsageError(`${account} can't be the name of an account.`);
+  if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(account))
+    throw new UsageError(`"${account}" is not a valid name for a system user.`);
   const units = isUser
     ? join(environment["XDG_CONFIG_HOME"] ?? join(home, ".config"), "systemd/user")
     : "/etc/systemd/system";
@@ -116,7 +123,7 @@ function install(plan: Plan, terminal: Terminal): ExitCode {
   if (plan.isUser || plan.data !== STATE_DIRECTORY) makeData(plan, work);
   if (plan.root !== "") {
     work.link(plan.unitPath, plan.wantedPath);
-    terminal.out("Done. The service starts with that machine.\n");
+    terminal.out("Done. The service starts when that machine starts.\n");
     return EXIT.fine;
   }
   work.systemctl("daemon-reload");
@@ -125,8 +132,8 @@ function install(plan: Plan, terminal: Terminal): ExitCode {
   if (plan.isDry) return EXIT.fine;
   const scope = plan.isUser ? "--user " : "";
   terminal.out(
-    `Larder runs, and starts with the machine. Its log, where the address for the first account is: journalctl ${scope}-u larder\n` +
-      (plan.isUser ? "So that it runs while you are not signed in: loginctl enable-linger\n" : ""),
+    `Larder is running and starts with the machine. To see its log, with the link to create the first account: journalctl ${scope}-u larder\n` +
+      (plan.isUser ? "To keep it running while you are signed out: loginctl enable-linger\n" : ""),
   );
   return EXIT.fine;
 }
@@ -135,7 +142,7 @@ function uninstall(plan: Plan, terminal: Terminal): ExitCode {
   const work = new Work(plan, terminal);
   const isThere = fs.existsSync(plan.root + plan.unitPath);
   if (!isThere) {
-    terminal.out(`There is no ${plan.root}${plan.unitPath}; nothing is to be done.\n`);
+    terminal.out(`${plan.root}${plan.unitPath} does not exist. Nothing to do.\n`);
     return EXIT.fine;
   }
   if (plan.root === "") work.systemctl("disable", "--now", UNIT);
@@ -143,14 +150,16 @@ function uninstall(plan: Plan, terminal: Terminal): ExitCode {
   work.remove(plan.unitPath);
   if (!plan.isUser) work.remove(plan.accountPath);
   if (plan.root === "") work.systemctl("daemon-reload");
-  terminal.out(`The data${plan.isUser ? "" : " and the account"} stay as they are.\n`);
+  terminal.out(`Removed the service. The data${plan.isUser ? " was" : " and the system user were"} kept.\n`);
   return EXIT.fine;
 }
 
 function status(plan: Plan, terminal: Terminal): ExitCode {
   const isThere = fs.existsSync(plan.unitPath);
   terminal.out(
-    isThere ? `The unit is ${plan.unitPath}.\n` : "The unit is not installed. See: larder service install\n",
+    isThere
+      ? `The unit is installed: ${plan.unitPath}\n`
+      : "The unit is not installed. To install it: larder service install\n",
   );
   if (!isThere) return EXIT.wrong;
   const result = Bun.spawnSync(["systemctl", ...(plan.isUser ? ["--user"] : []), "is-active", UNIT], {
@@ -158,7 +167,7 @@ function status(plan: Plan, terminal: Terminal): ExitCode {
     stderr: "pipe",
   });
   const word = result.stdout.toString().trim() || result.stderr.toString().trim();
-  terminal.out(`The service is ${word === "" ? "not known to systemd" : word}.\n`);
+  terminal.out(`The service is ${word === "" ? "unknown to systemd" : word}.\n`);
   return result.success ? EXIT.fine : EXIT.wrong;
 }
 
@@ -166,15 +175,15 @@ function status(plan: Plan, terminal: Terminal): ExitCode {
 function refuseBadPlaces({ executable, data, isUser, root, isDry }: Plan): void {
   if (!Bun.isStandaloneExecutable && root === "" && !isDry) {
     throw new StartupError(
-      "The program runs from its source. Build it (scripts/build), and run: dist/larder service install",
+      "Cannot install a service that runs from source. Build the executable first (scripts/build), then run: dist/larder service install",
     );
   }
   const seen = root === "" ? [executable, data] : [data];
   for (const path of isUser ? [] : seen) {
     if (!TEMPORARY.test(path)) continue;
     throw new StartupError(
-      `${path} is in a directory for what is temporary, which the service does not see. ` +
-        "Put it elsewhere first, for instance: install -m 755 larder /usr/local/bin/larder",
+      `${path} is in a temporary directory that the service cannot access. ` +
+        "Move it first, for example: install -m 755 larder /usr/local/bin/larder",
     );
   }
 }
@@ -206,7 +215,7 @@ class Work {
   write(path: string, text: string): boolean {
     const place = this.#plan.root + path;
     if (fs.existsSync(place) && fs.readFileSync(place, "utf8") === text) {
-      this.#terminal.out(`${place} is as it should be.\n`);
+      this.#terminal.out(`${place} is up to date.\n`);
       return false;
     }
     this.#do(`write ${place}`, () => {
@@ -259,11 +268,11 @@ class Work {
       const code = error instanceof Error && "code" in error ? error.code : undefined;
       const why = error instanceof Error ? error.message : String(error);
       if (code === "ENOENT")
-        throw new StartupError(`Could not ${what}: this machine seems to have no systemd. (${why})`);
+        throw new StartupError(`Could not ${what}: systemd was not found on this machine (${why}).`);
       if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") throw error;
       const help = this.#plan.isUser
         ? ""
-        : " Run it as root (sudo), or for this user alone: larder service install --user";
+        : " Run the command as root (sudo), or install for the current user: larder service install --user";
       throw new StartupError(`Could not ${what}: ${why}.${help}`);
     }
     this.#terminal.out(`${what}\n`);

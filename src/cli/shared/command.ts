@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { type Command, Option } from "commander";
 import { type LoadedConfig, loadConfig } from "../../config/load.ts";
-import { type Config, flagName, SETTINGS_BY_KEY } from "../../config/settings.ts";
+import { type AnySetting, type Config, flagName, SETTINGS_BY_KEY } from "../../config/settings.ts";
+import { NOT_SET } from "../../config/setting.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { dataPaths } from "../../server/data/data-directory.ts";
 import type { Terminal } from "./output.ts";
@@ -52,16 +53,19 @@ export function resultOf(command: Command): ExitCode | undefined {
   return results.get(command) ?? command.commands.map(resultOf).find((code) => code !== undefined);
 }
 
-/** Ends the help of a command: an example, and what its exit codes mean where they say more than usual. */
+/**
+ * Ends the help of a command: examples and the exit codes.
+ * @param wrong what exit code 1 means; null for a command that never ends with it
+ */
 export function describeEnd(
   command: Command,
   examples: string,
-  wrong = "it ran, and was refused or found something wrong",
+  wrong: string | null = "completed with problems",
 ): void {
   const lines = examples.split("\n").map((line) => `  ${line}`);
   command.addHelpText(
     "after",
-    `\nExample:\n${lines.join("\n")}\n\nExit codes: 0 fine; 1 ${wrong}; 2 it could not run.`,
+    `\n${lines.length > 1 ? "Examples" : "Example"}:\n${lines.join("\n")}\n\nExit codes: 0 success; ${wrong === null ? "" : `1 ${wrong}; `}2 error.`,
   );
 }
 
@@ -71,7 +75,7 @@ export function describeEnd(
  */
 export function addSettings(command: Command, keys: Iterable<string> = SETTINGS_BY_KEY.keys()): void {
   command.addOption(
-    new Option("--config <file>", "Configuration file. (LARDER_CONFIG; larder.toml in the data directory)"),
+    new Option("--config <file>", "Configuration file. (LARDER_CONFIG; default: larder.toml in the data directory)"),
   );
   for (const key of keys) {
     const setting = SETTINGS_BY_KEY.get(key);
@@ -79,10 +83,16 @@ export function addSettings(command: Command, keys: Iterable<string> = SETTINGS_
     const isToggle = typeof setting.default === "boolean";
     const { placeholder } = setting.kind;
     const value = isToggle ? `[${placeholder}]` : `<${placeholder}>`;
-    const option = new Option(`${flagName(key)} ${value}`, `${setting.help} (${setting.show(setting.default)})`);
+    const option = new Option(`${flagName(key)} ${value}`, `${setting.help}${describeDefault(setting)}`);
     if (key.startsWith("plans.")) option.hideHelp();
     command.addOption(option);
   }
+}
+
+/** The default of a setting, for its help; nothing where it has none. */
+function describeDefault(setting: AnySetting): string {
+  const shown = setting.show(setting.default);
+  return shown === "" || shown === NOT_SET ? "" : ` (default: ${shown})`;
 }
 
 /** The settings that tell a command beside the server where the data is. */
@@ -108,8 +118,8 @@ export function requireDatabase(config: Config): void {
   const { root, database } = dataPaths(config.data);
   if (existsSync(database)) return;
   throw new StartupError(
-    `There is no database in ${root}. Give the right directory by --data (LARDER_DATA), ` +
-      `or begin a new one: larder serve --data ${root}`,
+    `No database found in ${root}. Set the data directory with --data (LARDER_DATA), ` +
+      `or create a new one: larder serve --data ${root}`,
   );
 }
 

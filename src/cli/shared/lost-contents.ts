@@ -11,10 +11,10 @@ export function describeLost(lost: readonly LostContent[], count = lost.length):
     .slice(0, NAMED_MAX)
     .map(
       ({ digest, why, names }) =>
-        `  ${why}: ${names.length === 0 ? "(no name)" : names.join(", ")} (sha256 ${digest})\n`,
+        `  ${why}: ${names.length === 0 ? "(no file name)" : names.join(", ")} (sha256 ${digest})\n`,
     );
   const more = count > lines.length ? `  and ${count - lines.length} more\n` : "";
-  return `${count} contents are not whole:\n${lines.join("")}${more}See: larder verify --help, larder heal --help\n`;
+  return `Missing or damaged: ${count} ${count === 1 ? "blob" : "blobs"}.\n${lines.join("")}${more}To repair them: larder verify --help, larder heal --help\n`;
 }
 
 /** Lines about files of the store journal that can't be read to their end. */

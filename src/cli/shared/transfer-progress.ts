@@ -19,7 +19,7 @@ export function progressLine(terminal: Terminal, isShown: boolean): (progress: P
     const leftSeconds = bytes > 0 ? ((ofBytes - bytes) / bytes) * seconds : undefined;
     const left = leftSeconds === undefined ? "" : `, about ${describeSeconds(leftSeconds)} left`;
     terminal.error(
-      `${contents} of ${ofContents} contents, ${describeSize(bytes)} of ${describeSize(ofBytes)}, ` +
+      `${contents} of ${ofContents} blobs, ${describeSize(bytes)} of ${describeSize(ofBytes)}, ` +
         `${describeSize(Math.round(newBytes / seconds))}/s${left}\n`,
     );
   };

@@ -2,9 +2,11 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Command } from "commander";
+import { describeSize } from "../../config/quantities.ts";
 import type { Config } from "../../config/settings.ts";
 import { StartupError } from "../../config/startup-error.ts";
 import { AppError } from "../../errors.ts";
+import type { DatabaseCounts } from "../../features/storage/backup/types.ts";
 import type { TransferProblem } from "../../features/storage/import-export/types.ts";
 import type { User } from "../../features/accounts/users/types.ts";
 import { createLog } from "../../lib/log.ts";
@@ -47,8 +49,8 @@ function refuseOtherUser(dataDir: string): void {
   const owner = statSync(dataDir).uid;
   if (process.getuid?.() !== 0 || owner === 0) return;
   throw new StartupError(
-    `${dataDir} belongs to user ${owner}, and this runs as root: the server could not read what it writes. ` +
-      `Run it as that user: setpriv --reuid=${owner} --clear-groups larder …, or sudo -u '#${owner}' larder …`,
+    `${dataDir} belongs to user ${owner}. The server could not read files written by root. ` +
+      `Run the command as that user: setpriv --reuid=${owner} --clear-groups larder …, or sudo -u '#${owner}' larder …`,
   );
 }
 
@@ -69,7 +71,7 @@ export function refuseOwnData(config: Config, folder: string): void {
   for (let path = folder; ; path = dirname(path)) {
     const found = statSync(path, { throwIfNoEntry: false });
     if (found !== undefined && found.ino === own?.ino && found.dev === own.dev) {
-      throw new UsageError(`${folder} is Larder's own data. Give a folder elsewhere.`);
+      throw new UsageError(`${folder} is in Larder's data directory. Use another folder.`);
     }
     if (path === dirname(path)) return;
   }
@@ -78,14 +80,15 @@ export function refuseOwnData(config: Config, folder: string): void {
 /** The text of an option that must be given. @throws UsageError */
 export function requiredText(command: Command, name: string, what: string): string {
   const text = optionText(command, name);
-  if (text === undefined) throw new UsageError(`Give ${what}. See: larder ${command.name()} --help`);
+  if (text === undefined) throw new UsageError(`Specify ${what}. See: larder ${command.name()} --help`);
   return text;
 }
 
 /** @throws AppError not_found */
 export function requireUser(users: CommandServices["users"], email: string): User {
   const user = users.findByEmail(email);
-  if (user === undefined) throw new AppError("not_found", `There is no account ${email}. See: larder user list`);
+  if (user === undefined)
+    throw new AppError("not_found", `No account found for ${email}. To list accounts: larder user list`);
   return user;
 }
 
@@ -135,7 +138,12 @@ export function tellProblems(problems: readonly TransferProblem[], total: number
     terminal.error(`${JSON.stringify(path).slice(1, -1)}: ${message}\n`);
   }
   const more = total - Math.min(problems.length, PROBLEMS_SHOWN);
-  if (more > 0) terminal.error(`… and ${more} more; --json lists them.\n`);
+  if (more > 0) terminal.error(`… and ${more} more; use --json to list them.\n`);
+}
+
+/** What a database holds: "2 users, 1 file, 0 folders, 48.8 KB". */
+export function describeCounts({ users, files, folders, bytes }: DatabaseCounts): string {
+  return `${count(users, "user")}, ${count(files, "file")}, ${count(folders, "folder")}, ${describeSize(bytes)}`;
 }
 
 /** `1 file`, `2 files`. */

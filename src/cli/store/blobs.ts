@@ -38,18 +38,18 @@ const SETTINGS = [...PLACE_SETTINGS, "blobs.store"];
 /** `larder blobs status|move|claim`: where contents lie, on this disk and in a bucket. */
 export function define(command: Command, context: CommandContext): void {
   command.description(
-    "Where contents lie: on this disk, and in a bucket of an S3-compatible service where one is set up (s3.*, blobs.store).",
+    "Show and move blobs, the stored bytes of files: on this disk, or in an S3 bucket if one is configured (s3.*, blobs.store).",
   );
   describeEnd(command, "larder blobs status\nlarder blobs move --to s3");
-  defineStatus(command.command("status").summary("Show how contents are spread."), context);
-  defineMove(command.command("move").summary("Move all contents to the bucket, or back to this disk."), context);
-  defineClaim(command.command("claim").summary("Make this data directory the bucket's owner."), context);
+  defineStatus(command.command("status").summary("Show how many blobs are on this disk and in the bucket."), context);
+  defineMove(command.command("move").summary("Move all blobs to the bucket, or back to this disk."), context);
+  defineClaim(command.command("claim").summary("Make this data directory the owner of the bucket."), context);
 }
 
 function defineStatus(command: Command, context: CommandContext): void {
   command
-    .description("Show how contents are spread over this disk and the bucket.")
-    .option("--json", "print it as JSON");
+    .description("Show how many blobs are on this disk and in the bucket.")
+    .option("--json", "Print the status as JSON.");
   addSettings(command, SETTINGS);
   describeEnd(command, "larder blobs status");
   runs(command, async () => {
@@ -63,12 +63,12 @@ function defineStatus(command: Command, context: CommandContext): void {
       const { all, remote, away, cached } = status;
       terminal.out(
         toTable([
-          ["", "Contents", "Size"],
-          row("All that files name", all),
+          ["", "Blobs", "Size"],
+          row("In use by files", all),
           row("In the bucket", remote),
-          row("In the bucket alone", away),
-          row("In the bucket, with a copy on this disk", cached),
-          row("On this disk alone", minus(all, remote)),
+          row("Only in the bucket", away),
+          row("In the bucket, cached on this disk", cached),
+          row("Only on this disk", minus(all, remote)),
         ]),
       );
       if (status.lastRun !== null) terminal.out(`Last run: ${status.lastRun}\n`);
@@ -80,19 +80,19 @@ function defineStatus(command: Command, context: CommandContext): void {
 function defineMove(command: Command, context: CommandContext): void {
   command
     .description(
-      "Move all contents to the bucket (--to s3, with blobs.store = s3) or back to this disk (--to disk, with " +
-        "blobs.store = disk). Each is compared with its digest. May be broken off, and run again: it goes on from there.",
+      "Move all blobs to the bucket (--to s3, with blobs.store = s3) or back to this disk (--to disk, with " +
+        "blobs.store = disk). Each checksum is verified. If interrupted, run the command again to continue.",
     )
-    .option("--to <place>", "s3 or disk")
-    .option("--empty", "with --to disk: remove from the bucket what is on this disk then")
-    .option("--json", "print the result as JSON");
+    .option("--to <place>", "Where to move the blobs: s3 or disk.")
+    .option("--empty", "With --to disk: then remove the moved blobs from the bucket.")
+    .option("--json", "Print the result as JSON.");
   addSettings(command, SETTINGS);
-  describeEnd(command, "larder blobs move --to disk --empty", "it was refused, or some contents could not be moved");
+  describeEnd(command, "larder blobs move --to disk --empty", "some blobs could not be moved");
   runs(command, async () => {
     const to = optionText(command, "to");
-    if (to !== "s3" && to !== "disk") throw new UsageError("Say where to: --to s3, or --to disk.");
+    if (to !== "s3" && to !== "disk") throw new UsageError("Specify the target: --to s3 or --to disk.");
     const isEmptied = hasOption(command, "empty");
-    if (isEmptied && to === "s3") throw new UsageError("--empty goes with --to disk.");
+    if (isEmptied && to === "s3") throw new UsageError("--empty requires --to disk.");
     const { config } = open(command, context);
     requireBucket(config);
     const outcome = await carryOut(config, { to, empty: isEmptied }, context.terminal);
@@ -102,8 +102,8 @@ function defineMove(command: Command, context: CommandContext): void {
 
 function defineClaim(command: Command, context: CommandContext): void {
   command.description(
-    "Make this data directory the bucket's owner, where it began from a backup or a copy: only the owner removes anything " +
-      "there. Never for two that go on side by side.",
+    "Make this data directory the owner of the bucket after you restored it from a backup or a copy. Only the owner removes " +
+      "blobs from the bucket. Never use the same bucket with two running servers.",
   );
   addSettings(command, SETTINGS);
   describeEnd(command, "larder blobs claim");
@@ -111,7 +111,7 @@ function defineClaim(command: Command, context: CommandContext): void {
     const { config } = open(command, context);
     requireBucket(config);
     const { isOk, text } = await carryOut(config, { claim: true }, context.terminal);
-    if (isOk) context.terminal.out("The bucket belongs to this data directory now.\n");
+    if (isOk) context.terminal.out("This data directory now owns the bucket.\n");
     else context.terminal.error(`${text}\n`);
     return isOk ? EXIT.fine : EXIT.wrong;
   });
@@ -129,7 +129,8 @@ function open(command: Command, context: CommandContext): { config: Config } {
 }
 
 function requireBucket({ s3 }: Config): void {
-  if (s3.bucket === null) throw new StartupError("No bucket is set up. Set s3.endpoint, s3.bucket and the keys first.");
+  if (s3.bucket === null)
+    throw new StartupError("No bucket is configured. Set s3.endpoint, s3.bucket, and the access keys.");
 }
 
 function minus(all: PlaceCounts, part: PlaceCounts): PlaceCounts {
@@ -188,7 +189,7 @@ async function askServer(paths: DataPaths, request: PlacesRequest, progress: Pro
       const outcome = findJobAnswer(db, PLACES_JOB, requestedAt);
       if (outcome !== undefined) return outcome;
       if (findRunningServer(paths.lock) === undefined) {
-        throw new StartupError("The server ended before all was moved. Run this again; it goes on from there.");
+        throw new StartupError("The server stopped before all blobs were moved. Run the command again to continue.");
       }
       await progress.tell();
       await Bun.sleep(POLL_MS);
@@ -219,7 +220,7 @@ class Progress {
     this.#nextMs = performance.now() + PROGRESS_MS;
     const { all, remote, away } = await readPlaces(this.#paths, this.#terminal);
     const { contents, bytes } = to === "disk" ? away : minus(all, remote);
-    this.#terminal.error(`${contents} contents to be moved, ${describeSize(bytes)} …\n`);
+    this.#terminal.error(`${contents} blobs left to move, ${describeSize(bytes)} …\n`);
   }
 }
 
@@ -231,9 +232,9 @@ function tellMoved({ isOk, text }: JobOutcome, isJson: boolean, terminal: Termin
   else if (!isOk) terminal.error(`${text}\n`);
   else {
     const words = [
-      `Moved ${count("moved")} contents, ${describeSize(count("movedBytes"))}`,
-      ...(count("failed") > 0 ? [`${count("failed")} could not be moved: the log says why`] : []),
-      ...(count("letGo") > 0 ? [`let ${count("letGo")} copies on this disk go`] : []),
+      `Moved ${count("moved")} blobs, ${describeSize(count("movedBytes"))}`,
+      ...(count("failed") > 0 ? [`${count("failed")} failed; see the log`] : []),
+      ...(count("letGo") > 0 ? [`removed ${count("letGo")} copies from this disk`] : []),
       ...(count("removed") > 0 ? [`removed ${count("removed")} from the bucket`] : []),
     ];
     terminal.out(`${words.join("; ")}.\n`);

@@ -32,17 +32,17 @@ const PROGRESS_MS = 5_000;
 export function define(command: Command, context: CommandContext): void {
   command
     .description(
-      "Remove the contents that no file refers to any more and whose time of grace (gcGrace) is over. " +
-        "A running server does it itself once a day, and does it now where one runs.",
+      "Garbage collection: free the disk space of deleted files whose grace period (gcGrace) has passed. " +
+        "The server does this automatically once a day. If a server is running, it does the work.",
     )
     .option(
       "--now",
-      "end the time of grace, take a new snapshot and drop the older ones: deleted files can't be brought back " +
-        "afterwards, and a copy of the directory that is being made meanwhile must be made again",
+      "Skip the grace period and remove older snapshots. Deleted files can no longer be recovered. " +
+        "Do not use while you copy the data directory.",
     )
-    .option("--json", "print the result as JSON");
+    .option("--json", "Print the result as JSON.");
   addSettings(command, [...PLACE_SETTINGS, "gcGrace"]);
-  describeEnd(command, "larder gc --now", "the collection failed");
+  describeEnd(command, "larder gc --now", "garbage collection failed");
   runs(command, async () => {
     const loaded = readConfig(command, context);
     tellWarnings(loaded, context.terminal);
@@ -98,11 +98,11 @@ async function askServer(config: Config, request: { now: boolean }, terminal: Te
       if (outcome !== undefined) return outcome;
       if (findRunningServer(paths.lock) === undefined) {
         throw new StartupError(
-          "The server ended before the collection was done. Run this again; it goes on from there.",
+          "The server stopped before garbage collection finished. Run the command again to continue.",
         );
       }
       if (performance.now() >= nextWordMs) {
-        terminal.error("The server is collecting …\n");
+        terminal.error("Garbage collection is running on the server …\n");
         nextWordMs += PROGRESS_MS;
       }
       await Bun.sleep(POLL_MS);
@@ -130,7 +130,7 @@ function findOutcome(db: Db, requestedAt: number): Outcome | undefined {
 function tell({ result, error }: Outcome, isJson: boolean, terminal: Terminal): ExitCode {
   if (isJson) terminal.out(toJson({ ok: error === null, error, result: parseResult(result) }));
   else if (error === null) terminal.out(`${describe(parseResult(result))}\n`);
-  else terminal.error(`The collection failed: ${error}\n`);
+  else terminal.error(`Garbage collection failed: ${error}\n`);
   return error === null ? EXIT.fine : EXIT.wrong;
 }
 
@@ -140,16 +140,16 @@ function describe(result: unknown): string {
   const count = (name: string) => Number(numbers.get(name) ?? 0);
   const [removed, setAside, dropped] = [count("removed"), count("setAside"), count("snapshotsRemoved")];
   const done = [
-    ...(removed > 0 ? [`removed ${contents(removed)}, ${describeSize(count("freedBytes"))}`] : []),
-    ...(setAside > 0 ? [`set aside ${contents(setAside)} for a later run to remove`] : []),
+    ...(removed > 0 ? [`removed ${blobs(removed)}, ${describeSize(count("freedBytes"))}`] : []),
+    ...(setAside > 0 ? [`marked ${blobs(setAside)} for removal by a later run`] : []),
   ].join("; ");
-  const first = done === "" ? "There was nothing to remove." : `${done.charAt(0).toUpperCase()}${done.slice(1)}.`;
-  const snapshots = dropped === 1 ? "1 older snapshot was" : `${dropped} older snapshots were`;
-  return dropped > 0 ? `${first}\n${snapshots} dropped; the newest stays.` : first;
+  const first = done === "" ? "Nothing to remove." : `${done.charAt(0).toUpperCase()}${done.slice(1)}.`;
+  const snapshots = dropped === 1 ? "1 older snapshot" : `${dropped} older snapshots`;
+  return dropped > 0 ? `${first}\nRemoved ${snapshots}; kept the newest.` : first;
 }
 
-function contents(count: number): string {
-  return count === 1 ? "1 content" : `${count} contents`;
+function blobs(count: number): string {
+  return count === 1 ? "1 blob" : `${count} blobs`;
 }
 
 /** What jobs leave is JSON, or plain words. */

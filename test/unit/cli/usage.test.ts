@@ -57,6 +57,18 @@ describe("--help", () => {
     expect(stdout).not.toContain("(preset:");
     expect(stdout).not.toContain("<whole>");
   });
+
+  test("of serve shows each default once, and none where there is none", async () => {
+    const { stdout } = await runInProcess(["serve", "--help"]);
+    expect(stdout).toMatch(/--port <number> .*\(default: 8790\)/);
+    expect(stdout).not.toMatch(/\(\)|not set|\(default: "/);
+  });
+
+  test("of rebuild names --force, and not its former name", async () => {
+    const { stdout } = await runInProcess(["rebuild", "--help"]);
+    expect(stdout).toContain("--force ");
+    expect(stdout).not.toContain("--over");
+  });
 });
 
 describe("a mistake", () => {
