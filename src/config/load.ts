@@ -114,7 +114,7 @@ class Loading {
     if (this.#faults.length === 0) this.#checkTogether();
     if (this.#faults.length > 0) {
       const faults = this.#faults.map((fault) => `  ${fault}`).join("\n");
-      throw new ConfigError(`The configuration can't be used. Correct this, then start again:\n${faults}`);
+      throw new ConfigError(`The configuration is not valid. Correct the following, then start again:\n${faults}`);
     }
     return {
       config: assemble(this.#values),
@@ -137,7 +137,7 @@ class Loading {
       const old = renamed.get(name);
       const key = old === undefined ? keys.get(name) : this.#newKey(old, name, environmentName);
       if (key === undefined) {
-        this.#faults.push(`${name} (environment) is no setting. The nearest is ${nearest(name, keys.keys())}.`);
+        this.#faults.push(`${name} (environment) is not a setting. Did you mean ${nearest(name, keys.keys())}?`);
       } else if (key !== null) {
         this.#give(key, { raw: value, source: name, directory: this.#directory });
       }
@@ -154,7 +154,7 @@ class Loading {
     try {
       text = readFileSync(path, "utf8");
     } catch (error) {
-      throw new ConfigError(`The configuration file ${path} can't be read: ${messageOf(error)}.`, error);
+      throw new ConfigError(`Cannot read the configuration file ${path}: ${messageOf(error)}.`, error);
     }
     const table = parseToml(text, path);
     for (const [key, raw] of leaves(table, "")) this.#takeFromFile(key, raw, path, text);
@@ -168,7 +168,7 @@ class Loading {
     const known = key in RENAMED ? this.#newKey(key, place, (name) => name) : key;
     if (known === null) return;
     if (known === undefined || !SETTINGS_BY_KEY.has(known)) {
-      this.#faults.push(`${place}: "${key}" is no setting. The nearest is "${nearestKey(key)}".`);
+      this.#faults.push(`${place}: "${key}" is not a setting. Did you mean "${nearestKey(key)}"?`);
       return;
     }
     this.#give(known, { raw, source: place, directory: dirname(path) });
@@ -196,8 +196,8 @@ class Loading {
     if (named !== undefined || data === undefined || !data.source.startsWith(`${path}:`)) return;
     if (typeof data.raw !== "string" || resolve(dirname(path), data.raw) === dataDirectory) return;
     this.#faults.push(
-      `${data.source}: "data" names another directory than the one that this file lies in. ` +
-        `Take the line out, or give the file by --config.`,
+      `${data.source}: "data" must not name another directory than the one of this file. ` +
+        `Remove the line, or specify the file with --config.`,
     );
   }
 
@@ -206,7 +206,9 @@ class Loading {
       ([key, setting]) => setting.isSecret && this.#given.get(key)?.some(({ source }) => source.startsWith(`${path}:`)),
     );
     if (hasSecret && (statSync(path).mode & 0o077) !== 0) {
-      this.#warnings.push(`${path} holds a password and others can read it. Run: chmod 600 ${path}`);
+      this.#warnings.push(
+        `${path} contains a password, and other users of this machine can read it. Run: chmod 600 ${path}`,
+      );
     }
   }
 
@@ -214,8 +216,9 @@ class Loading {
   #newKey(old: string, place: string, spell: (key: string) => string): string | null | undefined {
     const key = RENAMED[old];
     if (key === null)
-      this.#warnings.push(`${place}: the setting ${spell(old)} is gone and has no effect. Take it out.`);
-    else if (key !== undefined) this.#warnings.push(`${place}: ${spell(old)} is called ${spell(key)} now. Rename it.`);
+      this.#warnings.push(`${place}: the setting ${spell(old)} no longer exists and has no effect. Remove it.`);
+    else if (key !== undefined)
+      this.#warnings.push(`${place}: the setting ${spell(old)} is now called ${spell(key)}. Rename it.`);
     return key;
   }
 
@@ -272,7 +275,7 @@ class Loading {
     if (this.#given.has("basePath") && path !== this.#values.get("basePath")) {
       this.#warnings.push(
         `publicUrl ends in "${path || "/"}" and basePath is "${String(this.#values.get("basePath")) || "/"}". ` +
-          "Links will start with publicUrl; make sure that the proxy leads from there to here.",
+          "Links start with publicUrl. Make sure that the proxy forwards that path to basePath.",
       );
     }
     if (!this.#given.has("basePath") && path !== "") {
@@ -295,33 +298,31 @@ class Loading {
   #checkListening(): void {
     const has = (key: string) => this.#values.get(key) !== null;
     if (has("tls.certFile") !== has("tls.keyFile")) {
-      this.#faults.push("tls.certFile and tls.keyFile go together. Set both, or none.");
+      this.#faults.push("tls.certFile and tls.keyFile must be set together. Set both or neither.");
     }
     if (has("tls.certFile") && has("socket")) {
-      this.#faults.push(
-        "socket and tls.certFile exclude each other: behind a Unix socket the proxy does the encryption.",
-      );
+      this.#faults.push("socket and tls.certFile cannot be combined: with a Unix socket, the proxy handles TLS.");
     }
     if (has("tls.redirectPort") && !has("tls.certFile")) {
-      this.#faults.push("tls.redirectPort leads to HTTPS, which is not set up. Set tls.certFile and tls.keyFile too.");
+      this.#faults.push("tls.redirectPort requires HTTPS. Set tls.certFile and tls.keyFile too.");
     }
   }
 
   #checkMail(): void {
     if (this.#values.get("mail.verify") !== true || this.#values.get("mail.host") !== null) return;
     this.#faults.push(
-      "mail.verify needs mail: confirmations are sent by it. Set mail.host too, or leave mail.verify out.",
+      "mail.verify requires an SMTP server to send confirmations. Set mail.host, or turn off mail.verify.",
     );
   }
 
   #checkAdmin(): void {
     const has = (key: string) => this.#values.get(key) !== null;
     if (has("adminPassword") && has("adminPasswordFile")) {
-      this.#faults.push("adminPassword and adminPasswordFile are both set. Leave one of them out.");
+      this.#faults.push("adminPassword and adminPasswordFile are both set. Remove one of them.");
     }
     if (has("adminEmail") !== (has("adminPassword") || has("adminPasswordFile"))) {
       this.#faults.push(
-        "adminEmail and a password (adminPassword or adminPasswordFile) go together. Set both, or none.",
+        "adminEmail requires a password (adminPassword or adminPasswordFile), and the other way round. Set both or neither.",
       );
     }
   }
@@ -363,7 +364,7 @@ function parseToml(text: string, path: string): Record<string, unknown> {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const cause = error.message.split("\n")[0] ?? "";
-    throw new ConfigError(`${path}:${error.line}: this is not TOML. ${cause}`, error);
+    throw new ConfigError(`${path}:${error.line}: not valid TOML. ${cause}`, error);
   }
 }
 

@@ -50,12 +50,12 @@ export type SecretName = (typeof SECRET_NAMES)[number];
 
 /** What ends where a secret is lost and a new one takes its place, in words. */
 export const SECRET_LOSSES: Readonly<Record<SecretName, string>> = {
-  jwt: "all sessions end: everybody signs in again",
-  link: "links and drop boxes get new addresses, the old ones end, and webhooks sign with new secrets",
-  vapid: "browsers must subscribe to push messages again",
+  jwt: "all sessions end; everyone must sign in again",
+  link: "public links and drop boxes get new addresses, the old ones stop working, and webhooks get new signing secrets",
+  vapid: "browsers must subscribe to push notifications again",
   factors:
-    "codes of authenticator apps are refused; recovery codes and passkeys still work " +
-    "(else: larder user set EMAIL --no-two-factor)",
+    "authenticator apps stop working; recovery codes and passkeys still work " +
+    "(to turn two-factor authentication off: larder user set EMAIL --no-two-factor)",
 };
 
 const KEY_BYTES = 32;
@@ -131,7 +131,7 @@ export function readPasswordFile(path: string): string {
   try {
     return withoutLineEnd(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new StartupError(`The password file ${path} can't be read: ${messageOf(error)}.`, error);
+    throw new StartupError(`Cannot read the password file ${path}: ${messageOf(error)}.`, error);
   }
 }
 
@@ -146,7 +146,7 @@ function makeDirectory(directory: string): void {
     syncPath(dirname(directory));
   } catch (error) {
     if (isCode(error, "EEXIST")) return;
-    throw new StartupError(`The directory ${directory} can't be made: ${messageOf(error)}.`, error);
+    throw new StartupError(`Cannot create the directory ${directory}: ${messageOf(error)}.`, error);
   }
 }
 
@@ -154,8 +154,8 @@ function refuseLoosePermissions(path: string, wanted: "600" | "700"): void {
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o077) === 0) return;
   throw new StartupError(
-    `Others may read ${path} (mode ${mode.toString(8)}), and with it sign in as anybody. Run: chmod ${wanted} ${path}\n` +
-      "If somebody may have read it already, also run: larder config rotate-secrets",
+    `Other users of this machine can read ${path} (mode ${mode.toString(8)}) and use it to sign in as any user. Run: chmod ${wanted} ${path}\n` +
+      "If someone may have read it already, also run: larder config rotate-secrets",
   );
 }
 
@@ -165,14 +165,14 @@ function readKey(path: string, mustBePrivate = true): SecretKey {
   try {
     content = readFileSync(path, "utf8");
   } catch (error) {
-    throw new StartupError(`The secret ${path} can't be read: ${messageOf(error)}.`, error);
+    throw new StartupError(`Cannot read the secret ${path}: ${messageOf(error)}.`, error);
   }
   const key = parseKey(content);
   if (key !== undefined) return key;
   throw new StartupError(
-    `The secret ${path} is damaged or weak: it must hold 256 random bits, as Larder writes them. ` +
-      "Put it back from a backup; or delete it, and a new one is made at the next start " +
-      "(everybody has to sign in again; links made with it end).",
+    `The secret ${path} is damaged or weak: it must contain 256 random bits, as created by Larder. ` +
+      "Restore it from a backup, or delete it; the next start creates a new one " +
+      "(everyone must sign in again, and links made with it stop working).",
   );
 }
 
@@ -208,7 +208,7 @@ function writeKey(path: string, mode: "keep" | "replace"): boolean {
     syncPath(dirname(path));
     return isWritten;
   } catch (error) {
-    throw new StartupError(`The secret ${path} can't be written: ${messageOf(error)}.`, error);
+    throw new StartupError(`Cannot write the secret ${path}: ${messageOf(error)}.`, error);
   } finally {
     rmSync(temporary, { force: true });
   }

@@ -153,7 +153,7 @@ export function duration(min: string, max: string, preset: string, help: string)
     placeholder: "duration",
     parse(raw) {
       const ms = typeof raw === "string" ? parseDuration(raw) : undefined;
-      if (ms === undefined) throw new BadValue('must be a duration with its unit, such as "30s", "12h" or "7d"');
+      if (ms === undefined) throw new BadValue('must be a duration with a unit, such as "30s", "12h", or "7d"');
       if (ms < minMs || ms > maxMs) throw new BadValue(`must be between ${min} and ${max}`);
       return ms;
     },
@@ -232,7 +232,7 @@ const sizeKind: SettingKind<number> = {
 };
 
 function integerKind(min: number, max: number): SettingKind<number> {
-  const bounds = max === Number.MAX_SAFE_INTEGER ? `from ${min}` : `${min} to ${max}`;
+  const bounds = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
   return {
     accepts: "whole number",
     placeholder: "number",

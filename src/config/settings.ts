@@ -107,108 +107,113 @@ function plan(name: keyof typeof PLAN_DEFAULTS) {
   const limit = (category: RateCategory) =>
     integerOrNone(
       limits[category],
-      `Requests of the kind "${category}" that an account on ${name} may make per ${category === "signin" ? "minute" : "hour"}.`,
+      `Requests of category "${category}" allowed per ${category === "signin" ? "minute" : "hour"} for an account on the ${name} plan.`,
     );
   return {
-    maxFileSize: size(maxFileSize, `Largest file of an account on ${name}.`),
-    quota: sizeOrNone(quota, `Bytes that an account on ${name} may hold in all.`),
-    maxNodes: integerOrNone(maxNodes, `Files and folders that an account on ${name} may hold, the trash included.`),
-    devices: integerOrNone(devices, `Phones that an account on ${name} may register.`),
+    maxFileSize: size(maxFileSize, `Maximum file size on the ${name} plan.`),
+    quota: sizeOrNone(quota, `Storage quota of an account on the ${name} plan.`),
+    maxNodes: integerOrNone(maxNodes, `Maximum number of files and folders on the ${name} plan, including trash.`),
+    devices: integerOrNone(devices, `Maximum number of registered phones on the ${name} plan.`),
     limit: perCategory(limit),
   };
 }
 
 /** The table. */
 export const SETTINGS = {
-  data: text("path", (path) => readPath(path, "."), "./data", "Directory in which everything is kept."),
-  host: text("address", readHost, "127.0.0.1", "Address to listen on; 0.0.0.0 is every IPv4 address, :: every one."),
-  port: integer(0, 65_535, 8790, "Port to listen on; 0 picks a free one."),
+  data: text("path", (path) => readPath(path, "."), "./data", "Data directory: holds the database, files, and keys."),
+  host: text(
+    "address",
+    readHost,
+    "127.0.0.1",
+    "Address to listen on. 0.0.0.0 is all IPv4 addresses, :: all addresses.",
+  ),
+  port: integer(0, 65_535, 8790, "Port to listen on. 0 selects a free port."),
   socket: optionalText(
     "path",
     readPath,
-    "Unix socket to listen on in place of address and port, for a proxy on this machine (mode 0660). Whoever may connect to it is believed as a trusted proxy.",
+    "Unix socket to listen on instead of an address and port, for a proxy on this machine. Created with mode 0660; every program that can connect to it is trusted as a proxy.",
   ),
   tls: {
     certFile: optionalText(
       "path",
       readPath,
-      "Certificate (PEM, with its chain): the port then speaks HTTPS. Read again when it changes.",
+      "TLS certificate with its chain (PEM). If set, the port serves HTTPS. Reloaded when the file changes.",
     ),
-    keyFile: optionalText("path", readPath, "Key of that certificate (PEM, without a password)."),
-    redirectPort: integerOrNone(null, "Port on which plain HTTP is led to HTTPS, usually 80.", 65_535, "none"),
+    keyFile: optionalText("path", readPath, "Private key of the TLS certificate (PEM, without a password)."),
+    redirectPort: integerOrNone(null, "Port that redirects HTTP to HTTPS, usually 80.", 65_535, "none"),
   },
   basePath: text(
     "path",
     readBasePath,
     "",
-    'Path below which everything is served, such as "/files", whether or not the proxy strips it.',
+    'Path prefix of all addresses, such as "/files". Works whether or not the proxy strips it.',
   ),
   publicUrl: optionalText(
     "URL",
     readPublicUrl,
-    "Address under which people reach this server, base path included. Links in answers start with it; without it, with the request's own scheme and Host.",
+    "Public address of this server, including the base path. Used for links; if not set, links use the scheme and Host of the request.",
   ),
   trustedProxies: list(
     "addresses or CIDR ranges",
     readNetwork,
-    "Proxies whose X-Forwarded-* and Forwarded headers are believed.",
+    "Proxies whose X-Forwarded-* and Forwarded headers are trusted.",
   ),
   outboundAllow: list(
     "addresses or CIDR ranges, each with a port or without",
     readTarget,
-    'Private addresses that webhooks and push messages may be sent to, also by http: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account may send to them; give a port where you can.',
+    'Private addresses that webhooks and push notifications may be sent to, also over HTTP: "192.168.1.20:8080", "10.0.0.0/8", "[fd00::]/8:8080". Every account can send to them, so include a port where possible.',
   ),
-  corsOrigins: list("origins", readOrigin, "Web origins whose pages may call the API (without cookies)."),
+  corsOrigins: list("origins", readOrigin, "Web origins that may call the API from a browser, without cookies."),
   preset: choice(
     ["spec", "household"],
     "spec",
-    "Starting point of the other settings. household: new accounts on enterprise, limits of requests times 100 (except those for wrong passwords), sign-up by invite.",
+    "Set of defaults. household: new accounts get the enterprise plan, sign-up requires an invite, and request limits are 100 times higher, except those for wrong passwords.",
   ),
   signup: choice(
     ["open", "invite", "closed"],
     "open",
-    "Who may make an account: everybody, whoever has an invite, nobody.",
+    "Who can create an account: everyone (open), only people with an invite, or no one (closed).",
   ),
-  defaultPlan: choice(PLANS, "free", "Plan of a new account."),
+  defaultPlan: choice(PLANS, "free", "Plan of new accounts."),
   adminEmail: optionalText(
-    "e-mail",
+    "email",
     (value) => value,
-    "Makes this administrator at start, with the password below, while there is no administrator.",
+    "Email of an administrator to create at startup if there is none yet. Requires adminPassword or adminPasswordFile.",
   ),
-  adminPassword: optionalText("text", (value) => value, "Password of that administrator.", true),
-  adminPasswordFile: optionalText("path", readPath, "File that holds the password of that administrator."),
-  tokenLifetime: duration("1m", "365d", "24h", "How long a sign-in lasts without being refreshed."),
-  rateLimits: toggle(true, "Whether requests are limited. Wrong passwords always are."),
+  adminPassword: optionalText("text", (value) => value, "Password of the administrator to create.", true),
+  adminPasswordFile: optionalText("path", readPath, "File that contains the password of the administrator to create."),
+  tokenLifetime: duration("1m", "365d", "24h", "How long a session token is valid without a refresh."),
+  rateLimits: toggle(true, "Limit the number of requests. Attempts with wrong passwords are always limited."),
   rateLimitScale: factor(
     1,
-    "Multiplies every limit of requests that isn't set explicitly, except those for wrong passwords.",
+    "Factor for all request limits that are not set explicitly, except those for wrong passwords.",
   ),
   plans: { free: plan("free"), pro: plan("pro"), enterprise: plan("enterprise") },
   minFreeSpace: sizeOrNone(
     "auto",
-    "Room that uploads leave free on the disk; auto is 2 % of it, at least 8 MB and at most 512 MB.",
+    "Disk space that uploads must leave free. auto is 2% of the disk, at least 8 MB and at most 512 MB.",
     "auto",
   ),
   maxConnections: integer(
     64,
     1_000_000,
     20_000,
-    "Connections and files open side by side; above it, or above three quarters of the limit of open files, connections that ask for nothing are closed.",
+    "Maximum number of open connections and files. Above it, or above three quarters of the open file limit, idle connections are closed.",
   ),
-  maxRequests: integer(16, 1_000_000, 4096, "Requests served side by side; what comes on top is answered 503."),
+  maxRequests: integer(16, 1_000_000, 4096, "Maximum number of concurrent requests. More requests get status 503."),
   maxSlowBodies: integer(
     1,
     1_000_000,
     32,
-    "Requests of one address (IPv6: /64) that may wait longer than a second for a form, JSON or a guest's file; more get 429.",
+    "Maximum number of requests from one address (IPv6: /64) whose form, JSON, or guest upload takes longer than one second to arrive. More requests get status 429.",
   ),
-  verifyAfterWrite: toggle(false, "Whether each new content is read back from the disk before it is acknowledged."),
+  verifyAfterWrite: toggle(false, "Read each new file back from the disk before the upload is confirmed."),
   audit: {
-    keep: duration("1d", "3650d", "365d", "How long the audit log remembers who did what."),
+    keep: duration("1d", "3650d", "365d", "How long audit log entries are kept."),
     files: choice(
       ["off", "changes", "all"],
       "changes",
-      "What of files goes into the audit log: nothing, what deletes for good, or every upload, change and download too.",
+      "File events in the audit log: none (off), permanent deletions (changes), or also every upload, change, and download (all).",
     ),
   },
   versions: {
@@ -216,197 +221,213 @@ export const SETTINGS = {
       0,
       1_000,
       10,
-      "How many earlier contents of a file are kept at least; users may choose for themselves.",
+      "Minimum number of earlier versions kept of each file. Users can change it for their account.",
     ),
     maxAge: duration(
       "0s",
       "3650d",
       "30d",
-      "How long a replaced content is kept in any case, and how far back (90 days at most) one may look.",
+      "Minimum time that earlier versions are kept. Also how far back history can be viewed and undone, at most 90 days.",
     ),
   },
   trash: {
-    keep: duration("0s", "3650d", "30d", "How long what was put into the trash is kept before it is deleted for good."),
+    keep: duration("0s", "3650d", "30d", "How long items stay in trash before they are deleted permanently."),
   },
   snapshots: {
     every: duration(
       "1m",
       "1d",
       "10m",
-      "Maximum time from a change to the next copy of the database. Small databases are copied sooner: up to 1 MB within 20 seconds, up to 64 MB within a minute.",
+      "Maximum time from a change to the next snapshot of the database. Snapshots of small databases are taken sooner: up to 1 MB within 20 seconds, up to 64 MB within one minute.",
     ),
     keep: duration(
       "1h",
       "365d",
       "7d",
-      "How long such copies are kept, the older the fewer; what they name stays in the store.",
+      "How long snapshots are kept; older ones are thinned out. Blobs that a snapshot refers to are not removed.",
     ),
   },
   blobs: {
     store: choice(
       ["disk", "s3"],
       "disk",
-      "Where contents end: on this disk, or in a bucket (s3.*), with this disk before it.",
+      "Where file data is stored: on this disk, or in a bucket (s3.*) with this disk as a cache.",
     ),
   },
   s3: {
-    endpoint: optionalText("URL", readService, "Address of an S3-compatible service: https://s3.example.org."),
-    region: text("text", readRegion, "us-east-1", "Region that requests are signed for."),
-    bucket: optionalText("text", readBucket, "The bucket, which must exist."),
+    endpoint: optionalText("URL", readService, "Address of the S3-compatible service, such as https://s3.example.org."),
+    region: text("text", readRegion, "us-east-1", "Region of the bucket."),
+    bucket: optionalText("text", readBucket, "Name of the bucket, which must exist."),
     prefix: text(
       "path",
       readPrefix,
       "",
-      'What the keys in it begin with, such as "larder/"; each Larder has a bucket or a prefix of its own.',
+      'Prefix of all object keys in the bucket, such as "larder/". Each server needs its own bucket or prefix.',
     ),
-    accessKeyId: optionalText("text", (value) => value, "Who signs the requests."),
-    secretAccessKey: optionalText("text", (value) => value, "The key to sign with.", true),
-    secretAccessKeyFile: optionalText("path", readPath, "File that holds that key."),
-    pathStyle: toggle(true, "Whether the bucket stands in the path of addresses; off: in the host name (AWS)."),
+    accessKeyId: optionalText("text", (value) => value, "Access key ID."),
+    secretAccessKey: optionalText("text", (value) => value, "Secret access key.", true),
+    secretAccessKeyFile: optionalText("path", readPath, "File that contains the secret access key."),
+    pathStyle: toggle(
+      true,
+      "Put the bucket name in the path of addresses. off puts it in the host name, the AWS style.",
+    ),
     verifyRate: size(
       "20MB",
-      "Maximum read rate from the bucket per second: for larder verify --bucket, and for the nightly reading (s3.scrub).",
+      "Maximum bytes per second read from the bucket by larder verify --bucket and the nightly scrub (s3.scrub).",
     ),
     scrub: toggle(
       false,
-      "Whether contents stored only in the bucket are read again at night, within scrub.within; this causes traffic.",
+      "Also scrub blobs that are stored only in the bucket, within scrub.within. This causes traffic.",
     ),
-    cache: size("10GB", "Room on this disk for contents that the bucket has too; what was used last stays."),
+    cache: size("10GB", "Maximum size of the local cache of the bucket. Least recently used files are evicted first."),
   },
   scrub: {
-    rate: size("20MB", "How much of the stored contents is read again in a second, at night, to find damage; 0: none."),
-    maxTime: duration("1m", "24h", "4h", "How long that goes on in one night."),
+    rate: size("20MB", "Bytes per second that the nightly scrub reads to find damaged files. 0 turns the scrub off."),
+    maxTime: duration("1m", "24h", "4h", "Maximum duration of the scrub per night."),
     within: duration(
       "0s",
       "3650d",
       "30d",
-      "Within which time every byte is read again, if need be faster than scrub.rate; 0s: all of them each night.",
+      "Time within which the scrub reads every stored byte, if necessary faster than scrub.rate. 0s reads everything each night.",
     ),
   },
-  gcGrace: duration("0s", "3650d", "7d", "How long the bytes of deleted files stay in the store, for the operator."),
+  gcGrace: duration(
+    "0s",
+    "3650d",
+    "7d",
+    "Grace period: how long the data of deleted files stays on the disk before garbage collection removes it.",
+  ),
   allowNetworkFilesystem: toggle(
     false,
-    "Whether the database may lie on NFS, SMB or FUSE. It may break there; contents (blobs) may lie there anyway.",
+    "Allow the database on NFS, SMB, or FUSE, where it can be damaged. File data (blobs) is always allowed there.",
   ),
   push: {
     vapidSubject: optionalText(
-      "mailto: or https: address",
+      "address (mailto: or https:)",
       readSubject,
-      "Whom the push services of browsers may turn to; publicUrl or adminEmail where it isn't set.",
+      "Contact address for browser push services. If not set, publicUrl or adminEmail is used.",
     ),
     fcm: {
       serviceAccountFile: optionalText(
         "path",
         readPath,
-        "Key of a Firebase service account (JSON), to reach Android apps by FCM.",
+        "Firebase service account key (JSON), for push notifications to Android apps over FCM.",
       ),
-      endpoint: text("URL", readService, "https://fcm.googleapis.com", "Address of FCM, for a relay or a trial."),
+      endpoint: text("URL", readService, "https://fcm.googleapis.com", "Address of FCM, for a relay or for tests."),
     },
     apns: {
-      keyFile: optionalText("path", readPath, "Signing key of Apple (.p8), to reach iOS apps by APNs."),
-      keyId: optionalText("text", readAppleId, "Id of that key: ten letters and digits."),
-      teamId: optionalText("text", readAppleId, "Id of the developer team that the key belongs to."),
-      topic: optionalText("text", readTopic, "Bundle id of the app."),
-      environment: choice(["production", "sandbox"], "production", "Which of Apple's two push services the app uses."),
+      keyFile: optionalText("path", readPath, "Apple signing key (.p8), for push notifications to iOS apps over APNs."),
+      keyId: optionalText("text", readAppleId, "ID of the Apple signing key: ten letters and digits."),
+      teamId: optionalText("text", readAppleId, "ID of the Apple developer team."),
+      topic: optionalText("text", readTopic, "Bundle ID of the iOS app."),
+      environment: choice(["production", "sandbox"], "production", "APNs environment of the app."),
       endpoint: optionalText(
         "URL",
         readService,
-        "Address of APNs in place of the environment's, for a relay or a trial.",
+        "Address of APNs, for a relay or for tests. If not set, the address of the environment is used.",
       ),
     },
   },
   mail: {
-    host: optionalText("address", readHost, "Mail server (SMTP) by which mails leave; without it none are sent."),
-    port: integer(0, 65_535, 0, "Its port; 0 is 587 for starttls, 465 for tls, 25 for none."),
+    host: optionalText("address", readHost, "SMTP server for outgoing email. If not set, no email is sent."),
+    port: integer(0, 65_535, 0, "Port of the SMTP server. 0 is 587 for starttls, 465 for tls, and 25 for none."),
     secure: choice(
       ["starttls", "tls", "none"],
       "starttls",
-      "How the connection is encrypted; none only where it stays on this machine or in a network of your own, and without a user.",
+      "Encryption of the SMTP connection. Use none only on this machine or a trusted network; it cannot be combined with mail.user.",
     ),
-    user: optionalText("text", (value) => value, "Name by which to sign in there, where it asks for one."),
-    password: optionalText("text", (value) => value, "Password of that user.", true),
-    passwordFile: optionalText("path", readPath, "File that holds the password of that user."),
+    user: optionalText("text", (value) => value, "User name for the SMTP server, if it requires one."),
+    password: optionalText("text", (value) => value, "Password for the SMTP server.", true),
+    passwordFile: optionalText("path", readPath, "File that contains the password for the SMTP server."),
     caFile: optionalText(
       "path",
       readPath,
-      "Certificate (PEM) that vouches for the mail server, where no public authority does.",
+      "CA certificate (PEM) of the SMTP server, if it is not issued by a public CA.",
     ),
     from: optionalText(
       "mailbox",
       readMailbox,
-      'Sender of all mails: "larder@example.org" or "Larder <larder@example.org>".',
+      'Sender address of all email: "larder@example.org" or "Larder <larder@example.org>".',
     ),
     verify: toggle(
       false,
-      "Whether a new account must confirm its e-mail by a link before it shares, and before it opens shares for that e-mail. Switching it off opens the shares that wait for unconfirmed e-mails.",
+      "Require new users to confirm their email address before they can share or open shares sent to it. Turning this off opens all shares that wait for a confirmation.",
     ),
   },
   oidc: {
     issuer: optionalText(
       "URL",
       readIssuer,
-      "OpenID Connect provider by which people may sign in: its issuer, as its discovery document names it.",
+      "OpenID Connect provider for single sign-on: the issuer exactly as in its discovery document.",
     ),
-    clientId: optionalText("text", (value) => value, "Id of this server at the provider."),
-    clientSecret: optionalText("text", (value) => value, "Secret of this server at the provider.", true),
-    clientSecretFile: optionalText("path", readPath, "File that holds that secret."),
-    name: text("text", readLabel, "Single sign-on", "What the button says that leads to the provider."),
-    scopes: text("words", readScopes, "openid profile email", "What is asked of the provider."),
+    clientId: optionalText("text", (value) => value, "Client ID of this server at the provider."),
+    clientSecret: optionalText("text", (value) => value, "Client secret of this server at the provider.", true),
+    clientSecretFile: optionalText("path", readPath, "File that contains the client secret."),
+    name: text("text", readLabel, "Single sign-on", "Label of the single sign-on button."),
+    scopes: text("words", readScopes, "openid profile email", "Scopes requested from the provider."),
     autoCreate: toggle(
       false,
-      "Whether whoever the provider signs in gets an account, whatever signup says; else only accounts that are linked may come.",
+      "Create an account for every user who signs in through the provider, regardless of signup. If off, only linked accounts can sign in.",
     ),
     linkByEmail: toggle(
       false,
-      "Whether an account is linked to the provider's user with the same verified e-mail at their first sign-in. Only where every e-mail here is known to be its owner's: see Security.",
+      "Link an existing account at the first single sign-on with the same verified email. Use this only if all email addresses on this server are known to be correct; see the security guide.",
     ),
-    trustEmail: toggle(false, "Whether e-mails of the provider count as verified though it doesn't say so."),
+    trustEmail: toggle(
+      false,
+      "Treat email addresses from the provider as verified even if the provider does not say so.",
+    ),
     allowedDomains: list(
       "domains",
       readDomain,
-      "Only e-mails of these domains may sign in by the provider; none: all.",
+      "Email domains allowed to sign in through the provider. none allows all.",
     ),
     adminGroup: optionalText(
       "text",
       (value) => value,
-      'Who is in this group (claim "groups") administers this server; who is not, and signs in by the provider, does not.',
+      'Members of this group (claim "groups") become administrators at sign-in; non-members lose the role.',
     ),
   },
   massChangeFiles: integer(
     1,
     1_000_000_000,
     100,
-    "A device that deletes or replaces more files than this within ten minutes, and more than massChangePercent of all, must be confirmed.",
+    "If a device deletes or replaces more files than this within ten minutes, and more than massChangePercent of all files, the user must confirm the changes.",
   ),
-  massChangePercent: integer(0, 100, 25, "Share of all files, in percent, that goes with massChangeFiles."),
+  massChangePercent: integer(
+    0,
+    100,
+    25,
+    "Percentage of all files that triggers a confirmation together with massChangeFiles.",
+  ),
   thumbnails: {
-    enabled: toggle(true, "Whether thumbnails are made."),
-    concurrency: integer(1, 16, 2, "How many pictures are worked on side by side."),
-    timeout: duration("1s", "10m", "30s", "Time after which one picture is given up."),
-    memoryLimit: size("768MB", "Memory above which the thumbnail process is ended."),
+    enabled: toggle(true, "Create thumbnails."),
+    concurrency: integer(1, 16, 2, "Number of thumbnails created concurrently."),
+    timeout: duration("1s", "10m", "30s", "Maximum time to create one thumbnail."),
+    memoryLimit: size("768MB", "Memory limit of the thumbnail process; above it, the process is stopped."),
   },
   nativeDir: optionalText(
     "path",
     readPath,
-    "Where the native libraries of the executable are unpacked, for a data directory mounted noexec.",
+    "Directory to which the executable extracts its native libraries, if the data directory is mounted noexec.",
   ),
-  libvips: optionalText("path", readPath, "A libvips-cpp library to use in place of the embedded one."),
+  libvips: optionalText("path", readPath, "Path of a libvips-cpp library to use instead of the embedded one."),
   metricsAccess: choice(
     ["local", "admin", "open"],
     "local",
-    "Who may read /metrics: an administrator's key or this machine itself; the key alone; everybody.",
+    "Who can read /metrics: this machine and administrator API keys (local), only administrator API keys (admin), or everyone (open).",
   ),
   log: choice(
     ["auto", "pretty", "json"],
     "auto",
-    "Form of the log lines on standard error: for people (in colours at a terminal, unless NO_COLOR is set), for programs, or chosen by whether it is a terminal. With json every line on standard output is JSON, too.",
+    "Log format on standard error: readable text (pretty; in color on a terminal unless NO_COLOR is set), JSON lines, or auto, which selects pretty on a terminal. With json, lines on standard output are JSON too.",
   ),
   logRequests: choice(
     ["off", "errors", "all"],
     "errors",
-    "Which requests are lines of the log: none, those that failed in the server or took over 10 s, or all; then what is written for one carries its id.",
+    "Requests to log: none (off), server errors and requests longer than 10 seconds (errors), or all. Log lines of a request include its ID.",
   ),
-  logLevel: choice(["debug", "info", "warn", "error"], "info", "Lines below this level are not written."),
+  logLevel: choice(["debug", "info", "warn", "error"], "info", "Minimum level of log lines."),
 };
 
 /**
@@ -501,16 +522,17 @@ function readBasePath(path: string): string {
   const plain = path.replace(/\/+$/, "");
   if (plain === "") return "";
   const isPath = /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(plain);
-  if (!isPath) throw new BadValue('must be a path such as "/files": letters, digits, ".", "_", "~", "-" and "/"');
+  if (!isPath)
+    throw new BadValue('must be a path such as "/files" with only letters, digits, ".", "_", "~", "-", and "/"');
   return plain;
 }
 
 function readPublicUrl(address: string): string {
   const url = URL.parse(address);
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (url === null || !isWeb) throw new BadValue('must be a whole address such as "https://files.example.org"');
+  if (url === null || !isWeb) throw new BadValue('must be a full URL such as "https://files.example.org"');
   if (url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
-    throw new BadValue("must have no query, no fragment and no credentials");
+    throw new BadValue("must not have a query, a fragment, or credentials");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
@@ -519,7 +541,7 @@ function readSubject(address: string): string {
   const url = URL.parse(address);
   const isSubject =
     url?.protocol === "https:" || (url?.protocol === "mailto:" && /^[^@\s<>]+@[^@\s<>]+$/.test(url.pathname));
-  if (!isSubject) throw new BadValue('must be an address such as "mailto:you@example.org" or "https://example.org"');
+  if (!isSubject) throw new BadValue('must be a URL such as "mailto:you@example.org" or "https://example.org"');
   return address;
 }
 
@@ -527,9 +549,9 @@ function readSubject(address: string): string {
 function readService(address: string): string {
   const url = URL.parse(address);
   const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (url === null || !isWeb) throw new BadValue('must be a whole address such as "https://push.example.org"');
+  if (url === null || !isWeb) throw new BadValue('must be a full URL such as "https://push.example.org"');
   if (url.search !== "" || url.hash !== "" || url.username !== "" || url.password !== "") {
-    throw new BadValue("must have no query, no fragment and no credentials");
+    throw new BadValue("must not have a query, a fragment, or credentials");
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
@@ -541,7 +563,7 @@ function readRegion(region: string): string {
 
 function readBucket(bucket: string): string {
   const isBucket = /^[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]$/.test(bucket);
-  if (!isBucket) throw new BadValue('must be 3 to 63 letters, digits, ".", "_" or "-"');
+  if (!isBucket) throw new BadValue('must be 3 to 63 letters, digits, ".", "_", or "-"');
   return bucket;
 }
 
@@ -549,14 +571,15 @@ function readPrefix(prefix: string): string {
   const plain = prefix.replace(/\/+$/, "");
   if (plain === "") return "";
   const isPrefix = /^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(plain) && plain.length <= 200;
-  if (!isPrefix) throw new BadValue('must be a path such as "larder/home": letters, digits, ".", "_", "-" and "/"');
+  if (!isPrefix)
+    throw new BadValue('must be a path such as "larder/home" with only letters, digits, ".", "_", "-", and "/"');
   return `${plain}/`;
 }
 
 function readMailbox(mailbox: string): string {
   const isMailbox = /^(?:[^<>@"\p{Cc}]{1,100}<)?[^\s@<>()",;:\\]{1,64}@[A-Za-z0-9.-]{1,253}>?$/u.test(mailbox);
   if (!isMailbox || mailbox.includes("<") !== mailbox.endsWith(">")) {
-    throw new BadValue('must be an e-mail address, or a name and one: "Larder <larder@example.org>"');
+    throw new BadValue('must be an email address, with or without a name: "Larder <larder@example.org>"');
   }
   return mailbox;
 }
@@ -574,7 +597,7 @@ function readLabel(label: string): string {
 
 function readScopes(scopes: string): string {
   const words = scopes.split(/\s+/).filter((word) => word !== "");
-  if (!words.includes("openid")) throw new BadValue('must be words with a space between, and "openid" among them');
+  if (!words.includes("openid")) throw new BadValue('must be words separated by spaces, including "openid"');
   return words.join(" ");
 }
 
@@ -584,19 +607,19 @@ function readDomain(domain: string): string {
 }
 
 function readAppleId(id: string): string {
-  if (!/^[A-Z0-9]{10}$/.test(id)) throw new BadValue("must be ten capital letters and digits, as Apple shows it");
+  if (!/^[A-Z0-9]{10}$/.test(id)) throw new BadValue("must be ten capital letters and digits, as shown by Apple");
   return id;
 }
 
 function readTopic(topic: string): string {
-  if (!/^[A-Za-z0-9.-]{1,255}$/.test(topic)) throw new BadValue('must be a bundle id such as "org.example.app"');
+  if (!/^[A-Za-z0-9.-]{1,255}$/.test(topic)) throw new BadValue('must be a bundle ID such as "org.example.app"');
   return topic;
 }
 
 function readOrigin(address: string): string {
   const url = URL.parse(address);
   const isOrigin = url !== null && url.origin !== "null" && url.origin === address.replace(/\/$/, "").toLowerCase();
-  if (!isOrigin) throw new BadValue(`must be origins such as "https://photos.example.org", which "${address}" is not`);
+  if (!isOrigin) throw new BadValue(`must be origins such as "https://photos.example.org", not "${address}"`);
   return url.origin;
 }
 
@@ -605,7 +628,7 @@ function readTarget(entry: string): string {
   try {
     parts = splitPort(entry);
   } catch (error) {
-    throw new BadValue(error instanceof Error ? `is not accepted: ${error.message}` : String(error));
+    throw new BadValue(error instanceof Error ? `is not valid: ${error.message}` : String(error));
   }
   const network = readNetwork(parts.network);
   if (parts.port === undefined) return network;
@@ -623,7 +646,7 @@ function readNetwork(network: string): string {
   } catch (error) {
     // The library's own words add nothing: what was given and what is wanted is told.
     if (error instanceof Error)
-      throw new BadValue(`must be addresses such as "192.168.1.2" or "10.0.0.0/8", which "${network}" is not`);
+      throw new BadValue(`must be addresses such as "192.168.1.2" or "10.0.0.0/8", not "${network}"`);
     throw error;
   }
 }

@@ -457,7 +457,7 @@ describe("mail.verify switched off", () => {
 
 test("mail.verify without mail stops the start and says so", async () => {
   await expect(withServer({ env: { LARDER_MAIL_VERIFY: "on" } }, async () => {})).rejects.toThrow(
-    /mail\.verify needs mail/,
+    /mail\.verify requires an SMTP server/,
   );
 });
 

@@ -420,7 +420,7 @@ describe("linking", () => {
       const other = await own.signUp();
       expect((await own.larder(["user", "link-oidc", other.email, name])).code).not.toBe(0);
       const { stdout } = await own.larder(["doctor"]);
-      expect(stdout).toContain(`sign-in by provider: ${provider.issuer} answers, but not by HTTPS`);
+      expect(stdout).toContain(`single sign-on: ${provider.issuer} responds, but without HTTPS`);
     });
   });
 

@@ -204,13 +204,13 @@ describe("at the start", () => {
     const pair = await makePair("");
     const data = await temporaryDirectory();
     const refusals: [Record<string, string>, string][] = [
-      [{ LARDER_TLS_CERT_FILE: pair.certFile }, "go together"],
+      [{ LARDER_TLS_CERT_FILE: pair.certFile }, "must be set together"],
       [{ ...pair.env, LARDER_TLS_KEY_FILE: join(fixtures, "renewed-key.pem") }, "doesn't belong"],
       [{ ...pair.env, LARDER_TLS_KEY_FILE: "/nonexistent/key.pem" }, "/nonexistent/key.pem"],
       [{ ...pair.env, LARDER_TLS_CERT_FILE: pair.keyFile }, "no certificate"],
       [{ ...pair.env, LARDER_TLS_KEY_FILE: pair.certFile }, "no key"],
-      [{ LARDER_TLS_REDIRECT_PORT: "8080" }, "not set up"],
-      [{ ...pair.env, LARDER_SOCKET: join(data, "larder.sock") }, "exclude each other"],
+      [{ LARDER_TLS_REDIRECT_PORT: "8080" }, "requires HTTPS"],
+      [{ ...pair.env, LARDER_SOCKET: join(data, "larder.sock") }, "cannot be combined"],
     ];
     for (const [env, words] of refusals) {
       const { code, stderr } = await runLarder(["serve", "--data", data, "--port", "0"], { env });

@@ -58,7 +58,7 @@ describe("larder blobs move", () => {
     await server.stop();
     const there = await server.larder(["blobs", "move", "--to", "s3"], { env: s3.settings });
     expect({ code: there.code, stderr: there.stderr }).toEqual({ code: 0, stderr: "" });
-    expect(there.stdout).toContain("Moved 3 contents");
+    expect(there.stdout).toContain("Moved 3 blobs");
     for (const content of contents) expect(await s3.has(digestOf(content))).toBe(true);
     await letGo();
     expect(await countHere()).toBe(0);
@@ -129,7 +129,7 @@ describe("larder blobs move", () => {
     await Bun.write(path, randomContent(20_000));
     const moved = await server.larder(["blobs", "move", "--to", "s3"], { env: s3.settings });
     expect(moved.code).toBe(1);
-    expect(moved.stdout).toContain("1 could not be moved");
+    expect(moved.stdout).toContain("1 failed; see the log");
     expect(await s3.contents()).toEqual([]);
   });
 });

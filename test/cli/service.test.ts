@@ -136,7 +136,7 @@ describe("install", () => {
   test("refuses data that the service could not see, and names that no account has", async () => {
     const hidden = await runLarder(["service", "install", "--root", newRoot(), "--data", "/tmp/larder"]);
     expect({ code: hidden.code, stderr: hidden.stderr }).toMatchObject({ code: 2 });
-    expect(hidden.stderr).toContain("does not see");
+    expect(hidden.stderr).toContain("cannot access");
     expect((await runLarder(["service", "install", "--root", newRoot(), "--account", "a b"])).code).toBe(2);
     expect((await runLarder(["service", "install", "more", "--root", newRoot()])).code).toBe(2);
   });

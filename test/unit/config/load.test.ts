@@ -155,7 +155,7 @@ describe("the file", () => {
   });
 
   test("that was named and isn't there stops the start", () => {
-    expect(faults({ file: join(root, "none.toml") })).toContain("none.toml can't be read");
+    expect(faults({ file: join(root, "none.toml") })).toMatch(/Cannot read .+none\.toml/);
   });
 
   test("in the data directory can't move that directory", () => {
@@ -163,7 +163,7 @@ describe("the file", () => {
     writeFileSync(join(data, "larder.toml"), 'data = "."');
     expect(loadConfig(fromDefault).config.data).toBe(data);
     writeFileSync(join(data, "larder.toml"), 'data = "/srv/other"');
-    expect(() => loadConfig(fromDefault)).toThrow('larder.toml:1: "data" names another directory');
+    expect(() => loadConfig(fromDefault)).toThrow('larder.toml:1: "data" must not name another directory');
   });
 
   test("may hold groups in every form of TOML", () => {
@@ -190,25 +190,25 @@ describe("the file", () => {
 
 describe("a fault", () => {
   test.each([
-    ["prot = 1", 'larder.toml:1: "prot" is no setting. The nearest is "port".'],
-    ["# c\n\nbase_path = 1", 'larder.toml:3: "base_path" is no setting. The nearest is "basePath".'],
+    ["prot = 1", 'larder.toml:1: "prot" is not a setting. Did you mean "port"?'],
+    ["# c\n\nbase_path = 1", 'larder.toml:3: "base_path" is not a setting. Did you mean "basePath"?'],
     [
       "[plans.free]\nquotta = 1",
-      'larder.toml:2: "plans.free.quotta" is no setting. The nearest is "plans.free.quota".',
+      'larder.toml:2: "plans.free.quotta" is not a setting. Did you mean "plans.free.quota"?',
     ],
     [
       '[plans.free]\n\ncorsOrigins = ["x"]',
-      'larder.toml:3: "plans.free.corsOrigins" is no setting. The nearest is "corsOrigins".',
+      'larder.toml:3: "plans.free.corsOrigins" is not a setting. Did you mean "corsOrigins"?',
     ],
-    ["port = = 1", "larder.toml:1: this is not TOML."],
-    ["port = 1\nport = 2", "larder.toml:2: this is not TOML."],
-    ['port = "many"', 'larder.toml:1: "port" must be a whole number 0 to 65535, not "many".'],
+    ["port = = 1", "larder.toml:1: not valid TOML."],
+    ["port = 1\nport = 2", "larder.toml:2: not valid TOML."],
+    ['port = "many"', 'larder.toml:1: "port" must be a whole number from 0 to 65535, not "many".'],
     ["port = 1.5", "larder.toml:1"],
     ["port = 70000", "larder.toml:1"],
     ["host = 1", 'larder.toml:1: "host" must be text in quotes, not 1.'],
     ['signup = "maybe"', 'larder.toml:1: "signup" must be one of: open, invite, closed, not "maybe".'],
-    ["tokenLifetime = 30", 'larder.toml:1: "tokenLifetime" must be a duration with its unit'],
-    ['outboundAllow = ["10.0.0.1:99999"]', 'larder.toml:1: "outboundAllow" is not accepted'],
+    ["tokenLifetime = 30", 'larder.toml:1: "tokenLifetime" must be a duration with a unit'],
+    ['outboundAllow = ["10.0.0.1:99999"]', 'larder.toml:1: "outboundAllow" is not valid'],
     ['trustedProxies = ["10.0.0.1:80"]', 'larder.toml:1: "trustedProxies" must be addresses'],
     ['trustedProxies = [\n "10.0.0.0/8",\n "10.0.0.0/99",\n]', 'larder.toml:1: "trustedProxies" must be addresses'],
     ['corsOrigins = ["https://a.example/path"]', "larder.toml:1"],
@@ -218,12 +218,12 @@ describe("a fault", () => {
     ['basePath = "files"', "larder.toml:1"],
     ['basePath = "/a/../b"', "larder.toml:1"],
     ["rateLimitScale = 0", "larder.toml:1"],
-    ['adminEmail = "a@example.org"', "go together"],
+    ['adminEmail = "a@example.org"', "Set both or neither"],
     ['adminEmail = "a@example.org"\nadminPassword = "x"\nadminPasswordFile = "y"', "both set"],
   ])("of %p is told with its place", (toml, told) => expect(faults({ toml })).toContain(told));
 
   test.each([
-    ["LARDER_PROT", "9000", "LARDER_PROT (environment) is no setting. The nearest is LARDER_PORT."],
+    ["LARDER_PROT", "9000", "LARDER_PROT (environment) is not a setting. Did you mean LARDER_PORT?"],
     ["LARDER_PLANS_FREE_LIMIT_UPLODAS", "1", "LARDER_PLANS_FREE_LIMIT_UPLOADS"],
     ["LARDER_PLANS_FREE_MAX_FILE_SIZE", "-1", "LARDER_PLANS_FREE_MAX_FILE_SIZE must be a number of bytes"],
   ])("of %s=%s is told by its name", (name, value, told) => expect(faults({ env: { [name]: value } })).toContain(told));
