@@ -15,13 +15,15 @@ import {
   UsageError,
 } from "./shared/command.ts";
 
-interface CommandEntry {
+/** One row of the table of commands. */
+export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly load: () => Promise<{ readonly define: DefineCommand }>;
 }
 
-const COMMANDS: readonly CommandEntry[] = [
+/** All commands, in the order of the help. */
+export const COMMANDS: readonly CommandEntry[] = [
   { name: "serve", summary: "Run the server.", load: () => import("./server/serve.ts") },
   {
     name: "user",
