@@ -1,5 +1,5 @@
 /**
- * The one writer. Deeds that arrive together are committed together (group commit): each runs in a savepoint of its
+ * The one writer. BatchWrite that arrive together are committed together (group commit): each runs in a savepoint of its
  * own, so that one refused deed undoes nothing of the others, and all share the one sync to disk that makes them
  * durable. A deed is a synchronous function: nothing is awaited while a transaction is open.
  */
@@ -20,7 +20,7 @@ export interface Transaction {
 }
 
 /** A deed: synchronous, all or nothing. */
-export type Deed<T> = (tx: Transaction) => T;
+export type TransactionBody<T> = (tx: Transaction) => T;
 
 interface Waiting {
   /** Runs the deed. @returns what tells its caller the result, once it is durable */
@@ -31,7 +31,7 @@ interface Waiting {
 }
 
 /** How a deed wants to be run. */
-export interface DeedOptions {
+export interface TransactionOptions {
   /** False where it must not be run a second time after room was made on a full disk. */
   readonly isRepeatable?: boolean;
   /** True where what it writes is not worth a copy of the database: counts, and when jobs ran. */
@@ -87,7 +87,7 @@ export class Writer {
     };
   }
 
-  /** Deeds that wait for their commit. */
+  /** BatchWrite that wait for their commit. */
   get waiting(): number {
     return this.#queue.length;
   }
@@ -123,7 +123,7 @@ export class Writer {
    * database, or be told to be not repeatable.
    * @throws what the deed threw, its changes undone; AppError disk_full | database_busy | database_error.
    */
-  run<T>(deed: Deed<T>, { isRepeatable = true, isQuiet = false }: DeedOptions = {}): Promise<T> {
+  run<T>(deed: TransactionBody<T>, { isRepeatable = true, isQuiet = false }: TransactionOptions = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const run = (tx: Transaction) => {
         const result = deed(tx);
@@ -138,7 +138,7 @@ export class Writer {
    * Runs a deed in a transaction of its own, at once. For the start of the program and for commands;
    * the event loop waits for the disk meanwhile.
    */
-  runNow<T>(deed: Deed<T>): T {
+  runNow<T>(deed: TransactionBody<T>): T {
     const effects: (() => void)[] = [];
     try {
       const result = this.#sqlite
@@ -196,7 +196,7 @@ export class Writer {
         const waiting = this.#queue.shift();
         if (waiting === undefined) break;
         taken.push(waiting);
-        outcomes.push(this.#runDeed(waiting, effects));
+        outcomes.push(this.#runInSavepoint(waiting, effects));
       } while (performance.now() - startedMs < BATCH_MS_MAX);
       this.#statements.commit();
       this.statistics.note(performance.now() - startedMs, taken.length);
@@ -226,7 +226,7 @@ export class Writer {
   }
 
   /** Runs one deed in its savepoint; what it gave is told to its caller only after the commit. */
-  #runDeed(waiting: Waiting, effects: (() => void)[]): () => void {
+  #runInSavepoint(waiting: Waiting, effects: (() => void)[]): () => void {
     const own: (() => void)[] = [];
     this.#savepoint.open();
     try {

@@ -158,7 +158,7 @@ export class FolderPaths {
   freeze(): void {
     if (this.#isFrozen) return;
     this.#isFrozen = true;
-    // Deeds are synchronous: when this runs, the transaction is committed or undone.
+    // BatchWrite are synchronous: when this runs, the transaction is committed or undone.
     queueMicrotask(() => {
       this.#isFrozen = false;
     });

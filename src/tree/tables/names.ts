@@ -78,7 +78,7 @@ export class Names {
   /** By folder and name: every number below the one kept is taken. */
   readonly #hints = new Map<string, number>();
   /** The same, known in the deed that goes on. */
-  #inDeed: { readonly tx: Transaction; readonly hints: Map<string, number> } | undefined;
+  #inTransaction: { readonly tx: Transaction; readonly hints: Map<string, number> } | undefined;
   readonly #holder;
   readonly #firstFree;
 
@@ -104,9 +104,9 @@ export class Names {
   /** A taken name with the lowest free number. */
   numbered(tx: Transaction, folderId: number, name: string): string {
     const key = hintKey(folderId, name);
-    const inDeed = this.#hintsOf(tx);
-    const number = this.#lowestFree(folderId, name, inDeed.get(key) ?? this.#hints.get(key) ?? 1);
-    inDeed.set(key, number + 1);
+    const inTransaction = this.#hintsOf(tx);
+    const number = this.#lowestFree(folderId, name, inTransaction.get(key) ?? this.#hints.get(key) ?? 1);
+    inTransaction.set(key, number + 1);
     tx.afterCommit(() => {
       if (this.#hints.size >= HINTS_MAX) this.#hints.clear();
       this.#hints.set(key, number + 1);
@@ -128,8 +128,8 @@ export class Names {
   }
 
   #hintsOf(tx: Transaction): Map<string, number> {
-    if (this.#inDeed?.tx !== tx) this.#inDeed = { tx, hints: new Map() };
-    return this.#inDeed.hints;
+    if (this.#inTransaction?.tx !== tx) this.#inTransaction = { tx, hints: new Map() };
+    return this.#inTransaction.hints;
   }
 
   #lowestFree(folderId: number, name: string, from: number): number {

@@ -6,7 +6,7 @@ import { migrate } from "../../../src/db/migrate.ts";
 import { toDigest } from "../../../src/blobs/digest.ts";
 import { type Db, openDatabase } from "../../../src/db/open.ts";
 import { Reader } from "../../../src/db/reader.ts";
-import { type Deed, Writer } from "../../../src/db/transaction.ts";
+import { type TransactionBody, Writer } from "../../../src/db/transaction.ts";
 import { Trials } from "../../../src/db/trial.ts";
 import { TreeReader } from "../../../src/tree/reader.ts";
 import { TreeStore } from "../../../src/tree/tables/store.ts";
@@ -77,7 +77,7 @@ export class TestTree {
     return id;
   }
 
-  run<T>(deed: Deed<T>): T {
+  run<T>(deed: TransactionBody<T>): T {
     return this.writer.runNow(deed);
   }
 

@@ -17,7 +17,7 @@ export interface StorageMarksOptions {
 export class StorageMarks {
   readonly #options: StorageMarksOptions;
   /** Known in the deed that goes on: one may bring in a thousand files. */
-  #inDeed: { readonly tx: Transaction; readonly accountId: number; readonly quotaBytes: number | null } | undefined;
+  #inTransaction: { readonly tx: Transaction; readonly accountId: number; readonly quotaBytes: number | null } | undefined;
 
   constructor(options: StorageMarksOptions) {
     this.#options = options;
@@ -37,9 +37,9 @@ export class StorageMarks {
   }
 
   #quotaIn(tx: Transaction, accountId: number): number | null {
-    if (this.#inDeed?.tx !== tx || this.#inDeed.accountId !== accountId) {
-      this.#inDeed = { tx, accountId, quotaBytes: this.#options.quotaOf(accountId) };
+    if (this.#inTransaction?.tx !== tx || this.#inTransaction.accountId !== accountId) {
+      this.#inTransaction = { tx, accountId, quotaBytes: this.#options.quotaOf(accountId) };
     }
-    return this.#inDeed.quotaBytes;
+    return this.#inTransaction.quotaBytes;
   }
 }

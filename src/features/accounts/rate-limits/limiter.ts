@@ -100,7 +100,7 @@ interface TakenRow extends Dirty {
 
 const SUBJECTS_MAX = 20_000;
 /** About two milliseconds of writing. */
-const ROWS_PER_DEED = 1_000;
+const ROWS_PER_TRANSACTION = 1_000;
 /** Nothing is kept longer than the longest window, which is also the period of the statistics. */
 const KEPT_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -278,7 +278,7 @@ export class RateLimiter {
   }
 
   #take(): TakenRow[] {
-    return this.#dirty.splice(0, ROWS_PER_DEED).map(({ subject, counter, category }) => {
+    return this.#dirty.splice(0, ROWS_PER_TRANSACTION).map(({ subject, counter, category }) => {
       const row = { subject, counter, category, atMs: counter.atMs, hits: counter.hits, rejected: counter.rejected };
       counter.hits = 0;
       counter.rejected = 0;

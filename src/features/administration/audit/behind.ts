@@ -11,7 +11,7 @@ import type { AuditEntry } from "./types.ts";
 const GROUPS_MAX = 1_000;
 /** Entries that wait for the disk; more only while it fails. */
 const WAITING_MAX = 10_000;
-const ROWS_PER_DEED = 500;
+const ROWS_PER_TRANSACTION = 500;
 
 const DOWNLOAD = "file.download";
 
@@ -88,7 +88,7 @@ export class BehindEntries {
 
   /** Takes so much of what is ready as one deed should write. */
   take(): WaitingEntry[] {
-    return this.#ready.splice(0, ROWS_PER_DEED);
+    return this.#ready.splice(0, ROWS_PER_TRANSACTION);
   }
 
   /** Puts back what could not be written. */

@@ -17,7 +17,7 @@ export interface PhotoFillerOptions {
 }
 
 /** Some milliseconds. */
-const FILES_A_DEED = 500;
+const FILES_PER_TRANSACTION = 500;
 const REST_MS = 5;
 const BUSY_REST_MS = 100;
 
@@ -51,11 +51,11 @@ export class PhotoFiller {
     while (!this.#isStopped) {
       if (rows.hasFilesToMove()) {
         await writer.run((tx) => {
-          rows.moveSome(FILES_A_DEED);
+          rows.moveSome(FILES_PER_TRANSACTION);
           tx.afterCommit(onMoved);
         });
       } else if (!rows.isFilled()) {
-        await writer.run(() => rows.fillSome(FILES_A_DEED));
+        await writer.run(() => rows.fillSome(FILES_PER_TRANSACTION));
       } else {
         return;
       }

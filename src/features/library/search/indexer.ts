@@ -23,9 +23,9 @@ export interface SearchIndexerOptions {
 }
 
 /** Rows of a journal, or nodes, that one deed takes on at most, */
-const ROWS_A_DEED = 64;
+const ROWS_PER_TRANSACTION = 64;
 /** and how long it goes on with them. */
-const DEED_MS = 3;
+const TRANSACTION_MS = 3;
 const TICK_MS = 1_000;
 /** Nodes that a search goes through itself where the index is still being filled. */
 const FILL_AT_ONCE_MAX = 2_000;
@@ -205,7 +205,7 @@ export class SearchIndexer {
       await writer.run((tx) => this.#fillSome(tx));
       return true;
     }
-    return (await writer.run(() => tables.dropErased(ROWS_A_DEED))) > 0;
+    return (await writer.run(() => tables.dropErased(ROWS_PER_TRANSACTION))) > 0;
   }
 
   #begin(): Promise<void> {
@@ -219,11 +219,11 @@ export class SearchIndexer {
     const { tables } = this.#options;
     const fill = tables.fillState();
     if (fill === undefined) return;
-    const rows = tables.nodesFrom(fill, ROWS_A_DEED);
+    const rows = tables.nodesFrom(fill, ROWS_PER_TRANSACTION);
     // An erased account's are not followed any more.
     const wanted = rows.filter(({ account_id: accountId }) => tables.isFollowed(accountId));
     const last =
-      this.#index(tx, wanted) ?? (rows.length < ROWS_A_DEED ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
+      this.#index(tx, wanted) ?? (rows.length < ROWS_PER_TRANSACTION ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
     tables.setFill(last + 1);
   }
 
@@ -231,11 +231,11 @@ export class SearchIndexer {
     const { tables } = this.#options;
     const again = tables.contentAgain();
     if (again === undefined) return;
-    const rows = tables.nodesAgain(again, ROWS_A_DEED);
+    const rows = tables.nodesAgain(again, ROWS_PER_TRANSACTION);
     const stoppedAt = this.#index(tx, rows);
     tables.goOnAgain(
       again,
-      stoppedAt === undefined ? rows.at(ROWS_A_DEED - 1) : rows.find(({ id }) => id === stoppedAt),
+      stoppedAt === undefined ? rows.at(ROWS_PER_TRANSACTION - 1) : rows.find(({ id }) => id === stoppedAt),
     );
   }
 
@@ -243,7 +243,7 @@ export class SearchIndexer {
     const { tables, writer, headOf } = this.#options;
     return writer.run((tx) => {
       const head = headOf(accountId);
-      const changes = tables.journalAfter(accountId, tables.cursorOf(accountId), ROWS_A_DEED);
+      const changes = tables.journalAfter(accountId, tables.cursorOf(accountId), ROWS_PER_TRANSACTION);
       const ids = [...new Set(changes.map(({ nodeId }) => nodeId))];
       const rows = tables.nodes(ids);
       const there = new Set(rows.map(({ id }) => id));
@@ -263,7 +263,7 @@ export class SearchIndexer {
       if (digest !== null && mediaType !== null && (parentId ?? 0) > 0 && row.isRead === 0) {
         noteContent?.(tx, digest, mediaType);
       }
-      if (index < rows.length - 1 && performance.now() - startedMs > DEED_MS) return row.id;
+      if (index < rows.length - 1 && performance.now() - startedMs > TRANSACTION_MS) return row.id;
     }
     return undefined;
   }
@@ -273,7 +273,7 @@ type Change = { readonly seq: number; readonly nodeId: number };
 
 /** Where the journal is known to up to: what it has no row for was no change of a node. */
 function endOf(changes: readonly Change[], head: number): number {
-  return changes.length < ROWS_A_DEED ? head : (changes.at(-1)?.seq ?? head);
+  return changes.length < ROWS_PER_TRANSACTION ? head : (changes.at(-1)?.seq ?? head);
 }
 
 /** The number up to which all changes are of nodes that were indexed. */

@@ -30,7 +30,7 @@ export type TagOutcome =
   | { readonly id: string; readonly error: AppError };
 
 /** Files changed by one deed: some milliseconds, after which others have their turn. */
-const FILES_A_DEED = 50;
+const FILES_PER_TRANSACTION = 50;
 /** Labels of an account that are listed, the most used ones. */
 const LISTED_MAX = 10_000;
 
@@ -54,8 +54,8 @@ export class TagService {
    */
   async change(user: User, fileIds: readonly string[], changes: TagChanges): Promise<TagOutcome[]> {
     const outcomes: TagOutcome[] = [];
-    for (let start = 0; start < fileIds.length; start += FILES_A_DEED) {
-      const ids = fileIds.slice(start, start + FILES_A_DEED);
+    for (let start = 0; start < fileIds.length; start += FILES_PER_TRANSACTION) {
+      const ids = fileIds.slice(start, start + FILES_PER_TRANSACTION);
       const { writer, treeWriter } = this.#options;
       // What refuses a file is found before anything of it is written, so one deed can hold refused ones too.
       const some = await writer.run((tx) =>

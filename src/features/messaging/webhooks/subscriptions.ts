@@ -38,7 +38,7 @@ export class Subscriptions {
   change(tx: Transaction, accountId: number): void {
     this.#known.delete(accountId);
     this.#isChanging = true;
-    // Deeds are synchronous: when this runs, the transaction is committed or undone.
+    // BatchWrite are synchronous: when this runs, the transaction is committed or undone.
     queueMicrotask(() => {
       this.#isChanging = false;
     });

@@ -50,7 +50,7 @@ export interface LocalChangeServiceOptions {
 /** A change as it was read, or why it could not be. */
 export type ReadChange = LocalChange | { readonly localId: string; readonly error: AppError };
 
-/** Deeds queued at once; between two such lots everybody else's deeds have their turn. */
+/** BatchWrite queued at once; between two such lots everybody else's deeds have their turn. */
 const LOT = 50;
 const APPLIED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
 

@@ -17,7 +17,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { carryOut } from "./deeds.ts";
+import { carryOut } from "./batch-writes.ts";
 import { type Labels, readManifest } from "./manifest.ts";
 import { type Found, type FoundFile, type FoundFolder, walkSource } from "./source-walk.ts";
 import { Layout } from "../../../blobs/layout.ts";
@@ -384,12 +384,12 @@ class Run {
     this.#options.storeGuard.check();
     const trusted = this.#sortOut(arrivals);
     await this.#pool?.sync();
-    await this.#inDeeds(
+    await this.#inBatches(
       folders,
       (tx, folder) => this.#keepFolder(tx, folder),
       ({ path }, error) => this.#refused(path, error),
     );
-    await this.#inDeeds(
+    await this.#inBatches(
       trusted,
       (tx, arrival) => this.#keepFile(tx, arrival),
       ({ file }, error) => this.#refused(file.path, error),
@@ -423,7 +423,7 @@ class Run {
   }
 
   /** A deed for each, many in one commit; see `deeds.ts`. */
-  #inDeeds<T>(
+  #inBatches<T>(
     items: readonly T[],
     deed: (tx: Transaction, item: T) => () => void,
     onRefused: (item: T, error: AppError) => void,

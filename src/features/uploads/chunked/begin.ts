@@ -61,7 +61,7 @@ type Draft = Omit<NewUpload, "publicId" | "sessionId" | "nonce"> & { readonly is
 /** All addresses of one answer are made at once, so there is a bound to them. */
 const CHUNKS_PER_CALL_MAX = 50_000;
 /** Rows written in one deed. */
-const FILES_PER_DEED = 100;
+const FILES_PER_TRANSACTION = 100;
 const TEXT_CHARACTERS_MAX = 1024;
 
 /** Begins sessions. */
@@ -194,8 +194,8 @@ export class SessionStarter {
       });
       return { id: sessionId, nowMs, expiresAtMs };
     };
-    for (let from = 0; from < drafts.length; from += FILES_PER_DEED) {
-      const some = drafts.slice(from, from + FILES_PER_DEED);
+    for (let from = 0; from < drafts.length; from += FILES_PER_TRANSACTION) {
+      const some = drafts.slice(from, from + FILES_PER_TRANSACTION);
       const heldIds: number[] = [];
       const holdSome = (tx: Transaction) =>
         some.map((draft, position): PlannedFile => {

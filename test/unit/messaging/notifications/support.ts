@@ -5,7 +5,7 @@ import type {
   PushMessage,
   PushTarget,
 } from "../../../../src/features/messaging/notifications/channels/channel.ts";
-import type { Deed } from "../../../../src/db/transaction.ts";
+import type { TransactionBody } from "../../../../src/db/transaction.ts";
 import { openNotifications } from "../../../../src/features/messaging/notifications/open.ts";
 import type { PushChannelSet } from "../../../../src/features/messaging/notifications/types.ts";
 import type { DeviceRef, Principal } from "../../../../src/features/accounts/auth/principal.ts";
@@ -171,7 +171,7 @@ export function notificationBench(given: { clock?: TestClock; attemptMs?: number
       return parts.notifications.list(principal, device, 1, 100).items.map(({ body }) => body);
     },
 
-    async deed(deed: Deed<void>): Promise<void> {
+    async deed(deed: TransactionBody<void>): Promise<void> {
       await writer.run(deed);
     },
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Layout } from "../../../../src/blobs/layout.ts";
 import { openDatabase } from "../../../../src/db/open.ts";
 import { Reader } from "../../../../src/db/reader.ts";
-import { type Deed, Writer } from "../../../../src/db/transaction.ts";
+import { type TransactionBody, Writer } from "../../../../src/db/transaction.ts";
 import { findBrokenRules, findStructuralProblems } from "../../../../src/features/storage/integrity/check-rows.ts";
 import { summarizeLater } from "../../../../src/features/storage/store-journal/later-objects.ts";
 import { mergeNewer, type NewerReport } from "../../../../src/features/storage/store-journal/newer.ts";
@@ -276,7 +276,7 @@ for (const seed of seedsToRun([1, 2])) {
         add(id, random.pick(folders), random.pick(names), `content ${made++ % 7}`);
         return;
       }
-      const change: Deed<unknown> = (tx) => {
+      const change: TransactionBody<unknown> = (tx) => {
         if (dice < 0.5 && node.kind === "file") {
           const blob = blobOf(`version ${made++}`);
           sizes.set(blob.digest, blob.sizeBytes);

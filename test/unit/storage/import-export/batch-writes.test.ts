@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { Writer } from "../../../../src/db/transaction.ts";
 import { AppError } from "../../../../src/errors.ts";
-import { carryOut } from "../../../../src/features/storage/import-export/deeds.ts";
+import { carryOut } from "../../../../src/features/storage/import-export/batch-writes.ts";
 import { createLog } from "../../../../src/lib/log.ts";
 
 /** Keeps numbers; refuses those given, after it has written them. */

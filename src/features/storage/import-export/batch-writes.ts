@@ -3,7 +3,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, type Reason } from "../../../errors.ts";
 
 /** What is done with each item. */
-export interface Deeds<T> {
+export interface BatchWrite<T> {
   /** Inside a deed. @returns what is to happen once it is committed; not called where it was undone */
   readonly deed: (tx: Transaction, item: T) => () => void;
   /** An item was refused, and nothing of it was done. */
@@ -37,7 +37,7 @@ const FATAL: ReadonlySet<Reason> = new Set<Reason>([
  * server it rests after each commit for as long as that took, within bounds.
  * @throws AppError for what is not an item's own fault; what is no AppError
  */
-export async function carryOut<T>(writer: Writer, items: readonly T[], deeds: Deeds<T>): Promise<void> {
+export async function carryOut<T>(writer: Writer, items: readonly T[], deeds: BatchWrite<T>): Promise<void> {
   /** Where the present stretch ends: before an item that was refused. */
   let end = items.length;
   for (let from = 0; from < items.length && !deeds.isStopped(); ) {
