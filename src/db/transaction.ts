@@ -7,7 +7,7 @@ import type { Database } from "bun:sqlite";
 import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
-import { outsideRequests } from "../lib/request-context.ts";
+import { outsideRequests } from "../lib/async-context.ts";
 import { CommitStatistics } from "./commit-statistics.ts";
 
 /** What a deed may do besides SQL. */

@@ -5,13 +5,13 @@
 import { Elysia } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
-import { nameRequest } from "../lib/request-context.ts";
+import { nameRequest } from "../lib/async-context.ts";
 import { answerError, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
-import { beginExchange, type ExchangeSettings, exchangeOf } from "./exchange.ts";
+import { beginRequestContext, type RequestContextSettings, requestContextOf } from "./request-context.ts";
 import { ClientGoneError } from "./request-body.ts";
 
 /** What the base hooks work with. */
-export interface BaseOptions extends ExchangeSettings {
+export interface BaseOptions extends RequestContextSettings {
   readonly log: Log;
   /** Origins that browsers may call from: exact origins, or `*`. Empty: none. */
   readonly corsOrigins: readonly string[];
@@ -45,7 +45,7 @@ export function base(options: BaseOptions) {
   const { log, corsOrigins, methodsOf } = options;
   return new Elysia({ name: "base" })
     .onRequest(({ request, set }) => {
-      const exchange = beginExchange(request, options);
+      const exchange = beginRequestContext(request, options);
       nameRequest(exchange.requestId);
       const { headers } = set;
       headers["x-request-id"] = exchange.requestId;
@@ -64,7 +64,7 @@ export function base(options: BaseOptions) {
       return undefined;
     })
     .onError({ as: "global" }, ({ code, error, request, set }) => {
-      const exchange = exchangeOf(request);
+      const exchange = requestContextOf(request);
       const { path, requestId, isApi } = exchange;
       const known = options.translate(toAppError(code, error, request.method, path, methodsOf));
       if (known instanceof ClientGoneError) {
@@ -103,7 +103,7 @@ export function base(options: BaseOptions) {
  * Answers under /api have it in `details.retryAfter` instead.
  */
 export function withRetryAfter(request: Request, response: Response): Response {
-  if (response.status === 503 && !exchangeOf(request).isApi && !response.headers.has("retry-after")) {
+  if (response.status === 503 && !requestContextOf(request).isApi && !response.headers.has("retry-after")) {
     response.headers.set("retry-after", String(DEFAULT_RETRY_AFTER_S));
   }
   return response;

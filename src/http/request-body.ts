@@ -1,6 +1,6 @@
 import { AppError } from "../errors.ts";
 import type { BodyKind, BodyPace } from "./body-pace.ts";
-import { exchangeOf } from "./exchange.ts";
+import { requestContextOf } from "./request-context.ts";
 
 /**
  * The client broke off while its request was still being read. Nobody hears an answer any more: discard what was
@@ -54,7 +54,7 @@ export function readBody(
   kind: BodyKind,
   take: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  return forEachPiece(request.body, take, exchangeOf(request).paceOf(kind));
+  return forEachPiece(request.body, take, requestContextOf(request).paceOf(kind));
 }
 
 /**

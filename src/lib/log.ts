@@ -1,4 +1,4 @@
-import { presentRequestId } from "./request-context.ts";
+import { presentRequestId } from "./async-context.ts";
 
 /** How loud a line is; lines below the configured level are not written. */
 export type LogLevel = "debug" | "info" | "warn" | "error";

@@ -59,7 +59,7 @@ import { noteAudit } from "../../http/audit-note.ts";
 import { base, gate } from "../../http/base.ts";
 import { BodyPaces } from "../../http/body-pace.ts";
 import { ClientAddresses, isForwarded } from "../../http/client-address.ts";
-import { exchangeOf } from "../../http/exchange.ts";
+import { requestContextOf } from "../../http/request-context.ts";
 import { RouteTable } from "../../http/route-table.ts";
 import type { Log } from "../../lib/log.ts";
 import { VERSION } from "../../version.ts";
@@ -180,7 +180,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         },
         onFailure: (request, error, headers) => {
           rateGate.showBodyLimit(error, headers);
-          const { path, query } = exchangeOf(request);
+          const { path, query } = requestContextOf(request);
           host.requests.noteFailure(
             request.method,
             path,
@@ -436,7 +436,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         viewOf: (request) => {
           const pass = request.headers.get(PASS_HEADER);
           if (pass === null || !isPass(services.secrets.link.secret, pass, clock.nowMs())) return undefined;
-          const { clientAddress, askedOrigin } = exchangeOf(request);
+          const { clientAddress, askedOrigin } = requestContextOf(request);
           const peer = host.peerOf(request);
           return {
             client: clientAddress,

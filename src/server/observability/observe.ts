@@ -4,9 +4,9 @@
  */
 import { auditNoteOf } from "../../http/audit-note.ts";
 import { withoutTokens } from "../../http/base.ts";
-import { exchangeOf } from "../../http/exchange.ts";
+import { requestContextOf } from "../../http/request-context.ts";
 import type { Log } from "../../lib/log.ts";
-import { insideRequest } from "../../lib/request-context.ts";
+import { insideRequest } from "../../lib/async-context.ts";
 import type { RequestStatistics } from "./request-statistics.ts";
 
 /** What {@link observeRequests} works with. */
@@ -33,7 +33,7 @@ export type ObserveRequest = (
 /** See the head of this file. An answer counts when it begins: what sending its body takes is the receiver's affair. */
 export function observeRequests({ log, logRequests, isDebugging, statistics }: ObserveOptions): ObserveRequest {
   const note = (request: Request, status: number) => {
-    const exchange = exchangeOf(request);
+    const exchange = requestContextOf(request);
     const { path, startedMs, requestId, brokeOffAtBytes } = exchange;
     const isBrokenOff = brokeOffAtBytes !== undefined;
     const ms = performance.now() - startedMs;

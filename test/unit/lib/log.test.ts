@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { announcer, createLog, logForm, usesColors } from "../../../src/lib/log.ts";
-import { insideRequest, nameRequest, outsideRequests } from "../../../src/lib/request-context.ts";
+import { insideRequest, nameRequest, outsideRequests } from "../../../src/lib/async-context.ts";
 
 function collecting(form: "json" | "pretty" = "json", level: "debug" | "info" = "info") {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { BodyPaces } from "../../../src/http/body-pace.ts";
 import { ClientAddresses } from "../../../src/http/client-address.ts";
-import { beginExchange } from "../../../src/http/exchange.ts";
+import { beginRequestContext } from "../../../src/http/request-context.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 import { observeRequests } from "../../../src/server/observability/observe.ts";
 
@@ -11,7 +11,7 @@ test("a request that is no line of the log is not asked for its client's address
   const lines: unknown[] = [];
   const answer = (logRequests: "errors" | "all") => {
     const request = new Request("http://larder.test/api/files/file_1");
-    beginExchange(request, {
+    beginRequestContext(request, {
       addresses: new ClientAddresses([], silentLog),
       publicUrl: undefined,
       basePath: "",

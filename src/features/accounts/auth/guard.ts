@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { jsonChecker, readJson } from "../../../http/json-body.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import type { User } from "../users/types.ts";
@@ -71,7 +71,7 @@ export function identityOf(request: Request): Identity {
 export function authGuard(options: AuthGuardOptions) {
   return new Elysia({ name: "auth-guard" })
     .onRequest(async ({ request }) => {
-      const { isApi, path } = exchangeOf(request);
+      const { isApi, path } = requestContextOf(request);
       if (!isApi && path !== "/metrics") return;
       await findOut(options, request);
     })
@@ -217,7 +217,7 @@ function bearerOf(header: string): string {
 
 /** Holds a request by an API key against the table of scopes. @throws AppError scope | invalid_token */
 function checkScope(principal: KeyPrincipal, request: Request): void {
-  const rule = scopeRuleOf(request.method, exchangeOf(request).path);
+  const rule = scopeRuleOf(request.method, requestContextOf(request).path);
   if (rule === "any") return;
   if (rule === "never") throw notByKey();
   if (rule === "device") {
@@ -247,7 +247,7 @@ export function isSameOrigin(request: Request): boolean {
 
 /** Our public address, or the very host that the browser asked: on the local network that may be another name. */
 function isOurs(origin: string, request: Request): boolean {
-  const { baseUrl, askedOrigin } = exchangeOf(request);
+  const { baseUrl, askedOrigin } = requestContextOf(request);
   const given = URL.parse(origin)?.origin;
   if (given === undefined || given === "null") return false;
   return given === URL.parse(baseUrl)?.origin || given === URL.parse(askedOrigin ?? "")?.origin;

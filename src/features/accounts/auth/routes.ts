@@ -3,7 +3,7 @@ import { AppError } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ERROR_ANSWERS } from "../../../http/error-response.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
 import { type authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
@@ -32,7 +32,7 @@ export function sessionCookies(path: string, tokenLifetimeMs: number): SessionCo
       path,
       httpOnly: true,
       sameSite: "lax",
-      secure: exchangeOf(request).isSecure,
+      secure: requestContextOf(request).isSecure,
       maxAge: maxAgeSeconds,
     }).toString();
   return {
@@ -56,13 +56,13 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
     .use(guard)
     .onError(({ error, request, set }) => {
       // A sign-in that names no account counts too: nothing under /api is free of every limit.
-      const isMalformed = isRefusedBody(error) && exchangeOf(request).path === "/api/auth/signin";
+      const isMalformed = isRefusedBody(error) && requestContextOf(request).path === "/api/auth/signin";
       if (isMalformed) rateGate.countMalformedSignIn(request, set.headers);
     })
     .post(
       "/signup",
       async ({ body, request, set }) => {
-        const addressKey = rateLimitKey(exchangeOf(request).clientAddress);
+        const addressKey = rateLimitKey(requestContextOf(request).clientAddress);
         const signedIn = await checkingFrom(addressKey, () => auth.signUp(body, clientOf(request)));
         if (body.cookie === true) set.headers["set-cookie"] = cookies.forSignIn(request, signedIn);
         set.status = 201;
@@ -181,7 +181,7 @@ function isRefusedBody(error: unknown): boolean {
 /** What a session remembers of where it was started. */
 export function clientOf(request: Request): ClientInfo {
   return {
-    address: exchangeOf(request).clientAddress,
+    address: requestContextOf(request).clientAddress,
     userAgent: request.headers.get("user-agent") ?? undefined,
   };
 }

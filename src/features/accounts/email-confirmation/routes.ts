@@ -4,7 +4,7 @@ import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -91,7 +91,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
     .get(
       "/confirm-email",
       ({ request }) => {
-        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
         const user = confirmations.find(token);
         return user === undefined
           ? gone()

@@ -6,7 +6,7 @@ import { noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { ERROR_ANSWERS } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -59,7 +59,7 @@ export function inviteRoutes(options: InviteRoutesOptions) {
         const proven = role === "admin" ? await proof.require(asking, body) : undefined;
         const { id, name } = principal.user;
         const expiresAtMs = readExpiry(body, clock.nowMs());
-        const { baseUrl } = exchangeOf(request);
+        const { baseUrl } = requestContextOf(request);
         const asked = { email, role, plan, expiresAtMs, by: { id, name } };
         const { invite, token, url, isMailed } = await invites.add(asked, (token) => inviteUrl(baseUrl, token), proven);
         noteAudit(request, { details: { role, plan: plan ?? null, email: email ?? null } });
@@ -87,7 +87,7 @@ export function inviteRoutes(options: InviteRoutesOptions) {
     .get(
       "/api/admin/invites",
       ({ request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const page = readInteger(query, "page", {
           min: 1,
           max: Math.floor(Number.MAX_SAFE_INTEGER / 1000),
@@ -149,7 +149,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
     .get(
       "/invite",
       ({ request }) => {
-        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
         const boundTo = invites.addressOf(token);
         return boundTo === undefined ? gone() : show({ token, boundTo }, 200);
       },

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
@@ -142,7 +142,7 @@ export function oidcLinkRoutes({ provider, attempts, proof, guard }: OidcLinkRou
 
 /** Where the provider sends the browser back to. */
 export function callbackOf(request: Request): string {
-  return `${exchangeOf(request).baseUrl}/api/auth/oidc/callback`;
+  return `${requestContextOf(request).baseUrl}/api/auth/oidc/callback`;
 }
 
 /** The cookie that keeps a sign-in under way with its browser. Lax: the browser comes back from another site. */
@@ -152,7 +152,7 @@ export function attemptCookie(basePath: string) {
       path: `${basePath}/api/auth/oidc`,
       httpOnly: true,
       sameSite: "lax",
-      secure: exchangeOf(request).isSecure,
+      secure: requestContextOf(request).isSecure,
       maxAge,
     }).toString();
   return {

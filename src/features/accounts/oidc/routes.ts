@@ -5,7 +5,7 @@ import { type AuditNote, noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { ERROR_ANSWERS } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, readQuery } from "../../../http/fields.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import { renderConfirmedPage, renderSignInCodePage, renderSignInFailedPage } from "../../../web/pages/sign-in-page.ts";
@@ -83,8 +83,8 @@ export function oidcRoutes(options: OidcRoutesOptions) {
           oidc:
             options.oidc === undefined
               ? null
-              : { name: options.oidc.name, startUrl: `${exchangeOf(request).baseUrl}/api/auth/oidc/start` },
-          passkeys: canHavePasskeys(exchangeOf(request).baseUrl),
+              : { name: options.oidc.name, startUrl: `${requestContextOf(request).baseUrl}/api/auth/oidc/start` },
+          passkeys: canHavePasskeys(requestContextOf(request).baseUrl),
           mail: hasMail,
           isSetUp: isSetUp(),
         }),
@@ -103,7 +103,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
       "/oidc/start",
       ({ request }) =>
         asPage(request, basePath, async () => {
-          const query = readQuery(exchangeOf(request).query);
+          const query = readQuery(requestContextOf(request).query);
           const { address, sealed } = await provider().begin({
             redirectUri: callbackOf(request),
             returnTo: query["returnTo"],
@@ -141,7 +141,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
       ({ request }) =>
         asPage(request, basePath, async () => {
           const sealed = attempts.read(request);
-          const finished = await provider().finish(sealed, exchangeOf(request).query, clientOf(request));
+          const finished = await provider().finish(sealed, requestContextOf(request).query, clientOf(request));
           return answerOf(request, finished);
         }),
       {

@@ -2,7 +2,7 @@ import type { AuthenticationResponseJSON, RegistrationResponseJSON } from "@simp
 import { Elysia, t } from "elysia";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams } from "../../../http/fields.ts";
 import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
@@ -231,7 +231,7 @@ function confirmByPasskey({ passkeys, proof, guard }: PasskeyRoutesOptions) {
 }
 
 function siteOf(request: Request): Site {
-  const { origin, hostname } = new URL(exchangeOf(request).baseUrl);
+  const { origin, hostname } = new URL(requestContextOf(request).baseUrl);
   return { origin, rpId: hostname };
 }
 

@@ -4,7 +4,7 @@ import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
 import { ERROR_ANSWERS } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
@@ -84,7 +84,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
     .get(
       "/reset-password",
       ({ request }) => {
-        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
         return resets.isOpen(token) ? pageResponse(renderResetPage(basePath, token), 200, HEADERS) : gone();
       },
       { detail: { hide: true } },

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { TooManyBodiesError } from "../../../http/body-pace.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { identityOf } from "../auth/guard.ts";
@@ -47,7 +47,7 @@ export class RateGate {
    * @throws AppError rate_limited
    */
   countRequest(request: Request, headers: HeaderBag): void {
-    const exchange = exchangeOf(request);
+    const exchange = requestContextOf(request);
     const { path, query } = exchange;
     const category = categorise(request.method, path, query);
     if (category === undefined) return;
@@ -216,7 +216,7 @@ export class RateGate {
   }
 
   #signedOwner(request: Request): User | undefined {
-    const { path, query } = exchangeOf(request);
+    const { path, query } = requestContextOf(request);
     return request.method === "PUT" && path.startsWith("/api/mobile/upload/")
       ? this.#ownerOfSigned(path, query)
       : undefined;
@@ -227,7 +227,7 @@ export class RateGate {
   }
 
   #addressKey(request: Request): string {
-    return rateLimitKey(exchangeOf(request).clientAddress);
+    return rateLimitKey(requestContextOf(request).clientAddress);
   }
 }
 

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
@@ -39,7 +39,7 @@ export function setupRoutes({ auth, cookies, defaultPlan, basePath, onSetUp }: S
     .get(
       "/setup",
       ({ request }) => {
-        const token = readQuery(exchangeOf(request).query)["token"] ?? "";
+        const token = readQuery(requestContextOf(request).query)["token"] ?? "";
         return auth.isSetupToken(token) ? pageResponse(renderSetupPage(basePath, { token }), 200, HEADERS) : gone();
       },
       { detail: { hide: true } },

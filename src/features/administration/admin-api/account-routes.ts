@@ -4,7 +4,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, type Query, readBoolean, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { PROOF_ERRORS } from "../../accounts/auth/confirm-routes.ts";
@@ -58,7 +58,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
   const present = (row: AccountRow) => presentAccount(row, plans[row.plan], twoFactor.isEnabled(row.id));
   const presentById = async (id: string) => present(await accounts.read(id));
   const linkFor = async (user: User, request: Request, check?: Check) => {
-    const { url, expiresAtMs } = await resetLinks.issue(user, exchangeOf(request).baseUrl, check);
+    const { url, expiresAtMs } = await resetLinks.issue(user, requestContextOf(request).baseUrl, check);
     return { url, expiresAt: toTimestamp(expiresAtMs) };
   };
 
@@ -67,7 +67,7 @@ export function accountRoutes(options: AccountRoutesOptions) {
     .get(
       "/users",
       async ({ request }) => {
-        const { page, query } = readAccountQuery(readQuery(exchangeOf(request).query));
+        const { page, query } = readAccountQuery(readQuery(requestContextOf(request).query));
         const { accounts: rows, total } = await accounts.list(query);
         return ok({ users: rows.map(present), pagination: paginate(page, query.limit, total) });
       },

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { LoadedConfig } from "../../../config/load.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, readQuery } from "../../../http/fields.ts";
 import type { JobState } from "../../../jobs/scheduler.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -64,7 +64,7 @@ export function stateRoutes(options: StateRoutesOptions) {
     .get(
       "/stats/history",
       async ({ request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const days = readInteger(query, "days", { min: 1, max: DAYS_MAX, default: 30 });
         return ok({ days: presentHistory(await samples.history(days)) });
       },

@@ -4,7 +4,7 @@
  * is not audited no more than a look at the method.
  */
 import { type AuditNote, auditNoteOf } from "../../../http/audit-note.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import type { Log } from "../../../lib/log.ts";
 import { identityOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
@@ -61,7 +61,7 @@ export function auditGuard(options: AuditGuardOptions) {
 /** @returns the answer, once what it tells of is in the log as durably as it should be */
 function afterAnswer(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
   const note = auditNoteOf(request);
-  const found = auditedAction(request.method, exchangeOf(request).path, options.files);
+  const found = auditedAction(request.method, requestContextOf(request).path, options.files);
   // What a handler names is what was done, whatever its path stands for.
   const audited = note.action === undefined ? found : { ...explicit(note.action), ...found, kind: "security" as const };
   if (audited === undefined) return response;
@@ -158,7 +158,7 @@ function entryOf(
     ...credentialOf(principal),
     subject,
     target,
-    clientAddress: exchangeOf(request).clientAddress,
+    clientAddress: requestContextOf(request).clientAddress,
     userAgent: request.headers.get("user-agent") ?? undefined,
     details: note.details,
   };

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import { normalizeAddress } from "../../../lib/cidr.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
@@ -50,7 +50,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
     .get(
       "/admin/audit",
       async ({ request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const { page, limit } = readPage(query);
         const { entries, total } = await audit.page(readFilter(query), page, limit);
         return ok({ entries: entries.map(presentAuditRow), pagination: paginate(page, limit, total) });
@@ -73,7 +73,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
     .get(
       "/admin/audit/export",
       ({ request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const format = readChoice(query["format"], "format", ["jsonl", "csv"]) ?? "jsonl";
         const pieces = audit.pieces(readFilter(query));
         allowLong(request);
@@ -103,7 +103,7 @@ export function auditRoutes({ audit, guard, clock, allowLong }: AuditRoutesOptio
       "/users/activity",
       async ({ principal, request }) => {
         const { publicId } = principal.user;
-        const { page, limit } = readPage(readQuery(exchangeOf(request).query));
+        const { page, limit } = readPage(readQuery(requestContextOf(request).query));
         const { entries, total } = await audit.page({ subjectId: publicId }, page, limit);
         return ok({
           activity: entries.map((row) => presentActivity(row, publicId)),

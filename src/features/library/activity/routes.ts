@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { NodeActivityPageRecord } from "./model.ts";
@@ -22,7 +22,7 @@ export function activityRoutes({ activity, guard }: ActivityRoutesOptions) {
   return new Elysia({ name: "activity-routes", prefix: "/api/files" }).use(guard).get(
     "/:id/activity",
     ({ principal, params, request }) => {
-      const query = readQuery(exchangeOf(request).query);
+      const query = readQuery(requestContextOf(request).query);
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
       const { entries, total } = activity.list(principal.user, params.id, page, limit);

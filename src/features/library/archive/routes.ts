@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { documented } from "../../../http/documented.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
@@ -57,7 +57,7 @@ export function archiveRoutes({ archives, archiveSender, permissions, rateGate, 
     });
   const sendFolder = (principal: Principal, folderId: string, request: Request, set: ArchiveRequest["set"]) => {
     const { node } = permissions.folder(principal.user, folderId, "read");
-    return send(principal, [node], readQuery(exchangeOf(request).query)["name"], request, set);
+    return send(principal, [node], readQuery(requestContextOf(request).query)["name"], request, set);
   };
 
   return new Elysia({ name: "archive-routes", prefix: "/api/files" })

@@ -3,7 +3,7 @@ import type { AppError } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { errorItem } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
 import { keyedRequest } from "../idempotency/service.ts";
@@ -21,7 +21,7 @@ export interface FileBulkRoutesOptions {
 
 /** POST /api/files/move and copy (api.md, Files; contract §4). */
 export function fileBulkRoutes({ bulk, guard, hasThumbnail }: FileBulkRoutesOptions) {
-  const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
   return new Elysia({ name: "file-bulk-routes", prefix: "/api/files" })
     .use(guard)

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { documented, ref } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readQuery } from "../../../http/fields.ts";
 import { DEFAULT_FORM_LIMITS, readMultipart } from "../../../http/read-multipart.ts";
 import { declaredBytes, readBody } from "../../../http/request-body.ts";
@@ -34,13 +34,13 @@ export interface FileContentRoutesOptions {
 /** Uploads and downloads: POST /api/files/upload, /api/files/{id}/content, download and checksum (api.md, Files; contract §4). */
 export function fileContentRoutes(options: FileContentRoutesOptions) {
   const { files, permissions, sender, rateGate, guard, hasThumbnail, allowLong } = options;
-  const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
   const send = (principal: Principal, fileId: string, request: Request, set: ContentRequest["set"]) =>
     sender.send(files.open(principal.user, fileId).node, {
       request,
       set,
-      query: readQuery(exchangeOf(request).query),
+      query: readQuery(requestContextOf(request).query),
       callerKey: `u:${principal.user.id}`,
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });
@@ -59,7 +59,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
-            pace: exchangeOf(request).paceOf("small"),
+            pace: requestContextOf(request).paceOf("small"),
             fileKind: "file",
           });
           const fields = readUploadFields(form.fields);

@@ -4,7 +4,7 @@ import { matchesIfMatch } from "../../../http/conditional.ts";
 import { documented, ref } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, type Query, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
@@ -76,14 +76,14 @@ const SHARED_PATHS = "In what others share with you, paths begin at the share: a
  */
 export function fileRoutes(options: FileRoutesOptions) {
   const { files, permissions, tree, links, access, guard, clock, hasThumbnail, past, mediaInfo } = options;
-  const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
   return new Elysia({ name: "file-routes", prefix: "/api/files" })
     .use(guard)
     .get(
       "/",
       async ({ principal, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         if (query["at"] !== undefined) return ok(await past.list(principal.user, query, contextOf(request)));
         const listing = await readListing({ tree, permissions }, principal.user, query);
         const { folder, page, limit, total, nodes } = listing;
@@ -118,7 +118,7 @@ export function fileRoutes(options: FileRoutesOptions) {
             access: access.read(file.id, file.publicId),
             media: mediaInfo.find(file.digest, file.mediaType),
           });
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         if (query["at"] !== undefined) {
           const { file, fields } = past.find(principal.user, params.id, query, contextOf(request));
           return ok({ ...present(file, principal.user), ...fields });
@@ -148,7 +148,7 @@ export function fileRoutes(options: FileRoutesOptions) {
         const file = await files.update(principal.user, params.id, changes, preconditionOf(request));
         if (changes.isPublic !== undefined) notePublic(request, changes.isPublic, file.publicId);
         const shareToken = file.isPublic ? links.findToken(file.id) : undefined;
-        return ok(presentUpdated(file, shareToken, exchangeOf(request).baseUrl));
+        return ok(presentUpdated(file, shareToken, requestContextOf(request).baseUrl));
       },
       {
         ...takesJson("writer", UpdateBody),

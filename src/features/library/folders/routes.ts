@@ -3,7 +3,7 @@ import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { documented, ref } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readBoolean, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { normalizeName, normalizePath } from "../../../lib/path.ts";
@@ -129,7 +129,7 @@ export function folderRoutes({ folders, guard, clock }: FolderRoutesOptions) {
     .delete(
       "/:id",
       async ({ principal, params, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const isRecursive = readBoolean(query["recursive"], "recursive") ?? false;
         const { node: folder, owner } = await folders.delete(principal.user, params.id, isRecursive);
         noteAudit(request, { subjectId: owner.publicId });

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readBoolean, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
@@ -33,7 +33,7 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
     .get(
       "/",
       async ({ principal, request }) => {
-        const { baseUrl, query: queryString } = exchangeOf(request);
+        const { baseUrl, query: queryString } = requestContextOf(request);
         const query = readQuery(queryString);
         const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: 100 });
         const page = await photos.page(principal.user.id, readFilter(query), readPlace(query), limit);
@@ -67,7 +67,7 @@ export function photoRoutes({ photos, guard, hasThumbnail }: PhotoRoutesOptions)
         const accountId = principal.user.id;
         // Asked before the days are counted: where it is over, they are the last word on what came until then.
         const state = { isIndexing: !photos.isComplete, isSettling: photos.isSettling(accountId) };
-        const timeline = await photos.timeline(accountId, readFilter(readQuery(exchangeOf(request).query)));
+        const timeline = await photos.timeline(accountId, readFilter(readQuery(requestContextOf(request).query)));
         return ok({ ...presentTimeline(timeline), ...state });
       },
       {

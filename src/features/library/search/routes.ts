@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, readQuery } from "../../../http/fields.ts";
 import { normalizePath } from "../../../lib/path.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
@@ -27,7 +27,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
   return new Elysia({ name: "search-routes", prefix: "/api/files/search" }).use(guard).get(
     "/",
     async ({ principal, request }) => {
-      const query = readQuery(exchangeOf(request).query);
+      const query = readQuery(requestContextOf(request).query);
       const { q } = query;
       if (q === undefined) throw invalidField("q", "Say what to search for in q.");
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
@@ -40,7 +40,7 @@ export function searchRoutes({ search, guard, hasThumbnail }: SearchRoutesOption
         offset: (page - 1) * limit,
         limit,
       });
-      const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
+      const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
       return ok({
         files: nodes.map((node) => presentItem(node, context)),
         pagination: paginate(page, limit, total),

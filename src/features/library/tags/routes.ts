@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { errorItem } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
 import { presentFileItem } from "../files/present.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
@@ -34,7 +34,7 @@ export function tagRoutes({ tags, guard, hasThumbnail }: TagRoutesOptions) {
       "/",
       async ({ principal, body, request }) => {
         const outcomes = await tags.change(principal.user, body.fileIds, readTagChanges(body));
-        const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
+        const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
         return ok(presentOutcomes(outcomes, (file) => presentFileItem(file, context)));
       },
       {

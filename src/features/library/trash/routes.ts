@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { documented, ref } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
 import { errorItem } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
@@ -24,7 +24,7 @@ export interface TrashRoutesOptions {
 
 /** /api/files/trash… (contract §4). */
 export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: TrashRoutesOptions) {
-  const contextOf = (request: Request): PresentContext => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+  const contextOf = (request: Request): PresentContext => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
   // Nothing in the trash can be downloaded, and no thumbnail of it.
   const inTrash = (request: Request): PresentContext => ({ ...contextOf(request), hasThumbnail: () => false });
 
@@ -54,7 +54,7 @@ export function trashRoutes({ trash, guard, clock, hasThumbnail, allowLong }: Tr
     .get(
       "/",
       ({ principal, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
         const { entries, total } = trash.list(principal.user, page, limit);

@@ -3,7 +3,7 @@ import { invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { documented, ref } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
@@ -39,7 +39,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
     sender.send(versions.open(principal.user, params.id, readVersion(params.version)), {
       request,
       set,
-      query: readQuery(exchangeOf(request).query),
+      query: readQuery(requestContextOf(request).query),
       callerKey: `u:${principal.user.id}`,
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
     });
@@ -48,7 +48,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
     .get(
       "/:id/versions",
       ({ principal, params, request }) => {
-        const { baseUrl } = exchangeOf(request);
+        const { baseUrl } = requestContextOf(request);
         const found = versions.list(principal.user, params.id);
         return ok({ versions: found.map((version) => presentVersion(params.id, version, baseUrl)) });
       },
@@ -89,7 +89,7 @@ export function versionRoutes({ versions, sender, rateGate, guard, clock, hasThu
       async ({ principal, params, request }) => {
         const version = readVersion(params.version);
         const file = await versions.restore(principal.user, params.id, version, preconditionOf(request));
-        const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
+        const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
         return ok(presentUploaded(file, context), `Version ${version} is the content again.`);
       },
       {

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, readQuery } from "../../../http/fields.ts";
 import { type authGuard, deviceOf, takesJson } from "../../accounts/auth/guard.ts";
 import {
@@ -57,7 +57,7 @@ export function notificationRoutes({ notifications, guard }: NotificationRoutesO
     .get(
       "/notifications",
       ({ principal, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
         const { items, total, unread } = notifications.list(principal, deviceOf(principal), page, limit);

@@ -2,7 +2,7 @@ import { Elysia, t } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import { type authGuard, requireScope, takesJson } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
@@ -162,7 +162,7 @@ export function webhookRoutes({ webhooks, guard, allowLong }: WebhookRoutesOptio
     .get(
       "/:id/deliveries",
       ({ principal, params, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const state = readChoice(query["status"], "status", ["queued", "delivered", "failed"]);
         const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });

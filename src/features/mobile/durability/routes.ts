@@ -3,7 +3,7 @@ import { parseChecksum } from "../../../blobs/digest.ts";
 import { invalidField, notFound } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readBoolean, readQuery } from "../../../http/fields.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
 import { ASKED_MAX, DurabilityBody, DurabilityListRecord, DurabilityRecord } from "./model.ts";
@@ -26,7 +26,7 @@ export function durabilityRoutes({ durability, guard, allowLong }: DurabilityRou
     .get(
       "/:id/durability",
       async ({ principal, params, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const verify = readBoolean(query["verify"], "verify") ?? false;
         const { checksum } = query;
         const asked = { fileId: params.id, digest: checksum === undefined ? undefined : parseChecksum(checksum) };

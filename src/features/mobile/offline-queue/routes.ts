@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, readInteger, readQuery, readInstant } from "../../../http/fields.ts";
 import { type authGuard, deviceOf, takesJson } from "../../accounts/auth/guard.ts";
 import { AddBody, AddedRecord, OPERATIONS_MAX, QueueRecord } from "./model.ts";
@@ -48,7 +48,7 @@ export function queueRoutes({ queue, guard }: QueueRoutesOptions) {
     .get(
       "/",
       ({ principal, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const status = readChoice(query["status"], "status", STATUSES);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: OPERATIONS_MAX, default: OPERATIONS_MAX });

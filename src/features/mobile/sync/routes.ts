@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { invalidField } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readInteger, readQuery, readInstant } from "../../../http/fields.ts";
 import { type authGuard, deviceOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
@@ -28,7 +28,7 @@ const DESCRIPTION =
 /** GET /api/mobile/sync/status and GET /api/mobile/sync (api.md, Mobile endpoints; contract §7). */
 export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesOptions) {
   const answer = (principal: Principal, request: Request, wantsFolders: boolean) => {
-    const query = readQuery(exchangeOf(request).query);
+    const query = readQuery(requestContextOf(request).query);
     const lastSync = readInstant(query["lastSync"], "lastSync");
     const { syncToken } = query;
     if (syncToken === "") throw invalidField("syncToken", "syncToken is empty. Leave it out to begin anew.");
@@ -65,7 +65,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
     .get(
       "/",
       async ({ principal, request }) => {
-        const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
+        const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
         const changes = await answer(principal, request, true);
         return { success: true as const, syncData: presentSyncData(changes, openConflicts(principal), context) };
       },

@@ -1,7 +1,7 @@
 import { Elysia } from "elysia";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
@@ -23,7 +23,7 @@ export function receivedShareRoutes({ received, guard, hasThumbnail }: ReceivedS
     .get(
       "/",
       ({ principal, request }) => {
-        const context = { baseUrl: exchangeOf(request).baseUrl, hasThumbnail };
+        const context = { baseUrl: requestContextOf(request).baseUrl, hasThumbnail };
         return ok({ shares: received.list(principal.user).map((share) => presentReceived(share, context)) });
       },
       {

@@ -8,7 +8,7 @@ import { streamWhenTaken } from "../../../blobs/remote.ts";
 import { AppError } from "../../../errors.ts";
 import type { FileFacts } from "../../../events/catalogue.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readBoolean, readQuery } from "../../../http/fields.ts";
 import { type SendableBlob, type SentBlob, SMALL_BLOB_MAX_BYTES, sendBlob } from "../../../http/send-blob.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -84,7 +84,7 @@ export class ShareSender {
    *   range_not_satisfiable | content_missing | rate_limited
    */
   async send(opened: OpenedShare, file: FileNode, asked: ShareContentRequest): Promise<Response> {
-    const query = readQuery(exchangeOf(asked.request).query);
+    const query = readQuery(requestContextOf(asked.request).query);
     const variant = readVariant(query["thumbnail"]);
     this.checkLeft(opened, contentKeyOf(file), asked, variant !== undefined);
     if (variant !== undefined) {
@@ -248,7 +248,7 @@ export class ShareSender {
 
 /** Who counts as the same caller: an address. */
 function callerOf(request: Request): string {
-  return `a:${rateLimitKey(exchangeOf(request).clientAddress)}`;
+  return `a:${rateLimitKey(requestContextOf(request).clientAddress)}`;
 }
 
 function keyOf(opened: OpenedShare, contentKey: string): string {

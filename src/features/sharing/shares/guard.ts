@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readQuery } from "../../../http/fields.ts";
 import type { ArchiveSender } from "../../library/archive/archive-sender.ts";
 import type { ArchiveService } from "../../library/archive/service.ts";
@@ -35,7 +35,7 @@ export function visitOf(request: Request, token: string, wants: Visit["wants"]):
  */
 export function shareHeaders() {
   return new Elysia({ name: "share-headers" }).onRequest(({ request, set }) => {
-    const { path } = exchangeOf(request);
+    const { path } = requestContextOf(request);
     if (!path.startsWith("/api/public/") && !path.startsWith("/s/")) return;
     Object.assign(set.headers, SHARE_HEADERS, { "cache-control": SHARE_CACHE_CONTROL });
   });
@@ -64,7 +64,7 @@ export class ShareDownloads {
   async send(token: string, request: Request, set: Answering): Promise<Response> {
     const { door, sender } = this.#options;
     const opened = door.open(visitOf(request, token, "content"));
-    const fileId = readQuery(exchangeOf(request).query)["fileId"] || undefined;
+    const fileId = readQuery(requestContextOf(request).query)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
       return this.#sendArchive(opened, [opened.node], { request, set });
     }
@@ -115,7 +115,7 @@ export class ShareDownloads {
     const response = await archiveSender.send(plan, {
       request,
       set,
-      callerKey: `a:${rateLimitKey(exchangeOf(request).clientAddress)}`,
+      callerKey: `a:${rateLimitKey(requestContextOf(request).clientAddress)}`,
       countWhole: () => rateGate.countWholeDownload(request, set.headers),
       onContentSent: () => {
         isSent = true;

@@ -2,7 +2,7 @@
 import { Elysia, t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { answerError } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import {
@@ -68,7 +68,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
             path,
             httpOnly: true,
             sameSite: "lax",
-            secure: exchangeOf(request).isSecure,
+            secure: requestContextOf(request).isSecure,
             maxAge: GRANT_MS / 1000,
           });
           const headers = { ...PAGE_HEADERS, location: path, "set-cookie": cookie.serialize() };
@@ -182,7 +182,7 @@ function isReason(error: unknown, reason: AppError["reason"]): boolean {
  */
 function checkOrigin(request: Request): void {
   const site = request.headers.get("sec-fetch-site");
-  const { baseUrl, askedOrigin } = exchangeOf(request);
+  const { baseUrl, askedOrigin } = requestContextOf(request);
   const origin = URL.parse(request.headers.get("origin") ?? "")?.origin;
   const ours = [baseUrl, askedOrigin ?? ""].map((url) => URL.parse(url)?.origin);
   const isElsewhere =

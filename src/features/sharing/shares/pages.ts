@@ -1,7 +1,7 @@
 /** Draws what a link shows in a browser: plain pages that work without script (contract §5). */
 import { AppError } from "../../../errors.ts";
 import { answerError } from "../../../http/error-response.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readChoice, readQuery } from "../../../http/fields.ts";
 import { canInline } from "../../../http/send-blob.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
@@ -70,7 +70,7 @@ export class SharePages {
   /** The page that the query asks for. @throws AppError as the door, and for what the query says */
   async show(opened: OpenedShare, request: Request): Promise<Response> {
     const { door, tree, statistics } = this.#options;
-    const query = readQuery(exchangeOf(request).query);
+    const query = readQuery(requestContextOf(request).query);
     if (query["fileId"] === undefined && query["folder"] === undefined) statistics.noteView(opened.share);
     if (opened.share.kind === "upload") {
       return this.dropBox(opened, visitOf(request, opened.token, "drop").grant, {});

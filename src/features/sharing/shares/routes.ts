@@ -4,7 +4,7 @@ import { AppError } from "../../../errors.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readQuery } from "../../../http/fields.ts";
 import { toTimestamp } from "../../../lib/clock.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
@@ -57,7 +57,7 @@ const GRANT_HEADER = { "X-Share-Grant": "What unlock gave, for a locked share" }
 /** /api/public/{token}…, /s/{token}/download */
 export function publicRoutes(options: PublicRoutesOptions) {
   const { door, sender, downloads, dropBox, statistics, tree, guard, hasThumbnail } = options;
-  const contextOf = (request: Request) => ({ baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+  const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
   const documentedDownload = documented({
     tag: "Public links",
@@ -154,7 +154,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
       "/api/public/:token/files",
       async ({ params, request }) => {
         const opened = door.open(visitOf(request, params.token, "read"));
-        const listing = await readSharedListing(door, tree, opened, readQuery(exchangeOf(request).query));
+        const listing = await readSharedListing(door, tree, opened, readQuery(requestContextOf(request).query));
         return ok({
           files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
           pagination: paginate(listing.page, listing.limit, listing.total),
@@ -269,7 +269,7 @@ export async function unlock(
   headers: Record<string, string | number>,
 ): Promise<{ grant: string; expiresAtMs: number }> {
   const locked = door.locked(token);
-  const addressKey = rateLimitKey(exchangeOf(request).clientAddress);
+  const addressKey = rateLimitKey(requestContextOf(request).clientAddress);
   const check = async () => {
     const grant = await door.unlock(token, password);
     if (grant === undefined) {

@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import type { Static } from "@sinclair/typebox";
 import { documented, ref } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
 import { type Clock, toTimestamp } from "../../../lib/clock.ts";
 import { type authGuard, takesJson } from "../../accounts/auth/guard.ts";
@@ -27,7 +27,7 @@ const CREATE_DESCRIPTION =
 export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
   const present = (request: Request, own: OwnShare) =>
     presentShare(own, {
-      baseUrl: exchangeOf(request).baseUrl,
+      baseUrl: requestContextOf(request).baseUrl,
       token: shares.tokenOf(own.share),
       counts: shares.countsOf(own.share),
     });
@@ -70,7 +70,7 @@ export function shareRoutes({ shares, guard, clock }: ShareRoutesOptions) {
     .get(
       "/api/shares",
       ({ principal, request }) => {
-        const query = readQuery(exchangeOf(request).query);
+        const query = readQuery(requestContextOf(request).query);
         const page = readInteger(query, "page", { min: 1, max: Number.MAX_SAFE_INTEGER, default: 1 });
         const limit = readInteger(query, "limit", { min: 1, max: 100, default: 20 });
         const found = shares.list(principal.user, page, limit);

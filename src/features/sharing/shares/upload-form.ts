@@ -1,7 +1,7 @@
 /** What comes into a drop box: one file of a form, stored in the owner's account as if they had sent it. */
 import { toChecksum } from "../../../blobs/digest.ts";
 import { AppError, invalidField } from "../../../errors.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { DEFAULT_FORM_LIMITS, type FormFields, readMultipart } from "../../../http/read-multipart.ts";
 import { declaredBytes } from "../../../http/request-body.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -147,7 +147,7 @@ export class DropBox {
       };
       const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
         beginFile: () => sink,
-        pace: exchangeOf(request).paceOf("small"),
+        pace: requestContextOf(request).paceOf("small"),
         fileKind: "guestFile",
       });
       const name = uploadedName(form.file.fileName ?? "file");

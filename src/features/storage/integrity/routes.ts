@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, readInteger, readQuery } from "../../../http/fields.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { FindingPageRecord } from "./model.ts";
@@ -25,7 +25,7 @@ export function findingRoutes({ integrity, guard }: FindingRoutesOptions) {
   return new Elysia({ name: "finding-routes", prefix: "/api/admin" }).use(guard).get(
     "/findings",
     ({ request }) => {
-      const query = readQuery(exchangeOf(request).query);
+      const query = readQuery(requestContextOf(request).query);
       const state = readChoice(query["state"], "state", STATES) ?? "open";
       const page = readInteger(query, "page", { min: 1, max: PAGE_MAX, default: 1 });
       const limit = readInteger(query, "limit", { min: 1, max: LIMIT_MAX, default: LIMIT_DEFAULT });

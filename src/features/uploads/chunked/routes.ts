@@ -3,7 +3,7 @@ import { type Digest, parseChecksum } from "../../../blobs/digest.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
 import { documented, ref } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { readBoolean, readQuery, readInstant } from "../../../http/fields.ts";
 import { DEFAULT_FORM_LIMITS, readMultipart } from "../../../http/read-multipart.ts";
 import { declaredBytes, freeing, readBody } from "../../../http/request-body.ts";
@@ -104,7 +104,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
-            pace: exchangeOf(request).paceOf("small"),
+            pace: requestContextOf(request).paceOf("small"),
             fileKind: "file",
           });
           const fields = readUploadFields(form.fields);
@@ -119,7 +119,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
             keyedRequest(user.id, key, ["mobile upload", digest, form.file.fileName, [...form.fields]]);
           const { file, isNew } = await files.finishUpload(uploader, arrival, form.file, fields, keyed, hooks);
           set.status = isNew ? 201 : 200;
-          return ok(presentUploaded(file, { baseUrl: exchangeOf(request).baseUrl, hasThumbnail }));
+          return ok(presentUploaded(file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail }));
         } finally {
           arrival.discard();
         }
@@ -175,7 +175,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           count,
         );
         return ok(
-          await presentSession(session, exchangeOf(request).baseUrl, (upload, scope) => uploads.sign(upload, scope)),
+          await presentSession(session, requestContextOf(request).baseUrl, (upload, scope) => uploads.sign(upload, scope)),
         );
       },
       {
@@ -250,7 +250,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         };
         allowLong(request);
         const file = await uploads.complete(uploaderOf(request), upload, completion);
-        return ok(presentUploaded(file, { baseUrl: exchangeOf(request).baseUrl, hasThumbnail }));
+        return ok(presentUploaded(file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail }));
       },
       {
         ...takesJson("deviceWriter", CompleteBody),
@@ -370,7 +370,7 @@ function openUpload(
   scope: UploadScope,
 ): { upload: Upload; confirm: Uploader["confirm"] } {
   const { principal } = identityOf(request);
-  const signature = signatureOf(exchangeOf(request).query);
+  const signature = signatureOf(requestContextOf(request).query);
   // A token that has run out does no harm where the signature holds: it is the address that was given out (D19).
   if (principal?.device === undefined && signature !== undefined) {
     const open = () => uploads.openSigned(uploadId, scope, signature);

@@ -2,7 +2,7 @@
 import { Elysia } from "elysia";
 import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { declaredBytes, freeing, readBody } from "../../../http/request-body.ts";
 import type { KeyedRequest } from "../../library/idempotency/service.ts";
 import { isOpen } from "../chunked/store.ts";
@@ -50,7 +50,7 @@ const PATHS = /^\/api\/(tus|public\/[^/]+\/tus)(\/|$)/;
  */
 export function tusHeaders() {
   return new Elysia({ name: "tus-headers" }).onRequest(({ request, set }) => {
-    if (!PATHS.test(exchangeOf(request).path)) return;
+    if (!PATHS.test(requestContextOf(request).path)) return;
     set.headers["tus-resumable"] = TUS_VERSION;
     if (request.headers.get("tus-resumable") !== TUS_VERSION) set.headers["tus-version"] = TUS_VERSION;
   });
@@ -68,7 +68,7 @@ export function capabilities(limitBytes: number | null): Record<string, string> 
 
 /** `/api/tus` with the path that a proxy puts before it: good under whatever name the client asked. */
 export function homeOf(request: Request, path: string): string {
-  const base = new URL(exchangeOf(request).baseUrl).pathname;
+  const base = new URL(requestContextOf(request).baseUrl).pathname;
   return `${base === "/" ? "" : base}${path}`;
 }
 

@@ -2,7 +2,7 @@ import { Elysia, t } from "elysia";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import { visitOf } from "../../sharing/shares/guard.ts";
 import type { DropBox } from "../../sharing/shares/upload-form.ts";
@@ -34,7 +34,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
   const { dropBox, guard } = options;
   const calls = new TusCalls(options);
   const callOf = (token: string, request: Request, set: TusCall["set"]): TusCall => ({
-    sender: guestSender(dropBox, visitOf(request, token, "drop"), rateLimitKey(exchangeOf(request).clientAddress)),
+    sender: guestSender(dropBox, visitOf(request, token, "drop"), rateLimitKey(requestContextOf(request).clientAddress)),
     request,
     set,
     home: homeOf(request, `/api/public/${encodeURIComponent(token)}/tus`),

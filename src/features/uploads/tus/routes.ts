@@ -2,7 +2,7 @@ import { Elysia, t } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { exchangeOf } from "../../../http/exchange.ts";
+import { requestContextOf } from "../../../http/request-context.ts";
 import { type authGuard, callerOf, uploaderOf } from "../../accounts/auth/guard.ts";
 import type { Principal } from "../../accounts/auth/principal.ts";
 import type { StorageLimits } from "../../library/files/service.ts";
@@ -85,7 +85,7 @@ export function tusRoutes(options: TusRoutesOptions) {
   const present = ({ user }: Principal, progress: TusProgress, request: Request) => {
     const { fileId } = progress.tus.upload;
     const file = progress.file ?? (fileId === undefined ? undefined : findFile(permissions, user, fileId));
-    return presentTus(progress, file, { baseUrl: exchangeOf(request).baseUrl, hasThumbnail });
+    return presentTus(progress, file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
   };
   const tellCapabilities = ({ request, set }: { request: Request; set: TusCall["set"] }) => {
     const caller = callerOf(request);

@@ -6,7 +6,7 @@ import type { BodyKind, BodyPace, BodyPaces } from "./body-pace.ts";
 import { type ClientAddresses, rateLimitKey } from "./client-address.ts";
 
 /** What is needed to tell where requests come from and how we are addressed. */
-export interface ExchangeSettings {
+export interface RequestContextSettings {
   readonly addresses: ClientAddresses;
   /** The configured address of this server, without a slash at the end; wins over what requests say. */
   readonly publicUrl: string | undefined;
@@ -40,10 +40,10 @@ export class Exchange {
   readonly isApi: boolean;
   /** How much of the body had arrived when the client went away; undefined while it has not. */
   brokeOffAtBytes: number | undefined;
-  readonly #settings: ExchangeSettings;
+  readonly #settings: RequestContextSettings;
   #clientAddress: string | undefined;
 
-  constructor(request: Request, settings: ExchangeSettings) {
+  constructor(request: Request, settings: RequestContextSettings) {
     this.request = request;
     this.#settings = settings;
     const { url } = request;
@@ -120,14 +120,14 @@ export class Exchange {
 const exchanges = new WeakMap<Request, Exchange>();
 
 /** Begins the exchange of a request that has just arrived. */
-export function beginExchange(request: Request, settings: ExchangeSettings): Exchange {
+export function beginRequestContext(request: Request, settings: RequestContextSettings): Exchange {
   const exchange = new Exchange(request, settings);
   exchanges.set(request, exchange);
   return exchange;
 }
 
 /** The exchange of a request under way. */
-export function exchangeOf(request: Request): Exchange {
+export function requestContextOf(request: Request): Exchange {
   const exchange = exchanges.get(request);
   if (exchange === undefined) throw new Error("The request was not begun by the base hooks.");
   return exchange;
