@@ -45,13 +45,13 @@ export function base(options: BaseOptions) {
   const { log, corsOrigins, methodsOf } = options;
   return new Elysia({ name: "base" })
     .onRequest(({ request, set }) => {
-      const exchange = beginRequestContext(request, options);
-      nameRequest(exchange.requestId);
+      const requestContext = beginRequestContext(request, options);
+      nameRequest(requestContext.requestId);
       const { headers } = set;
-      headers["x-request-id"] = exchange.requestId;
+      headers["x-request-id"] = requestContext.requestId;
       headers["x-content-type-options"] = "nosniff";
       if (options.isTls) headers["strict-transport-security"] = HSTS;
-      if (exchange.isApi) headers["cache-control"] = "no-store";
+      if (requestContext.isApi) headers["cache-control"] = "no-store";
       const origin = corsOrigins.length === 0 ? null : request.headers.get("origin");
       if (origin !== null && (corsOrigins.includes(origin) || corsOrigins.includes("*"))) {
         headers["access-control-allow-origin"] = origin;
@@ -64,12 +64,12 @@ export function base(options: BaseOptions) {
       return undefined;
     })
     .onError({ as: "global" }, ({ code, error, request, set }) => {
-      const exchange = requestContextOf(request);
-      const { path, requestId, isApi } = exchange;
+      const requestContext = requestContextOf(request);
+      const { path, requestId, isApi } = requestContext;
       const known = options.translate(toAppError(code, error, request.method, path, methodsOf));
       if (known instanceof ClientGoneError) {
         const { receivedBytes } = known;
-        exchange.brokeOffAtBytes = receivedBytes;
+        requestContext.brokeOffAtBytes = receivedBytes;
         log.debug("The client went away.", {
           requestId,
           method: request.method,

@@ -29,7 +29,7 @@ const idPrefix = `req_${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).t
 let lastNumber = 0;
 
 /** See the head of this file. */
-export class Exchange {
+export class RequestContext {
   readonly request: Request;
   readonly requestId: string;
   readonly startedMs = performance.now();
@@ -117,18 +117,18 @@ export class Exchange {
   }
 }
 
-const exchanges = new WeakMap<Request, Exchange>();
+const exchanges = new WeakMap<Request, RequestContext>();
 
 /** Begins the exchange of a request that has just arrived. */
-export function beginRequestContext(request: Request, settings: RequestContextSettings): Exchange {
-  const exchange = new Exchange(request, settings);
-  exchanges.set(request, exchange);
-  return exchange;
+export function beginRequestContext(request: Request, settings: RequestContextSettings): RequestContext {
+  const requestContext = new RequestContext(request, settings);
+  exchanges.set(request, requestContext);
+  return requestContext;
 }
 
 /** The exchange of a request under way. */
-export function requestContextOf(request: Request): Exchange {
-  const exchange = exchanges.get(request);
-  if (exchange === undefined) throw new Error("The request was not begun by the base hooks.");
-  return exchange;
+export function requestContextOf(request: Request): RequestContext {
+  const requestContext = exchanges.get(request);
+  if (requestContext === undefined) throw new Error("The request was not begun by the base hooks.");
+  return requestContext;
 }

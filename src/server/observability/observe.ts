@@ -33,8 +33,8 @@ export type ObserveRequest = (
 /** See the head of this file. An answer counts when it begins: what sending its body takes is the receiver's affair. */
 export function observeRequests({ log, logRequests, isDebugging, statistics }: ObserveOptions): ObserveRequest {
   const note = (request: Request, status: number) => {
-    const exchange = requestContextOf(request);
-    const { path, startedMs, requestId, brokeOffAtBytes } = exchange;
+    const requestContext = requestContextOf(request);
+    const { path, startedMs, requestId, brokeOffAtBytes } = requestContext;
     const isBrokenOff = brokeOffAtBytes !== undefined;
     const ms = performance.now() - startedMs;
     statistics.note(request.method, path, status, ms);
@@ -49,7 +49,7 @@ export function observeRequests({ log, logRequests, isDebugging, statistics }: O
       ...(isBrokenOff && { receivedBytes: brokeOffAtBytes }),
       ms: Math.round(ms),
       // Asks the system for it: only for a line that is written.
-      client: exchange.clientAddress,
+      client: requestContext.clientAddress,
     };
     if (isBad) log.warn(status >= 500 ? "A request was answered with a failure." : "A request was slow.", fields);
     else if (logRequests === "all") log.info("request", fields);

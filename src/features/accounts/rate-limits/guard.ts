@@ -47,8 +47,8 @@ export class RateGate {
    * @throws AppError rate_limited
    */
   countRequest(request: Request, headers: HeaderBag): void {
-    const exchange = requestContextOf(request);
-    const { path, query } = exchange;
+    const requestContext = requestContextOf(request);
+    const { path, query } = requestContext;
     const category = categorise(request.method, path, query);
     if (category === undefined) return;
     if (isCountedByRoute(request.method, path)) {

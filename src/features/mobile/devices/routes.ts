@@ -130,7 +130,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
         ...documented({
           takesJson: true,
           tag: "Mobile",
-          summary: "Exchange the refresh token for new tokens",
+          summary: "RequestContext the refresh token for new tokens",
           description:
             "Each refresh token is good once. If the answer got lost, the same token gives fresh tokens once more within " +
             "30 seconds, as long as those of the lost answer were not used to refresh; these are dead then. A token that " +

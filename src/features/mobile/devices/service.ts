@@ -135,16 +135,16 @@ export class DeviceService {
     if (user === undefined || user.disabledAtMs !== null) throw endedSignIn();
     const prepared = await auth.prepareDeviceSession(user, client);
     const result = await writer.run((tx) => {
-      const exchange = auth.refreshDevice(tx, row.id, refreshToken, prepared);
-      if (exchange.outcome === "exchanged") {
+      const requestContext = auth.refreshDevice(tx, row.id, refreshToken, prepared);
+      if (requestContext.outcome === "exchanged") {
         this.#queries.touch(row.id, clock.nowMs());
-        const tokens = { accessToken: prepared.token, refreshToken: exchange.token };
+        const tokens = { accessToken: prepared.token, refreshToken: requestContext.token };
         return { user, device: this.#get(row.accountId, publicId), tokens };
       }
-      if (exchange.outcome === "reused") {
+      if (requestContext.outcome === "reused") {
         events.emit(tx, "security.token_reused", { accountId: row.accountId, device: row });
       }
-      return exchange.outcome;
+      return requestContext.outcome;
     });
     // Thrown only now: what a reused token ends must stay ended.
     switch (result) {
