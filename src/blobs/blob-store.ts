@@ -13,7 +13,7 @@ export interface BlobRef {
  * A content that was just stored and has no row yet. Until `release` is called the collector leaves it alone;
  * the caller releases it when its row is committed or given up.
  */
-export interface HeldBlob extends BlobRef {
+export interface BlobLease extends BlobRef {
   /** False where this very content was there already and nothing was written. */
   readonly isNew: boolean;
   /**
@@ -49,7 +49,7 @@ export interface BlobStore {
    * @param content what the file was found to hold
    * @throws AppError disk_full | storage_error | store_missing
    */
-  adopt(path: string, content: BlobRef): Promise<HeldBlob>;
+  adopt(path: string, content: BlobRef): Promise<BlobLease>;
   /** Where the bytes lie, for sendfile and for the thumbnail process. No promise that they are there: see {@link fetchLocal}. */
   pathOf(digest: Digest): string;
   /**
@@ -119,7 +119,7 @@ export interface Incoming {
   /** Digest of all that was written; ends the writing. */
   digest(): Digest;
   /** Makes the content durable. On any error nothing is left behind. @throws AppError disk_full | storage_error | store_missing */
-  store(): Promise<HeldBlob>;
+  store(): Promise<BlobLease>;
   /** Drops what was written. Never throws; safe to call after `store`. */
   discard(): void;
 }

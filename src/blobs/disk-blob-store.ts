@@ -16,7 +16,7 @@ import {
   type BlobStore,
   contentDamaged,
   contentMissing,
-  type HeldBlob,
+  type BlobLease,
   type Incoming,
   type PutOptions,
 } from "./blob-store.ts";
@@ -229,7 +229,7 @@ export class DiskBlobStore implements BlobStore {
     return own;
   }
 
-  async adopt(path: string, content: BlobRef): Promise<HeldBlob> {
+  async adopt(path: string, content: BlobRef): Promise<BlobLease> {
     const staged = this.#newStagingPath();
     try {
       await this.#linkOrCopy(path, staged);
@@ -270,7 +270,7 @@ export class DiskBlobStore implements BlobStore {
    * Gives a written content its name and makes it durable, or finds that it is there already. For {@link Incoming}.
    * @param place puts the content at the given path (a rename within the file system) and gives its open descriptor
    */
-  async keep(content: Omit<HeldBlob, "isNew" | "release">, place: (path: string) => number): Promise<HeldBlob> {
+  async keep(content: Omit<BlobLease, "isNew" | "release">, place: (path: string) => number): Promise<BlobLease> {
     const { digest, sizeBytes } = content;
     let isHeld = true;
     const release = (isNamed: boolean) => {
@@ -502,7 +502,7 @@ class DiskIncoming implements Incoming {
     return this.#digest;
   }
 
-  async store(): Promise<HeldBlob> {
+  async store(): Promise<BlobLease> {
     const content = { digest: this.digest(), sizeBytes: this.sizeBytes, crc32: this.#crc32 };
     try {
       await this.#writeBack;

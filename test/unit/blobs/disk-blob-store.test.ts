@@ -3,7 +3,7 @@ import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { HeldBlob } from "../../../src/blobs/blob-store.ts";
+import type { BlobLease } from "../../../src/blobs/blob-store.ts";
 import { type Digest, toDigest } from "../../../src/blobs/digest.ts";
 import { type Disk, realDisk } from "../../../src/blobs/disk.ts";
 import { DiskBlobStore } from "../../../src/blobs/disk-blob-store.ts";
@@ -48,7 +48,7 @@ describe("DiskBlobStore", () => {
     made.makeFolders();
     return made;
   };
-  const put = async (bytes: Uint8Array, into = store): Promise<HeldBlob> => {
+  const put = async (bytes: Uint8Array, into = store): Promise<BlobLease> => {
     const incoming = into.begin(LIMIT);
     try {
       for (let at = 0; at < bytes.length; at += 65_536) await incoming.write(bytes.subarray(at, at + 65_536));
@@ -58,7 +58,7 @@ describe("DiskBlobStore", () => {
     }
   };
   /** As an upload that came to its end: its row is written and nobody holds the content any more. */
-  const putAndName = async (bytes: Uint8Array): Promise<HeldBlob> => {
+  const putAndName = async (bytes: Uint8Array): Promise<BlobLease> => {
     const held = await put(bytes);
     rows.set(held.digest, { sizeBytes: held.sizeBytes, isDamaged: false });
     held.release(true);

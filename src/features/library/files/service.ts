@@ -1,5 +1,5 @@
 /** What can be done with files: the deeds behind /api/files, but for listing (see `listing.ts`), sending bytes, and moving and copying many (see `bulk.ts`). */
-import type { BlobStore, HeldBlob, Incoming } from "../../../blobs/blob-store.ts";
+import type { BlobStore, BlobLease, Incoming } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import { translateDiskError } from "../../../blobs/disk.ts";
 import type { Transaction, Writer } from "../../../db/transaction.ts";
@@ -59,13 +59,13 @@ export interface UploadHooks {
   readonly admit?: (digest: Digest) => void;
   /** What the content tells of itself, beside what the form says. */
   readonly describe?: (
-    content: HeldBlob,
+    content: BlobLease,
     mediaType: string,
   ) => Promise<{ readonly metadata: Readonly<Record<string, string>>; readonly capturedAt: string | undefined }>;
   /** Called in the deed, before anything else. */
   readonly before?: (tx: Transaction) => void;
   /** Asked in the deed: a file that is there and makes this one needless. */
-  readonly findSame?: (fields: UploadFields, name: string, content: HeldBlob) => FileNode | undefined;
+  readonly findSame?: (fields: UploadFields, name: string, content: BlobLease) => FileNode | undefined;
   /** Called in the deed, with the file that it made or that is there, and the path that was wanted. */
   readonly onDone?: (tx: Transaction, file: FileNode, path: string) => void;
 }
@@ -332,7 +332,7 @@ export class FileService {
   }
 
   /** Gives a stored content its row by `deed`, and lets the collector see it again. */
-  async #name<T>(owner: User, held: HeldBlob, mediaType: string, deed: () => Promise<T>): Promise<T> {
+  async #name<T>(owner: User, held: BlobLease, mediaType: string, deed: () => Promise<T>): Promise<T> {
     let isNamed = false;
     try {
       const named = await deed();

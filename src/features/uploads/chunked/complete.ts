@@ -1,5 +1,5 @@
 /** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
-import type { BlobStore, HeldBlob } from "../../../blobs/blob-store.ts";
+import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { type Digest, toChecksum } from "../../../blobs/digest.ts";
 import type { Transaction } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
@@ -45,7 +45,7 @@ interface FinishedContent {
   readonly blob: StoredBlob;
   readonly head: Uint8Array<ArrayBuffer>;
   /** There where it was stored just now. */
-  readonly held: HeldBlob | undefined;
+  readonly held: BlobLease | undefined;
 }
 
 /** A content with what is to be said of its file. */
@@ -53,7 +53,7 @@ interface NamedContent {
   readonly blob: StoredBlob;
   readonly mediaType: string;
   readonly capture: Capture;
-  readonly held: HeldBlob | undefined;
+  readonly held: BlobLease | undefined;
 }
 
 /** Completes uploads. */

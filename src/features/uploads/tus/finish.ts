@@ -1,5 +1,5 @@
 /** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
-import type { BlobStore, HeldBlob } from "../../../blobs/blob-store.ts";
+import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
 import type { Arrival } from "../../library/files/service.ts";
 import { MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
@@ -127,7 +127,7 @@ export class Finisher {
     } finally {
       staged.release();
     }
-    const adopt = (): Promise<HeldBlob> => blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
+    const adopt = (): Promise<BlobLease> => blobs.adopt(store.staging.pathOf(publicId), { ...sums, sizeBytes });
     return {
       incoming: {
         sizeBytes,
