@@ -12,7 +12,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { findHeldContent, type HeldContent } from "./held-content.ts";
+import { findExistingContent, type ExistingContent } from "./existing-content.ts";
 import type { Conflict } from "./types.ts";
 
 /** What {@link KeepLocal} works with. */
@@ -141,8 +141,8 @@ export class KeepLocal {
     return { needsContent: false, fileId: file.publicId };
   }
 
-  #held(user: User, { digest, sizeBytes }: LocalChange): HeldContent | undefined {
-    return digest && findHeldContent(this.#options.tree, user.id, digest, sizeBytes);
+  #held(user: User, { digest, sizeBytes }: LocalChange): ExistingContent | undefined {
+    return digest && findExistingContent(this.#options.tree, user.id, digest, sizeBytes);
   }
 
   /** The name itself, or with the lowest number that is free. */

@@ -15,7 +15,7 @@ import type { LocalChange } from "../mass-change/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { withPlan } from "./held-content.ts";
+import { withPlan } from "./existing-content.ts";
 import { KeepLocal } from "./keep-local.ts";
 import { type ConflictRow, conflictQueries, toConflict } from "./queries.ts";
 import type { Conflict, NewConflict, OpenConflict, ResolveRequest } from "./types.ts";

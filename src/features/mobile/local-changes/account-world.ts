@@ -1,7 +1,7 @@
 import type { Digest } from "../../../blobs/digest.ts";
 import { AppError } from "../../../errors.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
-import { findHeldContent, isDamaged } from "../conflicts/held-content.ts";
+import { findExistingContent, isDamaged } from "../conflicts/existing-content.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { StorageLimits } from "../../library/files/service.ts";
 import type { LocalChange } from "../mass-change/types.ts";
@@ -45,7 +45,7 @@ export class AccountWorld implements World, PairingWorld {
   }
 
   findHolder(digest: Digest, sizeBytes: number | undefined): string | undefined {
-    return findHeldContent(this.#options.tree, this.#options.accountId, digest, sizeBytes)?.fileId;
+    return findExistingContent(this.#options.tree, this.#options.accountId, digest, sizeBytes)?.fileId;
   }
 
   isDamaged(digest: Digest): boolean {

@@ -3,7 +3,7 @@
  * may bear on another, so that only all of it together is the same again.
  */
 import type { Transaction } from "../../../db/transaction.ts";
-import { isDamaged } from "../conflicts/held-content.ts";
+import { isDamaged } from "../conflicts/existing-content.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { localChangeQueries } from "./queries.ts";

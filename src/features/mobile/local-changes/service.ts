@@ -11,7 +11,7 @@ import type { DeviceFacts } from "../../../events/catalogue.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { invariant } from "../../../lib/invariant.ts";
 import { ROOT_PATH } from "../../../lib/path.ts";
-import { findHeldContent, type HeldContent, withPlan } from "../conflicts/held-content.ts";
+import { findExistingContent, type ExistingContent, withPlan } from "../conflicts/existing-content.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { Conflict } from "../conflicts/types.ts";
@@ -387,8 +387,8 @@ export class LocalChangeService {
     return applied(change, replaced.publicId);
   }
 
-  #contentOf({ user }: Call, { digest, sizeBytes }: LocalChange): Omit<HeldContent, "fileId"> {
-    const held = digest && findHeldContent(this.#options.tree, user.id, digest, sizeBytes);
+  #contentOf({ user }: Call, { digest, sizeBytes }: LocalChange): Omit<ExistingContent, "fileId"> {
+    const held = digest && findExistingContent(this.#options.tree, user.id, digest, sizeBytes);
     invariant(held !== undefined, "a content that was just found held is there");
     return { blob: held.blob, mediaType: held.mediaType };
   }

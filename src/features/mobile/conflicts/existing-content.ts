@@ -5,7 +5,7 @@ import { AppError } from "../../../errors.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 
 /** A content that can be named anew. */
-export interface HeldContent {
+export interface ExistingContent {
   /** Public id of a file that has it. */
   readonly fileId: string;
   readonly blob: BlobRef;
@@ -17,12 +17,12 @@ export interface HeldContent {
  * never told, and a damaged content is better sent again (D10).
  * @param sizeBytes where given, the content must have this size
  */
-export function findHeldContent(
+export function findExistingContent(
   tree: Pick<TreeReader, "findFileWithContent" | "findBlob">,
   accountId: number,
   digest: Digest,
   sizeBytes?: number,
-): HeldContent | undefined {
+): ExistingContent | undefined {
   const file = tree.findFileWithContent(accountId, digest);
   const blob = file && tree.findBlob(digest);
   if (file === undefined || blob === undefined || blob.damagedAtMs !== null) return undefined;
