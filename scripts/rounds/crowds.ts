@@ -128,4 +128,4 @@ const areKept = [
   await besideSlowBodies("/invite", "application/x-www-form-urlencoded"),
   await besideSlowBodies("/api/auth/signin", "application/json"),
 ];
-process.exit(areKept.every((isKept) => isKept) ? 0 : 1);
+process.exit(areKept.every((isAvailable) => isAvailable) ? 0 : 1);

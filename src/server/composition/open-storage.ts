@@ -23,7 +23,7 @@ import { Collector } from "../../features/storage/integrity/gc.ts";
 import { Scrub, storedBytes } from "../../features/storage/integrity/scrub.ts";
 import { Integrity } from "../../features/storage/integrity/service.ts";
 import { Snapshots } from "../../features/storage/snapshots/service.ts";
-import { bothKept, NewerContents } from "../../features/storage/store-journal/newer-objects.ts";
+import { mergeReferences, NewerContents } from "../../features/storage/store-journal/newer-objects.ts";
 import { journalRoot, openEndedShares } from "../../features/storage/store-journal/open.ts";
 import { noteCopyStart, readCopyStart } from "../../features/storage/store-journal/opened-copy.ts";
 import { openTree } from "../../tree/tree.ts";
@@ -148,7 +148,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
     epoch: () => readEpoch(db.sqlite),
     log,
   });
-  const openKept = async () => bothKept(await snapshots.openKeptSoon(), await newerContents.openKept());
+  const openSnapshotReferences = async () => mergeReferences(await snapshots.openSnapshotReferencesSoon(), await newerContents.openSnapshotReferences());
   const reader = new Reader(paths.database, log);
   const arrivals = new Arrivals();
   const blobPlaces =
@@ -159,7 +159,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       reader,
       owner: () => ({ store: storeId, epoch: readEpoch(db.sqlite) }),
       isBusy: () => arrivals.isAny,
-      openKept,
+      openSnapshotReferences,
       shortageBytes: () => Math.max(0, SPARE_FLOORS * reservations.floorBytes - availableBytes(paths.blobs)),
       snapshotAtMs: () => snapshots.list()[0]?.takenAtMs ?? 0,
       events,
@@ -208,7 +208,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
       clock,
       log,
       graceMs: config.gcGraceMs,
-      openKept,
+      openSnapshotReferences,
     }),
     reservations,
     arrivals,

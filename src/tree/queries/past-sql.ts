@@ -9,7 +9,7 @@ export const BORN_SQL = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
  * Whether a node (`p.node_id`) may be shown: in the tree or the trash (whose nodes have a negative number for a parent), in
  * a folder that a device deleted, or deleted by one itself. What a person deleted for good is not, also while its rows are still being taken apart.
  */
-export const IS_KEPT_SQL = `coalesce(
+export const IS_AVAILABLE_SQL = `coalesce(
   (WITH RECURSIVE up(id, parent_id, name) AS (SELECT id, parent_id, name FROM nodes WHERE id = p.node_id
      UNION ALL SELECT a.id, a.parent_id, a.name FROM up JOIN nodes a ON a.id = up.parent_id)
    SELECT ifnull(up.parent_id < 0, 0) OR up.name = '/'
@@ -27,7 +27,7 @@ export function childrenSql(still: string, left: string): string {
      FROM json_each(?1) j CROSS JOIN former_places p INDEXED BY former_places_folder ON p.parent_id = j.value AND p.seq > ?2
      WHERE ${left} AND p.born_seq <= ?2
        AND NOT EXISTS (SELECT 1 FROM former_places q WHERE q.node_id = p.node_id AND q.seq > ?2 AND q.seq < p.seq)
-       AND ${IS_KEPT_SQL}`;
+       AND ${IS_AVAILABLE_SQL}`;
 }
 
 /** A field of a former content `c`. */

@@ -17,7 +17,7 @@ import {
   CHANGED_CHILDREN_SQL,
   childrenSql,
   CREATED_SQL,
-  IS_KEPT_SQL,
+  IS_AVAILABLE_SQL,
   MODIFIED_THEN_SQL,
   SORT_KEYS_SQL,
 } from "./past-sql.ts";
@@ -48,7 +48,7 @@ export interface PastFolder {
 export interface PastNode {
   readonly node: FileNode | FolderNode;
   /** Of files: whether the content of that moment is still kept. Where it is not, `node` tells of the nearest that is. */
-  readonly isContentKept: boolean;
+  readonly isContentAvailable: boolean;
   /** It is in the trash, or was deleted by a device. */
   readonly isDeleted: boolean;
 }
@@ -165,8 +165,8 @@ export class PastReader {
       `SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2
        UNION ALL SELECT node_id FROM tombstones INDEXED BY tombstones_public WHERE public_id = ?1 AND account_id = ?2 LIMIT 1`,
     );
-    this.#isLiving = sqlite.prepare<{ isKept: number }, [number]>(
-      `SELECT ${IS_KEPT_SQL} AS isKept FROM (SELECT ?1 AS node_id) p`,
+    this.#isLiving = sqlite.prepare<{ isAvailable: number }, [number]>(
+      `SELECT ${IS_AVAILABLE_SQL} AS isAvailable FROM (SELECT ?1 AS node_id) p`,
     );
     this.#times = sqlite.prepare<{ created: number; modified: number }, [number, number, number, number, number]>(
       `SELECT ${CREATED_SQL} AS created, ${MODIFIED_THEN_SQL} AS modified FROM (SELECT ?1 AS id, ?5 AS kind) h`,
@@ -236,7 +236,7 @@ export class PastReader {
   findFile(moment: Moment, publicId: string): PastNode | undefined {
     const { accountId, seq, atMs } = moment;
     const id = this.#ofPublicId.get(publicId, accountId)?.id;
-    if (id === undefined || this.#isLiving.get(id)?.isKept !== 1) return undefined;
+    if (id === undefined || this.#isLiving.get(id)?.isAvailable !== 1) return undefined;
     const place = this.#placeAt(moment, id);
     if (place === undefined) return undefined;
     const path = this.#pathAt(moment, place.parentId);
@@ -406,14 +406,14 @@ export class PastReader {
     const placed = { ...row, parent_id: folder.id, name, created_at: createdAtMs, modified_at: modifiedAtMs };
     if (kind === FOLDER) {
       const node = { ...toFolder(placed, folder.path), itemCount };
-      return { node, isContentKept: true, isDeleted };
+      return { node, isContentAvailable: true, isDeleted };
     }
     const file = { ...toFile(placed, folder.path), originalName: row.original_name ?? row.name };
     const version = this.versionAt(moment, file);
     const nearest = version ?? this.#versionAfter.get(id, moment.atMs)?.version ?? file.version;
     return {
       node: findVersion(this.#store, file, nearest) ?? file,
-      isContentKept: version !== undefined,
+      isContentAvailable: version !== undefined,
       isDeleted,
     };
   }
@@ -443,7 +443,7 @@ export class PastReader {
     };
     if (kind === FOLDER) {
       const node = { ...place, kind: "folder" as const, path: joinPath(folder.path, name), itemCount, metadata };
-      return { node, isContentKept: true, isDeleted: true };
+      return { node, isContentAvailable: true, isDeleted: true };
     }
     const { file } = detail;
     invariant(file !== undefined, "a file that a device deleted is described");
@@ -468,7 +468,7 @@ export class PastReader {
       tags,
       metadata,
     };
-    const isContentKept = content !== undefined && this.#store.blobs.find(digest) !== undefined;
-    return { node, isContentKept, isDeleted: true };
+    const isContentAvailable = content !== undefined && this.#store.blobs.find(digest) !== undefined;
+    return { node, isContentAvailable, isDeleted: true };
   }
 }

@@ -107,6 +107,6 @@ test("a clock that is set back hides no content", () => {
   tree.clock.advance(-500);
   replace(file, "third");
   for (const atMs of [moment - 1_000, moment - 1, moment, moment + 10_000]) {
-    expect(lookAt(atMs, file.publicId)?.isContentKept).toBe(true);
+    expect(lookAt(atMs, file.publicId)?.isContentAvailable).toBe(true);
   }
 });

@@ -74,7 +74,7 @@ function pastFields(file: FileNode, past: Omit<PastNode, "node">, { baseUrl }: P
   return {
     url,
     thumbnailUrl: `${url}?thumbnail=true`,
-    contentAvailable: past.isContentKept,
+    contentAvailable: past.isContentAvailable,
     isDeleted: past.isDeleted,
   };
 }

@@ -110,12 +110,12 @@ export class MediaRows {
    */
   sweep(after: Uint8Array, limit: number): { removed: number; next: Uint8Array | undefined } {
     const rows = this.#sqlite
-      .query<{ digest: Uint8Array; isKept: number }, [Uint8Array, number]>(
-        `SELECT m.digest, EXISTS (SELECT 1 FROM blobs b WHERE b.digest = m.digest) AS isKept FROM media_info m
+      .query<{ digest: Uint8Array; isAvailable: number }, [Uint8Array, number]>(
+        `SELECT m.digest, EXISTS (SELECT 1 FROM blobs b WHERE b.digest = m.digest) AS isAvailable FROM media_info m
          WHERE m.digest > ?1 ORDER BY m.digest LIMIT ?2`,
       )
       .all(after, limit);
-    const gone = rows.filter(({ isKept }) => isKept === 0);
+    const gone = rows.filter(({ isAvailable }) => isAvailable === 0);
     for (const { digest } of gone) this.#sqlite.run("DELETE FROM media_info WHERE digest = ?1", [digest]);
     return { removed: gone.length, next: rows.length < limit ? undefined : rows.at(-1)?.digest };
   }

@@ -152,11 +152,11 @@ class Run {
       for (let offset = 0; ; offset += PAGE) {
         const page = { sort: "name", order: "asc", offset, limit: PAGE } as const;
         const { nodes } = await this.#options.history.list(this.#user, folder.path, atMs, page);
-        for (const { node, isContentKept } of nodes) {
+        for (const { node, isContentAvailable } of nodes) {
           const path = joinPath(folder.path, node.name);
           if (node.kind === "folder")
             waiting.push({ path, number: this.#addFolder(node.id, node.name, folder.number) });
-          else if (isContentKept)
+          else if (isContentAvailable)
             this.#addFile(node.id, node.name, folder.number, { ...node, modifiedAtMs: timeOf(node) });
           else this.#tell(path, "content_gone", "Its content of that time is not kept any more.");
         }

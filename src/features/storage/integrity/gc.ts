@@ -20,11 +20,11 @@ export interface CollectorOptions {
   /** How long a content stays after the last reference to it is gone. */
   readonly graceMs: number;
   /** Opens what tells which contents are named by copies of the database that are kept; closed after each pass. */
-  readonly openKept: () => Promise<KeptContents>;
+  readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
 }
 
 /** Whether a kept copy of the database names a content: going back to it must find the bytes (D8). */
-export interface KeptContents {
+export interface SnapshotReferences {
   has(digest: Digest): boolean;
   close(): void;
 }
@@ -56,9 +56,9 @@ export class Collector {
 
   /** One pass. @param isNow ends the grace period and the time aside for all that waits (`larder gc --now`) */
   async run(signal: AbortSignal, isNow = false): Promise<Collected> {
-    const { clock, graceMs, openKept } = this.#options;
+    const { clock, graceMs, openSnapshotReferences } = this.#options;
     const nowMs = clock.nowMs();
-    const kept = await openKept();
+    const kept = await openSnapshotReferences();
     try {
       const setAside = await this.#setAside(isNow ? nowMs : nowMs - graceMs, kept, signal);
       // What was set aside just now is of this very instant or later.
@@ -79,13 +79,13 @@ export class Collector {
    * between disk and database.
    */
   async sweepLeftovers(firstByte: string, minimumAgeMs = LEFTOVER_AGE_MS): Promise<number> {
-    const { blobs, rows, clock, log, openKept } = this.#options;
+    const { blobs, rows, clock, log, openSnapshotReferences } = this.#options;
     const youngestMs = clock.nowMs() - minimumAgeMs;
     const alone = blobs
       .listFolder(firstByte)
       .filter(({ digest, modifiedAtMs }) => modifiedAtMs <= youngestMs && rows.find(digest) === undefined);
     if (alone.length === 0) return 0;
-    const kept = await openKept();
+    const kept = await openSnapshotReferences();
     try {
       const found = await unkept(alone, kept);
       for (const { digest } of found) await this.#setLeftoverAside(digest);
@@ -107,7 +107,7 @@ export class Collector {
     });
   }
 
-  async #setAside(untilMs: number, kept: KeptContents, signal: AbortSignal): Promise<number> {
+  async #setAside(untilMs: number, kept: SnapshotReferences, signal: AbortSignal): Promise<number> {
     const { rows, blobs, writer, clock } = this.#options;
     let total = 0;
     let last: Unreferenced | undefined;
@@ -132,7 +132,7 @@ export class Collector {
 
   async #unlink(
     untilMs: number,
-    kept: KeptContents,
+    kept: SnapshotReferences,
     signal: AbortSignal,
   ): Promise<{ removed: number; freedBytes: number }> {
     const { rows, blobs, writer } = this.#options;
@@ -176,7 +176,7 @@ export class Collector {
 }
 
 /** Those that no kept snapshot names. */
-async function unkept<T extends { readonly digest: Digest }>(contents: readonly T[], kept: KeptContents): Promise<T[]> {
+async function unkept<T extends { readonly digest: Digest }>(contents: readonly T[], kept: SnapshotReferences): Promise<T[]> {
   const found: T[] = [];
   let begunMs = performance.now();
   for (const content of contents) {

@@ -13,7 +13,7 @@ import type { Writer } from "../../../db/transaction.ts";
 import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { KeptContents } from "../integrity/gc.ts";
+import type { SnapshotReferences } from "../integrity/gc.ts";
 import type { BlobRows } from "../integrity/blob-rows.ts";
 import type { Integrity } from "../integrity/service.ts";
 import type { Reading } from "../integrity/types.ts";
@@ -96,7 +96,7 @@ export function openBlobPlaces(
     readonly isBusy: () => boolean;
     readonly shortageBytes: () => number;
     readonly snapshotAtMs: () => number;
-    readonly openKept: () => Promise<KeptContents>;
+    readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
     readonly events: Events;
     readonly blobRows: BlobRows;
     readonly integrity: Pick<Integrity, "note" | "noteSpare">;

@@ -10,7 +10,7 @@ import { type Reader, rows as rowsOf } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { KeptContents } from "../integrity/gc.ts";
+import type { SnapshotReferences } from "../integrity/gc.ts";
 import type { Reading } from "../integrity/types.ts";
 import { LOST, type ObjectChecker, OTHER_BYTES, TOO_SHORT } from "./object-checker.ts";
 import { EXPECTED, type RemoteRows } from "./queries.ts";
@@ -29,7 +29,7 @@ export interface BucketStockOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Opens the list of contents that snapshots of the database name. */
-  readonly openKept: () => Promise<KeptContents>;
+  readonly openSnapshotReferences: () => Promise<SnapshotReferences>;
 }
 
 /** What a comparison found, in objects. */
@@ -67,11 +67,11 @@ export class BucketStock {
 
   /** Compares all of it. @throws S3Error */
   async take(signal: AbortSignal): Promise<StockTaken> {
-    const { client, remote, checker, clock, log, openKept } = this.#options;
+    const { client, remote, checker, clock, log, openSnapshotReferences } = this.#options;
     const startedMs = clock.nowMs();
     const faults: Reading[] = [];
     let unknown = 0;
-    const snapshots = await openKept();
+    const snapshots = await openSnapshotReferences();
     try {
       for (let [key, after] = ["", FIRST]; !signal.aborted; ) {
         const objects = await client.list(remote.folder, key);
@@ -128,7 +128,7 @@ export class BucketStock {
   }
 
   /** @returns how many */
-  async #noteUnknown(objects: readonly S3Object[], snapshots: KeptContents): Promise<number> {
+  async #noteUnknown(objects: readonly S3Object[], snapshots: SnapshotReferences): Promise<number> {
     const { rows, blobs, checker, writer, clock } = this.#options;
     const isOld = ({ modifiedAtMs }: S3Object) => modifiedAtMs < clock.nowMs() - UNNAMED_AGE_MS;
     const found: { digest: Digest; sizeBytes: number }[] = [];

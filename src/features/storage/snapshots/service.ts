@@ -12,7 +12,7 @@ import { takeSnapshotAside } from "../../../db/snapshot-taker.ts";
 import { isDamage, type Writer } from "../../../db/transaction.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { KeptContents } from "../integrity/gc.ts";
+import type { SnapshotReferences } from "../integrity/gc.ts";
 import { restMs, urgentRestMs } from "./pace.ts";
 import { chooseSuperfluous } from "./thinning.ts";
 
@@ -117,15 +117,15 @@ export class Snapshots {
     return older.length;
   }
 
-  /** As {@link openKept}, with the one that is being taken now, if any: it names what is let go meanwhile. */
-  async openKeptSoon(): Promise<KeptContents> {
+  /** As {@link openSnapshotReferences}, with the one that is being taken now, if any: it names what is let go meanwhile. */
+  async openSnapshotReferencesSoon(): Promise<SnapshotReferences> {
     // Whether it fails is told to whoever takes it.
     await Promise.allSettled([this.#taking]);
-    return this.openKept();
+    return this.openSnapshotReferences();
   }
 
   /** Opens the kept snapshots for the collector. One that can't be read counts as naming everything. */
-  openKept(): KeptContents {
+  openSnapshotReferences(): SnapshotReferences {
     const opened = this.list().map((snapshot) => openNamed(snapshot, this.#options.log));
     return {
       has: (digest) => opened.some((snapshot) => snapshot.has(digest)),
@@ -206,7 +206,7 @@ export class Snapshots {
 }
 
 /** Which contents one snapshot names. One that can't be read, from the start or at a page, names everything. */
-function openNamed({ path }: Snapshot, log: Log): KeptContents {
+function openNamed({ path }: Snapshot, log: Log): SnapshotReferences {
   let isReadable = true;
   const giveUp = (error: unknown) => {
     isReadable = false;

@@ -8,7 +8,7 @@ import { mkdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Digest } from "../../../blobs/digest.ts";
 import type { Log } from "../../../lib/log.ts";
-import type { KeptContents } from "../integrity/gc.ts";
+import type { SnapshotReferences } from "../integrity/gc.ts";
 import { chooseObjects, lastOf, listObjects, namesIn, readObjects, syncFolder } from "./object-file.ts";
 import { parseNodeRecord } from "./parse-record.ts";
 import { StoreJournalTables } from "./queries.ts";
@@ -116,14 +116,14 @@ export interface NewerContentsOptions {
 /** Tells the collector which contents newer objects name. They are read again only where there are others than before. */
 export class NewerContents {
   readonly #options: NewerContentsOptions;
-  #known: { readonly key: string; readonly kept: KeptContents } = { key: "", kept: NOTHING };
+  #known: { readonly key: string; readonly kept: SnapshotReferences } = { key: "", kept: NOTHING };
 
   constructor(options: NewerContentsOptions) {
     this.#options = options;
   }
 
   /** What they name. Where one can't be read, everything counts as named. */
-  async openKept(): Promise<KeptContents> {
+  async openSnapshotReferences(): Promise<SnapshotReferences> {
     const { sqlite, root, epoch, log } = this.#options;
     const newer = await findNewer(sqlite, root, epoch());
     if (newer.length === 0) return NOTHING;
@@ -148,7 +148,7 @@ export class NewerContents {
 }
 
 /** What two of them name together. */
-export function bothKept(one: KeptContents, other: KeptContents): KeptContents {
+export function mergeReferences(one: SnapshotReferences, other: SnapshotReferences): SnapshotReferences {
   return {
     has: (digest) => other.has(digest) || one.has(digest),
     close() {
@@ -158,8 +158,8 @@ export function bothKept(one: KeptContents, other: KeptContents): KeptContents {
   };
 }
 
-const NOTHING: KeptContents = { has: () => false, close: () => undefined };
-const EVERYTHING: KeptContents = { has: () => true, close: () => undefined };
+const NOTHING: SnapshotReferences = { has: () => false, close: () => undefined };
+const EVERYTHING: SnapshotReferences = { has: () => true, close: () => undefined };
 
 function addMarks(line: unknown, marks: number[]): void {
   const record = parseNodeRecord(line);
@@ -172,7 +172,7 @@ function markOf(digest: string): number {
 }
 
 /** @param marks in order */
-function named(marks: Float64Array): KeptContents {
+function named(marks: Float64Array): SnapshotReferences {
   const has = (digest: Digest): boolean => {
     const wanted = markOf(digest);
     let [low, high] = [0, marks.length];

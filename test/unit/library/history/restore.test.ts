@@ -185,9 +185,9 @@ describe("everything brought back", () => {
     const deleted = await changeMuch(accountId, random, 60);
     // What was deleted for good, and what lay in it, is not expected back.
     const byId = new Map(before.map((node) => [node.id, node]));
-    const isKept = (node: TreeNode): boolean => {
+    const isAvailable = (node: TreeNode): boolean => {
       const parent = byId.get(node.parentId ?? 0);
-      return !deleted.has(node.publicId) && (parent === undefined || isKept(parent));
+      return !deleted.has(node.publicId) && (parent === undefined || isAvailable(parent));
     };
     tree.clock.advance(5);
     const now = shape(await allNodes(accountId));
@@ -196,7 +196,7 @@ describe("everything brought back", () => {
     const outcomes = await restore(atMs, { removesNew: true });
     expect(outcomes.map(summary)).toEqual(dry.map(summary));
     expect(outcomes.filter(({ outcome }) => outcome === "skipped")).toEqual([]);
-    const orphans = new Set(before.filter((node) => !isKept(node)).map(({ publicId }) => publicId));
+    const orphans = new Set(before.filter((node) => !isAvailable(node)).map(({ publicId }) => publicId));
     // What was in the trash then, and came out since, is no loss: it stays.
     const known = new Set(before.map(({ publicId }) => publicId));
     for (const publicId of returned) if (!known.has(publicId)) orphans.add(publicId);
@@ -207,7 +207,7 @@ describe("everything brought back", () => {
       return orphans.has(node.publicId) || (parent !== undefined && isOrphan(parent));
     };
     const after = present.filter((node) => !isOrphan(node));
-    expect(shape(after)).toEqual(shape(before.filter(isKept)));
+    expect(shape(after)).toEqual(shape(before.filter(isAvailable)));
     await expectNoDrift(accountId);
     // Done once, there is nothing left to do.
     tree.clock.advance(5);

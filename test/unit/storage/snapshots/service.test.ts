@@ -191,7 +191,7 @@ describe("the collector is told", () => {
        INSERT INTO blobs SELECT randomblob(32), 1 FROM n`,
     );
   const named = async (...letters: string[]) => {
-    const kept = await snapshots.openKeptSoon();
+    const kept = await snapshots.openSnapshotReferencesSoon();
     try {
       return letters.filter((letter) => kept.has(digest(letter)));
     } finally {

@@ -459,7 +459,7 @@ test("the collector leaves what newer objects name, before the next start too, u
   const root = journalOf(tree);
   const contents = new NewerContents({ sqlite, root, epoch: () => EPOCH, log: silentLog });
   const has = async (text: string) => {
-    const kept = await contents.openKept();
+    const kept = await contents.openSnapshotReferences();
     return kept.has(blobOf(text).digest);
   };
   expect([await has("made"), await has("made 2"), await has("never")]).toEqual([true, true, false]);

@@ -136,9 +136,9 @@ async function pastOf(read: TreeReader, sqlite: Database, moments: readonly numb
         const folder = await read.past.findFolder(moment, path);
         if (folder === undefined) return;
         const query = { sort: "name", order: "asc", offset: 0, limit: 10_000 } as const;
-        for (const { node, isContentKept } of (await read.past.list(moment, folder, query)).nodes) {
+        for (const { node, isContentAvailable } of (await read.past.list(moment, folder, query)).nodes) {
           const { kind, name, publicId: nodeId, createdAtMs } = node;
-          const content = node.kind === "file" ? `${node.digest} ${node.version} ${isContentKept}` : "";
+          const content = node.kind === "file" ? `${node.digest} ${node.version} ${isContentAvailable}` : "";
           seen.push(`${publicId} ${atMs} ${path} ${name} ${kind} ${nodeId} ${createdAtMs} ${content}`);
           if (kind === "folder") await walk(path === "/" ? `/${name}` : `${path}/${name}`);
         }
