@@ -9,7 +9,7 @@ import type { Answer, Job, Outcome, RequestTemplate } from "./job.ts";
 import { percentile } from "./measure.ts";
 
 const STREAM_BLOCK_BYTES = 1 << 20;
-const KEPT_BODY_BYTES_MAX = 64 << 10;
+const STORED_BODY_BYTES_MAX = 64 << 10;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 interface Stamp {
@@ -159,7 +159,7 @@ class Connection {
         return;
       }
       this.bodyLeft = Number(length ?? 0);
-      this.keeps = this.bodyLeft <= KEPT_BODY_BYTES_MAX && this.load.wantsBody(this.status);
+      this.keeps = this.bodyLeft <= STORED_BODY_BYTES_MAX && this.load.wantsBody(this.status);
       this.kept = [];
       rest = rest.subarray(end + 4);
     }

@@ -113,7 +113,7 @@ export class BodyPace {
   #allowedMs = SMALL_BODY_MS;
   /** Since when the reader waits; undefined while the server works on what has come. */
   #waitingSinceMs: number | undefined;
-  #keptOpenMs: number;
+  #keepAliveMs: number;
 
   /** See {@link BodyPaces.follow}. */
   constructor(paces: BodyPaces, addressOf: () => string, kind: BodyKind, keepOpen: () => void) {
@@ -121,7 +121,7 @@ export class BodyPace {
     this.#addressOf = addressOf;
     this.#kind = kind;
     this.#keepOpen = keepOpen;
-    this.#keptOpenMs = paces.now();
+    this.#keepAliveMs = paces.now();
   }
 
   /**
@@ -147,9 +147,9 @@ export class BodyPace {
     this.#waitingSinceMs = undefined;
     if (this.#refusal !== undefined) throw this.#refusal;
     if (this.#kind === "guestFile") this.#allowedMs += (bytes * 1000) / GUEST_BYTES_PER_SECOND;
-    if (this.#kind !== "small" && nowMs - this.#keptOpenMs > KEEP_OPEN_EVERY_MS) {
+    if (this.#kind !== "small" && nowMs - this.#keepAliveMs > KEEP_OPEN_EVERY_MS) {
       this.#keepOpen();
-      this.#keptOpenMs = nowMs;
+      this.#keepAliveMs = nowMs;
     }
   }
 

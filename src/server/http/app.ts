@@ -223,7 +223,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
         guard,
         rateGate,
         usageOf: (principal) => services.usageOf(principal.user),
-        keptVersions: config.versions.keep,
+        versionsMax: config.versions.keep,
         eraseAccount: (principal, proven) => services.eraseAccount(principal.user, proven),
       }),
     )

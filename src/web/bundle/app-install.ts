@@ -3,7 +3,7 @@ import { firstScripts, PAGE_PREFIXES, THEME_COLORS } from "./app-shell.ts";
 import type { ClientFiles } from "./client-files.ts";
 
 /** Larger files are kept when they are first used, but for those that no page does without. */
-const KEPT_FROM_START_BYTES_MAX = 200_000;
+const PRECACHED_BYTES_MAX = 200_000;
 
 /** The web app manifest (W3C), with the share target that phones offer as "Share → Larder". */
 export function renderManifest(basePath: string, files: ClientFiles): string {
@@ -50,7 +50,7 @@ export function renderManifest(basePath: string, files: ClientFiles): string {
 export async function renderServiceWorker(basePath: string, files: ClientFiles): Promise<string> {
   const { manifest } = files;
   const small = Object.entries(manifest.files)
-    .filter(([, { type, identity }]) => /javascript|css/.test(type) && identity.size <= KEPT_FROM_START_BYTES_MAX)
+    .filter(([, { type, identity }]) => /javascript|css/.test(type) && identity.size <= PRECACHED_BYTES_MAX)
     .map(([name]) => files.pathOf(name));
   const program = {
     version: files.version,

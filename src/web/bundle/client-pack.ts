@@ -12,7 +12,7 @@ const CACHE = join(ROOT, "node_modules/.cache/larder");
 const ROUNDS_MAX = 5;
 
 /** For how long a build is kept that may not be the sources' any more: a server of that time may still run. */
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /**
  * The pages of these very sources: built unless they were before. Two that build at once do it both; the first wins.
@@ -46,7 +46,7 @@ async function removeOldPacks(): Promise<void> {
     if (!name.startsWith("pages-")) continue;
     const path = join(CACHE, name);
     const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > KEPT_MS) await rm(path, { recursive: true, force: true });
+    if (Date.now() - mtimeMs > RETENTION_MS) await rm(path, { recursive: true, force: true });
   }
 }
 

@@ -10,7 +10,7 @@ const paces = new BodyPaces({ perAddressMax: 1 });
 
 describe("a body that comes a byte at a time", () => {
   /** What becomes of one that takes longer than the idle time, a byte in less than that. */
-  async function send(isKeptOpen: boolean): Promise<string> {
+  async function send(isPersistent: boolean): Promise<string> {
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -19,7 +19,7 @@ describe("a body that comes a byte at a time", () => {
         let bytes = 0;
         const count = (piece: Uint8Array) => void (bytes += piece.length);
         const keepOpen = () => server.timeout(request, IDLE_SECONDS);
-        const pace = paces.follow(() => "192.0.2.1", "file", isKeptOpen ? keepOpen : () => {});
+        const pace = paces.follow(() => "192.0.2.1", "file", isPersistent ? keepOpen : () => {});
         await forEachPiece(request.body, count, pace);
         return new Response(`got ${bytes}`);
       },

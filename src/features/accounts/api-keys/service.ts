@@ -30,7 +30,7 @@ const NAME_CHARACTERS_MAX = 100;
 /** An account has at most this many keys. */
 const KEYS_MAX = 100;
 /** Revoked keys that are remembered, so that whoever uses one is told why it is dead. */
-const REVOKED_KEPT = 100;
+const REVOKED_MAX = 100;
 const REVOKED_MS = 90 * 24 * 60 * 60 * 1000;
 /** "Last used" is written at most this often. */
 const LAST_USED_MS = 60_000;
@@ -149,7 +149,7 @@ export class ApiKeyService {
       const { changes } = this.#queries.revoke.run(publicId, userId, clock.nowMs());
       if (changes === 0)
         throw new AppError("not_found", "This API key does not exist. It may have been deleted already.");
-      this.#queries.forgetRevoked.run(userId, REVOKED_KEPT);
+      this.#queries.forgetRevoked.run(userId, REVOKED_MAX);
       tx.afterCommit(() => this.dropCaches());
     });
   }
@@ -157,7 +157,7 @@ export class ApiKeyService {
   /** Ends all keys of a user, in the caller's transaction. @returns how many */
   revokeAll(tx: Transaction, userId: number): number {
     const { changes } = this.#queries.revokeAll.run(userId, this.#options.clock.nowMs());
-    this.#queries.forgetRevoked.run(userId, REVOKED_KEPT);
+    this.#queries.forgetRevoked.run(userId, REVOKED_MAX);
     tx.afterCommit(() => this.dropCaches());
     return changes;
   }

@@ -39,7 +39,7 @@ export interface StoredSession {
 export const DEVICE_TOKEN_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Expired sessions stay this long: a request that was begun with a valid token may still send its bytes. */
-const EXPIRED_KEPT_MS = 24 * 60 * 60 * 1000;
+const EXPIRED_RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /** The rows of `sessions`. What writes is synchronous and belongs inside a deed. */
 export class Sessions {
@@ -190,7 +190,7 @@ export class Sessions {
       .select({ id: sessions.id })
       .from(sessions)
       .leftJoin(refreshTokens, isRefreshable())
-      .where(and(lt(sessions.expiresAt, clock.nowMs() - EXPIRED_KEPT_MS), isNull(refreshTokens.id)))
+      .where(and(lt(sessions.expiresAt, clock.nowMs() - EXPIRED_RETENTION_MS), isNull(refreshTokens.id)))
       .limit(limit)
       .all();
     for (const { id } of expired) db.orm.delete(sessions).where(eq(sessions.id, id)).run();

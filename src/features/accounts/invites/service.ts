@@ -29,7 +29,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_MS = 7 * DAY_MS;
 const LIFETIME_MS_MAX = 365 * DAY_MS;
 /** So long it can be looked up what became of an invitation. */
-const KEPT_MS = 90 * DAY_MS;
+const RETENTION_MS = 90 * DAY_MS;
 
 /** Invitations: each makes one account, of the role and the plan that it was made for. */
 export class InviteService {
@@ -153,7 +153,7 @@ export class InviteService {
 
   /** Forgets invitations that were over 90 days ago, so many at most. A deed. @returns how many */
   sweep(limit: number): number {
-    return this.#queries.sweep.run(this.#options.clock.nowMs() - KEPT_MS, limit).changes;
+    return this.#queries.sweep.run(this.#options.clock.nowMs() - RETENTION_MS, limit).changes;
   }
 
   #get(publicId: string): Invite {

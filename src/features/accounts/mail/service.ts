@@ -28,7 +28,7 @@ const HOUR_MS = 60 * 60_000;
 const PER_RECIPIENT_MAX = 20;
 const WAITING_MAX = 10_000;
 /** What became of mails is kept for so long. */
-const KEPT_MS = 7 * 24 * HOUR_MS;
+const RETENTION_MS = 7 * 24 * HOUR_MS;
 
 /** Mails: put down within the deed that causes them, sent afterwards by the dispatcher. */
 export class MailService {
@@ -90,6 +90,6 @@ export class MailService {
   /** Gives up what could not be sent in time, and forgets what became of the mails of a week ago. A deed. @returns rows */
   sweep(_tx: Transaction, limit: number): number {
     const nowMs = this.#options.clock.nowMs();
-    return this.#options.outbox.expire(nowMs) + this.#options.outbox.sweep(nowMs - KEPT_MS, limit);
+    return this.#options.outbox.expire(nowMs) + this.#options.outbox.sweep(nowMs - RETENTION_MS, limit);
   }
 }

@@ -38,7 +38,7 @@ export interface UserRoutesOptions {
   /** GET /api/users/usage, as `features/accounts/plans` reckons it. */
   readonly usageOf: (principal: Principal) => object;
   /** How many earlier versions of a file are kept where the user has not said it. */
-  readonly keptVersions: number;
+  readonly versionsMax: number;
   /** Ends the account for good. */
   readonly eraseAccount: (principal: Principal, proven: Proven) => Promise<void>;
 }
@@ -53,7 +53,7 @@ export function userRoutes({
   guard,
   rateGate,
   usageOf,
-  keptVersions,
+  versionsMax,
   eraseAccount,
 }: UserRoutesOptions) {
   return new Elysia({ name: "user-routes", prefix: "/api/users" })
@@ -117,7 +117,7 @@ export function userRoutes({
         }),
       },
     )
-    .get("/settings", ({ principal }) => ok(readSettings(users.settingsJson(principal.user.id), keptVersions)), {
+    .get("/settings", ({ principal }) => ok(readSettings(users.settingsJson(principal.user.id), versionsMax)), {
       access: "self",
       ...documented({
         tag: "Users",
@@ -135,7 +135,7 @@ export function userRoutes({
           if (body.notifications !== undefined) events.emit(tx, "settings.notifications_changed", { accountId });
         };
         const json = await users.changeSettings(accountId, (stored) => changeSettings(stored, body), tell);
-        return ok(readSettings(json, keptVersions));
+        return ok(readSettings(json, versionsMax));
       },
       {
         ...takesJson("self", SettingsBody),

@@ -102,7 +102,7 @@ const SUBJECTS_MAX = 20_000;
 /** About two milliseconds of writing. */
 const ROWS_PER_TRANSACTION = 1_000;
 /** Nothing is kept longer than the longest window, which is also the period of the statistics. */
-const KEPT_MS = 3_600_000;
+const RETENTION_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Of so many subjects the quietest goes; looking at all of them would cost the one who comes too much. */
 const EVICTION_LOOKS = 32;
@@ -173,7 +173,7 @@ export class RateLimiter {
   /** Reads the windows of the last hour. Once, before the first request. */
   load(): void {
     const nowMs = this.#options.clock.nowMs();
-    for (const row of this.#statements.recent.iterate(nowMs - KEPT_MS)) {
+    for (const row of this.#statements.recent.iterate(nowMs - RETENTION_MS)) {
       this.#restore(this.#subjects.get(row.subject) ?? this.#add(row.subject, nowMs), row, nowMs);
     }
   }
@@ -239,7 +239,7 @@ export class RateLimiter {
     const nowMs = this.#options.clock.nowMs();
     const sum = { accepted: 0, rejected: 0 };
     for (const minute of this.#find(subjectKey, nowMs)?.minutes ?? []) {
-      if ((minute.minute + 1) * MINUTE_MS <= nowMs - KEPT_MS) continue;
+      if ((minute.minute + 1) * MINUTE_MS <= nowMs - RETENTION_MS) continue;
       sum.accepted += minute.accepted;
       sum.rejected += minute.rejected;
     }
@@ -262,7 +262,7 @@ export class RateLimiter {
     for (const subject of this.#subjects.values()) {
       if (isOver(subject, nowMs)) this.#subjects.delete(subject.key);
     }
-    return this.#options.writer.run(() => this.#statements.prune.run(nowMs - KEPT_MS, nowMs + KEPT_MS).changes);
+    return this.#options.writer.run(() => this.#statements.prune.run(nowMs - RETENTION_MS, nowMs + RETENTION_MS).changes);
   }
 
   #note(subject: Subject, counter: Counter, category: CountKind, nowMs: number, hits: number, rejected: number): void {
@@ -305,7 +305,7 @@ export class RateLimiter {
   #find(key: string, nowMs: number): Subject | undefined {
     const found = this.#subjects.get(key);
     if (found !== undefined || nowMs > this.#lookUpUntilMs) return found;
-    const rows = this.#statements.ofSubject.all(key, nowMs - KEPT_MS);
+    const rows = this.#statements.ofSubject.all(key, nowMs - RETENTION_MS);
     if (rows.length === 0) return undefined;
     const subject = this.#add(key, nowMs);
     for (const row of rows) this.#restore(subject, row, nowMs);
@@ -349,7 +349,7 @@ export class RateLimiter {
     }
     if (quietest === undefined) return;
     this.#subjects.delete(quietest.key);
-    if (!isOver(quietest, nowMs)) this.#lookUpUntilMs = nowMs + KEPT_MS;
+    if (!isOver(quietest, nowMs)) this.#lookUpUntilMs = nowMs + RETENTION_MS;
   }
 }
 
@@ -408,5 +408,5 @@ function hasTotals(key: string): boolean {
 
 /** Whether nothing of this subject matters any more. */
 function isOver(subject: Subject, nowMs: number): boolean {
-  return nowMs - subject.lastAtMs > KEPT_MS + MINUTE_MS && !subject.counters.some((counter) => counter?.isDirty);
+  return nowMs - subject.lastAtMs > RETENTION_MS + MINUTE_MS && !subject.counters.some((counter) => counter?.isDirty);
 }

@@ -20,7 +20,7 @@ const QUICK_MS = 20;
 /** so many times as long as they took, */
 const KEPT_TIMES = 50;
 /** and never longer than this. */
-const KEPT_MS_MAX = 60_000;
+const CACHE_MS_MAX = 60_000;
 
 interface Kept {
   readonly counted: Counted;
@@ -85,7 +85,7 @@ export class Statistics {
       queues: Object.fromEntries(waits.map(([name], index) => [name, waiting[index]?.[0]?.waiting ?? 0])),
       requests: only(requests),
     };
-    const keptMs = tookMs < QUICK_MS ? 0 : Math.min(tookMs * KEPT_TIMES, KEPT_MS_MAX);
+    const keptMs = tookMs < QUICK_MS ? 0 : Math.min(tookMs * KEPT_TIMES, CACHE_MS_MAX);
     this.#kept = { counted, untilMs: performance.now() + keptMs };
     return counted;
   }

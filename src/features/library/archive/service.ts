@@ -28,7 +28,7 @@ export const ARCHIVE_ENTRIES_MAX = 1_000_000;
 const READING_MAX = 2;
 const WAITING_MAX = 32;
 /** Plans kept for those who come again for the rest: as many as have this many entries together. */
-const KEPT_ENTRIES_MAX = 200_000;
+const CACHED_ENTRIES_MAX = 200_000;
 /** Up to this size a content is read at once. */
 const SMALL_BYTES_MAX = 64 * 1024;
 /** The name of an account's top folder in an archive. */
@@ -133,7 +133,7 @@ export class ArchiveService {
     let entries = 0;
     for (const { plan: other } of this.#kept.values()) entries += other.entries + 1;
     for (const [oldest, { plan: other }] of this.#kept) {
-      if (entries <= KEPT_ENTRIES_MAX) return;
+      if (entries <= CACHED_ENTRIES_MAX) return;
       entries -= other.entries + 1;
       this.#kept.delete(oldest);
     }

@@ -15,7 +15,7 @@ export interface KeyedRequest {
   readonly fingerprint: string;
 }
 
-const KEPT_MS = 24 * 60 * 60 * 1000;
+const RETENTION_MS = 24 * 60 * 60 * 1000;
 
 /** Remembers the results of keyed requests. */
 export class Idempotency {
@@ -47,7 +47,7 @@ export class Idempotency {
     if (request === undefined) return deed();
     const { accountId, key, fingerprint } = request;
     const nowMs = this.#clock.nowMs();
-    const first = this.#find.get(accountId, key, nowMs - KEPT_MS);
+    const first = this.#find.get(accountId, key, nowMs - RETENTION_MS);
     if (first !== null) {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what this very deed gave, kept below
       if (first.fingerprint === fingerprint) return JSON.parse(first.result) as T;
@@ -63,7 +63,7 @@ export class Idempotency {
    * @throws AppError idempotency_key where the key came with another request
    */
   find(request: KeyedRequest): unknown {
-    const first = this.#find.get(request.accountId, request.key, this.#clock.nowMs() - KEPT_MS);
+    const first = this.#find.get(request.accountId, request.key, this.#clock.nowMs() - RETENTION_MS);
     if (first === null) return undefined;
     if (first.fingerprint !== request.fingerprint) throw usedOtherwise();
     return JSON.parse(first.result);
@@ -77,12 +77,12 @@ export class Idempotency {
 
   /** Whether a request with this key has been carried out: then it needs no room. */
   isKnown(accountId: number, key: string): boolean {
-    return this.#find.get(accountId, key, this.#clock.nowMs() - KEPT_MS) !== null;
+    return this.#find.get(accountId, key, this.#clock.nowMs() - RETENTION_MS) !== null;
   }
 
   /** Forgets results older than a day, so many at most; a deed. @returns how many */
   sweep(limit: number): number {
-    return this.#sweep.run(this.#clock.nowMs() - KEPT_MS, limit).changes;
+    return this.#sweep.run(this.#clock.nowMs() - RETENTION_MS, limit).changes;
   }
 }
 

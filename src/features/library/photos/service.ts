@@ -35,9 +35,9 @@ export interface PhotoTimeline {
 }
 
 /** Answers that are kept until something changes. */
-const KEPT_MAX = 32;
+const CACHED_MAX = 32;
 
-interface KeptTimeline {
+interface CachedTimeline {
   readonly state: string;
   readonly timeline: PhotoTimeline;
 }
@@ -45,7 +45,7 @@ interface KeptTimeline {
 /** See the head of this file. */
 export class PhotoService {
   readonly #options: PhotoServiceOptions;
-  readonly #timelines = new Map<string, KeptTimeline>();
+  readonly #timelines = new Map<string, CachedTimeline>();
   readonly #gone = new Map<number, { readonly head: number; readonly hasGone: boolean }>();
   #revision = 0;
 
@@ -103,7 +103,7 @@ export class PhotoService {
     this.#timelines.delete(key);
     this.#timelines.set(key, { state, timeline });
     const [oldest] = this.#timelines.keys();
-    if (this.#timelines.size > KEPT_MAX && oldest !== undefined) this.#timelines.delete(oldest);
+    if (this.#timelines.size > CACHED_MAX && oldest !== undefined) this.#timelines.delete(oldest);
     return timeline;
   }
 
@@ -132,7 +132,7 @@ export class PhotoService {
     this.#gone.delete(accountId);
     this.#gone.set(accountId, { head, hasGone });
     const [oldest] = this.#gone.keys();
-    if (this.#gone.size > KEPT_MAX && oldest !== undefined) this.#gone.delete(oldest);
+    if (this.#gone.size > CACHED_MAX && oldest !== undefined) this.#gone.delete(oldest);
     return hasGone;
   }
 }

@@ -43,7 +43,7 @@ export type ResolveOutcome =
 const LISTED_MAX = 1_000;
 /** What one device may have open. */
 const OPEN_MAX = 10_000;
-const RESOLVED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const RESOLVED_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** See the head of this file. */
 export class ConflictService {
@@ -201,7 +201,7 @@ export class ConflictService {
 
   /** Forgets what was resolved a month ago, so many at most; a deed. @returns how many */
   sweep(limit: number): number {
-    return this.#queries.sweep.run(this.#options.clock.nowMs() - RESOLVED_KEPT_MS, limit).changes;
+    return this.#queries.sweep.run(this.#options.clock.nowMs() - RESOLVED_RETENTION_MS, limit).changes;
   }
 
   #resolveOne(tx: Transaction, user: User, device: DeviceRef, request: ResolveRequest): ResolveOutcome {

@@ -48,7 +48,7 @@ export interface DeviceServiceOptions {
 /** Names that are remembered, so that lists that tell of devices cost no look-up each. */
 const NAMES_MAX = 1_000;
 /** Removed devices whose names an account can still be told; what the earlier ones did is told without. */
-const REMOVED_KEPT = 100;
+const REMOVED_MAX = 100;
 
 /**
  * Devices: registering, signing in and out, settings. A device is signed in as a whole: another sign-in, its removal, or
@@ -210,7 +210,7 @@ export class DeviceService {
 
   /**
    * Removes an account's device; durable on return. It is signed out at once and its place is free; what it did can
-   * still be told, of the latest removed {@link REMOVED_KEPT}.
+   * still be told, of the latest removed {@link REMOVED_MAX}.
    * @param check runs first in the same transaction; what it throws undoes it
    * @throws AppError not_found
    */
@@ -227,7 +227,7 @@ export class DeviceService {
       this.#queries.remove(device.id, removedAtMs);
       auth.endDevice(tx, device.id);
       events.emit(tx, "device.removed", { accountId, device });
-      const forgotten = this.#queries.forgetRemoved(accountId, REMOVED_KEPT);
+      const forgotten = this.#queries.forgetRemoved(accountId, REMOVED_MAX);
       tx.afterCommit(() => {
         for (const id of forgotten) this.#names.delete(id);
       });

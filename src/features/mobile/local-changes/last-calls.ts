@@ -17,7 +17,7 @@ export interface LastCallsOptions {
 }
 
 /** What a device was told of its last call. */
-export interface KeptCall {
+export interface RecordedCall {
   readonly standSeq?: number | undefined;
   /** Null for what is to be looked at anew. */
   readonly outcomes: readonly (ChangeOutcome | null)[];
@@ -38,13 +38,13 @@ export class LastCalls {
    * happened in the account since, no conflict was decided, and no content was found damaged, of which no journal tells.
    * @param fingerprint digest of the changes as they were sent, and of the place in the journal
    */
-  find(accountId: number, deviceId: number, fingerprint: Uint8Array): KeptCall | undefined {
+  find(accountId: number, deviceId: number, fingerprint: Uint8Array): RecordedCall | undefined {
     const { queries, tree, conflicts } = this.#options;
     const last = queries.lastCall.get(deviceId);
     if (last === null || last.headSeq !== tree.headOf(accountId)) return undefined;
     if (Buffer.compare(last.fingerprint, fingerprint) !== 0) return undefined;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as `keep` wrote it
-    const kept = JSON.parse(last.outcomes) as KeptCall;
+    const kept = JSON.parse(last.outcomes) as RecordedCall;
     const isStill =
       kept.open.every((conflictId) => conflicts.isUndecided(deviceId, conflictId)) &&
       !kept.outcomes.some((outcome) => outcome?.status === "already_stored" && this.#isDamaged(accountId, outcome));
@@ -61,7 +61,7 @@ export class LastCalls {
   ): void {
     const { queries, tree, conflicts } = this.#options;
     const found = outcomes.flatMap(({ conflictId }) => (conflictId === undefined ? [] : [conflictId]));
-    const kept: KeptCall = {
+    const kept: RecordedCall = {
       outcomes: outcomes.map((outcome) => (isLasting(outcome) ? outcome : null)),
       standSeq,
       open: found.filter((conflictId) => conflicts.isUndecided(deviceId, conflictId)),

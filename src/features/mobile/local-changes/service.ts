@@ -52,7 +52,7 @@ export type ReadChange = LocalChange | { readonly localId: string; readonly erro
 
 /** BatchWrite queued at once; between two such lots everybody else's deeds have their turn. */
 const LOT = 50;
-const APPLIED_KEPT_MS = 30 * 24 * 60 * 60 * 1000;
+const APPLIED_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** One request of a device. */
 interface Call {
@@ -138,7 +138,7 @@ export class LocalChangeService {
 
   /** Forgets what was carried out a month ago, so many at most; a deed. @returns how many */
   sweep(limit: number): number {
-    return this.#queries.sweep.run(this.#options.clock.nowMs() - APPLIED_KEPT_MS, limit).changes;
+    return this.#queries.sweep.run(this.#options.clock.nowMs() - APPLIED_RETENTION_MS, limit).changes;
   }
 
   /** @param headSeq the head when the call began @see AppliedCall.standSeq */

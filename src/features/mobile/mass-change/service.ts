@@ -31,7 +31,7 @@ const LISTED_MAX = 100;
 const RELEASED_AT_ONCE = 200;
 const SWEPT_AT_ONCE = 1_000;
 /** How long a decision is remembered: phones send a declined deletion again with every sync. */
-const DECISION_KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+const DECISION_RETENTION_MS = 90 * 24 * 60 * 60 * 1000;
 
 /** Holds of an account: list, decide, tidy up. */
 export class HoldService {
@@ -101,7 +101,7 @@ export class HoldService {
   sweep(): number {
     const nowMs = this.#options.clock.nowMs();
     let removed = this.#queries.sweepCounts.run(nowMs - WINDOW_MS, SWEPT_AT_ONCE).changes;
-    for (const { id } of this.#queries.outdated.all(nowMs, nowMs - DECISION_KEPT_MS)) {
+    for (const { id } of this.#queries.outdated.all(nowMs, nowMs - DECISION_RETENTION_MS)) {
       const dropped = this.#queries.dropHeld.run(id, SWEPT_AT_ONCE).changes;
       removed += dropped;
       if (dropped < SWEPT_AT_ONCE) this.#queries.dropHold.run(id);

@@ -20,7 +20,7 @@ const KIND = "bare";
 const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
 const PIECE_BYTES = 1024 * 1024;
 /** What belongs to a content that is gone meanwhile goes, too. */
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Pictures of which it is remembered, until a restart, that they can't be stripped: each try reads all of one. */
 const HOPELESS_MAX = 1_000;
 
@@ -53,7 +53,7 @@ export class BarePictures {
 
   /** Forgets those made a week ago. @returns how many */
   sweep(): Promise<number> {
-    return this.#options.derived.sweepOther(KIND, this.#options.clock.nowMs() - KEPT_MS);
+    return this.#options.derived.sweepOther(KIND, this.#options.clock.nowMs() - RETENTION_MS);
   }
 
   async #make(file: FileNode): Promise<DerivedFile | undefined> {

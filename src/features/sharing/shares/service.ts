@@ -45,7 +45,7 @@ export interface ShareTarget {
 }
 
 /** Expired shares stay in the owner's list for so long. */
-const KEPT_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60 * 1000;
+const RETENTION_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** See the head of this file. All writing is durable when a promise resolves. */
 export class ShareService {
@@ -173,7 +173,7 @@ export class ShareService {
   /** Removes shares that expired 30 days ago. @returns how many; fewer than `limit` where none are left */
   async sweep(limit: number): Promise<number> {
     const { rows, clock, writer } = this.#options;
-    return writer.run(() => rows.sweep(clock.nowMs() - KEPT_AFTER_EXPIRY_MS, limit));
+    return writer.run(() => rows.sweep(clock.nowMs() - RETENTION_AFTER_EXPIRY_MS, limit));
   }
 
   /** @throws AppError not_found | share_permission */

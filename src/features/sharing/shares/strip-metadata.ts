@@ -116,7 +116,7 @@ function findMarker(bytes: Uint8Array, from: number): number {
 /** 32 MiB in chunks of 2 KiB; writers take 8 KiB and more. */
 const CHUNKS_MAX = 16_384;
 const PNG_SIGNATURE = Buffer.from("89504e470d0a1a0a", "hex");
-const PNG_KEPT = new Set(
+const PNG_CHUNKS = new Set(
   "IHDR PLTE IDAT IEND tRNS cHRM gAMA iCCP sBIT sRGB cICP mDCV cLLI bKGD hIST pHYs sPLT acTL fcTL fdAT".split(" "),
 );
 
@@ -134,7 +134,7 @@ function stripPng(bytes: Uint8Array): Uint8Array[] | undefined {
     const name = buffer.toString("latin1", at + 4, at + 8);
     if (name === "eXIf") orientation ??= readOrientation(buffer.subarray(at + 8, end - 4));
     if (name === "IHDR") place = kept.length + 1;
-    if (PNG_KEPT.has(name)) kept.push(buffer.subarray(at, end));
+    if (PNG_CHUNKS.has(name)) kept.push(buffer.subarray(at, end));
     at = end;
     if (name !== "IEND") continue;
     if (place === 0) return undefined;
@@ -155,7 +155,7 @@ function pngChunk(name: string, body: Uint8Array): Uint8Array {
 
 // ---- WebP (RFC 9649 §2) ----
 
-const WEBP_KEPT = new Set(["VP8 ", "VP8L", "VP8X", "ANIM", "ANMF", "ALPH", "ICCP"]);
+const WEBP_CHUNKS = new Set(["VP8 ", "VP8L", "VP8X", "ANIM", "ANMF", "ALPH", "ICCP"]);
 const HAS_XMP = 0x04;
 const HAS_EXIF = 0x08;
 
@@ -172,7 +172,7 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
     if (at + 8 + length > riffEnd || count > CHUNKS_MAX) return undefined;
     if (name === "ANMF" && !isPlainFrame(buffer.subarray(at + 8, at + 8 + length))) return undefined;
     if (name === "EXIF") orientation ??= readWebpOrientation(buffer.subarray(at + 8, at + 8 + length));
-    if (WEBP_KEPT.has(name)) kept.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
+    if (WEBP_CHUNKS.has(name)) kept.push(padded(buffer.subarray(at, Math.min(end, riffEnd)), 8 + length));
     at = end;
   }
   const [first] = kept;
@@ -189,12 +189,12 @@ function stripWebp(bytes: Uint8Array): Uint8Array[] | undefined {
 }
 
 const FRAME_HEAD_BYTES = 16;
-const FRAME_KEPT = new Set(["VP8 ", "VP8L", "ALPH"]);
+const FRAME_CHUNKS = new Set(["VP8 ", "VP8L", "ALPH"]);
 
 /** Whether a frame of an animation has nothing but its picture. */
 function isPlainFrame(frame: Buffer): boolean {
   for (let at = FRAME_HEAD_BYTES; at + 8 <= frame.length; ) {
-    if (!FRAME_KEPT.has(frame.toString("latin1", at, at + 4))) return false;
+    if (!FRAME_CHUNKS.has(frame.toString("latin1", at, at + 4))) return false;
     const length = frame.readUInt32LE(at + 4);
     at += 8 + length + (length & 1);
   }

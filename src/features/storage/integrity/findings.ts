@@ -21,7 +21,7 @@ const STATES: Readonly<Record<FindingQuery["state"], string>> = {
 };
 
 /** Resolved ones are told for so long. */
-export const FINDINGS_KEPT_MS = 365 * 24 * 60 * 60 * 1000;
+export const FINDINGS_RETENTION_MS = 365 * 24 * 60 * 60 * 1000;
 
 /**
  * What readings found wrong, kept until it is healed and for a year after. A finding of a content is resolved by the

@@ -5,7 +5,7 @@
 import { type Read, rows } from "../../../db/reader.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import { FINDINGS_KEPT_MS } from "./findings.ts";
+import { FINDINGS_RETENTION_MS } from "./findings.ts";
 import { HashReader } from "./hash-reader.ts";
 import type { DueContent } from "./reading-rows.ts";
 import type { Integrity } from "./service.ts";
@@ -75,7 +75,7 @@ export class Scrub {
       await integrity.noteDatabase(problems);
       reader.setRate(await this.#rate());
       const read = await this.#readDue(reader, signal, isAsked);
-      await integrity.sweep(clock.nowMs() - FINDINGS_KEPT_MS);
+      await integrity.sweep(clock.nowMs() - FINDINGS_RETENTION_MS);
       await integrity.tell();
       return { ...read, problems: problems.length };
     } catch (error) {

@@ -35,13 +35,13 @@ export interface SnapshotsOptions {
 }
 
 /** Of the pages of one kept snapshot, in memory while the collector asks: all together a few megabytes. */
-const KEPT_CACHE_KIB = 256;
-const KEPT_COUNT = 40;
+const CACHE_KIB = 256;
+const SNAPSHOTS_MAX = 40;
 /** Thinned out in one go, so that few vanish under a tool that copies the folder. */
-const KEPT_COUNT_BEFORE = 60;
+const PRE_MIGRATION_SNAPSHOTS_MAX = 60;
 /** All snapshots together may take so many times the database, and this much in any case. */
 const KEPT_TIMES = 12;
-const KEPT_BYTES_MIN = 512 * 1024 * 1024;
+const SNAPSHOT_BYTES_MIN = 512 * 1024 * 1024;
 /** Free room is not used up by snapshots: so many times the database must be left after one. */
 const ROOM_TIMES = 2;
 
@@ -188,8 +188,8 @@ export class Snapshots {
     const { clock, keepMs, databasePath } = this.#options;
     const keeping = {
       maxAgeMs: keepMs,
-      maxBytes: Math.max(KEPT_BYTES_MIN, statSync(databasePath).size * KEPT_TIMES),
-      maxCount: this.list().length > KEPT_COUNT_BEFORE ? KEPT_COUNT : KEPT_COUNT_BEFORE,
+      maxBytes: Math.max(SNAPSHOT_BYTES_MIN, statSync(databasePath).size * KEPT_TIMES),
+      maxCount: this.list().length > PRE_MIGRATION_SNAPSHOTS_MAX ? SNAPSHOTS_MAX : PRE_MIGRATION_SNAPSHOTS_MAX,
     };
     for (const snapshot of chooseSuperfluous(this.list(), clock.nowMs(), keeping)) removeSnapshot(snapshot);
   }
@@ -217,7 +217,7 @@ function openNamed({ path }: Snapshot, log: Log): SnapshotReferences {
   };
   try {
     const db = openReadOnly(path);
-    db.sqlite.run(`PRAGMA cache_size=-${KEPT_CACHE_KIB}`);
+    db.sqlite.run(`PRAGMA cache_size=-${CACHE_KIB}`);
     const find = db.sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1 AND refs > 0");
     return {
       has(digest) {

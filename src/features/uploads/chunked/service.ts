@@ -51,7 +51,7 @@ export interface UploadServiceOptions {
 }
 
 /** How long what became of an upload can be asked for, after its session's time. */
-const KEPT_MS = 7 * SESSION_MS;
+const RETENTION_MS = 7 * SESSION_MS;
 /** Sessions that one deed of the sweep ends. */
 const SWEEP_SESSIONS = 20;
 
@@ -259,7 +259,7 @@ export class UploadService {
     for (const name of staging.list()) {
       if (!name.endsWith(".part") && !rows.isOpen(uploadOf(name))) staging.remove(name);
     }
-    await writer.run(() => rows.removeOld(clock.nowMs() - KEPT_MS, 1_000));
+    await writer.run(() => rows.removeOld(clock.nowMs() - RETENTION_MS, 1_000));
     return ended;
   }
 
