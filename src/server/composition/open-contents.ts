@@ -214,7 +214,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
   });
   const {
     shares,
-    door: shareDoor,
+    shareAccess: shareAccess,
     statistics: shareStatistics,
     guesses: linkGuesses,
     rows: shareRows,
@@ -237,7 +237,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     secret: secrets.link.secret,
   });
   const shareSender = new ShareSender({
-    door: shareDoor,
+    shareAccess: shareAccess,
     statistics: shareStatistics,
     barePictures,
     blobs,
@@ -250,7 +250,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     clock,
     onCounted,
   });
-  const dropBox = new DropBox({ door: shareDoor, rows: shareRows, files, limitsOf, clock });
+  const dropBox = new DropBox({ shareAccess: shareAccess, rows: shareRows, files, limitsOf, clock });
   const trash = new TrashService({
     writer,
     clock,
@@ -290,7 +290,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     versions,
     history,
     shares,
-    shareDoor,
+    shareAccess,
     shareStatistics,
     linkGuesses,
     barePictures,

@@ -145,7 +145,7 @@ export function createApp(services: Services, host: AppHost = NO_HOST) {
   };
 
   const sharing = {
-    door: services.shareDoor,
+    shareAccess: services.shareAccess,
     guesses: services.linkGuesses,
     sender: services.shareSender,
     dropBox: services.dropBox,

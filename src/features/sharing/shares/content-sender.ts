@@ -22,14 +22,14 @@ import type { ThumbnailVariant } from "../../media/thumbnails/sizes.ts";
 import { factsOf } from "../../../tree/model/facts.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { BarePictures } from "./bare-pictures.ts";
-import type { ShareDoor } from "./door.ts";
+import type { ShareAccess } from "./share-access.ts";
 import { hasCameraData, shownName } from "./shown-name.ts";
 import { type ShareStatistics, usedUp } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
 
 /** What {@link ShareSender} works with. */
 export interface ShareSenderOptions {
-  readonly door: ShareDoor;
+  readonly shareAccess: ShareAccess;
   readonly statistics: ShareStatistics;
   readonly barePictures: BarePictures;
   readonly blobs: Pick<BlobStore, "stat" | "pathOf" | "readSmall" | "readRange" | "reach" | "open">;
@@ -119,8 +119,8 @@ export class ShareSender {
 
   /** @throws AppError share_used_up where no download is left, and this is none that goes on */
   checkLeft(opened: OpenedShare, contentKey: string, { request }: ShareContentRequest, isLook = false): void {
-    const { door, downloads, clock } = this.#options;
-    if (!door.isUsedUp(opened.share)) return;
+    const { shareAccess, downloads, clock } = this.#options;
+    if (!shareAccess.isUsedUp(opened.share)) return;
     const [caller, key] = [callerOf(request), keyOf(opened, contentKey)];
     const isRange = request.headers.has("range");
     const continues =

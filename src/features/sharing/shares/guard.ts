@@ -9,7 +9,7 @@ import type { ArchiveService } from "../../library/archive/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type ShareSender } from "./content-sender.ts";
-import type { ShareDoor, Visit } from "./door.ts";
+import type { ShareAccess, Visit } from "./share-access.ts";
 import type { OpenedShare } from "./types.ts";
 
 /** The cookie that keeps a grant for the pages of one share. */
@@ -43,7 +43,7 @@ export function shareHeaders() {
 
 /** What {@link ShareDownloads} works with. */
 export interface ShareDownloadsOptions {
-  readonly door: ShareDoor;
+  readonly shareAccess: ShareAccess;
   readonly sender: ShareSender;
   readonly archives: Pick<ArchiveService, "plan">;
   readonly archiveSender: Pick<ArchiveSender, "send">;
@@ -62,13 +62,13 @@ export class ShareDownloads {
 
   /** @throws AppError as the door and the sender */
   async send(token: string, request: Request, set: Answering): Promise<Response> {
-    const { door, sender } = this.#options;
-    const opened = door.open(visitOf(request, token, "content"));
+    const { shareAccess, sender } = this.#options;
+    const opened = shareAccess.open(visitOf(request, token, "content"));
     const fileId = readQuery(requestContextOf(request).query)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
       return this.#sendArchive(opened, [opened.node], { request, set });
     }
-    return sender.send(opened, door.file(opened, fileId), { request, set });
+    return sender.send(opened, shareAccess.file(opened, fileId), { request, set });
   }
 
   /**
@@ -76,14 +76,14 @@ export class ShareDownloads {
    * @throws AppError invalid_field | not_found | not_a_folder, and as the door and the sender
    */
   async sendSelection(token: string, ids: readonly string[], request: Request, set: Answering): Promise<Response> {
-    const { door } = this.#options;
-    const opened = door.open(visitOf(request, token, "content"));
+    const { shareAccess } = this.#options;
+    const opened = shareAccess.open(visitOf(request, token, "content"));
     const wanted = [...new Set(ids)];
     if (wanted.length === 0) throw invalidField("id", "Nothing was chosen. Go back, and tick what you want to have.");
     if (wanted.length > SELECTION_MAX) throw invalidField("id", `At most ${SELECTION_MAX} entries go into one ZIP.`);
     return this.#sendArchive(
       opened,
-      wanted.map((id) => door.entry(opened, id)),
+      wanted.map((id) => shareAccess.entry(opened, id)),
       { request, set },
     );
   }

@@ -3,7 +3,7 @@ import { type Query, readChoice, readInteger } from "../../../http/fields.ts";
 import { normalizePath, ROOT_PATH } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FolderNode, SortField, SortOrder, TreeNode } from "../../../tree/model/types.ts";
-import type { ShareDoor } from "./door.ts";
+import type { ShareAccess } from "./share-access.ts";
 import type { OpenedShare } from "./types.ts";
 
 /** A page, and what it is a page of. */
@@ -28,7 +28,7 @@ export const QUERY_OF_SHARED_LISTING = {
 
 /** @throws AppError invalid_field | invalid_path | not_found | not_a_folder */
 export async function readSharedListing(
-  door: ShareDoor,
+  shareAccess: ShareAccess,
   tree: TreeReader,
   opened: OpenedShare,
   query: Query,
@@ -38,7 +38,7 @@ export async function readSharedListing(
   const limit = readInteger(query, "limit", { min: 1, max: 100, default: defaultLimit });
   const sort = readChoice(query["sort"], "sort", ["name", "size", "createdAt", "modifiedAt"]) ?? "name";
   const order = readChoice(query["order"], "order", ["asc", "desc"]) ?? "asc";
-  const folder = door.folder(opened, normalizePath(query["folder"] || ROOT_PATH));
+  const folder = shareAccess.folder(opened, normalizePath(query["folder"] || ROOT_PATH));
   const offset = (page - 1) * limit;
   const found = await tree.list({ accountId: opened.share.accountId, folder, sort, order, offset, limit });
   return { ...found, folder, page, limit, sort, order };

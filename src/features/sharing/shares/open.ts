@@ -11,7 +11,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import { type BarePicturesOptions, BarePictures } from "./bare-pictures.ts";
-import { ShareDoor } from "./door.ts";
+import { ShareAccess } from "./share-access.ts";
 import { Grants } from "./grants.ts";
 import { LinkGuesses } from "./guesses.ts";
 import type { PublicLinks } from "./public-links.ts";
@@ -50,7 +50,7 @@ export function openShares(options: SharesOptions) {
     log.warn("The key of links was replaced; all links and drop boxes have new addresses.", { shares: reissued });
   const statistics = new ShareStatistics({ rows, writer, events, clock, log });
   const shares = new ShareService({ ...options, rows, tokens, statistics });
-  const door = new ShareDoor({ rows, grants: new Grants(secret), statistics, tree, users, passwords, clock });
+  const shareAccess = new ShareAccess({ rows, grants: new Grants(secret), statistics, tree, users, passwords, clock });
   const guesses = new LinkGuesses({ ...options, rows });
-  return { rows, statistics, shares, door, guesses, barePictures: new BarePictures(options) };
+  return { rows, statistics, shares, shareAccess, guesses, barePictures: new BarePictures(options) };
 }

@@ -34,7 +34,7 @@ const SELECTION_BYTES_MAX = 64 * 1024;
 
 /** /s/{token}, and where its forms go */
 export function sharePageRoutes(options: SharePageRoutesOptions) {
-  const { door, downloads, guard, basePath, dropBox } = options;
+  const { shareAccess, downloads, guard, basePath, dropBox } = options;
   const pages = new SharePages(options);
   const refuse = sharePageRefusal(options);
 
@@ -44,7 +44,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
       "/s/:token",
       async ({ params, request }) => {
         try {
-          const opened = door.open(visitOf(request, params.token, "what"));
+          const opened = shareAccess.open(visitOf(request, params.token, "what"));
           return await pages.show(opened, request);
         } catch (error) {
           const received = isReason(error, "not_found") ? await pages.received(params.token, request) : undefined;
@@ -89,11 +89,11 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
         try {
           checkOrigin(request);
           const received = await dropBox.receive(visit, request);
-          return await pages.dropBox(door.open(visit), visit.grant, { received });
+          return await pages.dropBox(shareAccess.open(visit), visit.grant, { received });
         } catch (error) {
           const page = isOfShare(error)
             ? await refuse(error, token)
-            : await pages.dropBox(door.open(visit), visit.grant, { error });
+            : await pages.dropBox(shareAccess.open(visit), visit.grant, { error });
           if (page === undefined) throw error;
           return page;
         }

@@ -21,7 +21,7 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./content-sender.ts";
-import type { ShareDoor } from "./door.ts";
+import type { ShareAccess } from "./share-access.ts";
 import { visitOf } from "./guard.ts";
 import { readSharedListing, type SharedListing } from "./listing.ts";
 import { folderTitle, listedSize, relativePath } from "./present.ts";
@@ -32,7 +32,7 @@ import type { DropBox, DroppedFile } from "./upload-form.ts";
 
 /** What {@link SharePages} works with. */
 export interface SharePagesOptions {
-  readonly door: ShareDoor;
+  readonly shareAccess: ShareAccess;
   readonly sender: ShareSender;
   readonly dropBox: DropBox;
   readonly statistics: ShareStatistics;
@@ -69,7 +69,7 @@ export class SharePages {
 
   /** The page that the query asks for. @throws AppError as the door, and for what the query says */
   async show(opened: OpenedShare, request: Request): Promise<Response> {
-    const { door, tree, statistics } = this.#options;
+    const { shareAccess, tree, statistics } = this.#options;
     const query = readQuery(requestContextOf(request).query);
     if (query["fileId"] === undefined && query["folder"] === undefined) statistics.noteView(opened.share);
     if (opened.share.kind === "upload") {
@@ -77,14 +77,14 @@ export class SharePages {
     }
     if (opened.node.kind === "file") return this.#file(opened, opened.node);
     const fileId = query["fileId"];
-    if (fileId !== undefined) return this.#file(opened, door.file(opened, fileId));
-    return this.#folder(opened, await readSharedListing(door, tree, opened, query, ENTRIES_PER_PAGE), query);
+    if (fileId !== undefined) return this.#file(opened, shareAccess.file(opened, fileId));
+    return this.#folder(opened, await readSharedListing(shareAccess, tree, opened, query, ENTRIES_PER_PAGE), query);
   }
 
   /** The page of a share between accounts, where its recipient is signed in here. */
   async received(token: string, request: Request): Promise<Response | undefined> {
     const user = await this.#signedIn(request);
-    const opened = user === undefined ? undefined : this.#options.door.findReceived(token, user);
+    const opened = user === undefined ? undefined : this.#options.shareAccess.findReceived(token, user);
     if (opened === undefined) return undefined;
     const { node, owner, share } = opened;
     const page = renderReceivedSharePage(this.#options.basePath, {

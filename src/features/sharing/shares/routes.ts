@@ -30,7 +30,7 @@ import {
 } from "./present.ts";
 import { type ShareDownloads, visitOf } from "./guard.ts";
 import type { ShareSender } from "./content-sender.ts";
-import type { ShareDoor } from "./door.ts";
+import type { ShareAccess } from "./share-access.ts";
 import type { LinkGuesses } from "./guesses.ts";
 import type { ShareStatistics } from "./statistics.ts";
 import type { OpenedShare } from "./types.ts";
@@ -38,7 +38,7 @@ import type { DropBox } from "./upload-form.ts";
 
 /** What the routes of links work with. */
 export interface PublicRoutesOptions {
-  readonly door: ShareDoor;
+  readonly shareAccess: ShareAccess;
   readonly guesses: LinkGuesses;
   readonly sender: ShareSender;
   readonly downloads: ShareDownloads;
@@ -51,12 +51,12 @@ export interface PublicRoutesOptions {
 }
 
 const TokenParams = t.Object({ token: t.String() });
-const DOOR_ERRORS = ["invalid_field", "not_found", "share_expired", "share_used_up", "password_required"] as const;
+const LINK_ERRORS = ["invalid_field", "not_found", "share_expired", "share_used_up", "password_required"] as const;
 const GRANT_HEADER = { "X-Share-Grant": "What unlock gave, for a locked share" };
 
 /** /api/public/{token}…, /s/{token}/download */
 export function publicRoutes(options: PublicRoutesOptions) {
-  const { door, sender, downloads, dropBox, statistics, tree, guard, hasThumbnail } = options;
+  const { shareAccess, sender, downloads, dropBox, statistics, tree, guard, hasThumbnail } = options;
   const contextOf = (request: Request) => ({ baseUrl: requestContextOf(request).baseUrl, hasThumbnail });
 
   const documentedDownload = documented({
@@ -74,7 +74,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     content: { "application/octet-stream": "The content" },
     alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
     errors: [
-      ...DOOR_ERRORS,
+      ...LINK_ERRORS,
       "share_permission",
       "invalid_field",
       "invalid_request",
@@ -129,7 +129,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     .get(
       "/api/public/:token",
       async ({ params, request }) => {
-        const opened = door.open(visitOf(request, params.token, "what"));
+        const opened = shareAccess.open(visitOf(request, params.token, "what"));
         statistics.noteView(opened.share);
         const { node, share } = opened;
         if (node.kind === "file") return ok(await presentFile(opened, node, request));
@@ -146,15 +146,15 @@ export function publicRoutes(options: PublicRoutesOptions) {
           access: "public",
           headers: GRANT_HEADER,
           data: PublicShareRecord,
-          errors: [...DOOR_ERRORS, "share_permission", "thumbnail_pending", "content_missing"],
+          errors: [...LINK_ERRORS, "share_permission", "thumbnail_pending", "content_missing"],
         }),
       },
     )
     .get(
       "/api/public/:token/files",
       async ({ params, request }) => {
-        const opened = door.open(visitOf(request, params.token, "read"));
-        const listing = await readSharedListing(door, tree, opened, readQuery(requestContextOf(request).query));
+        const opened = shareAccess.open(visitOf(request, params.token, "read"));
+        const listing = await readSharedListing(shareAccess, tree, opened, readQuery(requestContextOf(request).query));
         return ok({
           files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
           pagination: paginate(listing.page, listing.limit, listing.total),
@@ -173,7 +173,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
           headers: GRANT_HEADER,
           data: PublicListingRecord,
           errors: [
-            ...DOOR_ERRORS,
+            ...LINK_ERRORS,
             "share_permission",
             "invalid_field",
             "invalid_path",
@@ -236,7 +236,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
           headers: GRANT_HEADER,
           data: DroppedRecord,
           errors: [
-            ...DOOR_ERRORS,
+            ...LINK_ERRORS,
             "share_permission",
             "invalid_multipart",
             "invalid_field",
@@ -256,22 +256,22 @@ export function publicRoutes(options: PublicRoutesOptions) {
 }
 
 /** What {@link unlock} works with. */
-export type UnlockOptions = Pick<PublicRoutesOptions, "door" | "guesses" | "rateGate">;
+export type UnlockOptions = Pick<PublicRoutesOptions, "shareAccess" | "guesses" | "rateGate">;
 
 /**
  * A grant for the right password, within the limits of wrong ones.
  * @throws AppError not_found | share_expired | bad_credentials | rate_limited
  */
 export async function unlock(
-  { door, guesses, rateGate }: UnlockOptions,
+  { shareAccess, guesses, rateGate }: UnlockOptions,
   { token, password }: { token: string; password: string },
   request: Request,
   headers: Record<string, string | number>,
 ): Promise<{ grant: string; expiresAtMs: number }> {
-  const locked = door.locked(token);
+  const locked = shareAccess.locked(token);
   const addressKey = rateLimitKey(requestContextOf(request).clientAddress);
   const check = async () => {
-    const grant = await door.unlock(token, password);
+    const grant = await shareAccess.unlock(token, password);
     if (grant === undefined) {
       throw new AppError("bad_credentials", "This is not the password of this link. Check it, and try again.");
     }

@@ -10,13 +10,13 @@ import type { Arrival, FileService, StorageLimits, UploadHooks } from "../../lib
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { ShareDoor, Visit } from "./door.ts";
+import type { ShareAccess, Visit } from "./share-access.ts";
 import type { ShareRows } from "./queries.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
 /** What {@link DropBox} works with. */
 export interface DropBoxOptions {
-  readonly door: ShareDoor;
+  readonly shareAccess: ShareAccess;
   readonly rows: ShareRows;
   readonly files: Pick<FileService, "beginArrival" | "finishUpload">;
   readonly limitsOf: (user: User) => StorageLimits;
@@ -51,7 +51,7 @@ export class DropBox {
 
   /** What a drop box takes in all from now on, in bytes; null for no limit. @throws AppError as the door */
   leftBytes(visit: Visit): number | null {
-    return leftBytes(this.#options.door.open(visit).share);
+    return leftBytes(this.#options.shareAccess.open(visit).share);
   }
 
   /**
@@ -65,10 +65,10 @@ export class DropBox {
     limitBytes: number | null;
     tooLarge: () => AppError;
   } {
-    const { door } = this.#options;
-    const opened = door.open(visit);
+    const { shareAccess } = this.#options;
+    const opened = shareAccess.open(visit);
     const limitBytes = this.largestFile(opened);
-    const { path } = door.folder(opened, ROOT_PATH);
+    const { path } = shareAccess.folder(opened, ROOT_PATH);
     return { share: opened.share, owner: opened.owner, path, limitBytes, tooLarge: () => full(limitBytes ?? 0) };
   }
 
@@ -85,12 +85,12 @@ export class DropBox {
     fields: FormFields,
     hooks: Pick<UploadHooks, "before" | "onDone"> = {},
   ): Promise<FileNode> {
-    const { door, files } = this.#options;
-    const opened = door.open(visit);
+    const { shareAccess, files } = this.#options;
+    const opened = shareAccess.open(visit);
     // The folder as it is called now: it may have been renamed while the bytes came.
-    const { path } = door.folder(opened, ROOT_PATH);
+    const { path } = shareAccess.folder(opened, ROOT_PATH);
     const { file: made } = await files.finishUpload(
-      { user: opened.owner, confirm: () => void door.open(visit) },
+      { user: opened.owner, confirm: () => void shareAccess.open(visit) },
       arrival,
       file,
       { ...readDropFields(fields), folderPath: path },
@@ -113,7 +113,7 @@ export class DropBox {
   /** What a sender is told in place of an error that tells of the owner. */
   explain(visit: Visit, error: unknown): unknown {
     if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
-    return this.#noRoom(this.#options.door.open(visit), error);
+    return this.#noRoom(this.#options.shareAccess.open(visit), error);
   }
 
   /**
@@ -121,7 +121,7 @@ export class DropBox {
    * @throws AppError as the door, and as an upload of the owner's; file_too_large where the drop box is full
    */
   async receive(visit: Visit, request: Request): Promise<DroppedFile> {
-    const opened = this.#options.door.open(visit);
+    const opened = this.#options.shareAccess.open(visit);
     const begun = { ...visit, hasBegun: true };
     try {
       return await this.#receive(begun, opened, request);
@@ -170,14 +170,14 @@ export class DropBox {
   }
 
   #checkStill(visit: Visit, path: string): void {
-    const { node } = this.#options.door.open(visit);
+    const { node } = this.#options.shareAccess.open(visit);
     if (node.kind === "folder" && node.path === path) return;
     throw new AppError("database_busy", "The folder was just moved. Send the file again.");
   }
 
   #countIn(visit: Visit, sizeBytes: number): void {
-    const { rows, door, clock } = this.#options;
-    const { share } = door.open(visit);
+    const { rows, shareAccess, clock } = this.#options;
+    const { share } = shareAccess.open(visit);
     if (!rows.addUpload(share.id, sizeBytes, clock.nowMs())) throw full(leftBytes(share) ?? 0);
   }
 }

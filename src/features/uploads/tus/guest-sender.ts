@@ -1,6 +1,6 @@
 import { toChecksum } from "../../../blobs/digest.ts";
 import { OWN_VIEW } from "../../library/permissions/view.ts";
-import type { Visit } from "../../sharing/shares/door.ts";
+import type { Visit } from "../../sharing/shares/share-access.ts";
 import { UPLOADS_PER_ADDRESS } from "../../sharing/shares/types.ts";
 import { type DropBox, readDropFields } from "../../sharing/shares/upload-form.ts";
 import type { TusMetadata } from "./metadata.ts";

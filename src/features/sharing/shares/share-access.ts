@@ -20,8 +20,8 @@ import type { ShareRows } from "./queries.ts";
 import { type ShareStatistics, usedUp } from "./statistics.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
-/** What {@link ShareDoor} works with. */
-export interface ShareDoorOptions {
+/** What {@link ShareAccess} works with. */
+export interface ShareAccessOptions {
   readonly rows: ShareRows;
   readonly grants: Grants;
   readonly statistics: ShareStatistics;
@@ -45,10 +45,10 @@ export interface Visit {
 }
 
 /** See the head of this file. All but {@link unlock} is synchronous and may be called inside a deed. */
-export class ShareDoor {
-  readonly #options: ShareDoorOptions;
+export class ShareAccess {
+  readonly #options: ShareAccessOptions;
 
-  constructor(options: ShareDoorOptions) {
+  constructor(options: ShareAccessOptions) {
     this.#options = options;
   }
 
