@@ -9,7 +9,7 @@ import type { ArchiveService } from "../../library/archive/service.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareContentRequest, type ShareSender } from "./content-sender.ts";
-import type { ShareAccess, Visit } from "./share-access.ts";
+import type { ShareAccess, LinkRequest } from "./share-access.ts";
 import type { OpenedShare } from "./types.ts";
 
 /** The cookie that keeps a grant for the pages of one share. */
@@ -21,7 +21,7 @@ const SELECTION_MAX = 1_000;
 type Answering = ShareContentRequest["set"];
 
 /** A request's way in: the grant comes in a header, or in the cookie of the share's pages. */
-export function visitOf(request: Request, token: string, wants: Visit["wants"]): Visit {
+export function linkRequestOf(request: Request, token: string, wants: LinkRequest["wants"]): LinkRequest {
   const cookie = request.headers.get("cookie");
   const grant =
     request.headers.get("x-share-grant") ??
@@ -63,7 +63,7 @@ export class ShareDownloads {
   /** @throws AppError as the door and the sender */
   async send(token: string, request: Request, set: Answering): Promise<Response> {
     const { shareAccess, sender } = this.#options;
-    const opened = shareAccess.open(visitOf(request, token, "content"));
+    const opened = shareAccess.open(linkRequestOf(request, token, "content"));
     const fileId = readQuery(requestContextOf(request).query)["fileId"] || undefined;
     if (opened.node.kind === "folder" && fileId === undefined) {
       return this.#sendArchive(opened, [opened.node], { request, set });
@@ -77,7 +77,7 @@ export class ShareDownloads {
    */
   async sendSelection(token: string, ids: readonly string[], request: Request, set: Answering): Promise<Response> {
     const { shareAccess } = this.#options;
-    const opened = shareAccess.open(visitOf(request, token, "content"));
+    const opened = shareAccess.open(linkRequestOf(request, token, "content"));
     const wanted = [...new Set(ids)];
     if (wanted.length === 0) throw invalidField("id", "Nothing was chosen. Go back, and tick what you want to have.");
     if (wanted.length > SELECTION_MAX) throw invalidField("id", `At most ${SELECTION_MAX} entries go into one ZIP.`);

@@ -14,7 +14,7 @@ import {
 } from "../../../web/pages/share-page.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
 import type { RateGate } from "../../accounts/rate-limits/guard.ts";
-import { GRANT_COOKIE, type ShareDownloads, visitOf } from "./guard.ts";
+import { GRANT_COOKIE, type ShareDownloads, linkRequestOf } from "./guard.ts";
 import { GRANT_MS } from "./grants.ts";
 import { PAGE_HEADERS, SharePages, type SharePagesOptions } from "./pages.ts";
 import { unlock, type UnlockOptions } from "./routes.ts";
@@ -44,7 +44,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
       "/s/:token",
       async ({ params, request }) => {
         try {
-          const opened = shareAccess.open(visitOf(request, params.token, "what"));
+          const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
           return await pages.show(opened, request);
         } catch (error) {
           const received = isReason(error, "not_found") ? await pages.received(params.token, request) : undefined;
@@ -85,7 +85,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
       "/s/:token/upload",
       async ({ params, request }) => {
         const { token } = params;
-        const visit = visitOf(request, token, "drop");
+        const visit = linkRequestOf(request, token, "drop");
         try {
           checkOrigin(request);
           const received = await dropBox.receive(visit, request);

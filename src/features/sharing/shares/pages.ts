@@ -22,7 +22,7 @@ import type { FileNode, FolderNode, SortField, TreeNode } from "../../../tree/mo
 import type { User } from "../../accounts/users/types.ts";
 import { SHARE_CACHE_CONTROL, SHARE_HEADERS, type ShareSender } from "./content-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
-import { visitOf } from "./guard.ts";
+import { linkRequestOf } from "./guard.ts";
 import { readSharedListing, type SharedListing } from "./listing.ts";
 import { folderTitle, listedSize, relativePath } from "./present.ts";
 import { shownName } from "./shown-name.ts";
@@ -73,7 +73,7 @@ export class SharePages {
     const query = readQuery(requestContextOf(request).query);
     if (query["fileId"] === undefined && query["folder"] === undefined) statistics.noteView(opened.share);
     if (opened.share.kind === "upload") {
-      return this.dropBox(opened, visitOf(request, opened.token, "drop").grant, {});
+      return this.dropBox(opened, linkRequestOf(request, opened.token, "drop").grant, {});
     }
     if (opened.node.kind === "file") return this.#file(opened, opened.node);
     const fileId = query["fileId"];

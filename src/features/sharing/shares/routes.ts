@@ -28,7 +28,7 @@ import {
   publicUrl,
   timestampOrNull,
 } from "./present.ts";
-import { type ShareDownloads, visitOf } from "./guard.ts";
+import { type ShareDownloads, linkRequestOf } from "./guard.ts";
 import type { ShareSender } from "./content-sender.ts";
 import type { ShareAccess } from "./share-access.ts";
 import type { LinkGuesses } from "./guesses.ts";
@@ -129,7 +129,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     .get(
       "/api/public/:token",
       async ({ params, request }) => {
-        const opened = shareAccess.open(visitOf(request, params.token, "what"));
+        const opened = shareAccess.open(linkRequestOf(request, params.token, "what"));
         statistics.noteView(opened.share);
         const { node, share } = opened;
         if (node.kind === "file") return ok(await presentFile(opened, node, request));
@@ -153,7 +153,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     .get(
       "/api/public/:token/files",
       async ({ params, request }) => {
-        const opened = shareAccess.open(visitOf(request, params.token, "read"));
+        const opened = shareAccess.open(linkRequestOf(request, params.token, "read"));
         const listing = await readSharedListing(shareAccess, tree, opened, readQuery(requestContextOf(request).query));
         return ok({
           files: listing.nodes.map((node) => presentSharedItem(opened, node, contextOf(request))),
@@ -217,7 +217,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     .post(
       "/api/public/:token/upload",
       async ({ params, request, set }) => {
-        const dropped = await dropBox.receive(visitOf(request, params.token, "drop"), request);
+        const dropped = await dropBox.receive(linkRequestOf(request, params.token, "drop"), request);
         set.status = 201;
         return ok(dropped);
       },

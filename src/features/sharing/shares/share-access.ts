@@ -32,7 +32,7 @@ export interface ShareAccessOptions {
 }
 
 /** How somebody comes: by a token, perhaps with a grant, to read or to drop something. */
-export interface Visit {
+export interface LinkRequest {
   readonly token: string;
   readonly grant: string | undefined;
   /**
@@ -53,7 +53,7 @@ export class ShareAccess {
   }
 
   /** @throws AppError not_found | share_expired | password_required | share_used_up | share_permission */
-  open({ token, grant, wants, hasBegun = false }: Visit): OpenedShare {
+  open({ token, grant, wants, hasBegun = false }: LinkRequest): OpenedShare {
     const { grants, clock } = this.#options;
     const opened = this.#find(token);
     const { share, owner } = opened;

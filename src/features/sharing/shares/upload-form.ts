@@ -10,7 +10,7 @@ import type { Arrival, FileService, StorageLimits, UploadHooks } from "../../lib
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
-import type { ShareAccess, Visit } from "./share-access.ts";
+import type { ShareAccess, LinkRequest } from "./share-access.ts";
 import type { ShareRows } from "./queries.ts";
 import type { OpenedShare, Share } from "./types.ts";
 
@@ -50,7 +50,7 @@ export class DropBox {
   }
 
   /** What a drop box takes in all from now on, in bytes; null for no limit. @throws AppError as the door */
-  leftBytes(visit: Visit): number | null {
+  leftBytes(visit: LinkRequest): number | null {
     return leftBytes(this.#options.shareAccess.open(visit).share);
   }
 
@@ -58,7 +58,7 @@ export class DropBox {
    * Where a file for this drop box would go now, and how large it may be.
    * @throws AppError as the door
    */
-  destination(visit: Visit): {
+  destination(visit: LinkRequest): {
     share: Share;
     owner: User;
     path: string;
@@ -79,7 +79,7 @@ export class DropBox {
    * @throws AppError as {@link receive}
    */
   async finish(
-    visit: Visit,
+    visit: LinkRequest,
     arrival: Arrival,
     file: { fileName: string | undefined; declaredType: string | undefined },
     fields: FormFields,
@@ -111,7 +111,7 @@ export class DropBox {
   }
 
   /** What a sender is told in place of an error that tells of the owner. */
-  explain(visit: Visit, error: unknown): unknown {
+  explain(visit: LinkRequest, error: unknown): unknown {
     if (!(error instanceof AppError) || error.reason !== "quota_exceeded") return error;
     return this.#noRoom(this.#options.shareAccess.open(visit), error);
   }
@@ -120,7 +120,7 @@ export class DropBox {
    * Takes one file. On return it is durable; on any error nothing of it is left.
    * @throws AppError as the door, and as an upload of the owner's; file_too_large where the drop box is full
    */
-  async receive(visit: Visit, request: Request): Promise<DroppedFile> {
+  async receive(visit: LinkRequest, request: Request): Promise<DroppedFile> {
     const opened = this.#options.shareAccess.open(visit);
     const begun = { ...visit, hasBegun: true };
     try {
@@ -130,7 +130,7 @@ export class DropBox {
     }
   }
 
-  async #receive(visit: Visit, opened: OpenedShare, request: Request): Promise<DroppedFile> {
+  async #receive(visit: LinkRequest, opened: OpenedShare, request: Request): Promise<DroppedFile> {
     const { files } = this.#options;
     const { owner } = opened;
     const left = leftBytes(opened.share);
@@ -169,13 +169,13 @@ export class DropBox {
     return new AppError("quota_exceeded", message, { limit, ...(of !== undefined && { of }), plan }, cause);
   }
 
-  #checkStill(visit: Visit, path: string): void {
+  #checkStill(visit: LinkRequest, path: string): void {
     const { node } = this.#options.shareAccess.open(visit);
     if (node.kind === "folder" && node.path === path) return;
     throw new AppError("database_busy", "The folder was just moved. Send the file again.");
   }
 
-  #countIn(visit: Visit, sizeBytes: number): void {
+  #countIn(visit: LinkRequest, sizeBytes: number): void {
     const { rows, shareAccess, clock } = this.#options;
     const { share } = shareAccess.open(visit);
     if (!rows.addUpload(share.id, sizeBytes, clock.nowMs())) throw full(leftBytes(share) ?? 0);

@@ -1,6 +1,6 @@
 import { toChecksum } from "../../../blobs/digest.ts";
 import { OWN_VIEW } from "../../library/permissions/view.ts";
-import type { Visit } from "../../sharing/shares/share-access.ts";
+import type { LinkRequest } from "../../sharing/shares/share-access.ts";
 import { UPLOADS_PER_ADDRESS } from "../../sharing/shares/types.ts";
 import { type DropBox, readDropFields } from "../../sharing/shares/upload-form.ts";
 import type { TusMetadata } from "./metadata.ts";
@@ -12,7 +12,7 @@ import type { TusSender } from "./types.ts";
  * @param address by which the guest is counted
  * @throws AppError as the door
  */
-export function guestSender(dropBox: DropBox, asked: Visit, address: string): TusSender {
+export function guestSender(dropBox: DropBox, asked: LinkRequest, address: string): TusSender {
   const { share } = dropBox.destination(asked);
   const visit = { ...asked, hasBegun: true };
   return {

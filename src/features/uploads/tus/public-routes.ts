@@ -4,7 +4,7 @@ import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { authGuard } from "../../accounts/auth/guard.ts";
-import { visitOf } from "../../sharing/shares/guard.ts";
+import { linkRequestOf } from "../../sharing/shares/guard.ts";
 import type { DropBox } from "../../sharing/shares/upload-form.ts";
 import { guestSender } from "./guest-sender.ts";
 import { capabilities, homeOf, type TusCall, TusCalls, type TusCallsOptions } from "./guard.ts";
@@ -34,7 +34,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
   const { dropBox, guard } = options;
   const calls = new TusCalls(options);
   const callOf = (token: string, request: Request, set: TusCall["set"]): TusCall => ({
-    sender: guestSender(dropBox, visitOf(request, token, "drop"), rateLimitKey(requestContextOf(request).clientAddress)),
+    sender: guestSender(dropBox, linkRequestOf(request, token, "drop"), rateLimitKey(requestContextOf(request).clientAddress)),
     request,
     set,
     home: homeOf(request, `/api/public/${encodeURIComponent(token)}/tus`),
