@@ -4,7 +4,7 @@ import { ConflictService } from "../../features/mobile/conflicts/service.ts";
 import { DeviceService } from "../../features/mobile/devices/service.ts";
 import { DurabilityService } from "../../features/mobile/durability/service.ts";
 import { LocalChangeService } from "../../features/mobile/local-changes/service.ts";
-import { confirmationRequired, MassChangeBrake } from "../../features/mobile/mass-change/brake.ts";
+import { confirmationRequired, MassChangeGuard } from "../../features/mobile/mass-change/mass-change-guard.ts";
 import { HoldService } from "../../features/mobile/mass-change/service.ts";
 import { accountUsage } from "../../features/accounts/plans/usage.ts";
 import { QueueService } from "../../features/mobile/offline-queue/service.ts";
@@ -29,7 +29,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
   const { files, access, transfers, thumbnailer, turns } = contents;
   const { notifications } = messages;
 
-  const brake = new MassChangeBrake({
+  const massChangeGuard = new MassChangeGuard({
     sqlite,
     clock,
     events,
@@ -46,7 +46,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     treeWriter,
     limitsOf,
     onDeleted,
-    brake,
+    massChangeGuard,
   });
   const syncTokens = new SyncTokens(secrets.link.secret, readEpoch(sqlite));
   const localChanges = new LocalChangeService({
@@ -58,7 +58,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     treeWriter,
     users,
     conflicts,
-    brake,
+    massChangeGuard,
     limitsOf,
     onDeleted,
   });
@@ -86,7 +86,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     treeWriter,
     users,
     access,
-    brake,
+    massChangeGuard,
   });
 
   const reserveDisk = (bytes: number) => {
@@ -117,7 +117,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
       markWhole: (digest) => blobRows.markDamaged(digest, null),
     },
     admitReplacement: (tx, device, { accountId, ...change }) => {
-      const hold = brake.admit(tx, device, accountId, [{ action: "update", ...change }]);
+      const hold = massChangeGuard.admit(tx, device, accountId, [{ action: "update", ...change }]);
       return hold && confirmationRequired(hold);
     },
     reserveDisk,
@@ -175,7 +175,7 @@ export function openDevices(storage: Storage, people: People, contents: Contents
     });
 
   return {
-    brake,
+    massChangeGuard,
     conflicts,
     syncTokens,
     localChanges,

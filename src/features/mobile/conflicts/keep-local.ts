@@ -5,7 +5,7 @@
 import type { Transaction } from "../../../db/transaction.ts";
 import type { DeviceFacts } from "../../../events/catalogue.ts";
 import { joinPath, ROOT_PATH } from "../../../lib/path.ts";
-import type { MassChangeBrake } from "../mass-change/brake.ts";
+import type { MassChangeGuard } from "../mass-change/mass-change-guard.ts";
 import type { ChangeAction, Hold, LocalChange } from "../mass-change/types.ts";
 import { nameTaken, numberedName } from "../../../tree/tables/names.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -21,7 +21,7 @@ export interface KeepLocalOptions {
   readonly treeWriter: TreeWriter;
   readonly limitsOf: (user: User) => { readonly quotaBytes: number | null };
   readonly onDeleted: (nodeId: number) => void;
-  readonly brake: Pick<MassChangeBrake, "admit">;
+  readonly massChangeGuard: Pick<MassChangeGuard, "admit">;
 }
 
 /**
@@ -67,7 +67,7 @@ export class KeepLocal {
   }
 
   #delete(tx: Transaction, device: DeviceFacts, file: FileNode, change: LocalChange): Kept {
-    const hold = this.#askBrake(tx, device, file, change, "delete");
+    const hold = this.#checkMassChange(tx, device, file, change, "delete");
     if (hold !== undefined) return { hold };
     this.#options.treeWriter.deleteFile(tx, file);
     tx.afterCommit(() => this.#options.onDeleted(file.id));
@@ -75,7 +75,7 @@ export class KeepLocal {
   }
 
   /** A device that takes its own side of every conflict is held up like any other (D12). */
-  #askBrake(
+  #checkMassChange(
     tx: Transaction,
     device: DeviceFacts,
     file: FileNode,
@@ -84,7 +84,7 @@ export class KeepLocal {
   ): Hold | undefined {
     // What is accepted later is to meet the file as it is now, which is what was decided about.
     const decided = { ...change, action, fileId: file.publicId, baseDigest: file.digest, sinceSeq: undefined };
-    return this.#options.brake.admit(tx, device, file.accountId, [decided]);
+    return this.#options.massChangeGuard.admit(tx, device, file.accountId, [decided]);
   }
 
   #place(tx: Transaction, file: FileNode, { type, change }: Conflict): Kept {
@@ -102,7 +102,7 @@ export class KeepLocal {
     if (change.digest === file.digest) return { needsContent: false, fileId: file.publicId };
     const held = this.#held(user, change);
     if (held === undefined) return { needsContent: true, fileId: file.publicId };
-    const hold = this.#askBrake(tx, device, file, change, "update");
+    const hold = this.#checkMassChange(tx, device, file, change, "update");
     if (hold !== undefined) return { hold };
     this.#options.treeWriter.replaceContent(tx, {
       file,

@@ -9,7 +9,7 @@ import type { DeviceFacts, EventOf } from "../../../events/catalogue.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { newId } from "../../../lib/id.ts";
 import type { DeviceRef } from "../../accounts/auth/principal.ts";
-import { confirmationRequired, type MassChangeBrake } from "../mass-change/brake.ts";
+import { confirmationRequired, type MassChangeGuard } from "../mass-change/mass-change-guard.ts";
 import { fingerprintOf } from "../mass-change/fingerprint.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -31,7 +31,7 @@ export interface ConflictServiceOptions {
   readonly limitsOf: (user: User) => { readonly plan: string; readonly quotaBytes: number | null };
   /** Told of each file that was deleted, after the commit. */
   readonly onDeleted: (nodeId: number) => void;
-  readonly brake: Pick<MassChangeBrake, "admit">;
+  readonly massChangeGuard: Pick<MassChangeGuard, "admit">;
 }
 
 /** How one of several resolutions went. */

@@ -16,7 +16,7 @@ import type { ConflictService } from "../conflicts/service.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { Conflict } from "../conflicts/types.ts";
 import type { StorageLimits } from "../../library/files/service.ts";
-import { confirmationRequired, type MassChangeBrake } from "../mass-change/brake.ts";
+import { confirmationRequired, type MassChangeGuard } from "../mass-change/mass-change-guard.ts";
 import { fingerprintOf } from "../mass-change/fingerprint.ts";
 import type { ReleasedChange } from "../mass-change/service.ts";
 import type { LocalChange } from "../mass-change/types.ts";
@@ -41,7 +41,7 @@ export interface LocalChangeServiceOptions {
   readonly treeWriter: TreeWriter;
   readonly users: Pick<UserService, "findById">;
   readonly conflicts: ConflictService;
-  readonly brake: MassChangeBrake;
+  readonly massChangeGuard: MassChangeGuard;
   readonly limitsOf: (user: User) => StorageLimits;
   /** Told of each file that was deleted, after the commit. */
   readonly onDeleted: (nodeId: number) => void;
@@ -365,9 +365,9 @@ export class LocalChangeService {
     isAccepted: boolean,
   ): ChangeOutcome {
     const { user, device } = call;
-    const { treeWriter, brake, onDeleted } = this.#options;
+    const { treeWriter, massChangeGuard, onDeleted } = this.#options;
     call.toTakeAway = Math.max(0, call.toTakeAway - 1);
-    const hold = isAccepted ? undefined : brake.admit(tx, device, user.id, [change], call.toTakeAway);
+    const hold = isAccepted ? undefined : massChangeGuard.admit(tx, device, user.id, [change], call.toTakeAway);
     if (hold !== undefined) return rejected(change, confirmationRequired(hold));
     const { file } = decision;
     if (decision.do === "delete") {

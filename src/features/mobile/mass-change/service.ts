@@ -4,7 +4,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { AppError, notFound } from "../../../errors.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { normalizeDeviceId } from "../../../lib/device-id.ts";
-import { WINDOW_MS } from "./brake.ts";
+import { WINDOW_MS } from "./mass-change-guard.ts";
 import { holdQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
 

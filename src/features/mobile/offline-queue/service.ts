@@ -14,7 +14,7 @@ import { invariant } from "../../../lib/invariant.ts";
 import type { Log } from "../../../lib/log.ts";
 import { baseName, joinPath, normalizePath, parentPath, ROOT_PATH } from "../../../lib/path.ts";
 import type { DeviceRef } from "../../accounts/auth/principal.ts";
-import { confirmationRequired, type MassChangeBrake } from "../mass-change/brake.ts";
+import { confirmationRequired, type MassChangeGuard } from "../mass-change/mass-change-guard.ts";
 import type { Hold } from "../mass-change/types.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
@@ -35,7 +35,7 @@ export interface QueueServiceOptions {
   readonly treeWriter: TreeWriter;
   readonly users: Pick<UserService, "findById">;
   readonly access: Pick<AccessCounters, "forget">;
-  readonly brake: Pick<MassChangeBrake, "admit" | "find">;
+  readonly massChangeGuard: Pick<MassChangeGuard, "admit" | "find">;
 }
 
 /** Operations taken down in one deed: a few milliseconds. */
@@ -161,10 +161,10 @@ export class QueueService {
    * fail. @returns whether any still waits
    */
   async settleHeld(): Promise<boolean> {
-    const { brake, writer, clock } = this.#options;
+    const { massChangeGuard, writer, clock } = this.#options;
     let isAnyLeft = false;
     for (const { holdId, accountId } of this.#queries.holds.all()) {
-      const hold = brake.find(accountId, holdId);
+      const hold = massChangeGuard.find(accountId, holdId);
       if (hold !== undefined && hold.decision === null && hold.expiresAtMs > clock.nowMs()) isAnyLeft = true;
       else while (await writer.run(() => this.#settleSome(holdId, hold))) await Bun.sleep(0);
     }
@@ -295,11 +295,11 @@ export class QueueService {
   }
 
   #delete(tx: Transaction, { id, deviceId, operationId }: OperationRow, file: FileNode, following: number): void {
-    const { treeWriter, access, brake } = this.#options;
+    const { treeWriter, access, massChangeGuard } = this.#options;
     const device = this.#queries.device.get(deviceId);
     invariant(device !== null, "what a removed device had waiting was dropped");
     const change = { action: "delete", localId: `queue:${operationId}`, fileId: file.publicId } as const;
-    const hold = brake.admit(tx, device, file.accountId, [change], following);
+    const hold = massChangeGuard.admit(tx, device, file.accountId, [change], following);
     if (hold?.decision === "declined") {
       this.#finish(id, "failed", confirmationRequired(hold));
       return;

@@ -276,28 +276,28 @@ describe("the brake (D12)", () => {
   test("keeps a delete queued until it is confirmed", async () => {
     const [file] = addFiles("a");
     await t.add(t.deleteOf(file?.publicId ?? ""));
-    t.brake.holds = hold;
+    t.massChangeGuard.holds = hold;
     await t.serveAll();
     expect(t.states()).toEqual([`op-${file?.publicId} queued confirmation_required`]);
     expect(t.deleted).toEqual([]);
     expect(await t.queue.settleHeld()).toBe(true);
     expect(t.queue.findNextDevice(0)).toBeUndefined();
 
-    t.brake.holds = { ...hold, decision: "accepted" };
+    t.massChangeGuard.holds = { ...hold, decision: "accepted" };
     expect(await t.queue.settleHeld()).toBe(false);
-    t.brake.holds = undefined;
+    t.massChangeGuard.holds = undefined;
     await t.serveAll();
     expect(t.states()).toEqual([`op-${file?.publicId} completed`]);
     expect(t.deleted).toHaveLength(1);
-    expect(t.brake.asked[0]).toMatchObject({ action: "delete", fileId: file?.publicId });
+    expect(t.massChangeGuard.asked[0]).toMatchObject({ action: "delete", fileId: file?.publicId });
   });
 
   test("whose hold carried it out already leaves it complete", async () => {
     const [file] = addFiles("a");
     await t.add(t.deleteOf(file?.publicId ?? ""));
-    t.brake.holds = hold;
+    t.massChangeGuard.holds = hold;
     await t.serveAll();
-    t.brake.holds = { ...hold, decision: "accepted" };
+    t.massChangeGuard.holds = { ...hold, decision: "accepted" };
     if (file !== undefined) t.tree.run((tx) => t.tree.write.deleteFile(tx, file));
     await t.queue.settleHeld();
     await t.serveAll();
@@ -307,9 +307,9 @@ describe("the brake (D12)", () => {
   test("that was declined, or forgotten, makes it fail", async () => {
     const [a, b] = addFiles("a", "b");
     await t.add(t.deleteOf(a?.publicId ?? ""));
-    t.brake.holds = hold;
+    t.massChangeGuard.holds = hold;
     await t.serveAll();
-    t.brake.holds = { ...hold, decision: "declined" };
+    t.massChangeGuard.holds = { ...hold, decision: "declined" };
     await t.queue.settleHeld();
     await t.add(t.deleteOf(b?.publicId ?? ""));
     await t.serveAll();

@@ -7,7 +7,7 @@ import { silentLog } from "../../../../src/lib/log.ts";
 import { TestTree } from "../../tree/support.ts";
 
 /** A brake that holds what a test says. */
-export class GivenBrake {
+export class FakeMassChangeGuard {
   holds: Hold | undefined = undefined;
   readonly asked: LocalChange[] = [];
 
@@ -24,7 +24,7 @@ export class GivenBrake {
 /** A queue over a real database with one account and a device of it. */
 export class TestQueue {
   readonly tree = new TestTree();
-  readonly brake = new GivenBrake();
+  readonly massChangeGuard = new FakeMassChangeGuard();
   readonly user: User;
   readonly device: { readonly id: number; readonly publicId: string; readonly name: string };
   readonly queue: QueueService;
@@ -33,7 +33,7 @@ export class TestQueue {
   readonly deleted: number[] = [];
 
   constructor() {
-    const { tree, brake } = this;
+    const { tree, massChangeGuard } = this;
     const id = tree.addAccount();
     this.user = {
       id,
@@ -56,7 +56,7 @@ export class TestQueue {
       treeWriter: tree.write,
       users: { findById: () => this.user },
       access: { forget: (nodeId) => void this.deleted.push(nodeId) },
-      brake,
+      massChangeGuard,
     });
     this.worker = new QueueWorker({ queue: this.queue, log: silentLog });
   }

@@ -4,7 +4,7 @@ import { migrate } from "../../../../src/db/migrate.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
 import { Events } from "../../../../src/events/events.ts";
-import { ALLOWANCE_MS, MassChangeBrake, WINDOW_MS } from "../../../../src/features/mobile/mass-change/brake.ts";
+import { ALLOWANCE_MS, MassChangeGuard, WINDOW_MS } from "../../../../src/features/mobile/mass-change/mass-change-guard.ts";
 import { HoldService, type ReleasedChange } from "../../../../src/features/mobile/mass-change/service.ts";
 import type { Hold, LocalChange } from "../../../../src/features/mobile/mass-change/types.ts";
 import type { Log } from "../../../../src/lib/log.ts";
@@ -19,7 +19,7 @@ let told: string[];
 let isStopping: boolean;
 let applied: LocalChange[];
 let writer: Writer;
-let brake: MassChangeBrake;
+let massChangeGuard: MassChangeGuard;
 let holds: HoldService;
 
 beforeEach(() => {
@@ -49,7 +49,7 @@ beforeEach(() => {
     usedBytes: 0,
     nodes: 0,
   });
-  brake = new MassChangeBrake({ sqlite, clock, events, tree: { usage }, filesMax: 10, percentMax: 25 });
+  massChangeGuard = new MassChangeGuard({ sqlite, clock, events, tree: { usage }, filesMax: 10, percentMax: 25 });
   holds = new HoldService({
     sqlite,
     writer,
@@ -70,7 +70,7 @@ const deletion = (name: string): LocalChange => ({ action: "delete", localId: na
 function remove(from: number, to: number, by = device): Hold | undefined {
   let first: Hold | undefined;
   for (let at = from; at < to; at++) {
-    const hold = writer.runNow((tx) => brake.admit(tx, by, 7, [deletion(`f${at}`)]));
+    const hold = writer.runNow((tx) => massChangeGuard.admit(tx, by, 7, [deletion(`f${at}`)]));
     if (hold === undefined) files--;
     else first ??= hold;
   }
@@ -109,14 +109,14 @@ describe("the brake", () => {
 
   test("counts several changes of one question together, all or none", () => {
     const many = Array.from({ length: 26 }, (_, at) => deletion(`m${at}`));
-    const hold = writer.runNow((tx) => brake.admit(tx, device, 7, many));
+    const hold = writer.runNow((tx) => massChangeGuard.admit(tx, device, 7, many));
     expect(hold?.changes).toBe(26);
     expect(holds.list(7)).toMatchObject([{ changes: 26 }]);
   });
 
   test("looks ahead over what the request will ask for yet", () => {
     const ask = (name: string, following: number) =>
-      writer.runNow((tx) => brake.admit(tx, device, 7, [deletion(name)], following));
+      writer.runNow((tx) => massChangeGuard.admit(tx, device, 7, [deletion(name)], following));
     expect(ask("f0", 24)).toBeUndefined();
     expect(ask("f1", 25)).toMatchObject({ changes: 1 });
     expect(told).toEqual([expect.stringContaining(" 27")]);
@@ -127,7 +127,7 @@ describe("the brake", () => {
     for (let at = 0; at < 30; at++) {
       expect(() =>
         writer.runNow((tx) => {
-          brake.admit(tx, device, 7, [deletion(`u${at}`)]);
+          massChangeGuard.admit(tx, device, 7, [deletion(`u${at}`)]);
           throw new Error("refused after all");
         }),
       ).toThrow();
@@ -185,7 +185,7 @@ describe("a decision", () => {
     await expect(holds.decide(7, hold?.publicId ?? "", true)).rejects.toThrow("not found");
     expect(remove(25, 26)).toBeUndefined();
     expect(writer.runNow(() => holds.sweep())).toBeGreaterThan(0);
-    expect(brake.find(7, hold?.publicId ?? "")).toBeUndefined();
+    expect(massChangeGuard.find(7, hold?.publicId ?? "")).toBeUndefined();
   });
 
   test("that a stop of the server interrupted is finished", async () => {

@@ -21,7 +21,7 @@ import { holdQueries } from "./queries.ts";
 import type { Hold, LocalChange } from "./types.ts";
 
 /** What the brake works with. */
-export interface MassChangeBrakeOptions {
+export interface MassChangeGuardOptions {
   readonly sqlite: Database;
   readonly clock: Clock;
   readonly events: Events;
@@ -43,11 +43,11 @@ const HELD_MAX = 10_000;
 const SECOND_MS = 1_000;
 
 /** See the head of this file. */
-export class MassChangeBrake {
-  readonly #options: MassChangeBrakeOptions;
+export class MassChangeGuard {
+  readonly #options: MassChangeGuardOptions;
   readonly #queries: ReturnType<typeof holdQueries>;
 
-  constructor(options: MassChangeBrakeOptions) {
+  constructor(options: MassChangeGuardOptions) {
     this.#options = options;
     this.#queries = holdQueries(options.sqlite);
   }
