@@ -61,10 +61,10 @@ async function setUp() {
   return { account, phone, fileId };
 }
 
-type World = Awaited<ReturnType<typeof setUp>>;
+type ServerState = Awaited<ReturnType<typeof setUp>>;
 
 /** Ways to send bytes with the credentials of a browser or a program. */
-const ways: Record<string, (world: World, headers: Record<string, string>) => Promise<Begun>> = {
+const ways: Record<string, (serverState: ServerState, headers: Record<string, string>) => Promise<Begun>> = {
   "POST files/upload": (_, headers) =>
     begin("POST", "/api/files/upload", { "content-type": formType, ...headers }, formHalves()),
   "PUT content": ({ fileId }, headers) => begin("PUT", `/api/files/${fileId}/content`, headers, ["01234", "56789"]),
@@ -82,7 +82,7 @@ const ways: Record<string, (world: World, headers: Record<string, string>) => Pr
 };
 
 /** Ways of a phone. */
-const phoneWays: Record<string, (world: World) => Promise<Begun>> = {
+const phoneWays: Record<string, (serverState: ServerState) => Promise<Begun>> = {
   "POST mobile/upload": ({ phone }) =>
     begin(
       "POST",
@@ -143,7 +143,7 @@ async function signInAgain({ id, email, password }: Account): Promise<Client> {
 }
 
 /** Only what was there before the request is there. */
-async function expectNothingMade({ account }: World): Promise<void> {
+async function expectNothingMade({ account }: ServerState): Promise<void> {
   const client = await signInAgain(account);
   expect(await client.names()).toEqual(["there.txt"]);
   const [file] = (await client.get("/api/files")).list("data.files");
@@ -154,31 +154,31 @@ describe("bytes on their way from an account", () => {
   for (const [wayName, way] of Object.entries(ways)) {
     for (const [endName, { status, end }] of Object.entries(ends)) {
       test(`${wayName}: ${endName}: ${status} and nothing is made`, async () => {
-        const world = await setUp();
-        const begun = await way(world, bearer(world.account.token));
-        await end(world.account);
+        const serverState = await setUp();
+        const begun = await way(serverState, bearer(serverState.account.token));
+        await end(serverState.account);
         expectStatus(await begun.finish(), status);
-        await expectNothingMade(world);
+        await expectNothingMade(serverState);
       });
     }
 
     test(`${wayName}: the API key that sends is deleted: 401 and nothing is made`, async () => {
-      const world = await setUp();
-      const { client } = world.account;
+      const serverState = await setUp();
+      const { client } = serverState.account;
       const made = await client.post("/api/users/api-keys", {
         name: "script",
-        currentPassword: world.account.password,
+        currentPassword: serverState.account.password,
       });
-      const begun = await way(world, { "x-api-key": made.string("data.key") });
+      const begun = await way(serverState, { "x-api-key": made.string("data.key") });
       expectStatus(await client.delete(`/api/users/api-keys/${made.string("data.id")}`), 200);
       expectStatus(await begun.finish(), 401);
-      await expectNothingMade(world);
+      await expectNothingMade(serverState);
     });
 
     test(`${wayName}: a session that is refreshed while it sends counts on`, async () => {
-      const world = await setUp();
-      const begun = await way(world, bearer(world.account.token));
-      const { client } = world.account;
+      const serverState = await setUp();
+      const begun = await way(serverState, bearer(serverState.account.token));
+      const { client } = serverState.account;
       const refreshed = await client.post("/api/auth/refresh");
       expectStatus(refreshed, 200);
       const next = new Client(server(), refreshed.string("token"));
@@ -188,19 +188,19 @@ describe("bytes on their way from an account", () => {
     });
 
     test(`${wayName}: a sign-out after a refresh ends it, too`, async () => {
-      const world = await setUp();
-      const begun = await way(world, bearer(world.account.token));
-      const refreshed = await world.account.client.post("/api/auth/refresh");
+      const serverState = await setUp();
+      const begun = await way(serverState, bearer(serverState.account.token));
+      const refreshed = await serverState.account.client.post("/api/auth/refresh");
       const next = new Client(server(), refreshed.string("token"));
       expectStatus(await next.post("/api/auth/signout"), 200);
       expectStatus(await begun.finish(), 401);
-      await expectNothingMade(world);
+      await expectNothingMade(serverState);
     });
   }
 
   test("the sign-out of another session changes nothing", async () => {
-    const world = await setUp();
-    const { email, password, token } = world.account;
+    const serverState = await setUp();
+    const { email, password, token } = serverState.account;
     const other = await server().visitor.post("/api/auth/signin", { email, password });
     const begun = await begin(
       "POST",
@@ -245,20 +245,20 @@ describe("bytes on their way from a phone", () => {
     };
     for (const [endName, { status, end }] of Object.entries(phoneEnds)) {
       test(`${wayName}: ${endName}: ${status} and nothing is made`, async () => {
-        const world = await setUp();
-        const begun = await way(world);
-        await end(world.account);
+        const serverState = await setUp();
+        const begun = await way(serverState);
+        await end(serverState.account);
         expectStatus(await begun.finish(), status);
-        await expectNothingMade(world);
+        await expectNothingMade(serverState);
       });
     }
   }
 
   for (const [wayName, way] of Object.entries(phoneWays)) {
     test(`${wayName}: a phone that exchanges its refresh token while it sends is let finish`, async () => {
-      const world = await setUp();
-      const begun = await way(world);
-      await refreshOften(world.phone);
+      const serverState = await setUp();
+      const begun = await way(serverState);
+      await refreshOften(serverState.phone);
       expect([200, 201]).toContain((await begun.finish()).status);
     });
   }

@@ -5,7 +5,7 @@ import { maybeText } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import { splitPath } from "./local-folder.ts";
 import type { Random } from "./random.ts";
-import { PhoneCrashed, PhoneSession, type PhoneWorld, untilHeard } from "./session.ts";
+import { PhoneCrashed, PhoneSession, type PhoneSetup, untilHeard } from "./session.ts";
 import { type UploadEnd, Uploader, usualHabits } from "./uploader.ts";
 
 /** One picture of the roll. */
@@ -19,7 +19,7 @@ export interface Picture {
 export type PictureEnd = { kind: "stored" | "already_stored"; fileId: string } | { kind: "deleted_by_you" };
 
 /** What surrounds the app. */
-export interface CameraRollOptions extends PhoneWorld {
+export interface CameraRollOptions extends PhoneSetup {
   ledger: Ledger;
   /** Share of steps at which the app is killed. */
   crashes: number;

@@ -6,11 +6,11 @@ import type { Ledger } from "./ledger.ts";
 import { LocalFolder, joinPath, splitPath } from "./local-folder.ts";
 import { Mirror } from "./mirror.ts";
 import type { Random } from "./random.ts";
-import { PhoneCrashed, PhoneSession, type PhoneWorld } from "./session.ts";
+import { PhoneCrashed, PhoneSession, type PhoneSetup } from "./session.ts";
 import { type UploadEnd, type UploadHabits, Uploader, usualHabits } from "./uploader.ts";
 
 /** How a phone is used. */
-export interface PhoneOptions extends PhoneWorld {
+export interface PhoneOptions extends PhoneSetup {
   ledger: Ledger;
   /** How far the phone's clock is off, in ms. */
   clockSkewMs: number;

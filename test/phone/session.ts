@@ -15,7 +15,7 @@ export interface Credentials {
 }
 
 /** What surrounds a phone. */
-export interface PhoneWorld {
+export interface PhoneSetup {
   credentials: Credentials;
   random: Random;
   /** Address of the server, as the phone reaches it. */
@@ -39,12 +39,12 @@ export class PhoneSession {
 
   constructor(
     private readonly disk: PhoneDisk,
-    private readonly world: PhoneWorld,
+    private readonly serverState: PhoneSetup,
   ) {}
 
   /** An absolute address. */
   urlOf(path: string): string {
-    return this.world.url + path;
+    return this.serverState.url + path;
   }
 
   get accessToken(): string {
@@ -55,7 +55,7 @@ export class PhoneSession {
   async register(pushToken?: string): Promise<Answer> {
     const { state } = this.disk;
     const answer = await this.open("/api/mobile/auth/register", {
-      ...this.world.credentials,
+      ...this.serverState.credentials,
       deviceInfo: {
         deviceId: state.deviceId,
         platform: "android",
@@ -72,7 +72,7 @@ export class PhoneSession {
   /** Signs a registered phone in again. */
   async signIn(): Promise<void> {
     const answer = await this.open("/api/mobile/auth", {
-      ...this.world.credentials,
+      ...this.serverState.credentials,
       deviceId: this.disk.state.deviceId,
     });
     this.keepTokens(answer.expect(200));
@@ -82,7 +82,7 @@ export class PhoneSession {
   async refresh(): Promise<void> {
     const { state } = this.disk;
     state.refreshingSinceMs ??= Date.now();
-    if (this.world.random.chance(lostRefreshShare)) await this.tryRefresh();
+    if (this.serverState.random.chance(lostRefreshShare)) await this.tryRefresh();
     const answer = await this.tryRefresh();
     if (answer.status === 401) {
       const isInTime = Date.now() - state.refreshingSinceMs < graceMs;
@@ -110,7 +110,7 @@ export class PhoneSession {
     headers: Record<string, string>,
     body?: Uint8Array<ArrayBuffer>,
   ): Promise<Answer> {
-    return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.world.onAnswer);
+    return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.serverState.onAnswer);
   }
 
   private async attempt(method: string, path: string, json?: unknown): Promise<Answer> {
@@ -121,12 +121,12 @@ export class PhoneSession {
         headers: { authorization: `Bearer ${this.accessToken}` },
         ...(json === undefined ? {} : { json }),
       },
-      this.world.onAnswer,
+      this.serverState.onAnswer,
     );
   }
 
   private async open(path: string, json: unknown): Promise<Answer> {
-    return send({ method: "POST", url: this.urlOf(path), json }, this.world.onAnswer);
+    return send({ method: "POST", url: this.urlOf(path), json }, this.serverState.onAnswer);
   }
 
   private async tryRefresh(): Promise<Answer> {

@@ -1,6 +1,6 @@
 /**
  * What is to become of one change that a device brings: the rules of contract §7, `POST sync/files`, and nothing else.
- * Pure over a {@link World}, which is asked only for what a rule needs.
+ * Pure over a {@link ServerState}, which is asked only for what a rule needs.
  */
 import type { Digest } from "../../../blobs/digest.ts";
 import { AppError, invalidField, notFound } from "../../../errors.ts";
@@ -14,7 +14,7 @@ import type { FileNode } from "../../../tree/model/types.ts";
 export type KnownFile = Pick<FileNode, "id" | "publicId" | "name" | "folder" | "digest" | "sizeBytes" | "seq">;
 
 /** The account as it stands within the deed. */
-export interface World {
+export interface ServerState {
   findFile(fileId: string): KnownFile | undefined;
   /** Whether this id was a file of the account's that is gone. */
   wasFile(fileId: string): boolean;
@@ -49,40 +49,40 @@ export type Decision =
   | { readonly do: "reject"; readonly error: AppError };
 
 /** Decides one change. */
-export function decide(change: LocalChange, world: World): Decision {
+export function decide(change: LocalChange, serverState: ServerState): Decision {
   switch (change.action) {
     case "upload":
-      return decideUpload(change, world);
+      return decideUpload(change, serverState);
     case "update":
-      return decideUpdate(change, world);
+      return decideUpdate(change, serverState);
     case "rename":
     case "move":
-      return decidePlace(change, world);
+      return decidePlace(change, serverState);
     case "delete":
-      return decideDelete(change, world);
+      return decideDelete(change, serverState);
   }
 }
 
 /** Whether the file is another than the device knew: by its base where it tells one, else by the journal. */
-export function isChanged(change: LocalChange, file: KnownFile, world: World): boolean {
+export function isChanged(change: LocalChange, file: KnownFile, serverState: ServerState): boolean {
   const { baseDigest, sinceSeq } = change;
   if (baseDigest !== undefined) return baseDigest !== file.digest;
-  return sinceSeq !== undefined && world.isChangedByOthers(file, sinceSeq);
+  return sinceSeq !== undefined && serverState.isChangedByOthers(file, sinceSeq);
 }
 
-function decideUpload(change: LocalChange, world: World): Decision {
+function decideUpload(change: LocalChange, serverState: ServerState): Decision {
   const { name, folder = ROOT_PATH, digest, baseDigest, sizeBytes, fileId } = change;
   if (name === undefined) return missing("name");
-  const holder = world.findFileNamed(folder, name);
+  const holder = serverState.findFileNamed(folder, name);
   if (holder !== undefined) {
-    if (holder.digest === digest) return stored(holder, world);
+    if (holder.digest === digest) return stored(holder, serverState);
     // The device knows the file that is there, by its id or by a content: what it sends is its next content.
     const isKnown = fileId === undefined ? baseDigest !== undefined : fileId === holder.publicId;
-    if (isKnown) return decideUpdate({ ...change, fileId: holder.publicId }, world);
+    if (isKnown) return decideUpdate({ ...change, fileId: holder.publicId }, serverState);
   }
-  const tooMuch = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, false);
+  const tooMuch = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
-  const held = digest && world.findHolder(digest, sizeBytes);
+  const held = digest && serverState.findHolder(digest, sizeBytes);
   // A backup's picture is stored once: what a person moved elsewhere doesn't come back to where the camera put it.
   if (change.isAutomatic === true && held !== undefined) {
     return { do: "nothing", status: "already_stored", fileId: held };
@@ -90,73 +90,73 @@ function decideUpload(change: LocalChange, world: World): Decision {
   if (holder !== undefined) {
     // Cameras give a name again and again: a backup's picture goes beside the other, under a numbered name.
     if (change.isAutomatic !== true) return nameConflict(holder.publicId, holder);
-  } else if (world.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
+  } else if (serverState.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
   else if (digest !== undefined && held !== undefined) return { do: "create", digest, folder, name };
-  if (digest !== undefined && change.isAutomatic === true && world.wasDeleted(digest)) {
+  if (digest !== undefined && change.isAutomatic === true && serverState.wasDeleted(digest)) {
     return { do: "reject", error: deletedByYou() };
   }
-  const overQuota = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, true);
+  const overQuota = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, true);
   return overQuota === undefined ? { do: "ask", fileId: undefined } : { do: "reject", error: overQuota };
 }
 
-function decideUpdate(change: LocalChange, world: World): Decision {
+function decideUpdate(change: LocalChange, serverState: ServerState): Decision {
   const { digest, sizeBytes } = change;
-  const found = findFile(change, world);
+  const found = findFile(change, serverState);
   if ("do" in found) return found;
   const { file } = found;
-  if (file.digest === digest) return stored(file, world);
-  const tooMuch = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, false);
+  if (file.digest === digest) return stored(file, serverState);
+  const tooMuch = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, false);
   if (tooMuch !== undefined) return { do: "reject", error: tooMuch };
   // A content that became nothing is more often a fault of the device than a wish (D11).
   const isEmptied = file.sizeBytes > 0 && (sizeBytes === 0 || digest === EMPTY_DIGEST);
-  if (isEmptied || isChanged(change, file, world)) return conflict("modified", file);
-  if (digest !== undefined && world.findHolder(digest, sizeBytes) !== undefined) {
+  if (isEmptied || isChanged(change, file, serverState)) return conflict("modified", file);
+  if (digest !== undefined && serverState.findHolder(digest, sizeBytes) !== undefined) {
     return { do: "replace", file, digest };
   }
-  const overQuota = sizeBytes === undefined ? undefined : world.refusalOf(sizeBytes, true);
+  const overQuota = sizeBytes === undefined ? undefined : serverState.refusalOf(sizeBytes, true);
   return overQuota === undefined ? { do: "ask", fileId: file.publicId } : { do: "reject", error: overQuota };
 }
 
-function decidePlace(change: LocalChange, world: World): Decision {
+function decidePlace(change: LocalChange, serverState: ServerState): Decision {
   const isRename = change.action === "rename";
   if (isRename && change.name === undefined) return missing("name");
   if (!isRename && change.folder === undefined) return missing("folder");
-  const found = findFile(change, world);
+  const found = findFile(change, serverState);
   if ("do" in found) return found;
   const { file } = found;
   const name = isRename ? (change.name ?? file.name) : file.name;
   const folder = isRename ? file.folder : (change.folder ?? file.folder);
   if (name === file.name && folder === file.folder) return { do: "nothing", status: "applied", fileId: file.publicId };
-  if (isChanged(change, file, world)) return conflict("modified", file);
-  const holder = world.findFileNamed(folder, name);
+  if (isChanged(change, file, serverState)) return conflict("modified", file);
+  const holder = serverState.findFileNamed(folder, name);
   if (holder !== undefined) return nameConflict(file.publicId, holder);
-  if (world.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
+  if (serverState.hasFolder(folder, name)) return { do: "reject", error: nameTaken(name) };
   return { do: "place", file, folder, name };
 }
 
-function decideDelete(change: LocalChange, world: World): Decision {
+function decideDelete(change: LocalChange, serverState: ServerState): Decision {
   const { fileId } = change;
   if (fileId === undefined) return missing("fileId");
-  const file = world.findFile(fileId);
+  const file = serverState.findFile(fileId);
   if (file === undefined) {
-    if (world.wasFile(fileId)) return { do: "nothing", status: "applied", fileId };
+    if (serverState.wasFile(fileId)) return { do: "nothing", status: "applied", fileId };
     return { do: "reject", error: notFound("The file") };
   }
-  return isChanged(change, file, world) ? conflict("modified", file) : { do: "delete", file };
+  return isChanged(change, file, serverState) ? conflict("modified", file) : { do: "delete", file };
 }
 
 /** The file that a change is about, or what follows from its absence. */
-function findFile({ fileId }: LocalChange, world: World): { readonly file: KnownFile } | Decision {
+function findFile({ fileId }: LocalChange, serverState: ServerState): { readonly file: KnownFile } | Decision {
   if (fileId === undefined) return missing("fileId");
-  const file = world.findFile(fileId);
+  const file = serverState.findFile(fileId);
   if (file !== undefined) return { file };
-  if (world.wasFile(fileId)) return { do: "conflict", type: "deleted", fileId, remoteFileId: fileId };
+  if (serverState.wasFile(fileId)) return { do: "conflict", type: "deleted", fileId, remoteFileId: fileId };
   return { do: "reject", error: notFound("The file") };
 }
 
 /** The file has these bytes already. Where the server's copy of them was damaged, it needs the device's (D10). */
-function stored({ publicId, digest }: KnownFile, world: World): Decision {
-  if (world.isDamaged(digest)) return { do: "ask", fileId: publicId };
+function stored({ publicId, digest }: KnownFile, serverState: ServerState): Decision {
+  if (serverState.isDamaged(digest)) return { do: "ask", fileId: publicId };
   return { do: "nothing", status: "already_stored", fileId: publicId };
 }
 

@@ -11,7 +11,7 @@ export type Unit =
   | { readonly kind: "move"; readonly upload: number; readonly deletion: number };
 
 /** What pairing needs to know of the tree. */
-export interface PairingWorld {
+export interface PairingState {
   /** Digest of a file of the account. */
   digestOf(fileId: string): Digest | undefined;
   /** Whether another file than `fileId` stands at the upload's place with the upload's very content. */
@@ -22,13 +22,13 @@ export interface PairingWorld {
  * The changes in their order, both halves of a move at the place of the first. Each deletion is paired once, with the
  * first upload that fits.
  */
-export function pairMoves(changes: readonly (LocalChange | undefined)[], world: PairingWorld): Unit[] {
+export function pairMoves(changes: readonly (LocalChange | undefined)[], serverState: PairingState): Unit[] {
   const partner = new Map<number, Unit>();
-  const deletions = deletionsByDigest(changes, world);
+  const deletions = deletionsByDigest(changes, serverState);
   for (const [upload, change] of changes.entries()) {
     if (change?.action !== "upload" || change.digest === undefined || deletions.size === 0) continue;
     const waiting = deletions.get(change.digest);
-    const deletion = waiting?.find(({ fileId }) => !world.isStoredBeside(change, fileId));
+    const deletion = waiting?.find(({ fileId }) => !serverState.isStoredBeside(change, fileId));
     if (waiting === undefined || deletion === undefined) continue;
     waiting.splice(waiting.indexOf(deletion), 1);
     const unit: Unit = { kind: "move", upload, deletion: deletion.index };
@@ -46,13 +46,13 @@ interface Deletion {
 
 function deletionsByDigest(
   changes: readonly (LocalChange | undefined)[],
-  world: PairingWorld,
+  serverState: PairingState,
 ): Map<Digest, Deletion[]> {
   const found = new Map<Digest, Deletion[]>();
   if (!changes.some((change) => change?.action === "upload")) return found;
   for (const [index, change] of changes.entries()) {
     if (change?.action !== "delete" || change.fileId === undefined) continue;
-    const digest = world.digestOf(change.fileId);
+    const digest = serverState.digestOf(change.fileId);
     if (digest === undefined) continue;
     const deletion = { index, fileId: change.fileId };
     const same = found.get(digest);

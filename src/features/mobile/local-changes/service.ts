@@ -23,7 +23,7 @@ import type { LocalChange } from "../mass-change/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { UserService } from "../../accounts/users/service.ts";
 import type { User } from "../../accounts/users/types.ts";
-import { AccountWorld } from "./account-world.ts";
+import { AccountState } from "./account-state.ts";
 import { type Decision, decide, isChanged } from "./decide.ts";
 import { LastCalls } from "./last-calls.ts";
 import { findOthersChanges } from "./others.ts";
@@ -60,7 +60,7 @@ interface Call {
   readonly user: User;
   readonly device: DeviceFacts;
   readonly limits: StorageLimits;
-  readonly world: AccountWorld;
+  readonly serverState: AccountState;
   /** Deletions and replacements that are to come, as it looked when the call began. */
   toTakeAway: number;
 }
@@ -105,8 +105,8 @@ export class LocalChangeService {
     );
     if (!read.some((change) => change !== undefined)) return { outcomes, standSeq };
     const call = await this.#begin(user, device, read);
-    const units = pairMoves(read, call.world);
-    call.toTakeAway = units.filter((unit) => unit.kind === "single" && takesAway(read[unit.index], call.world)).length;
+    const units = pairMoves(read, call.serverState);
+    call.toTakeAway = units.filter((unit) => unit.kind === "single" && takesAway(read[unit.index], call.serverState)).length;
     for (let from = 0; from < units.length; from += LOT) {
       await Promise.all(units.slice(from, from + LOT).map((unit) => this.#applyUnit(call, unit, read, outcomes)));
     }
@@ -180,8 +180,8 @@ export class LocalChangeService {
     });
     const view = { accountId: user.id, deviceId: device.id, sinceSeq, headSeq };
     const isChangedByOthers = await findOthersChanges({ ...this.#options, queries: this.#queries }, view, nodeIds);
-    const world = new AccountWorld({ tree, queries: this.#queries, accountId: user.id, limits, isChangedByOthers });
-    return { id: crypto.randomUUID(), user, device, limits, world, toTakeAway: 0 };
+    const serverState = new AccountState({ tree, queries: this.#queries, accountId: user.id, limits, isChangedByOthers });
+    return { id: crypto.randomUUID(), user, device, limits, serverState, toTakeAway: 0 };
   }
 
   /** @param onEnd for a change that a person accepted: the brake is not asked any more */
@@ -223,15 +223,15 @@ export class LocalChangeService {
 
   /** @returns the file's id @throws NoMove; AppError not_a_folder */
   #move(tx: Transaction, call: Call, upload: LocalChange, deletion: LocalChange): string {
-    const { user, world } = call;
+    const { user, serverState } = call;
     const { name, folder = ROOT_PATH } = upload;
     const file = this.#options.tree.findFile(user.id, deletion.fileId ?? "");
     if (file === undefined || name === undefined || file.digest !== upload.digest) throw new NoMove();
     const known = [upload, deletion].map((change) => this.#queries.applied.get(call.device.id, fingerprintOf(change)));
     if (known.every((record) => record?.fileId === file.publicId && record.callId !== call.id)) return file.publicId;
-    if (isChanged(deletion, file, world)) throw new NoMove();
-    const holder = world.findFileNamed(folder, name);
-    if ((holder !== undefined && holder.id !== file.id) || world.hasFolder(folder, name)) throw new NoMove();
+    if (isChanged(deletion, file, serverState)) throw new NoMove();
+    const holder = serverState.findFileNamed(folder, name);
+    if ((holder !== undefined && holder.id !== file.id) || serverState.hasFolder(folder, name)) throw new NoMove();
     const moved = this.#options.treeWriter.updateFile(tx, file, { name, folderPath: folder });
     for (const change of [upload, deletion]) this.#remember(call, change, moved.publicId, moved.seq);
     return moved.publicId;
@@ -245,7 +245,7 @@ export class LocalChangeService {
     const earlier = this.#options.conflicts.findByChange(call.device.id, fingerprint);
     const before = earlier && this.#outcomeOf(tx, call, change, earlier);
     if (before !== undefined) return before;
-    const decision = decide(change, call.world);
+    const decision = decide(change, call.serverState);
     const outcome = this.#followUp(tx, earlier, this.#execute(tx, call, change, decision, isAccepted));
     const isDone = outcome.status === "applied" || outcome.status === "already_stored";
     if (isDone && outcome.fileId !== undefined) {
@@ -405,10 +405,10 @@ export class LocalChangeService {
 }
 
 /** Whether the brake will be asked about a change, as it looks now. */
-function takesAway(change: LocalChange | undefined, world: AccountWorld): boolean {
+function takesAway(change: LocalChange | undefined, serverState: AccountState): boolean {
   // Only what knows a file that is there, by its id or by a content, can take anything away.
   if (change === undefined || (change.fileId === undefined && change.baseDigest === undefined)) return false;
-  const decision = decide(change, world);
+  const decision = decide(change, serverState);
   return decision.do === "delete" || decision.do === "replace";
 }
 

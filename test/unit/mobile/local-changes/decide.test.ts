@@ -5,7 +5,7 @@ import {
   type Decision,
   decide,
   type KnownFile,
-  type World,
+  type ServerState,
 } from "../../../../src/features/mobile/local-changes/decide.ts";
 import type { LocalChange } from "../../../../src/features/mobile/mass-change/types.ts";
 
@@ -26,7 +26,7 @@ interface Facts {
   free?: number;
 }
 
-function world(facts: Facts): World {
+function serverState(facts: Facts): ServerState {
   const files = [file, other];
   return {
     findFile: (id) => files.find(({ publicId }) => publicId === id),
@@ -204,7 +204,7 @@ for (const [action, ofAction] of Object.entries(cases)) {
   describe(action, () => {
     for (const [what, change, facts, decision] of ofAction) {
       test(`${what}: ${decision}`, () => {
-        expect(say(decide({ action: "upload", localId: "l", ...change }, world(facts)))).toBe(decision);
+        expect(say(decide({ action: "upload", localId: "l", ...change }, serverState(facts)))).toBe(decision);
       });
     }
   });

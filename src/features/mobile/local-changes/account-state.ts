@@ -6,13 +6,13 @@ import type { TreeReader } from "../../../tree/reader.ts";
 import type { StorageLimits } from "../../library/files/service.ts";
 import type { LocalChange } from "../mass-change/types.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import type { KnownFile, World } from "./decide.ts";
+import type { KnownFile, ServerState } from "./decide.ts";
 import type { ChangedByOthers } from "./others.ts";
-import type { PairingWorld } from "./pair-moves.ts";
+import type { PairingState } from "./pair-moves.ts";
 import type { localChangeQueries } from "./queries.ts";
 
-/** What {@link AccountWorld} looks at. */
-export interface AccountWorldOptions {
+/** What {@link AccountState} looks at. */
+export interface AccountStateOptions {
   readonly tree: TreeReader;
   readonly queries: Pick<ReturnType<typeof localChangeQueries>, "wasFile">;
   readonly accountId: number;
@@ -21,10 +21,10 @@ export interface AccountWorldOptions {
 }
 
 /** The account of a call as the rules ask about it. Every answer is read anew; within a deed it is that deed's. */
-export class AccountWorld implements World, PairingWorld {
-  readonly #options: AccountWorldOptions;
+export class AccountState implements ServerState, PairingState {
+  readonly #options: AccountStateOptions;
 
-  constructor(options: AccountWorldOptions) {
+  constructor(options: AccountStateOptions) {
     this.#options = options;
   }
 
