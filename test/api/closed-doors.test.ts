@@ -112,11 +112,11 @@ describe("a session cookie that another site sends along changes nothing (D64)",
       if (operation.method === "GET" || operation.method === "HEAD") continue;
       const options = { ...sampleOptions(operation, nothing), headers: { ...headers, cookie } };
       const answer = await server().visitor.request(operation.method, samplePath(operation, nothing), options);
-      const verdict = `${answer.status} ${String(answer.at("error.details.reason"))}`;
+      const limitResult = `${answer.status} ${String(answer.at("error.details.reason"))}`;
       // Below /api/mobile a cookie is no device's token in any case.
       const isRefused =
-        verdict === "403 csrf" || (operation.template.startsWith("/api/mobile/") && answer.status === 401);
-      if (!isRefused) faults.push(`${operation.name}: ${verdict}`);
+        limitResult === "403 csrf" || (operation.template.startsWith("/api/mobile/") && answer.status === 401);
+      if (!isRefused) faults.push(`${operation.name}: ${limitResult}`);
     }
     expect(faults).toEqual([]);
     expectStatus(await server().visitor.get("/api/auth/session", { cookie }), 200);

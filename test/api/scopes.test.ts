@@ -49,7 +49,7 @@ async function newKey({ client, password: currentPassword }: Account, of: string
 }
 
 /** What a key is told: `open`, whatever else may be wrong with the request, or why not. */
-function verdictOf(answer: Answer): string {
+function limitResultOf(answer: Answer): string {
   const reason = answer.status < 400 || answer.text === "" ? undefined : answer.at("error.details.reason");
   if (answer.status === 401) return `401 ${String(reason)}`;
   return reason === "scope" ? `403 scope ${String(answer.at("error.details.scope"))}` : "open";
@@ -73,7 +73,7 @@ test("every endpoint of the document is open to the keys with its scope, and to 
     for (const [scope, key] of keys) {
       const options = method === "GET" || method === "HEAD" ? {} : { json: {} };
       const answer = await server().visitor.request(method, path, { headers: { "x-api-key": key }, ...options });
-      seen.push(`${scope}: ${method} ${template}: ${verdictOf(answer)}`);
+      seen.push(`${scope}: ${method} ${template}: ${limitResultOf(answer)}`);
       expected.push(`${scope}: ${method} ${template}: ${wanted(ruleOf(method, template), scope)}`);
     }
   }

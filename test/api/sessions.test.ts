@@ -237,12 +237,12 @@ async function withAllCredentials(): Promise<Credentials> {
       key: await server().visitor.request("DELETE", path, { headers: { "x-api-key": key } }),
       refresh: await tryRefresh(server(), phone.tokens.refreshToken, phone.deviceId),
     };
-    const verdicts = Object.entries(answers).map(([kind, answer]): [string, string] => {
+    const limitResults = Object.entries(answers).map(([kind, answer]): [string, string] => {
       const reason = answer.status === 200 ? "" : ` ${answer.string("error.details.reason")}`;
       // Whoever is let in learns that there is no such file.
       return [kind, answer.status === 404 ? "200" : `${answer.status}${reason}`];
     });
-    return Object.fromEntries(verdicts);
+    return Object.fromEntries(limitResults);
   };
   return { account, phone, keyId: made.string("data.id"), look };
 }

@@ -71,7 +71,7 @@ export function emailConfirmationRoutes({ confirmations, guard, clock, basePath 
         } catch (error) {
           // The limit of these mails is what refuses, and what the headers show.
           if (error instanceof RateLimitedError)
-            Object.assign(set.headers, rateLimitHeaders(error.verdict, clock.nowMs()));
+            Object.assign(set.headers, rateLimitHeaders(error.limitResult, clock.nowMs()));
           throw error;
         }
       },

@@ -130,9 +130,9 @@ export class EmailConfirmation {
 
 function tooManyMails(nextMs: number, nowMs: number): RateLimitedError {
   const minutes = Math.ceil((nextMs - nowMs) / 60_000);
-  const verdict = { allowed: false, category: "general", limit: MAILS_MAX, remaining: 0, resetAtMs: nextMs } as const;
+  const limitResult = { allowed: false, category: "general", limit: MAILS_MAX, remaining: 0, resetAtMs: nextMs } as const;
   return new RateLimitedError(
-    { ...verdict, windowSeconds: HOUR_MS / 1000 },
+    { ...limitResult, windowSeconds: HOUR_MS / 1000 },
     nowMs,
     `Three mails were sent within the hour. Look for them, also among the spam, or try again in ${minutes} minutes.`,
   );

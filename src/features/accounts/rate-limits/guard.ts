@@ -14,7 +14,7 @@ import type { PlanName, User } from "../users/types.ts";
 import { categorise, isCountedByRoute } from "./categories.ts";
 import type { DownloadLedger } from "./download-ledger.ts";
 import { bodyLimitHeaders, RateLimitedError, rateLimited, rateLimitHeaders } from "./headers.ts";
-import { addressSubject, type RateLimiter, userSubject, type Verdict } from "./limiter.ts";
+import { addressSubject, type RateLimiter, userSubject, type RateLimitResult } from "./limiter.ts";
 import type { PasswordGate, SigninLimiter } from "./signin-limiter.ts";
 import { type RateLimitUsage, rateLimitUsage } from "./usage.ts";
 
@@ -95,10 +95,10 @@ export class RateGate {
       this.#count(subject, "general", plan, headers);
       return { taken: 0, refusal: undefined };
     }
-    const { taken, verdict } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, wanted);
+    const { taken, limitResult } = limiter.takeUpTo(subject, "uploads", plan.limits.uploads, wanted);
     // Whether to try again later is for the error to say, where that is what the call fails with.
-    this.#show({ ...verdict, allowed: true }, headers);
-    return { taken, refusal: taken < wanted ? rateLimited(verdict, clock.nowMs()) : undefined };
+    this.#show({ ...limitResult, allowed: true }, headers);
+    return { taken, refusal: taken < wanted ? rateLimited(limitResult, clock.nowMs()) : undefined };
   }
 
   /** Tells whose a request without a token is, by the signature in its address: it counts as theirs (contract §7). */
@@ -115,14 +115,14 @@ export class RateGate {
     const { signins, findPlan } = this.#options;
     const account = emailKey(email);
     const gate = await signins.before(this.#addressKey(request), account, findPlan(email));
-    return this.#guard(request, gate, check, (verdict) => this.#show(verdict, headers));
+    return this.#guard(request, gate, check, (limitResult) => this.#show(limitResult, headers));
   }
 
   /** Counts a sign-in that names no account. @throws AppError rate_limited where the address has used up its ceiling */
   countMalformedSignIn(request: Request, headers: HeaderBag): void {
-    const verdict = this.#options.signins.malformed(this.#addressKey(request));
-    this.#show(verdict, headers);
-    if (!verdict.allowed) throw rateLimited(verdict, this.#options.clock.nowMs());
+    const limitResult = this.#options.signins.malformed(this.#addressKey(request));
+    this.#show(limitResult, headers);
+    if (!limitResult.allowed) throw rateLimited(limitResult, this.#options.clock.nowMs());
   }
 
   /** The same for a password that is asked elsewhere; the request itself counts in its own category. */
@@ -131,8 +131,8 @@ export class RateGate {
     noteAudit(request, isShare ? { target: { type: "share", id: email.slice("share:".length) } } : { email });
     const gate = await this.#options.signins.beforeElsewhere(this.#addressKey(request), emailKey(email));
     // The request shows its own category, unless this is what refuses it.
-    return this.#guard(request, gate, check, (verdict) => {
-      if (!verdict.allowed) this.#show(verdict, headers);
+    return this.#guard(request, gate, check, (limitResult) => {
+      if (!limitResult.allowed) this.#show(limitResult, headers);
     });
   }
 
@@ -158,11 +158,11 @@ export class RateGate {
     request: Request,
     gate: PasswordGate,
     check: () => Promise<T>,
-    show: (verdict: Verdict) => void,
+    show: (limitResult: RateLimitResult) => void,
   ): Promise<T> {
     if (!gate.allowed) {
-      show(gate.verdict);
-      throw rateLimited(gate.verdict, this.#options.clock.nowMs());
+      show(gate.limitResult);
+      throw rateLimited(gate.limitResult, this.#options.clock.nowMs());
     }
     try {
       const checked = await checkingFrom(this.#addressKey(request), check);
@@ -174,18 +174,18 @@ export class RateGate {
       else if (reason === "invalid_code") show(gate.attempt.failedByCode());
       else if (reason === "account_disabled" || reason === "second_factor_required") show(gate.attempt.succeeded());
       else {
-        const verdict = gate.attempt.abandoned();
+        const limitResult = gate.attempt.abandoned();
         // A limit of its own, such as that of codes: what is shown is what refuses.
-        show(error instanceof RateLimitedError ? error.verdict : verdict);
+        show(error instanceof RateLimitedError ? error.limitResult : limitResult);
       }
       throw error;
     }
   }
 
   #count(subject: string, category: Category, plan: Plan, headers: HeaderBag): void {
-    const verdict = this.#options.limiter.check(subject, category, plan.limits[category]);
-    this.#show(verdict, headers);
-    if (!verdict.allowed) throw rateLimited(verdict, this.#options.clock.nowMs());
+    const limitResult = this.#options.limiter.check(subject, category, plan.limits[category]);
+    this.#show(limitResult, headers);
+    if (!limitResult.allowed) throw rateLimited(limitResult, this.#options.clock.nowMs());
   }
 
   /** Further ranges of a download that has begun count as `general`; one that is refused has not begun. */
@@ -203,8 +203,8 @@ export class RateGate {
   /** The state of the uploads' window, without counting: for what is refused before anything is planned. */
   #showUploads(request: Request, headers: HeaderBag): void {
     const { subject, plan } = this.#callerOf(request);
-    const verdict = this.#options.limiter.peek(subject, "uploads", plan.limits.uploads);
-    this.#show({ ...verdict, allowed: true }, headers);
+    const limitResult = this.#options.limiter.peek(subject, "uploads", plan.limits.uploads);
+    this.#show({ ...limitResult, allowed: true }, headers);
   }
 
   #callerOf(request: Request): { subject: string; plan: Plan } {
@@ -222,8 +222,8 @@ export class RateGate {
       : undefined;
   }
 
-  #show(verdict: Verdict, headers: HeaderBag): void {
-    Object.assign(headers, rateLimitHeaders(verdict, this.#options.clock.nowMs()));
+  #show(limitResult: RateLimitResult, headers: HeaderBag): void {
+    Object.assign(headers, rateLimitHeaders(limitResult, this.#options.clock.nowMs()));
   }
 
   #addressKey(request: Request): string {

@@ -1,6 +1,6 @@
 import { AppError } from "../../../errors.ts";
 import { UNLIMITED_ON_WIRE } from "../plans/plans.ts";
-import type { Verdict } from "./limiter.ts";
+import type { RateLimitResult } from "./limiter.ts";
 
 /** Headers of every answer under /api (API, Rate-limit response headers); `Retry-After` with 429 alone. */
 export interface RateLimitHeaders {
@@ -16,15 +16,15 @@ export interface RateLimitHeaders {
  * A verdict as headers. Reset is in whole Unix seconds, rounded up, so that a request after it succeeds.
  * A verdict that refuses gives `Retry-After` too.
  */
-export function rateLimitHeaders(verdict: Verdict, nowMs: number): RateLimitHeaders {
+export function rateLimitHeaders(limitResult: RateLimitResult, nowMs: number): RateLimitHeaders {
   const headers: RateLimitHeaders = {
-    "X-RateLimit-Limit": String(verdict.limit ?? UNLIMITED_ON_WIRE),
-    "X-RateLimit-Remaining": String(verdict.remaining ?? UNLIMITED_ON_WIRE),
-    "X-RateLimit-Reset": String(Math.ceil(verdict.resetAtMs / 1000)),
-    "X-RateLimit-Window": String(verdict.windowSeconds),
-    "X-RateLimit-Resource": verdict.category,
+    "X-RateLimit-Limit": String(limitResult.limit ?? UNLIMITED_ON_WIRE),
+    "X-RateLimit-Remaining": String(limitResult.remaining ?? UNLIMITED_ON_WIRE),
+    "X-RateLimit-Reset": String(Math.ceil(limitResult.resetAtMs / 1000)),
+    "X-RateLimit-Window": String(limitResult.windowSeconds),
+    "X-RateLimit-Resource": limitResult.category,
   };
-  if (!verdict.allowed) headers["Retry-After"] = String(retryAfterSeconds(verdict, nowMs));
+  if (!limitResult.allowed) headers["Retry-After"] = String(retryAfterSeconds(limitResult, nowMs));
   return headers;
 }
 
@@ -45,29 +45,29 @@ export function bodyLimitHeaders(
  * Whole seconds to wait until a request is accepted, at least 1: Reset − now, rounded up once and from the milliseconds,
  * so that it is never longer than the window only because both were rounded.
  */
-export function retryAfterSeconds(verdict: Verdict, nowMs: number): number {
-  return Math.max(1, Math.ceil((verdict.resetAtMs - nowMs) / 1000));
+export function retryAfterSeconds(limitResult: RateLimitResult, nowMs: number): number {
+  return Math.max(1, Math.ceil((limitResult.resetAtMs - nowMs) / 1000));
 }
 
 /** The error of a refused request (contract §1, 429): its details name category, limit and seconds to wait. */
 export class RateLimitedError extends AppError {
   /** @param message in place of the usual words */
   constructor(
-    readonly verdict: Verdict,
+    readonly limitResult: RateLimitResult,
     nowMs: number,
     message?: string,
   ) {
-    const retryAfter = retryAfterSeconds(verdict, nowMs);
+    const retryAfter = retryAfterSeconds(limitResult, nowMs);
     const wait = retryAfter === 1 ? "a second" : `${retryAfter} seconds`;
     super(
       "rate_limited",
-      message ?? `Too many requests of this kind (${verdict.category}). Wait ${wait}, then try again.`,
-      { resource: verdict.category, limit: verdict.limit ?? UNLIMITED_ON_WIRE, retryAfter },
+      message ?? `Too many requests of this kind (${limitResult.category}). Wait ${wait}, then try again.`,
+      { resource: limitResult.category, limit: limitResult.limit ?? UNLIMITED_ON_WIRE, retryAfter },
     );
   }
 }
 
 /** See {@link RateLimitedError}. */
-export function rateLimited(verdict: Verdict, nowMs: number): RateLimitedError {
-  return new RateLimitedError(verdict, nowMs);
+export function rateLimited(limitResult: RateLimitResult, nowMs: number): RateLimitedError {
+  return new RateLimitedError(limitResult, nowMs);
 }

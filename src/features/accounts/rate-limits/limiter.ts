@@ -24,7 +24,7 @@ export const WRONG_BY_HOUR = "wrong_by_hour";
 export type CountKind = Category | typeof WRONG_BY_HOUR;
 
 /** What became of a request, or would; the content of the `X-RateLimit-*` headers. */
-export interface Verdict {
+export interface RateLimitResult {
   readonly allowed: boolean;
   readonly category: Category;
   /** Null: none. */
@@ -179,35 +179,35 @@ export class RateLimiter {
   }
 
   /** Counts one request if the limit allows it. A refused one is counted in statistics alone. */
-  check(subjectKey: string, category: CountKind, limit: Limit): Verdict {
+  check(subjectKey: string, category: CountKind, limit: Limit): RateLimitResult {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
     const counter = counterOf(subject, category);
     const isAllowed = counter.window.take(nowMs, limit) === 1;
     this.#note(subject, counter, category, nowMs, isAllowed ? 1 : 0, isAllowed ? 0 : 1);
-    return verdictOf(counter.window, category, limit, nowMs, isAllowed);
+    return limitResultOf(counter.window, category, limit, nowMs, isAllowed);
   }
 
   /**
    * Counts as many of `wanted` requests as the limit leaves room for, and says how many (an upload session of several
    * files, contract §3). The rest is counted as refused.
    */
-  takeUpTo(subjectKey: string, category: CountKind, limit: Limit, wanted: number): { taken: number; verdict: Verdict } {
+  takeUpTo(subjectKey: string, category: CountKind, limit: Limit, wanted: number): { taken: number; limitResult: RateLimitResult } {
     const nowMs = this.#options.clock.nowMs();
     const subject = this.#subject(subjectKey, nowMs);
     const counter = counterOf(subject, category);
     const taken = counter.window.take(nowMs, limit, wanted);
     if (wanted > 0) this.#note(subject, counter, category, nowMs, taken, wanted - taken);
-    return { taken, verdict: verdictOf(counter.window, category, limit, nowMs, taken > 0) };
+    return { taken, limitResult: limitResultOf(counter.window, category, limit, nowMs, taken > 0) };
   }
 
   /** What {@link check} would say now, without counting; `remaining` is before this request. */
-  peek(subjectKey: string, category: CountKind, limit: Limit): Verdict {
+  peek(subjectKey: string, category: CountKind, limit: Limit): RateLimitResult {
     const nowMs = this.#options.clock.nowMs();
     const window = this.#find(subjectKey, nowMs)?.counters[indexOf(category)]?.window;
     if (window !== undefined) {
       const remaining = window.remaining(nowMs, limit);
-      return verdictOf(window, category, limit, nowMs, remaining === null || remaining > 0);
+      return limitResultOf(window, category, limit, nowMs, remaining === null || remaining > 0);
     }
     const windowSeconds = windowSecondsOf(category);
     const isAllowed = limit === null || limit > 0;
@@ -375,7 +375,7 @@ function counterOf(subject: Subject, category: CountKind): Counter {
   return counter;
 }
 
-function verdictOf(window: SlidingWindow, category: CountKind, limit: Limit, nowMs: number, allowed: boolean): Verdict {
+function limitResultOf(window: SlidingWindow, category: CountKind, limit: Limit, nowMs: number, allowed: boolean): RateLimitResult {
   return {
     allowed,
     category: shownCategory(category),

@@ -37,25 +37,25 @@
 import { createHash } from "node:crypto";
 import type { Limit, Plans } from "../plans/plans.ts";
 import type { PlanName } from "../users/types.ts";
-import { addressSubject, type CountKind, type RateLimiter, type Verdict, WRONG_BY_HOUR } from "./limiter.ts";
+import { addressSubject, type CountKind, type RateLimiter, type RateLimitResult, WRONG_BY_HOUR } from "./limiter.ts";
 
 /** A password that may be checked now. Exactly one of its methods must be called, also after an error. */
 export interface PasswordAttempt {
   /** The password was wrong, or there is no such account. Gives what to show: free's numbers. */
-  failed(): Verdict;
+  failed(): RateLimitResult;
   /** The password was right and the code that goes with it wrong. Gives what to show: free's numbers. */
-  failedByCode(): Verdict;
+  failedByCode(): RateLimitResult;
   /** The password was right (also that of a disabled account). Gives what to show: the numbers of the account's plan. */
-  succeeded(): Verdict;
+  succeeded(): RateLimitResult;
   /** The password was not checked after all: overloaded, aborted. Gives free's numbers. Later calls change nothing. */
-  abandoned(): Verdict;
+  abandoned(): RateLimitResult;
 }
 
 /** Whether a password may be checked. */
 export type PasswordGate =
   | { readonly allowed: true; readonly attempt: PasswordAttempt }
   /** Answer 429 with this verdict, and don't look at the password. */
-  | { readonly allowed: false; readonly verdict: Verdict };
+  | { readonly allowed: false; readonly limitResult: RateLimitResult };
 
 /** What {@link SigninLimiter} works with. */
 export interface SigninLimiterOptions {
@@ -123,7 +123,7 @@ export class SigninLimiter {
    * What to show of a sign-in before its body is read, or when its body names no account: free's numbers, as far as the
    * address's ceiling leaves them. Counts nothing, and refuses nothing: {@link before} or {@link malformed} does.
    */
-  preview(addressKey: string): Verdict {
+  preview(addressKey: string): RateLimitResult {
     const ceiling = this.#limiter.peek(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
     return { ...this.#asFree(ceiling), allowed: true };
   }
@@ -132,7 +132,7 @@ export class SigninLimiter {
    * A sign-in that names no account (not JSON, not an e-mail address). No password is tried by it; it counts in the
    * address's ceiling alone. Shows free's numbers; refused when the ceiling is reached.
    */
-  malformed(addressKey: string): Verdict {
+  malformed(addressKey: string): RateLimitResult {
     const ceiling = this.#limiter.check(addressSubject(addressKey), CATEGORY, this.#plans.signinCeiling);
     return ceiling.allowed ? this.#asFree(ceiling) : ceiling;
   }
@@ -173,14 +173,14 @@ export class SigninLimiter {
 
   #refusalOf(asked: Try): PasswordGate | undefined {
     const refusing = this.#windowsOf(asked)
-      .map((window) => ({ window, verdict: this.#peek(window) }))
-      .filter(({ verdict }) => !verdict.allowed);
+      .map((window) => ({ window, limitResult: this.#peek(window) }))
+      .filter(({ limitResult }) => !limitResult.allowed);
     const [first] = refusing;
     if (first === undefined) return undefined;
-    const resetAtMs = Math.max(...refusing.map(({ verdict }) => verdict.resetAtMs));
+    const resetAtMs = Math.max(...refusing.map(({ limitResult }) => limitResult.resetAtMs));
     // In the statistics of the account a refusal by its own windows counts alone.
     const isOfAddress = first.window.subject === addressSubject(asked.addressKey);
-    return this.#refuse(isOfAddress ? first.window.subject : allSubject(asked.key), { ...first.verdict, resetAtMs });
+    return this.#refuse(isOfAddress ? first.window.subject : allSubject(asked.key), { ...first.limitResult, resetAtMs });
   }
 
   /** What of this try's tries in progress must end first, since all of them may be wrong; undefined for nothing. */
@@ -252,23 +252,23 @@ export class SigninLimiter {
     for (const ask of inProgress.waiting.splice(0)) ask();
   }
 
-  #peek({ subject, kind, limit }: Window): Verdict {
+  #peek({ subject, kind, limit }: Window): RateLimitResult {
     return this.#limiter.peek(subject, kind, limit);
   }
 
-  #peekWrong({ key }: Pick<Try, "key">): Verdict {
+  #peekWrong({ key }: Pick<Try, "key">): RateLimitResult {
     return this.#limiter.peek(wrongSubject(key), CATEGORY, this.#plans.wrongPasswords.perMinute);
   }
 
-  #asFree(ceiling: Verdict): Verdict {
+  #asFree(ceiling: RateLimitResult): RateLimitResult {
     const limit = this.#plans.wrongPasswords.perMinute;
     if (limit === null) return { ...ceiling, limit, remaining: null };
     return { ...ceiling, limit, remaining: Math.min(limit, ceiling.remaining ?? limit) };
   }
 
-  #refuse(subject: string, verdict: Verdict): PasswordGate {
+  #refuse(subject: string, limitResult: RateLimitResult): PasswordGate {
     this.#limiter.countRejected(subject, CATEGORY);
-    return { allowed: false, verdict };
+    return { allowed: false, limitResult };
   }
 }
 

@@ -56,16 +56,16 @@ export function rateLimitUsage(limiter: RateLimiter, plan: Plan, subjects: Count
   const endpoints = CATEGORIES.map((category): RateLimitUsageRecord => {
     const limit = plan.limits[category];
     const subject = category === "signin" ? subjects.signin : subjects.user;
-    const verdict = limiter.peek(subject, category, limit);
+    const limitResult = limiter.peek(subject, category, limit);
     const used = limiter.used(subject, category);
     return {
       endpoint: ENDPOINT_OF[category],
       resource: category,
       limit: limit ?? UNLIMITED_ON_WIRE,
       used,
-      remaining: verdict.remaining ?? UNLIMITED_ON_WIRE,
+      remaining: limitResult.remaining ?? UNLIMITED_ON_WIRE,
       usagePercentage: percentageOf(used, limit),
-      resetsAt: toTimestamp(verdict.resetAtMs),
+      resetsAt: toTimestamp(limitResult.resetAtMs),
     };
   });
   const requests = limiter.totals(subjects.user);

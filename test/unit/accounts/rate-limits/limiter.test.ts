@@ -50,12 +50,12 @@ describe("the rate limiter", () => {
 
   test("takes for several files at once and refuses the rest", () => {
     const { limiter } = testLimiter();
-    expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({ taken: 8, verdict: { remaining: 2 } });
+    expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({ taken: 8, limitResult: { remaining: 2 } });
     expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({
       taken: 2,
-      verdict: { allowed: true, remaining: 0 },
+      limitResult: { allowed: true, remaining: 0 },
     });
-    expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({ taken: 0, verdict: { allowed: false } });
+    expect(limiter.takeUpTo(ADA, "uploads", 10, 8)).toMatchObject({ taken: 0, limitResult: { allowed: false } });
     expect(limiter.totals(ADA)).toEqual({ accepted: 10, rejected: 14 });
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { buildPlans } from "../../../../src/features/accounts/plans/plans.ts";
 import type { PlanName } from "../../../../src/features/accounts/users/types.ts";
 import { rateLimitHeaders } from "../../../../src/features/accounts/rate-limits/headers.ts";
-import type { Verdict } from "../../../../src/features/accounts/rate-limits/limiter.ts";
+import type { RateLimitResult } from "../../../../src/features/accounts/rate-limits/limiter.ts";
 import { type PasswordGate, SigninLimiter } from "../../../../src/features/accounts/rate-limits/signin-limiter.ts";
 import { START_MS, testLimiter } from "./support.ts";
 
@@ -15,7 +15,7 @@ const attemptOf = (gate: PasswordGate) => {
   return gate.attempt;
 };
 
-const shown = (outcome: string, verdict: Verdict) => `${outcome} ${verdict.remaining}/${verdict.limit}`;
+const shown = (outcome: string, limitResult: RateLimitResult) => `${outcome} ${limitResult.remaining}/${limitResult.limit}`;
 
 function setUp(settings: Parameters<typeof buildPlans>[0] = {}) {
   const { limiter, clock } = testLimiter();
@@ -23,7 +23,7 @@ function setUp(settings: Parameters<typeof buildPlans>[0] = {}) {
   /** One try from its beginning to its end; "refused" in front of the numbers where it was not let through. */
   const attempt = async (isRight: boolean, plan: PlanName | undefined, account = ADA, address = HERE) => {
     const gate = await signin.before(address, account, plan);
-    if (!gate.allowed) return shown("refused", gate.verdict);
+    if (!gate.allowed) return shown("refused", gate.limitResult);
     return isRight ? shown("right", gate.attempt.succeeded()) : shown("wrong", gate.attempt.failed());
   };
   return { signin, clock, limiter, attempt, attemptOf };
@@ -69,7 +69,7 @@ describe("sign-in tries", () => {
       clock.ms += 1000;
     }
     const gate = await signin.before(HERE, ADA, "pro");
-    expect(gate).toMatchObject({ allowed: false, verdict: { limit: 5, remaining: 0, resetAtMs: START_MS + 60_000 } });
+    expect(gate).toMatchObject({ allowed: false, limitResult: { limit: 5, remaining: 0, resetAtMs: START_MS + 60_000 } });
     clock.ms = START_MS + 59_999;
     expect(await attempt(true, "pro")).toBe("refused 0/5");
     clock.ms = START_MS + 60_000;
@@ -153,7 +153,7 @@ describe("sign-in tries", () => {
     const waiting = Array.from({ length: 100 }, () => signin.before(HERE, ADA, undefined));
     expect(await signin.before(HERE, ADA, undefined)).toMatchObject({
       allowed: false,
-      verdict: { limit: 5, remaining: 0 },
+      limitResult: { limit: 5, remaining: 0 },
     });
     for (const gate of open) attemptOf(gate).failed();
     expect((await Promise.all(waiting)).every((gate) => !gate.allowed)).toBe(true);
@@ -208,11 +208,11 @@ describe("sign-in tries", () => {
     const resetAtMs = START_MS + 3_600_000;
     expect(gate).toMatchObject({
       allowed: false,
-      verdict: { category: "signin", limit: 50, remaining: 0, windowSeconds: 3600, resetAtMs },
+      limitResult: { category: "signin", limit: 50, remaining: 0, windowSeconds: 3600, resetAtMs },
     });
     expect(await signin.beforeElsewhere(HERE, ADA)).toMatchObject({
       allowed: false,
-      verdict: { limit: 50, resetAtMs },
+      limitResult: { limit: 50, resetAtMs },
     });
     expect(await attempt(true, "pro", ADA, THERE)).toBe("right 9/10");
     expect(await attempt(true, "pro", "bob@example.org")).toBe("right 9/10");
@@ -232,7 +232,7 @@ describe("sign-in tries", () => {
     for (let i = 0; i < 5; i++) expect(await attempt(false, "free")).toStartWith("wrong");
     const gate = await signin.before(HERE, ADA, "free");
     // The oldest of 50 leaves in a second, but the five of this minute only in 60.
-    expect(gate).toMatchObject({ allowed: false, verdict: { limit: 50, resetAtMs: clock.ms + 60_000 } });
+    expect(gate).toMatchObject({ allowed: false, limitResult: { limit: 50, resetAtMs: clock.ms + 60_000 } });
     clock.ms += 60_000;
     expect(await attempt(true, "free")).toBe("right 4/5");
   });
@@ -277,7 +277,7 @@ describe("sign-in tries", () => {
     clock.ms += 500;
     const gate = await signin.before(HERE, ADA, undefined);
     if (gate.allowed) throw new Error("must be refused");
-    expect(rateLimitHeaders(gate.verdict, clock.ms)).toEqual({
+    expect(rateLimitHeaders(gate.limitResult, clock.ms)).toEqual({
       "X-RateLimit-Limit": "5",
       "X-RateLimit-Remaining": "0",
       "X-RateLimit-Reset": String(Math.ceil((START_MS + 60_000) / 1000)),
@@ -299,7 +299,7 @@ describe("passwords asked elsewhere", () => {
     expect(await attempt(false, "enterprise")).toBe("wrong 0/5");
     expect(await signin.beforeElsewhere(HERE, ADA)).toMatchObject({
       allowed: false,
-      verdict: { category: "signin", limit: 5 },
+      limitResult: { category: "signin", limit: 5 },
     });
     expect((await signin.beforeElsewhere(THERE, ADA)).allowed).toBe(true);
   });

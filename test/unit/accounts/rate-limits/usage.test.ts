@@ -109,15 +109,15 @@ describe("rate-limit headers", () => {
       const { limiter, clock } = testLimiter();
       for (let i = 0; i < 3; i++) limiter.check(subjects.user, "signup", 3);
       clock.ms = START_MS + elapsedMs;
-      const verdict = limiter.check(subjects.user, "signup", 3);
-      const headers = rateLimitHeaders(verdict, clock.ms);
+      const limitResult = limiter.check(subjects.user, "signup", 3);
+      const headers = rateLimitHeaders(limitResult, clock.ms);
       const retryAfter = Number(headers["Retry-After"]);
       expect(retryAfter).toBeGreaterThanOrEqual(1);
       expect(retryAfter).toBeLessThanOrEqual(3600);
       expect(Math.abs(Number(headers["X-RateLimit-Reset"]) - clock.ms / 1000 - retryAfter)).toBeLessThan(1);
       clock.ms += retryAfter * 1000;
       expect(limiter.peek(subjects.user, "signup", 3).allowed).toBe(true);
-      expect(rateLimited(verdict, START_MS + elapsedMs)).toMatchObject({
+      expect(rateLimited(limitResult, START_MS + elapsedMs)).toMatchObject({
         reason: "rate_limited",
         details: { resource: "signup", limit: 3, retryAfter },
       });
