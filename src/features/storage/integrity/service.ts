@@ -11,7 +11,7 @@ import type { Events } from "../../../events/events.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { BlobRows } from "./blob-rows.ts";
-import { ConcernedRows } from "./concerned.ts";
+import { AffectedFiles } from "./affected-files.ts";
 import { Findings, type FindingQuery } from "./findings.ts";
 import { HashReader } from "./hash-reader.ts";
 import { ReadingRows } from "./reading-rows.ts";
@@ -51,7 +51,7 @@ export class Integrity {
   readonly readings: ReadingRows;
   readonly #options: IntegrityOptions;
   readonly #findings: Findings;
-  readonly #concerned: ConcernedRows;
+  readonly #concerned: AffectedFiles;
   /** When each was last taken up, by the clock that only goes on. */
   readonly #suspects = new Map<Digest, number>();
   #working: Promise<void> = Promise.resolve();
@@ -65,7 +65,7 @@ export class Integrity {
     this.#options = options;
     this.readings = new ReadingRows(options.sqlite);
     this.#findings = new Findings(options.sqlite);
-    this.#concerned = new ConcernedRows(options.sqlite);
+    this.#concerned = new AffectedFiles(options.sqlite);
   }
 
   /** Has a content read again soon, because it could not be sent, or is known to be damaged and was asked for. Never throws. */

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 
 /** What one account has of damaged contents. */
-export interface Concerned {
+export interface AffectedBlob {
   files: number;
   /** Names of some of its files. */
   readonly names: string[];
@@ -12,7 +12,7 @@ export interface News {
   readonly contents: number;
   readonly database: boolean;
   readonly administrators: readonly number[];
-  readonly owners: ReadonlyMap<number, Concerned>;
+  readonly owners: ReadonlyMap<number, AffectedBlob>;
 }
 
 interface FileRow {
@@ -25,7 +25,7 @@ const AT_ONCE_MAX = 500;
 const NAMES_MAX = 3;
 
 /** Whom findings concern, and which of them nobody was told of yet. */
-export class ConcernedRows {
+export class AffectedFiles {
   readonly #untold;
   readonly #told;
   readonly #administrators;
@@ -52,7 +52,7 @@ export class ConcernedRows {
   takeNews(nowMs: number): News | undefined {
     const untold = this.#untold.all(AT_ONCE_MAX);
     if (untold.length === 0) return undefined;
-    const owners = new Map<number, Concerned>();
+    const owners = new Map<number, AffectedBlob>();
     for (const { id, digest } of untold) {
       this.#told.run(id, nowMs);
       for (const { accountId, name } of digest === null ? [] : this.#files.all(digest)) {
