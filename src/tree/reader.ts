@@ -30,9 +30,9 @@ import {
   trashedBefore,
   trashedSeqOf,
   typesInTrash,
-  WEIGHED_ELSEWHERE_MIN,
-  type WeighedFolder,
-  weighElsewhere,
+  MEASURED_IN_READER_MIN,
+  type FolderSize,
+  measureInReader,
 } from "./operations/trash.ts";
 import { type WalkVisitor, walkBelow } from "./queries/walk.ts";
 
@@ -309,13 +309,13 @@ export class TreeReader {
   }
 
   /** Whether {@link weigh} is to be asked before a node is put into the trash: a folder in an account of many files. */
-  isWeighedElsewhere(node: TreeNode): boolean {
-    return node.kind === "folder" && this.usage(node.accountId).files >= WEIGHED_ELSEWHERE_MIN;
+  isMeasuredInReader(node: TreeNode): boolean {
+    return node.kind === "folder" && this.usage(node.accountId).files >= MEASURED_IN_READER_MIN;
   }
 
   /** What {@link TreeWriter.trash} wants to know of a large folder, read off the event loop; true until something changes. */
-  weigh(folder: TreeNode): Promise<WeighedFolder> {
-    return weighElsewhere(this.#store, folder.accountId, folder.id);
+  measure(folder: TreeNode): Promise<FolderSize> {
+    return measureInReader(this.#store, folder.accountId, folder.id);
   }
 
   /** A page of an account's trash, what came last in front, and how much there is in all. */

@@ -40,7 +40,7 @@ import type {
   TreeNode,
 } from "./model/types.ts";
 import type { Labels } from "./tables/undo.ts";
-import { purgeNode, restoreNode, trashNode, type WeighedFolder } from "./operations/trash.ts";
+import { purgeNode, restoreNode, trashNode, type FolderSize } from "./operations/trash.ts";
 import { move, updateFile, updateFolder } from "./operations/update.ts";
 import { deleteVersion, type PruneOptions, pruneVersions, replaceContent, restoreVersion } from "./tables/versions.ts";
 
@@ -262,11 +262,11 @@ export class TreeWriter {
   /**
    * Puts a file, or a folder with all below it, into the trash: gone at once for every reader, in one row. It counts in the
    * quota still.
-   * @param weighed what {@link TreeReader.weigh} gave for it, for a folder of many files
+   * @param measured what {@link TreeReader.weigh} gave for it, for a folder of many files
    * @throws AppError not_found; invalid_path for the root
    */
-  trash(tx: Transaction, node: NodeRef, weighed?: WeighedFolder): TrashedNode {
-    return trashNode(this.#store, tx, node, weighed);
+  trash(tx: Transaction, node: NodeRef, measured?: FolderSize): TrashedNode {
+    return trashNode(this.#store, tx, node, measured);
   }
 
   /**

@@ -20,7 +20,7 @@ import type { NodeRef, TagSums, TrashedNode, TrashSums, TreeNode, TypeSums } fro
 import { dropVersions } from "../tables/versions.ts";
 
 /** What a folder counts for, and the state of its account that this is true of. */
-export interface WeighedFolder {
+export interface FolderSize {
   readonly head: string;
   readonly sums: TrashSums;
 }
@@ -45,23 +45,23 @@ const TRASH_COLUMNS = `t.node_id, t.account_id, t.trashed_at, t.seq, t.parent_id
 /** Rows of a purged folder that go at once; the rest is left for the reaper. */
 const REAP_AT_ONCE = 64;
 /** Accounts with so many files have their folders weighed in the reading thread; what is smaller is weighed in place. */
-export const WEIGHED_ELSEWHERE_MIN = 2_000;
+export const MEASURED_IN_READER_MIN = 2_000;
 
 const SUBTREE = `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
   SELECT n.id FROM s JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 0)`;
 const FILES_BELOW = "FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind = 1";
 
-const WEIGH_FOLDERS = `${SUBTREE} SELECT count(*) AS folders FROM s`;
-const WEIGH_TYPES = `${SUBTREE} SELECT n.media_type AS type, count(*) AS files, sum(n.size_bytes) AS bytes ${FILES_BELOW} GROUP BY 1`;
-const WEIGH_TAGS = `${SUBTREE} SELECT j.value AS tag, count(*) AS files ${FILES_BELOW} CROSS JOIN json_each(n.tags) j
+const MEASURE_FOLDERS = `${SUBTREE} SELECT count(*) AS folders FROM s`;
+const MEASURE_TYPES = `${SUBTREE} SELECT n.media_type AS type, count(*) AS files, sum(n.size_bytes) AS bytes ${FILES_BELOW} GROUP BY 1`;
+const MEASURE_TAGS = `${SUBTREE} SELECT j.value AS tag, count(*) AS files ${FILES_BELOW} CROSS JOIN json_each(n.tags) j
   WHERE n.tags IS NOT NULL GROUP BY 1`;
-const WEIGH_VERSIONS = `${SUBTREE} SELECT ifnull(sum(v.size_bytes), 0) AS bytes ${FILES_BELOW}
+const MEASURE_VERSIONS = `${SUBTREE} SELECT ifnull(sum(v.size_bytes), 0) AS bytes ${FILES_BELOW}
   CROSS JOIN versions v ON v.node_id = n.id`;
 
 /** Changes with everything that changes sums; versions are dropped without a number of the journal. */
 const HEAD = "SELECT seq || ' ' || version_bytes AS head FROM accounts WHERE id = ?1";
 
-interface Weighed {
+interface Measured {
   readonly folders: readonly { readonly folders: number }[];
   readonly types: readonly { readonly type: string; readonly files: number; readonly bytes: number }[];
   readonly tags: readonly { readonly tag: string; readonly files: number }[];
@@ -69,28 +69,28 @@ interface Weighed {
 }
 
 /** What a folder and all below it counts for, read off the event loop; true for as long as the account is at `head`. */
-export async function weighElsewhere(store: TreeStore, accountId: number, folderId: number): Promise<WeighedFolder> {
+export async function measureInReader(store: TreeStore, accountId: number, folderId: number): Promise<FolderSize> {
   const [heads, folders, types, tags, versions] = await store.reader.read([
     rows<{ head: string }>(HEAD, [accountId]),
-    rows<Weighed["folders"][number]>(WEIGH_FOLDERS, [folderId]),
-    rows<Weighed["types"][number]>(WEIGH_TYPES, [folderId]),
-    rows<Weighed["tags"][number]>(WEIGH_TAGS, [folderId]),
-    rows<Weighed["versions"][number]>(WEIGH_VERSIONS, [folderId]),
+    rows<Measured["folders"][number]>(MEASURE_FOLDERS, [folderId]),
+    rows<Measured["types"][number]>(MEASURE_TYPES, [folderId]),
+    rows<Measured["tags"][number]>(MEASURE_TAGS, [folderId]),
+    rows<Measured["versions"][number]>(MEASURE_VERSIONS, [folderId]),
   ]);
   return { head: heads[0]?.head ?? "", sums: toSums({ folders, types, tags, versions }) };
 }
 
-function weighHere(store: TreeStore, folderId: number): TrashSums {
+function measureHere(store: TreeStore, folderId: number): TrashSums {
   const all = <Row>(sql: string) => store.sqlite.query<Row, [number]>(sql).all(folderId);
   return toSums({
-    folders: all(WEIGH_FOLDERS),
-    types: all(WEIGH_TYPES),
-    tags: all(WEIGH_TAGS),
-    versions: all(WEIGH_VERSIONS),
+    folders: all(MEASURE_FOLDERS),
+    types: all(MEASURE_TYPES),
+    tags: all(MEASURE_TAGS),
+    versions: all(MEASURE_VERSIONS),
   });
 }
 
-function toSums({ folders, types, tags, versions }: Weighed): TrashSums {
+function toSums({ folders, types, tags, versions }: Measured): TrashSums {
   const byType: Record<string, [number, number]> = {};
   for (const { type, files, bytes } of types) {
     const sum = (byType[usageType(type)] ??= [0, 0]);
@@ -110,7 +110,7 @@ function toSums({ folders, types, tags, versions }: Weighed): TrashSums {
 }
 
 /** @see TreeWriter.trash */
-export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, weighed?: WeighedFolder): TrashedNode {
+export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, measured?: FolderSize): TrashedNode {
   const node = store.findNode(ref);
   if (node === undefined) throw notFound("The file or folder");
   const { accountId, parentId } = node;
@@ -118,7 +118,7 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, weigh
     const message = "The top folder can't be put into the trash. Choose what is in it.";
     throw new AppError("invalid_path", message, { field: "fileIds" });
   }
-  const sums = sumsOf(store, node, weighed);
+  const sums = sumsOf(store, node, measured);
   if (node.kind === "file") store.tell(tx, "file.deleted", node);
   else store.tellOfFolder(tx, "folder.deleted", node);
   const { files, folders, fileBytes, versionBytes } = sums;
@@ -161,10 +161,10 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, weigh
   return { node, folder: node.folder, trashedAtMs: nowMs };
 }
 
-function sumsOf(store: TreeStore, node: TreeNode, weighed: WeighedFolder | undefined): TrashSums {
+function sumsOf(store: TreeStore, node: TreeNode, measured: FolderSize | undefined): TrashSums {
   if (node.kind === "folder") {
-    const head = weighed && store.sqlite.query<{ head: string }, [number]>(HEAD).get(node.accountId)?.head;
-    return weighed !== undefined && weighed.head === head ? weighed.sums : weighHere(store, node.id);
+    const head = measured && store.sqlite.query<{ head: string }, [number]>(HEAD).get(node.accountId)?.head;
+    return measured !== undefined && measured.head === head ? measured.sums : measureHere(store, node.id);
   }
   return {
     files: 1,

@@ -6,7 +6,7 @@ const BEFORE = "Wed, 01 Jul 2026 11:59:59 GMT";
 const SAME = "Wed, 01 Jul 2026 12:00:00 GMT";
 const AFTER = "Wed, 01 Jul 2026 12:00:01 GMT";
 
-function weigh(headers: Record<string, string>, method = "GET"): string {
+function measure(headers: Record<string, string>, method = "GET"): string {
   return evaluateConditions(new Headers(headers), method, CURRENT);
 }
 
@@ -48,13 +48,13 @@ describe("conditional headers (RFC 9110 §13)", () => {
       "notModified",
     ],
   ])("%s", (_name, headers, expected) => {
-    expect(weigh(headers)).toBe(expected);
+    expect(measure(headers)).toBe(expected);
   });
 
   test("a write with If-None-Match that matches is refused, and dates of reading don't count", () => {
-    expect(weigh({ "if-none-match": "*" }, "PUT")).toBe("preconditionFailed");
-    expect(weigh({ "if-modified-since": AFTER }, "PUT")).toBe("proceed");
-    expect(weigh({ "if-none-match": '"now"' }, "HEAD")).toBe("notModified");
+    expect(measure({ "if-none-match": "*" }, "PUT")).toBe("preconditionFailed");
+    expect(measure({ "if-modified-since": AFTER }, "PUT")).toBe("proceed");
+    expect(measure({ "if-none-match": '"now"' }, "HEAD")).toBe("notModified");
   });
 
   test("If-Match of a write: any and the very tag hold, all else does not", () => {

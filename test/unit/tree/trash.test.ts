@@ -156,13 +156,13 @@ describe("a folder in the trash", () => {
     tree.addFile(accountId, "/w", "a");
     const folder = tree.read.findFolderByPath(accountId, "/w");
     if (folder === undefined) throw new Error("no folder");
-    const { weighElsewhere } = await import("../../../src/tree/operations/trash.ts");
-    const stale = await weighElsewhere(tree.store, accountId, folder.id);
+    const { measureInReader } = await import("../../../src/tree/operations/trash.ts");
+    const stale = await measureInReader(tree.store, accountId, folder.id);
     tree.addFile(accountId, "/w", "bb");
     tree.run((tx) => tree.write.trash(tx, folder, stale));
     expect(tree.read.usage(accountId)).toMatchObject({ files: 0, trashBytes: 3 });
     restore(folder);
-    const fresh = await weighElsewhere(tree.store, accountId, folder.id);
+    const fresh = await measureInReader(tree.store, accountId, folder.id);
     expect(fresh.sums).toMatchObject({ files: 2, folders: 1, fileBytes: 3 });
     tree.run((tx) => tree.write.trash(tx, folder, fresh));
     await noDrift();

@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import type { AccessCounters } from "../../accounts/plans/access-counters.ts";
 import { actingDevice, type Permissions } from "../permissions/permissions.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import type { WeighedFolder } from "../../../tree/operations/trash.ts";
+import type { FolderSize } from "../../../tree/operations/trash.ts";
 import type { NodeRef, TrashedNode, TreeNode } from "../../../tree/model/types.ts";
 import type { TreeWriter } from "../../../tree/writer.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -55,14 +55,14 @@ export class TrashService {
     const { tree, permissions } = this.#options;
     const outcomes: Promise<TrashOutcome<TrashEntry>>[] = [];
     for (const publicId of new Set(ids)) {
-      if (!this.#isWeighed(user, publicId)) {
+      if (!this.#isMeasured(user, publicId)) {
         outcomes.push(attempt(publicId, () => this.#putOne(user, publicId, undefined)));
         continue;
       }
       await Promise.all(outcomes);
       const outcome = attempt(publicId, async () => {
-        const weighed = await tree.weigh(permissions.node(user, publicId, "place").node);
-        return this.#putOne(user, publicId, weighed);
+        const measured = await tree.measure(permissions.node(user, publicId, "place").node);
+        return this.#putOne(user, publicId, measured);
       });
       outcomes.push(outcome);
       await outcome;
@@ -70,10 +70,10 @@ export class TrashService {
     return Promise.all(outcomes);
   }
 
-  #isWeighed(user: User, publicId: string): boolean {
+  #isMeasured(user: User, publicId: string): boolean {
     const { tree, permissions } = this.#options;
     try {
-      return tree.isWeighedElsewhere(permissions.node(user, publicId, "place").node);
+      return tree.isMeasuredInReader(permissions.node(user, publicId, "place").node);
     } catch (error) {
       // It is refused when its turn has come.
       if (error instanceof AppError) return false;
@@ -81,13 +81,13 @@ export class TrashService {
     }
   }
 
-  #putOne(user: User, publicId: string, weighed: WeighedFolder | undefined): Promise<TrashEntry> {
+  #putOne(user: User, publicId: string, measured: FolderSize | undefined): Promise<TrashEntry> {
     const { writer, treeWriter, permissions } = this.#options;
     return writer.run((tx) => {
       // As the caller sees it, before it is gone.
       const { node, owner, isOwn } = permissions.node(user, publicId, "place");
       const ref = { accountId: owner.id, publicId };
-      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, weighed));
+      const trashed = treeWriter.by(actingDevice(user, { isOwn }), () => treeWriter.trash(tx, ref, measured));
       return this.#entry({ ...trashed, node, folder: node.folder });
     });
   }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { notFound } from "../../../../src/errors.ts";
 import type { Permissions } from "../../../../src/features/library/permissions/permissions.ts";
 import { TrashService } from "../../../../src/features/library/trash/service.ts";
-import { WEIGHED_ELSEWHERE_MIN } from "../../../../src/tree/operations/trash.ts";
+import { MEASURED_IN_READER_MIN } from "../../../../src/tree/operations/trash.ts";
 import type { User } from "../../../../src/features/accounts/users/types.ts";
 import { TestTree } from "../../tree/support.ts";
 
@@ -66,14 +66,14 @@ test("what has been in the trash for its time is deleted for good, and nothing e
 test("what is put there goes in order, however large the account, and is told once", async () => {
   // Folders of large accounts are weighed elsewhere, which takes a while: the files after them did not wait.
   tree.run((tx) => {
-    for (let number = 0; number < WEIGHED_ELSEWHERE_MIN; number++)
+    for (let number = 0; number < MEASURED_IN_READER_MIN; number++)
       tree.write.ensureFolder(tx, accountId, `/${number % 10}/${number}`);
   });
   const child = tree.addFile(accountId, "/1", "child");
   const folder = tree.read.findFolderByPath(accountId, "/1");
   const other = tree.read.findFolderByPath(accountId, "/2");
   if (folder === undefined || other === undefined) throw new Error("no folder");
-  tree.db.sqlite.run("UPDATE accounts SET files = files + ?2 WHERE id = ?1", [accountId, WEIGHED_ELSEWHERE_MIN]);
+  tree.db.sqlite.run("UPDATE accounts SET files = files + ?2 WHERE id = ?1", [accountId, MEASURED_IN_READER_MIN]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as far as a user is looked at here
   const user = { id: accountId, viaDeviceId: undefined } as User;
   const put = await trash.put(user, [folder.publicId, child.publicId, other.publicId, folder.publicId]);
