@@ -4,7 +4,7 @@ import type { Transaction, Writer } from "../../../db/transaction.ts";
 import { WriteBehind } from "../../../jobs/write-behind.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
-import { BehindEntries, GATHER_MS, type WaitingEntry } from "./behind.ts";
+import { DeferredEntries, GATHER_MS, type WaitingEntry } from "./deferred-entries.ts";
 import { auditBefore, auditPage, auditWrites } from "./queries.ts";
 import type { AuditEntry, AuditFilter, AuditRow } from "./types.ts";
 
@@ -30,7 +30,7 @@ const SWEEP_REST_MS = 5;
 export class AuditLog {
   readonly #options: AuditLogOptions;
   readonly #writes: ReturnType<typeof auditWrites>;
-  readonly #behind: BehindEntries;
+  readonly #behind: DeferredEntries;
   readonly #writeBehind: WriteBehind<WaitingEntry[]>;
   #gathering: ReturnType<typeof setTimeout> | undefined;
 
@@ -38,7 +38,7 @@ export class AuditLog {
     this.#options = options;
     const { clock, writer, log } = options;
     const writes = auditWrites(options.db.sqlite);
-    const behind = new BehindEntries(clock);
+    const behind = new DeferredEntries(clock);
     this.#writes = writes;
     this.#behind = behind;
     this.#writeBehind = new WriteBehind({

@@ -33,7 +33,7 @@ interface Group {
 }
 
 /** See the head of this file. Knows no database: who writes takes what is ready. */
-export class BehindEntries {
+export class DeferredEntries {
   readonly #clock: Clock;
   readonly #groups = new Map<string, Group>();
   #ready: WaitingEntry[] = [];

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { BehindEntries, GATHER_MS } from "../../../../src/features/administration/audit/behind.ts";
+import { DeferredEntries, GATHER_MS } from "../../../../src/features/administration/audit/deferred-entries.ts";
 import type { AuditEntry } from "../../../../src/features/administration/audit/types.ts";
 
 const clock = { ms: 0, nowMs: () => clock.ms };
-let behind: BehindEntries;
+let behind: DeferredEntries;
 
 beforeEach(() => {
   clock.ms = 1_000_000;
-  behind = new BehindEntries(clock);
+  behind = new DeferredEntries(clock);
 });
 
 function refused(email: string, clientAddress = "192.0.2.1"): AuditEntry {
