@@ -23,7 +23,7 @@ export interface DispatchLoopOptions {
 }
 
 /** The clock may be set: what is due is looked for at least so often while something waits. */
-const LOOK_AGAIN_MS = 60_000;
+const POLL_MS = 60_000;
 /** While the database can't be written. */
 const WRITE_BACKOFF: Backoff = { firstMs: 1_000, maxMs: 60_000 };
 
@@ -73,7 +73,7 @@ export class DispatchLoop {
       .catch((error: unknown) => {
         this.#options.log.error(`One of the ${this.#options.what} failed; it is tried again.`, { error });
         // Not at once, or it would fail in circles.
-        return this.#rest(LOOK_AGAIN_MS);
+        return this.#rest(POLL_MS);
       })
       .finally(() => {
         this.#underWay.delete(key);
@@ -114,10 +114,10 @@ export class DispatchLoop {
     try {
       const nowMs = clock.nowMs();
       const nextMs = startDue(nowMs);
-      if (nextMs !== undefined) this.#wakeIn(Math.min(Math.max(0, nextMs - nowMs), LOOK_AGAIN_MS));
+      if (nextMs !== undefined) this.#wakeIn(Math.min(Math.max(0, nextMs - nowMs), POLL_MS));
     } catch (error) {
       log.error(`The waiting ${what} could not be read; they are looked for again.`, { error });
-      this.#wakeIn(LOOK_AGAIN_MS);
+      this.#wakeIn(POLL_MS);
     }
   }
 

@@ -223,7 +223,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
     details: { version: VERSION, signup: config.signup, auditFiles: config.audit.files, rateLimits: config.rateLimits },
   });
   services.searchIndexer.start();
-  services.photoFiller.start();
+  services.photoBackfill.start();
   services.storeJournal.start();
   services.blobPlaces?.start();
   await services.mediaInfo.start();

@@ -284,6 +284,6 @@ describe.skipIf(mountingFails !== undefined)("a disk without a free byte (D13)",
 
 /** Takes the last byte of a file system. */
 async function fillUp(path: string): Promise<void> {
-  await run(["dd", "if=/dev/zero", `of=${join(path, "filler")}`, "bs=64K"]);
-  await run(["dd", "if=/dev/zero", `of=${join(path, "filler")}`, "bs=512", "oflag=append", "conv=notrunc"]);
+  await run(["dd", "if=/dev/zero", `of=${join(path, "photoBackfill")}`, "bs=64K"]);
+  await run(["dd", "if=/dev/zero", `of=${join(path, "photoBackfill")}`, "bs=512", "oflag=append", "conv=notrunc"]);
 }

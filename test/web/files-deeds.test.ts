@@ -8,7 +8,7 @@ import { eventually, expectFocus, expectSelected, row, tile } from "./files-help
 const nameField = (page: Page) => page.getByRole("textbox", { name: "New name" });
 
 /** As when the person comes back to the page: it asks for what others changed. */
-async function lookAgain(page: Page): Promise<void> {
+async function recheck(page: Page): Promise<void> {
   await page.evaluate(() => window.dispatchEvent(new Event("visibilitychange")));
 }
 
@@ -72,12 +72,12 @@ describeWeb("deeds with files", (web) => {
     await row(page, "m.txt").click();
     await beginTyping(page);
     await account.client.stored("theirs", { name: "a.txt" });
-    await lookAgain(page);
+    await recheck(page);
     await row(page, "a.txt").waitFor();
     await expectTyping(page, "draft", 1, 3);
 
     for (let at = 100; at < 160; at++) await account.client.stored("theirs", { name: `b${at}.txt` });
-    await lookAgain(page);
+    await recheck(page);
     await row(page, "b100.txt").waitFor();
     await expectTyping(page, "draft", 1, 3);
     await page.keyboard.type("!");
@@ -98,7 +98,7 @@ describeWeb("deeds with files", (web) => {
     await tile(page, last).click();
     await beginTyping(page);
     await account.client.stored("theirs", { name: "a.txt" });
-    await lookAgain(page);
+    await recheck(page);
     await tile(page, "a.txt").waitFor();
     await expectTyping(page, "draft", 1, 3);
     await page.keyboard.press("Enter");
@@ -125,7 +125,7 @@ describeWeb("deeds with files", (web) => {
     await page.keyboard.press("Enter");
     await asked.promise;
     await account.client.stored("theirs", { name: "a.txt" });
-    await lookAgain(page);
+    await recheck(page);
     await row(page, "a.txt").waitFor();
     gate.resolve();
     await page.getByRole("alert").getByText("taken.txt").waitFor();
@@ -158,7 +158,7 @@ describeWeb("deeds with files", (web) => {
     await page.keyboard.press("F2");
     await nameField(page).waitFor();
     await account.client.put(`/api/files/${id}`, { name: "theirs.txt" });
-    await lookAgain(page);
+    await recheck(page);
     await page.getByRole("button", { name: "More for theirs.txt" }).waitFor();
     await page.keyboard.press("Enter");
     await expectFocus(page, "theirs.txt");

@@ -25,14 +25,14 @@ export const photos = sqliteTable(
 );
 
 /** One row: nodes from `next_id` to `until_id` were there before `photos` and are still to be looked at. */
-export const photoFill = sqliteTable("photo_fill", {
+export const photoBackfills = sqliteTable("photo_fill", {
   id: integer("id").primaryKey(),
   nextId: integer("next_id").notNull(),
   untilId: integer("until_id").notNull(),
 });
 
 /** Contents that have told something of themselves and that many files have: those behind this account's node wait. */
-export const photosAgain = sqliteTable("photos_again", {
+export const photoRescanQueue = sqliteTable("photos_again", {
   digest: blob("digest").primaryKey(),
   afterAccountId: integer("after_account_id").notNull(),
   afterNodeId: integer("after_node_id").notNull(),

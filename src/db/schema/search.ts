@@ -8,7 +8,7 @@ export const searchCursors = sqliteTable("search_cursors", {
 });
 
 /** One row: how far the index has been filled with what was there before it, and in which form it is. */
-export const searchFill = sqliteTable("search_fill", {
+export const searchBackfills = sqliteTable("search_fill", {
   id: integer("id").primaryKey(),
   /** Another one than the program's: everything is to be indexed anew. */
   format: integer("format").notNull(),
@@ -19,7 +19,7 @@ export const searchFill = sqliteTable("search_fill", {
 });
 
 /** Contents that have told something of themselves: what has them is to be indexed again, without a change of its own. */
-export const searchAgain = sqliteTable("search_again", {
+export const searchRescanQueue = sqliteTable("search_again", {
   digest: blob("digest").primaryKey(),
   /** Those behind this account's node are still to be indexed, in the order of the index nodes_blob. */
   afterAccountId: integer("after_account_id").notNull().default(0),

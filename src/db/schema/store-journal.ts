@@ -24,7 +24,7 @@ export const endedShares = sqliteTable("ended_shares", {
 });
 
 /** What changed without a number in the account's journal: its row (node 0), earlier contents, shares, what left the trash. */
-export const storeJournalAgain = sqliteTable(
+export const storeJournalRescanQueue = sqliteTable(
   "store_journal_again",
   {
     accountId: integer("account_id").notNull(),

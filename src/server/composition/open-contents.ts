@@ -77,7 +77,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     log,
     findPath: (digest) => findReadable(blobs, digest, log),
     onRead: (tx, digest) => {
-      markAgain(tx, digest);
+      enqueueRescan(tx, digest);
       tx.afterCommit(() => noteTold());
     },
     isBusy: () => arrivals.isAny,
@@ -86,7 +86,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
   const {
     search,
     indexer: searchIndexer,
-    markAgain,
+    enqueueRescan,
   } = openSearch({
     sqlite,
     reader: searchReader,
@@ -96,7 +96,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     noteContent: (tx, digest, mediaType) => mediaInfo.enqueue(tx, digest, mediaType),
   });
 
-  const { photos, photoFiller, noteTold } = openPhotos({
+  const { photos, photoBackfill, noteTold } = openPhotos({
     sqlite,
     reader: searchReader,
     writer,
@@ -274,7 +274,7 @@ export function openContents(storage: Storage, people: People, onCounted: (file:
     searchIndexer,
     mediaInfo,
     photos,
-    photoFiller,
+    photoBackfill,
     transfers,
     access,
     links,

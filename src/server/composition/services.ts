@@ -62,7 +62,7 @@ export async function openServices(config: Config, log: Log, clock: Clock = syst
         storage.integrity.close(),
         contents.searchIndexer.stop(),
         contents.mediaInfo.stop(),
-        contents.photoFiller.stop(),
+        contents.photoBackfill.stop(),
       ]);
       await Promise.all([
         people.audit.flush(),

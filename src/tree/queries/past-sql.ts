@@ -2,7 +2,7 @@
 import type { SortField } from "../model/types.ts";
 
 /** Made at, by number; what came with the copy of a large folder was made when that appeared. Of a table `n` of nodes. */
-export const BORN_SQL = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
+export const CREATED_SEQ_SQL = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
   ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
 
 /**
@@ -21,7 +21,7 @@ export const IS_AVAILABLE_SQL = `coalesce(
 export function childrenSql(still: string, left: string): string {
   return `SELECT n.parent_id, n.id, n.kind, n.name, n.sort_key
      FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
-     WHERE ${still} AND ${BORN_SQL} <= ?2
+     WHERE ${still} AND ${CREATED_SEQ_SQL} <= ?2
        AND NOT EXISTS (SELECT 1 FROM former_places p WHERE p.node_id = n.id AND p.seq > ?2)
    UNION ALL SELECT p.parent_id, p.node_id, p.kind, p.name, p.sort_key
      FROM json_each(?1) j CROSS JOIN former_places p INDEXED BY former_places_folder ON p.parent_id = j.value AND p.seq > ?2

@@ -13,7 +13,7 @@ import { fold, joinPath, ROOT_PATH, segmentsOf } from "../../lib/path.ts";
 import { Steps } from "../../lib/steps.ts";
 import { IN_TRASH } from "../tables/history.ts";
 import {
-  BORN_SQL,
+  CREATED_SEQ_SQL,
   CHANGED_CHILDREN_SQL,
   childrenSql,
   CREATED_SQL,
@@ -159,7 +159,7 @@ export class PastReader {
        WHERE node_id = ?1 AND seq > ?2 AND account_id = ?3 ORDER BY seq LIMIT 1`,
     );
     this.#presentPlace = sqlite.prepare<{ parentId: number | null; name: string; bornSeq: number }, [number, number]>(
-      `SELECT parent_id AS parentId, name, ${BORN_SQL} AS bornSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
+      `SELECT parent_id AS parentId, name, ${CREATED_SEQ_SQL} AS bornSeq FROM nodes n WHERE id = ?1 AND account_id = ?2`,
     );
     this.#ofPublicId = sqlite.prepare<{ id: number }, [string, number]>(
       `SELECT id FROM nodes WHERE public_id = ?1 AND account_id = ?2
@@ -181,7 +181,7 @@ export class PastReader {
       `WITH RECURSIVE s(id) AS (SELECT ?1 UNION ALL
          SELECT f.id FROM s CROSS JOIN nodes f INDEXED BY nodes_name ON f.parent_id = s.id AND f.kind = 0)
        SELECT n.id FROM s CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = s.id AND n.kind IN (0, 1)
-       WHERE ${BORN_SQL} <= ?2 LIMIT 1`,
+       WHERE ${CREATED_SEQ_SQL} <= ?2 LIMIT 1`,
     );
     const version = "SELECT version FROM versions WHERE node_id = ?1 AND";
     this.#versionAt = sqlite.prepare<{ version: number }, [number, number]>(
@@ -364,7 +364,7 @@ export class PastReader {
     for (let from = 0; from < folderIds.length; from += FOLDERS_AT_ONCE) {
       const read = numbers(
         `SELECT group_concat(n.id) FROM json_each(?1) j CROSS JOIN nodes n INDEXED BY nodes_name ON n.parent_id = j.value
-         WHERE n.kind IN (0, 1) AND ${BORN_SQL} > ?2`,
+         WHERE n.kind IN (0, 1) AND ${CREATED_SEQ_SQL} > ?2`,
         [JSON.stringify(folderIds.slice(from, from + FOLDERS_AT_ONCE)), seq],
       );
       const [some] = await this.#store.reader.read([read]);

@@ -155,7 +155,7 @@ export function pathTooLong(): AppError {
 }
 
 /** Sets the bounds of all folders of an account whose rows were written without them: the deepest of a branch is the bound for all of it. */
-export function fillHeights(sqlite: Database, accountId: number): void {
+export function backfillHeights(sqlite: Database, accountId: number): void {
   sqlite.run(
     `CREATE TEMP TABLE folder_depths AS
      WITH RECURSIVE s(id, branch, levels, bytes) AS (

@@ -99,8 +99,8 @@ describe("the media type of a content", () => {
     ];
     for (const seed of seeds) {
       for (let length = 0; length <= Math.min(seed.length, 64); length++) {
-        for (const filler of [0, 0x20, 0x3c, 0xff]) {
-          const head = Buffer.concat([seed.subarray(0, length), Buffer.alloc((length * 67) % 4000, filler)]);
+        for (const photoBackfill of [0, 0x20, 0x3c, 0xff]) {
+          const head = Buffer.concat([seed.subarray(0, length), Buffer.alloc((length * 67) % 4000, photoBackfill)]);
           expect(await detectMediaType(head, undefined, "x")).toMatch(/^[a-z0-9.+-]+\/[a-z0-9.+-]+$/);
         }
       }

@@ -44,11 +44,11 @@ function deepen(levels: number, name = "d", parentId = tree.read.getRoot(account
     }
     sqlite.run("UPDATE accounts SET folders = folders + ? WHERE id = ?", [levels, accountId]);
   })();
-  fillAsMigrated(sqlite);
+  backfillAsMigrated(sqlite);
 }
 
 /** Runs the step that gives the folders of an earlier program their bounds. */
-function fillAsMigrated(sqlite: Database): void {
+function backfillAsMigrated(sqlite: Database): void {
   const { sql } = MIGRATIONS.find(({ id }) => id === "0023_node_limits") ?? { sql: "" };
   for (const statement of sql.split("--> statement-breakpoint").filter((text) => !/^\s*(--.*\n)*\s*ALTER/.test(text))) {
     sqlite.run(statement);

@@ -3,7 +3,7 @@ import type { Reader } from "../../../db/reader.ts";
 import type { Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
-import { PhotoFiller } from "./filler.ts";
+import { PhotoBackfill } from "./backfill.ts";
 import { PhotoRows } from "./queries.ts";
 import { PhotoService } from "./service.ts";
 
@@ -22,10 +22,10 @@ export interface PhotosOptions {
 export function openPhotos({ sqlite, reader, writer, tree, isAsking, log }: PhotosOptions) {
   const rows = new PhotoRows(sqlite);
   const photos = new PhotoService({ rows, tree, reader, isAsking });
-  const photoFiller = new PhotoFiller({ rows, writer, log, onMoved: () => photos.noteChanged() });
+  const photoBackfill = new PhotoBackfill({ rows, writer, log, onMoved: () => photos.noteChanged() });
   const noteTold = () => {
     photos.noteChanged();
-    photoFiller.wake();
+    photoBackfill.wake();
   };
-  return { photos, photoFiller, noteTold };
+  return { photos, photoBackfill, noteTold };
 }

@@ -39,7 +39,7 @@ export interface Question {
 }
 
 /** A content of which the files behind this one of this account are still to be put in their places. */
-interface Again {
+interface Rescan {
   readonly digest: Uint8Array;
   readonly accountId: number;
   readonly nodeId: number;
@@ -109,13 +109,13 @@ export class PhotoRows {
   readonly #hasGone;
   readonly #tag;
   readonly #fill;
-  readonly #fillSome;
+  readonly #backfillSome;
   readonly #goOn;
   readonly #again;
-  readonly #nodesAgain;
+  readonly #nodesToRescan;
   readonly #move;
-  readonly #goOnAgain;
-  readonly #notAgain;
+  readonly #continueRescan;
+  readonly #dequeueRescan;
 
   constructor(sqlite: Database) {
     this.#sqlite = sqlite;
@@ -128,14 +128,14 @@ export class PhotoRows {
     this.#fill = sqlite.prepare<{ nextId: number; untilId: number }, []>(
       "SELECT next_id AS nextId, until_id AS untilId FROM photo_fill WHERE id = 1",
     );
-    this.#fillSome = sqlite.prepare<undefined, [number, number]>(
+    this.#backfillSome = sqlite.prepare<undefined, [number, number]>(
       "INSERT OR IGNORE INTO photos SELECT * FROM photo_sources WHERE node_id BETWEEN ?1 AND ?2",
     );
     this.#goOn = sqlite.prepare<undefined, [number]>("UPDATE photo_fill SET next_id = ?1 WHERE id = 1");
-    this.#again = sqlite.prepare<Again, []>(
+    this.#again = sqlite.prepare<Rescan, []>(
       "SELECT digest, after_account_id AS accountId, after_node_id AS nodeId FROM photos_again LIMIT 1",
     );
-    this.#nodesAgain = sqlite.prepare<{ accountId: number; id: number }, [Uint8Array, number, number, number]>(
+    this.#nodesToRescan = sqlite.prepare<{ accountId: number; id: number }, [Uint8Array, number, number, number]>(
       `SELECT n.account_id AS accountId, n.id FROM blobs b CROSS JOIN nodes n INDEXED BY nodes_blob ON n.blob_id = b.id
        WHERE b.digest = ?1 AND (n.account_id, n.id) > (?2, ?3) ORDER BY n.account_id, n.id LIMIT ?4`,
     );
@@ -143,10 +143,10 @@ export class PhotoRows {
       `INSERT OR REPLACE INTO photos
          SELECT s.* FROM json_each(?1) j CROSS JOIN photo_sources s ON s.node_id = j.value`,
     );
-    this.#goOnAgain = sqlite.prepare<undefined, [Uint8Array, number, number]>(
+    this.#continueRescan = sqlite.prepare<undefined, [Uint8Array, number, number]>(
       "UPDATE photos_again SET after_account_id = ?2, after_node_id = ?3 WHERE digest = ?1",
     );
-    this.#notAgain = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM photos_again WHERE digest = ?1");
+    this.#dequeueRescan = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM photos_again WHERE digest = ?1");
   }
 
   /** A page, in place: for what the index gives in order. */
@@ -171,11 +171,11 @@ export class PhotoRows {
   }
 
   /** Looks at so many further ids of nodes that were there before this table; inside a deed. */
-  fillSome(ids: number): void {
+  backfillSome(ids: number): void {
     const fill = this.#fill.get();
     if (fill === null || fill.nextId > fill.untilId) return;
     const lastId = Math.min(fill.nextId + ids - 1, fill.untilId);
-    this.#fillSome.run(fill.nextId, lastId);
+    this.#backfillSome.run(fill.nextId, lastId);
     this.#goOn.run(lastId + 1);
   }
   /** Whether a content told when it was taken, and not all files that have it are in their new places. */
@@ -187,10 +187,10 @@ export class PhotoRows {
   moveSome(files: number): void {
     const again = this.#again.get();
     if (again === null) return;
-    const nodes = this.#nodesAgain.all(again.digest, again.accountId, again.nodeId, files);
+    const nodes = this.#nodesToRescan.all(again.digest, again.accountId, again.nodeId, files);
     this.#move.run(JSON.stringify(nodes.map(({ id }) => id)));
     const last = nodes.at(files - 1);
-    if (last === undefined) this.#notAgain.run(again.digest);
-    else this.#goOnAgain.run(again.digest, last.accountId, last.id);
+    if (last === undefined) this.#dequeueRescan.run(again.digest);
+    else this.#continueRescan.run(again.digest, last.accountId, last.id);
   }
 }

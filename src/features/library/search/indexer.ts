@@ -28,7 +28,7 @@ const ROWS_PER_TRANSACTION = 64;
 const TRANSACTION_MS = 3;
 const TICK_MS = 1_000;
 /** Nodes that a search goes through itself where the index is still being filled. */
-const FILL_AT_ONCE_MAX = 2_000;
+const BACKFILL_BATCH_MAX = 2_000;
 /** Between two deeds while nobody else writes. */
 const REST_MS = 4;
 /** How long it waits for others to stop writing, and how long it rests between deeds where they don't. */
@@ -106,13 +106,13 @@ export class SearchIndexer {
 
   #reaches(accountId: number, seq: number): boolean {
     const { tables } = this.#options;
-    const fill = tables.fillState();
+    const fill = tables.backfillState();
     return fill !== undefined && fill.nextId > fill.untilId && tables.cursorOf(accountId) >= seq;
   }
 
   #progressOf(accountId: number): string {
     const { tables } = this.#options;
-    return `${tables.cursorOf(accountId)} ${tables.fillState()?.nextId}`;
+    return `${tables.cursorOf(accountId)} ${tables.backfillState()?.nextId}`;
   }
 
   /** Does all that there is to do, without a rest: for tests and commands. */
@@ -123,24 +123,24 @@ export class SearchIndexer {
   async #follow(accountId: number, untilMs: number): Promise<void> {
     const { tables, headOf, log } = this.#options;
     try {
-      if (tables.fillState() === undefined) await this.#begin();
+      if (tables.backfillState() === undefined) await this.#begin();
       const head = headOf(accountId);
       while (tables.cursorOf(accountId) < head && performance.now() < untilMs && !this.#isStopped) {
         await this.#followSome(accountId);
       }
-      await this.#endFill(untilMs);
+      await this.#endBackfill(untilMs);
     } catch (error) {
       log.error("The index of words could not follow; it will be tried again.", { error });
     }
   }
 
   /** Goes through the last of what was there before the index; where much is left, nobody is to wait for it. */
-  async #endFill(untilMs: number): Promise<void> {
+  async #endBackfill(untilMs: number): Promise<void> {
     const { tables, writer } = this.#options;
-    for (let fill = tables.fillState(); fill !== undefined; fill = tables.fillState()) {
+    for (let fill = tables.backfillState(); fill !== undefined; fill = tables.backfillState()) {
       const left = fill.untilId - fill.nextId + 1;
-      if (left <= 0 || left > FILL_AT_ONCE_MAX || performance.now() > untilMs || this.#isStopped) return;
-      await writer.run((tx) => this.#fillSome(tx));
+      if (left <= 0 || left > BACKFILL_BATCH_MAX || performance.now() > untilMs || this.#isStopped) return;
+      await writer.run((tx) => this.#backfillSome(tx));
     }
   }
 
@@ -186,7 +186,7 @@ export class SearchIndexer {
   /** One deed of whatever is to be done. @returns whether there may be more */
   async #step(): Promise<boolean> {
     const { tables, writer } = this.#options;
-    const fill = tables.fillState();
+    const fill = tables.backfillState();
     if (fill === undefined) {
       await this.#begin();
       return true;
@@ -196,13 +196,13 @@ export class SearchIndexer {
       await this.#followSome(behind);
       return true;
     }
-    if (tables.contentAgain() !== undefined) {
-      await writer.run((tx) => this.#indexAgain(tx));
+    if (tables.nextRescan() !== undefined) {
+      await writer.run((tx) => this.#runRescan(tx));
       this.#revision++;
       return true;
     }
     if (fill.nextId <= fill.untilId) {
-      await writer.run((tx) => this.#fillSome(tx));
+      await writer.run((tx) => this.#backfillSome(tx));
       return true;
     }
     return (await writer.run(() => tables.dropErased(ROWS_PER_TRANSACTION))) > 0;
@@ -211,29 +211,29 @@ export class SearchIndexer {
   #begin(): Promise<void> {
     const { tables, writer } = this.#options;
     return writer.run(() => {
-      if (tables.fillState() === undefined) tables.beginFill();
+      if (tables.backfillState() === undefined) tables.beginBackfill();
     });
   }
 
-  #fillSome(tx: Transaction): void {
+  #backfillSome(tx: Transaction): void {
     const { tables } = this.#options;
-    const fill = tables.fillState();
+    const fill = tables.backfillState();
     if (fill === undefined) return;
     const rows = tables.nodesFrom(fill, ROWS_PER_TRANSACTION);
     // An erased account's are not followed any more.
     const wanted = rows.filter(({ account_id: accountId }) => tables.isFollowed(accountId));
     const last =
       this.#index(tx, wanted) ?? (rows.length < ROWS_PER_TRANSACTION ? fill.untilId : (rows.at(-1)?.id ?? fill.untilId));
-    tables.setFill(last + 1);
+    tables.setBackfill(last + 1);
   }
 
-  #indexAgain(tx: Transaction): void {
+  #runRescan(tx: Transaction): void {
     const { tables } = this.#options;
-    const again = tables.contentAgain();
+    const again = tables.nextRescan();
     if (again === undefined) return;
-    const rows = tables.nodesAgain(again, ROWS_PER_TRANSACTION);
+    const rows = tables.nodesToRescan(again, ROWS_PER_TRANSACTION);
     const stoppedAt = this.#index(tx, rows);
-    tables.goOnAgain(
+    tables.continueRescan(
       again,
       stoppedAt === undefined ? rows.at(ROWS_PER_TRANSACTION - 1) : rows.find(({ id }) => id === stoppedAt),
     );

@@ -23,7 +23,7 @@ export interface SearchOptions {
 export interface Search {
   readonly search: SearchService;
   readonly indexer: SearchIndexer;
-  readonly markAgain: (tx: Transaction, digest: Uint8Array) => void;
+  readonly enqueueRescan: (tx: Transaction, digest: Uint8Array) => void;
 }
 
 /** Builds searching over one database; nothing is read or started. */
@@ -43,6 +43,6 @@ export function openSearch({ sqlite, reader, writer, tree, log, noteContent }: S
   return {
     search: new SearchService({ tree, reader, indexer, foldersBelow }),
     indexer,
-    markAgain: (_tx, digest) => tables.markAgain(digest),
+    enqueueRescan: (_tx, digest) => tables.enqueueRescan(digest),
   };
 }

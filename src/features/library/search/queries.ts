@@ -17,13 +17,13 @@ export interface PendingRow extends IndexedRow {
 }
 
 /** How far the index has been filled with what was there before it. */
-export interface FillState {
+export interface BackfillState {
   readonly nextId: number;
   readonly untilId: number;
 }
 
 /** A content whose files are to be indexed again, from behind this file of this account. */
-export interface Again {
+export interface Rescan {
   readonly digest: Uint8Array;
   readonly accountId: number;
   readonly nodeId: number;
@@ -41,11 +41,11 @@ export class SearchTables {
   readonly #setCursor;
   readonly #behind;
   readonly #fill;
-  readonly #setFill;
+  readonly #setBackfill;
   readonly #again;
   readonly #againNodes;
   readonly #againFrom;
-  readonly #notAgain;
+  readonly #dequeueRescan;
   readonly #changes;
   readonly #total;
 
@@ -76,11 +76,11 @@ export class SearchTables {
       `SELECT a.id FROM accounts a LEFT JOIN search_cursors c ON c.account_id = a.id
        WHERE a.root_id > 0 AND a.seq > ifnull(c.seq, 0) LIMIT 1000`,
     );
-    this.#fill = sqlite.prepare<FillState, []>(
+    this.#fill = sqlite.prepare<BackfillState, []>(
       `SELECT next_id AS nextId, until_id AS untilId FROM search_fill WHERE format = ${FORMAT}`,
     );
-    this.#setFill = sqlite.prepare<undefined, [number]>("UPDATE search_fill SET next_id = ?1");
-    this.#again = sqlite.prepare<Again, []>(
+    this.#setBackfill = sqlite.prepare<undefined, [number]>("UPDATE search_fill SET next_id = ?1");
+    this.#again = sqlite.prepare<Rescan, []>(
       `SELECT digest, after_account_id AS accountId, after_node_id AS nodeId FROM search_again LIMIT 1`,
     );
     this.#againNodes = sqlite.prepare<{ id: number }, [Uint8Array, number, number, number]>(
@@ -90,7 +90,7 @@ export class SearchTables {
     this.#againFrom = sqlite.prepare<undefined, [Uint8Array, number, number]>(
       "UPDATE search_again SET after_account_id = ?2, after_node_id = ?3 WHERE digest = ?1",
     );
-    this.#notAgain = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM search_again WHERE digest = ?1");
+    this.#dequeueRescan = sqlite.prepare<undefined, [Uint8Array]>("DELETE FROM search_again WHERE digest = ?1");
     this.#total = sqlite.prepare<{ total: number }, []>("SELECT ifnull(sum(seq), 0) AS total FROM accounts");
     this.#changes = sqlite.prepare<{ own: number; others: number }, []>(
       "SELECT total_changes() AS own, (SELECT data_version FROM pragma_data_version) AS others",
@@ -109,7 +109,7 @@ export class SearchTables {
   }
 
   /** Undefined before the first start with this form of the index. */
-  fillState(): FillState | undefined {
+  backfillState(): BackfillState | undefined {
     return this.#fill.get() ?? undefined;
   }
 
@@ -117,7 +117,7 @@ export class SearchTables {
    * Begins the index: what is there now will be indexed id by id, what changes from now on by the journals. Whatever was
    * in the index is dropped.
    */
-  beginFill(): void {
+  beginBackfill(): void {
     this.#sqlite.run("INSERT INTO search_text (search_text) VALUES ('delete-all')");
     this.#sqlite.run("DELETE FROM search_cursors");
     this.#sqlite.run("DELETE FROM search_again");
@@ -129,11 +129,11 @@ export class SearchTables {
     );
   }
 
-  setFill(nextId: number): void {
-    this.#setFill.run(nextId);
+  setBackfill(nextId: number): void {
+    this.#setBackfill.run(nextId);
   }
 
-  nodesFrom({ nextId, untilId }: FillState, limit: number): PendingRow[] {
+  nodesFrom({ nextId, untilId }: BackfillState, limit: number): PendingRow[] {
     return this.#fromId.all(nextId, untilId, limit);
   }
 
@@ -165,23 +165,23 @@ export class SearchTables {
   }
 
   /** A content whose files are to be indexed again. */
-  contentAgain(): Again | undefined {
+  nextRescan(): Rescan | undefined {
     return this.#again.get() ?? undefined;
   }
 
   /** The next files of such a content. */
-  nodesAgain({ digest, accountId, nodeId }: Again, limit: number): PendingRow[] {
+  nodesToRescan({ digest, accountId, nodeId }: Rescan, limit: number): PendingRow[] {
     return this.nodes(this.#againNodes.all(digest, accountId, nodeId, limit).map(({ id }) => id));
   }
 
   /** Notes behind which file such a content is to be gone on with; undefined for none left. */
-  goOnAgain({ digest }: Again, last: PendingRow | undefined): void {
-    if (last === undefined) this.#notAgain.run(digest);
+  continueRescan({ digest }: Rescan, last: PendingRow | undefined): void {
+    if (last === undefined) this.#dequeueRescan.run(digest);
     else this.#againFrom.run(digest, last.account_id, last.id);
   }
 
   /** Lets all files with this content be indexed again. */
-  markAgain(digest: Uint8Array): void {
+  enqueueRescan(digest: Uint8Array): void {
     this.#sqlite.query<undefined, [Uint8Array]>("INSERT OR REPLACE INTO search_again (digest) VALUES (?1)").run(digest);
   }
 

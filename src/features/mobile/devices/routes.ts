@@ -91,7 +91,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
           tag: "Mobile",
           summary: "Register a device of an account and sign it in",
           description:
-            "Again for the same deviceId it renews what is known of the device and ends its former tokens. Beyond the " +
+            "Rescan for the same deviceId it renews what is known of the device and ends its former tokens. Beyond the " +
             "plan's number of devices it is 403 device_limit.",
           access: "public",
           body: DeviceSignedInAnswer,

@@ -209,12 +209,12 @@ export class QueueService {
     };
     const expired = await each(() => this.#queries.expire.run(nowMs - WAITING_MS, why, nowMs, SWEEP_ROWS).changes);
     const forgotten = await each(() => this.#queries.forget.run(nowMs - FINISHED_MS, SWEEP_ROWS).changes);
-    const found = await this.#lookAgain(signal);
+    const found = await this.#recheck(signal);
     return `${expired} expired, ${found} found, ${forgotten} forgotten`;
   }
 
   /** Completes uploads whose files came with a folder: moving one tells nothing of the files below it. */
-  async #lookAgain(signal: AbortSignal): Promise<number> {
+  async #recheck(signal: AbortSignal): Promise<number> {
     const { writer } = this.#options;
     let found = 0;
     let at: readonly [accountId: number, path: string, id: number] = [0, "", 0];

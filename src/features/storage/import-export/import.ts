@@ -377,7 +377,7 @@ class Run {
       if (hasFailed) break;
     }
     if (this.#failure !== undefined) throw this.#failure;
-    await this.#lookAgain();
+    await this.#recheck();
   }
 
   async #keep({ folders, arrivals }: Group): Promise<void> {
@@ -525,7 +525,7 @@ class Run {
   }
 
   /** Writes contents again that a collector took although they have their rows by now. */
-  async #lookAgain(): Promise<void> {
+  async #recheck(): Promise<void> {
     const gone = this.#atRisk.filter(({ taken }) => this.#options.blobs.stat(taken.digest) === undefined);
     const pool = this.#pool;
     if (gone.length === 0 || pool === undefined) return;

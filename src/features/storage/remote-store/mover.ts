@@ -80,7 +80,7 @@ const COUNTED_MAX = 100_000;
 const SIDE_BY_SIDE = 4;
 const SMALL_BYTES_MAX = 1024 * 1024;
 /** How often all contents are looked through for some that were passed over; in between only new ones are. */
-const LOOK_AGAIN_MS = 60 * 60 * 1000;
+const POLL_MS = 60 * 60 * 1000;
 
 /** Moves contents. The caller runs one method at a time. */
 export class BlobMover {
@@ -133,7 +133,7 @@ export class BlobMover {
   /** Sends contents to the bucket that it does not have. Ends early where the service can't be used. @throws S3Error */
   async moveToBucket(signal: AbortSignal): Promise<Moved> {
     const { clock, noteFaults } = this.#options;
-    if (clock.nowMs() - this.#lookedAtMs >= LOOK_AGAIN_MS) {
+    if (clock.nowMs() - this.#lookedAtMs >= POLL_MS) {
       this.#afterId = 0;
       this.#lookedAtMs = clock.nowMs();
     }
@@ -227,7 +227,7 @@ export class BlobMover {
    */
   async repair(signal: AbortSignal): Promise<number> {
     const { blobs, log, onWhole, clock } = this.#options;
-    if (clock.nowMs() - this.#repairedAtMs >= LOOK_AGAIN_MS) {
+    if (clock.nowMs() - this.#repairedAtMs >= POLL_MS) {
       this.#hopeless.clear();
       this.#repairedAtMs = clock.nowMs();
     }

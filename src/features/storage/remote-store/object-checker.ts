@@ -42,7 +42,7 @@ const RANGE_BYTES = 8 * 1024 * 1024;
 /** Rows of one transaction. */
 const AT_ONCE = 500;
 /** An object is read again for a doubt once in so long. */
-const AGAIN_MS = 10 * 60 * 1000;
+const RETRY_MS = 10 * 60 * 1000;
 
 /** Reads objects, and records damaged and missing ones. */
 export class ObjectChecker {
@@ -61,7 +61,7 @@ export class ObjectChecker {
     const nowMs = performance.now();
     const lastMs = this.#suspects.get(digest);
     if (this.#stop.signal.aborted || this.#options.rows.find(digest) === undefined) return;
-    if (lastMs !== undefined && nowMs - lastMs < AGAIN_MS) return;
+    if (lastMs !== undefined && nowMs - lastMs < RETRY_MS) return;
     if (this.#suspects.size >= SUSPECTS_MAX) this.#forgetSome(nowMs);
     if (this.#suspects.size >= SUSPECTS_MAX) return;
     this.#suspects.set(digest, nowMs);
@@ -173,7 +173,7 @@ export class ObjectChecker {
   }
 
   #forgetSome(nowMs: number): void {
-    for (const [digest, lastMs] of this.#suspects) if (nowMs - lastMs >= AGAIN_MS) this.#suspects.delete(digest);
+    for (const [digest, lastMs] of this.#suspects) if (nowMs - lastMs >= RETRY_MS) this.#suspects.delete(digest);
   }
 }
 

@@ -35,7 +35,7 @@ const DOWN_MS = 5_000;
 /** What a client is told to wait. */
 const RETRY_AFTER_S = 30;
 /** A use within so long after another is not worth a row. */
-const USE_AGAIN_MS = 60_000;
+const REUSE_MS = 60_000;
 const USES_MAX = 100_000;
 
 /** What the keys of all contents begin with. @param prefix the setting `s3.prefix` */
@@ -126,7 +126,7 @@ export class RemoteContents implements RemotePlace {
 
   noteUse(digest: Digest): void {
     const nowMs = this.#options.clock.nowMs();
-    if (nowMs - (this.#used.get(digest) ?? 0) < USE_AGAIN_MS) return;
+    if (nowMs - (this.#used.get(digest) ?? 0) < REUSE_MS) return;
     if (this.#used.size >= USES_MAX) this.#used.clear();
     this.#used.set(digest, nowMs);
     this.#uses.set(digest, nowMs);

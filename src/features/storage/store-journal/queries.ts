@@ -24,7 +24,7 @@ export interface Behind {
 }
 
 /** A row that a trigger left: node 0 is the account itself. */
-export interface Again {
+export interface Rescan {
   readonly nodeId: number;
   readonly times: number;
   /** The public id, where the node may be gone without anything else that tells it. */
@@ -57,7 +57,7 @@ const PLACES = `(SELECT json_group_array(json_object('seq', p.seq, 'at', p.at, '
     'in', (SELECT public_id FROM nodes WHERE id = p.parent_id)))
   FROM (SELECT * FROM former_places WHERE node_id = n.id ORDER BY seq) p)`;
 
-const BORN = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
+const CREATED_SEQ = `CASE WHEN n.created_seq >= 0 THEN n.created_seq
   ELSE ifnull((SELECT s.created_seq FROM nodes s WHERE s.id = -n.created_seq), 0) END`;
 
 const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
@@ -66,8 +66,8 @@ const COLUMNS = `n.id, n.kind, n.public_id AS publicId, n.parent_id AS parentId,
   n.media_type AS mediaType, n.content_at AS contentAt, (SELECT public_id FROM users WHERE id = n.content_by) AS contentBy,
   n.original_name AS originalName, n.file_modified_at AS fileModifiedAt, n.captured_at AS capturedAt,
   n.is_public AS isPublic, n.tags, CASE WHEN n.version > 1 THEN nullif(${VERSIONS}, '[]') END AS versions,
-  nullif(${SHARES}, '[]') AS shares, ${BORN} AS born,
-  (SELECT at FROM journal j WHERE j.account_id = n.account_id AND j.seq = ${BORN}) AS bornAt,
+  nullif(${SHARES}, '[]') AS shares, ${CREATED_SEQ} AS born,
+  (SELECT at FROM journal j WHERE j.account_id = n.account_id AND j.seq = ${CREATED_SEQ}) AS bornAt,
   nullif(${PLACES}, '[]') AS places, t.trashed_at AS trashedAt, (SELECT public_id FROM nodes WHERE id = t.parent_id) AS trashedIn, t.folder AS trashedPath`;
 const TABLES = "nodes n LEFT JOIN blobs b ON b.id = n.blob_id LEFT JOIN trash t ON t.node_id = n.id";
 
@@ -86,7 +86,7 @@ export class StoreJournalTables {
   readonly #fromId;
   readonly #lastId;
   readonly #again;
-  readonly #notAgain;
+  readonly #dequeueRescan;
   readonly #account;
   readonly #over;
   readonly #headsAtStart: ReadonlyMap<number, number>;
@@ -127,11 +127,11 @@ export class StoreJournalTables {
       `SELECT ${COLUMNS} FROM ${TABLES} WHERE n.id BETWEEN ?1 AND ?2 AND n.account_id = ?3 ORDER BY n.id`,
     );
     this.#lastId = sqlite.prepare<{ id: number }, []>("SELECT ifnull(max(id), 0) AS id FROM nodes");
-    this.#again = sqlite.prepare<Again, [number, number, number]>(
+    this.#again = sqlite.prepare<Rescan, [number, number, number]>(
       `SELECT node_id AS nodeId, times, gone FROM store_journal_again WHERE account_id = ?1 AND node_id > ?2
        ORDER BY node_id LIMIT ?3`,
     );
-    this.#notAgain = sqlite.prepare<undefined, [number, number, number]>(
+    this.#dequeueRescan = sqlite.prepare<undefined, [number, number, number]>(
       "DELETE FROM store_journal_again WHERE account_id = ?1 AND node_id = ?2 AND times = ?3",
     );
     this.#account = sqlite.prepare<
@@ -222,13 +222,13 @@ export class StoreJournalTables {
   }
 
   /** What triggers left of an account, behind a node. */
-  again(accountId: number, afterNodeId: number, limit: number): Again[] {
+  again(accountId: number, afterNodeId: number, limit: number): Rescan[] {
     return this.#again.all(accountId, afterNodeId, limit);
   }
 
   /** Takes back what {@link again} told, where nothing has been added since. */
-  notAgain(accountId: number, { nodeId, times }: Again): void {
-    this.#notAgain.run(accountId, nodeId, times);
+  dequeueRescan(accountId: number, { nodeId, times }: Rescan): void {
+    this.#dequeueRescan.run(accountId, nodeId, times);
   }
 
   account(accountId: number): AccountRecord | undefined {

@@ -7,7 +7,7 @@ import { toDigest } from "../../../blobs/digest.ts";
 import { newId } from "../../../lib/id.ts";
 import { fold } from "../../../lib/path.ts";
 import { usageType } from "../../../tree/tables/accounts.ts";
-import { fillHeights } from "../../../tree/tables/heights.ts";
+import { backfillHeights } from "../../../tree/tables/heights.ts";
 import { BlobRows } from "../../../tree/tables/blob-rows.ts";
 import { IN_TRASH } from "../../../tree/tables/history.ts";
 import { numberedName } from "../../../tree/tables/names.ts";
@@ -450,7 +450,7 @@ export class TreeBuilder {
            trash_nodes = (SELECT ifnull(sum(files + folders), 0) FROM trash WHERE account_id = ?1) WHERE id = ?1`,
       )
       .run(accountId, rootId, seq, files, folders, fileBytes, versionBytes, trashBytes, nowMs);
-    fillHeights(sqlite, accountId);
+    backfillHeights(sqlite, accountId);
     const types = sqlite
       .query<{ type: string; files: number; bytes: number }, [number]>(
         `SELECT media_type AS type, count(*) AS files, sum(size_bytes) AS bytes FROM nodes

@@ -28,7 +28,7 @@ import {
   sweepPartials,
   syncFolder,
 } from "./object-file.ts";
-import type { Again, Behind, JournalEntry, Position, StoreJournalTables } from "./queries.ts";
+import type { Rescan, Behind, JournalEntry, Position, StoreJournalTables } from "./queries.ts";
 import { type GoneRecord, type ObjectHeader, toRecord } from "./records.ts";
 
 /** What {@link StoreJournal} works with. */
@@ -170,7 +170,7 @@ export class StoreJournal {
     const [own] = tables.again(accountId, -1, 1);
     if (own?.nodeId === 0 || tables.positionOf(accountId) === undefined) {
       await this.#writeAccount(account);
-      if (own?.nodeId === 0) await writer.run(() => tables.notAgain(accountId, own), { isQuiet: true });
+      if (own?.nodeId === 0) await writer.run(() => tables.dequeueRescan(accountId, own), { isQuiet: true });
     }
     const position = tables.positionOf(accountId);
     if (position === undefined || position.fullBytes === 0 || position.epoch !== epoch || isGrown(position)) {
@@ -180,7 +180,7 @@ export class StoreJournal {
     if (tables.headOf(accountId) === position.seq && tables.again(accountId, 0, 1).length === 0) return;
     const number = position.number + 1;
     const path = join(this.#folderOf(publicId), objectName(number, number, false));
-    const answered: Again[] = [];
+    const answered: Rescan[] = [];
     const { seq, bytes } = await this.#writeObject(path, this.#header(publicId, number, false), async (object) => {
       await this.#writeAgain(object, accountId, answered);
       return this.#writeChanges(object, accountId, position.seq);
@@ -188,7 +188,7 @@ export class StoreJournal {
     await writer.run(
       () => {
         tables.setPosition({ ...position, number, seq, laterBytes: position.laterBytes + bytes });
-        for (const one of answered) tables.notAgain(accountId, one);
+        for (const one of answered) tables.dequeueRescan(accountId, one);
       },
       { isQuiet: true },
     );
@@ -196,7 +196,7 @@ export class StoreJournal {
   }
 
   /** What no number of the journal tells. @param answered gets what may be taken back once the object is durable */
-  async #writeAgain(object: ObjectWriter, accountId: number, answered: Again[]): Promise<void> {
+  async #writeAgain(object: ObjectWriter, accountId: number, answered: Rescan[]): Promise<void> {
     const { tables } = this.#options;
     for (let afterId = 0; ; ) {
       const page = tables.again(accountId, afterId, PAGE);
@@ -222,7 +222,7 @@ export class StoreJournal {
     const number = Math.max(tables.positionOf(accountId)?.number ?? 0, ...before.map(({ last }) => last)) + 1;
     const path = join(folder, objectName(number, number, true));
     const begun = tables.headOf(accountId);
-    const answered: Again[] = [];
+    const answered: Rescan[] = [];
     const { seq, bytes } = await this.#writeObject(path, this.#header(publicId, number, true), async (object) => {
       const lastId = tables.lastNodeId();
       for (let id = 1; id <= lastId; id += PAGE) {
@@ -240,7 +240,7 @@ export class StoreJournal {
     await writer.run(
       () => {
         tables.setPosition({ accountId, publicId, number, seq, fullBytes: bytes, laterBytes: 0, epoch });
-        for (const one of answered) tables.notAgain(accountId, one);
+        for (const one of answered) tables.dequeueRescan(accountId, one);
       },
       { isQuiet: true },
     );

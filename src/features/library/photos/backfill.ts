@@ -7,8 +7,8 @@ import type { Writer } from "../../../db/transaction.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { PhotoRows } from "./queries.ts";
 
-/** What {@link PhotoFiller} works with. */
-export interface PhotoFillerOptions {
+/** What {@link PhotoBackfill} works with. */
+export interface PhotoBackfillOptions {
   readonly rows: PhotoRows;
   readonly writer: Pick<Writer, "run" | "waiting">;
   readonly log: Log;
@@ -22,14 +22,14 @@ const REST_MS = 5;
 const BUSY_REST_MS = 100;
 
 /** See the head of this file. For the server alone. */
-export class PhotoFiller {
-  readonly #options: PhotoFillerOptions;
+export class PhotoBackfill {
+  readonly #options: PhotoBackfillOptions;
   #working: Promise<void> | undefined;
   #isStarted = false;
   #isStopped = false;
   #isWoken = false;
 
-  constructor(options: PhotoFillerOptions) {
+  constructor(options: PhotoBackfillOptions) {
     this.#options = options;
   }
 
@@ -55,7 +55,7 @@ export class PhotoFiller {
           tx.afterCommit(onMoved);
         });
       } else if (!rows.isFilled()) {
-        await writer.run(() => rows.fillSome(FILES_PER_TRANSACTION));
+        await writer.run(() => rows.backfillSome(FILES_PER_TRANSACTION));
       } else {
         return;
       }

@@ -6,7 +6,7 @@ import { migrate } from "../../../../src/db/migrate.ts";
 import { MIGRATIONS } from "../../../../src/db/migrations.ts";
 import { type Db, openDatabase } from "../../../../src/db/open.ts";
 import { Writer } from "../../../../src/db/transaction.ts";
-import { PhotoFiller } from "../../../../src/features/library/photos/filler.ts";
+import { PhotoBackfill } from "../../../../src/features/library/photos/backfill.ts";
 import { PhotoRows } from "../../../../src/features/library/photos/queries.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 
@@ -58,9 +58,9 @@ test("what an older program stored is looked through in pieces, and goes on wher
   addFiles(2, 2_000);
   db.sqlite.run("UPDATE nodes SET captured_at = '2021-01-01T00:00:00Z' WHERE id = 4");
   const writer = new Writer(db.sqlite, silentLog);
-  await writer.run(() => rows.fillSome(500));
+  await writer.run(() => rows.backfillSome(500));
   expect(rows.isFilled()).toBe(false);
-  await new PhotoFiller({ rows, writer, log: silentLog, onMoved: () => {} }).drain();
+  await new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => {} }).drain();
   expect(rows.isFilled()).toBe(true);
   const even = Array.from({ length: 600 }, (_, index) => 2 + 2 * index);
   expect(inList().map(({ id }) => id)).toEqual([...even, 2_000]);
@@ -105,10 +105,10 @@ test("what a content tells moves all files that have it, however many, in pieces
   // The deed itself moves some alone.
   expect(moved()).toBe(50);
   let told = 0;
-  const filler = new PhotoFiller({ rows, writer, log: silentLog, onMoved: () => told++ });
+  const photoBackfill = new PhotoBackfill({ rows, writer, log: silentLog, onMoved: () => told++ });
   await writer.run(() => rows.moveSome(500));
   expect(moved()).toBe(300);
-  await filler.drain();
+  await photoBackfill.drain();
   expect(moved()).toBe(1_200);
   expect(rows.hasFilesToMove()).toBe(false);
   expect(told).toBeGreaterThan(1);
@@ -117,10 +117,10 @@ test("what a content tells moves all files that have it, however many, in pieces
   db.sqlite.run("UPDATE photos SET taken_at = 0");
   await tell();
   expect(moved()).toBe(50);
-  filler.start();
+  photoBackfill.start();
   await tell();
-  filler.wake();
+  photoBackfill.wake();
   while (rows.hasFilesToMove()) await Bun.sleep(5);
-  await filler.stop();
+  await photoBackfill.stop();
   expect(moved()).toBe(1_200);
 });
