@@ -56,7 +56,7 @@ function maxNodesOf(sqlite: Database, plans: Config["plans"]): (accountId: numbe
 }
 
 /** What arrives just now: work that can wait gives way to it. */
-export class Arrivals {
+export class UploadsInProgress {
   #count = 0;
 
   /** Whether anything arrives. */
@@ -150,7 +150,7 @@ export function openStorage(config: Config, log: Log, clock: Clock, busyTimeoutM
   });
   const openSnapshotReferences = async () => mergeReferences(await snapshots.openSnapshotReferencesSoon(), await newerContents.openSnapshotReferences());
   const reader = new Reader(paths.database, log);
-  const arrivals = new Arrivals();
+  const arrivals = new UploadsInProgress();
   const blobPlaces =
     bucket &&
     openBlobPlaces(bucket, {

@@ -55,7 +55,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const key = request.headers.get("idempotency-key");
         // Below which share it goes, if any, is told by a field that may come last.
         const hosts = [user, ...permissions.hosts(user)];
-        const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key, hosts });
+        const arrival = files.beginUpload(user, declaredBytes(request), { isForm: true, key, hosts });
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
@@ -119,7 +119,7 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const { owner } = files.open(user, params.id, "write");
         const declaredType = request.headers.get("content-type") ?? undefined;
         const key = request.headers.get("idempotency-key");
-        const arrival = files.beginArrival(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
+        const arrival = files.beginUpload(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
         try {
           await readBody(request, "file", (piece) => arrival.incoming.write(piece));
           const file = await files.finishReplacement(

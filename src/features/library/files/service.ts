@@ -102,7 +102,7 @@ export class FileService {
    *   and is held against the right one's limits at the end
    * @throws AppError file_too_large | quota_exceeded | disk_full
    */
-  beginArrival(
+  beginUpload(
     user: User,
     declaredBytes: number | undefined,
     { isForm, key, hosts = [user] }: { isForm: boolean; key: string | null; hosts?: readonly User[] },

@@ -18,7 +18,7 @@ import type { OpenedShare, Share } from "./types.ts";
 export interface DropBoxOptions {
   readonly shareAccess: ShareAccess;
   readonly rows: ShareRows;
-  readonly files: Pick<FileService, "beginArrival" | "finishUpload">;
+  readonly files: Pick<FileService, "beginUpload" | "finishUpload">;
   readonly limitsOf: (user: User) => StorageLimits;
   readonly clock: Clock;
 }
@@ -136,7 +136,7 @@ export class DropBox {
     const left = leftBytes(opened.share);
     const declared = declaredBytes(request);
     if (left !== null && (declared ?? 0) > left + FORM_OVERHEAD_BYTES) throw full(left);
-    const arrival = files.beginArrival(owner, declared, { isForm: true, key: null });
+    const arrival = files.beginUpload(owner, declared, { isForm: true, key: null });
     try {
       const { incoming } = arrival;
       const sink = {

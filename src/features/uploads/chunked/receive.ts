@@ -130,7 +130,7 @@ export class ChunkReceiver {
     const hasher = digest && new Bun.CryptoHasher("sha256");
     const settling: Promise<void>[] = [];
     const added: number[] = [];
-    let chunk: ArrivingChunk | undefined;
+    let chunk: ChunkWriter | undefined;
     let receivedBytes = 0;
     const takeRest = async (piece: Uint8Array) => {
       for (let rest = piece; rest.length > 0; ) {
@@ -186,7 +186,7 @@ export class ChunkReceiver {
     file: StagedFile,
     span: ChunkSpan,
     confirm: Uploader["confirm"],
-  ): Promise<ArrivingChunk> {
+  ): Promise<ChunkWriter> {
     for (let other = active.arriving.get(span.index); other !== undefined; other = active.arriving.get(span.index)) {
       if (!other.isSettling) {
         other.isSuperseded = true;
@@ -195,7 +195,7 @@ export class ChunkReceiver {
       await other.ended;
     }
     refuseCompleting(active);
-    return new ArrivingChunk(this.#store, upload, active, file, span, confirm);
+    return new ChunkWriter(this.#store, upload, active, file, span, confirm);
   }
 
   /** Takes back chunks of a whole file whose digest turned out wrong. */
@@ -227,7 +227,7 @@ export class ChunkReceiver {
 }
 
 /** One chunk on its way from the network to its row. */
-class ArrivingChunk {
+class ChunkWriter {
   readonly #store: UploadStore;
   readonly #upload: Upload;
   readonly #active: ActiveUpload;

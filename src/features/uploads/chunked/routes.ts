@@ -100,7 +100,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         const uploader = uploaderOf(request);
         const { user } = uploader;
         const key = request.headers.get("idempotency-key");
-        const arrival = files.beginArrival(user, declaredBytes(request), { isForm: true, key });
+        const arrival = files.beginUpload(user, declaredBytes(request), { isForm: true, key });
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
             beginFile: () => arrival.incoming,
