@@ -55,10 +55,10 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const key = request.headers.get("idempotency-key");
         // Below which share it goes, if any, is told by a field that may come last.
         const hosts = [user, ...permissions.hosts(user)];
-        const arrival = files.beginUpload(user, declaredBytes(request), { isForm: true, key, hosts });
+        const pendingUpload = files.beginUpload(user, declaredBytes(request), { isForm: true, key, hosts });
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
-            beginFile: () => arrival.incoming,
+            beginFile: () => pendingUpload.incoming,
             pace: requestContextOf(request).paceOf("small"),
             fileKind: "file",
           });
@@ -67,12 +67,12 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
           const share = form.fields.get("share")?.at(-1) || undefined;
           const keyed = (digest: Digest) =>
             keyedRequest(user.id, key, ["upload", digest, form.file.fileName, [...form.fields]]);
-          const { file } = await files.finishUpload(uploader, arrival, form.file, fields, keyed, { share });
+          const { file } = await files.finishUpload(uploader, pendingUpload, form.file, fields, keyed, { share });
           if (fields.isPublic) notePublic(request, true, file.publicId);
           set.status = 201;
           return ok(presentUploaded(file, contextOf(request)));
         } finally {
-          arrival.discard();
+          pendingUpload.discard();
         }
       },
       {
@@ -119,18 +119,18 @@ export function fileContentRoutes(options: FileContentRoutesOptions) {
         const { owner } = files.open(user, params.id, "write");
         const declaredType = request.headers.get("content-type") ?? undefined;
         const key = request.headers.get("idempotency-key");
-        const arrival = files.beginUpload(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
+        const pendingUpload = files.beginUpload(user, declaredBytes(request), { isForm: false, key, hosts: [owner] });
         try {
-          await readBody(request, "file", (piece) => arrival.incoming.write(piece));
+          await readBody(request, "file", (piece) => pendingUpload.incoming.write(piece));
           const file = await files.finishReplacement(
             uploader,
-            arrival,
+            pendingUpload,
             { fileId: params.id, declaredType, precondition: preconditionOf(request) },
             (digest) => keyedRequest(user.id, key, ["content", params.id, digest, declaredType]),
           );
           return ok(presentUploaded(file, contextOf(request)));
         } finally {
-          arrival.discard();
+          pendingUpload.discard();
         }
       },
       {

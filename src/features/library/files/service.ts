@@ -71,7 +71,7 @@ export interface UploadHooks {
 }
 
 /** A file whose bytes are arriving; `finish` or `discard` ends it. */
-export interface Arrival {
+export interface PendingUpload {
   readonly incoming: Incoming;
   discard(): void;
 }
@@ -106,7 +106,7 @@ export class FileService {
     user: User,
     declaredBytes: number | undefined,
     { isForm, key, hosts = [user] }: { isForm: boolean; key: string | null; hosts?: readonly User[] },
-  ): Arrival {
+  ): PendingUpload {
     const { blobs, reserveSpace, idempotency } = this.#options;
     // A request that was carried out already needs no more room: it gets its first answer again.
     const isKnown = key !== null && idempotency.isKnown(user.id, key);
@@ -133,7 +133,7 @@ export class FileService {
    */
   async finishUpload(
     { user, confirm }: Uploader,
-    arrival: Arrival,
+    pendingUpload: PendingUpload,
     file: { fileName: string | undefined; declaredType: string | undefined },
     fields: UploadFields,
     keyed: (digest: Digest) => KeyedRequest | undefined,
@@ -142,7 +142,7 @@ export class FileService {
     const { writer, treeWriter, links, idempotency, limitsOf } = this.#options;
     const name = uploadedName(file.fileName ?? "file");
     const path = joinPath(fields.folderPath, name);
-    const { incoming } = arrival;
+    const { incoming } = pendingUpload;
     try {
       confirm();
       if (fields.isPublic) requireConfirmedEmail(user);
@@ -191,7 +191,7 @@ export class FileService {
         });
       });
     } finally {
-      arrival.discard();
+      pendingUpload.discard();
     }
   }
 
@@ -201,12 +201,12 @@ export class FileService {
    */
   async finishReplacement(
     { user, confirm }: Uploader,
-    arrival: Arrival,
+    pendingUpload: PendingUpload,
     target: { fileId: string; declaredType: string | undefined; precondition: Precondition | undefined },
     keyed: (digest: Digest) => KeyedRequest | undefined,
   ): Promise<FileNode> {
     const { writer, treeWriter, idempotency, limitsOf } = this.#options;
-    const { incoming } = arrival;
+    const { incoming } = pendingUpload;
     try {
       confirm();
       const { node, owner } = this.open(user, target.fileId, "write");
@@ -234,7 +234,7 @@ export class FileService {
         }),
       );
     } finally {
-      arrival.discard();
+      pendingUpload.discard();
     }
   }
 

@@ -6,7 +6,7 @@ import { DEFAULT_FORM_LIMITS, type FormFields, readMultipart } from "../../../ht
 import { declaredBytes } from "../../../http/request-body.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import { ROOT_PATH, uploadedName } from "../../../lib/path.ts";
-import type { Arrival, FileService, StorageLimits, UploadHooks } from "../../library/files/service.ts";
+import type { PendingUpload, FileService, StorageLimits, UploadHooks } from "../../library/files/service.ts";
 import { readUploadFields, type UploadFields } from "../../library/files/upload-form.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { User } from "../../accounts/users/types.ts";
@@ -80,7 +80,7 @@ export class DropBox {
    */
   async finish(
     visit: LinkRequest,
-    arrival: Arrival,
+    pendingUpload: PendingUpload,
     file: { fileName: string | undefined; declaredType: string | undefined },
     fields: FormFields,
     hooks: Pick<UploadHooks, "before" | "onDone"> = {},
@@ -91,7 +91,7 @@ export class DropBox {
     const { path } = shareAccess.folder(opened, ROOT_PATH);
     const { file: made } = await files.finishUpload(
       { user: opened.owner, confirm: () => void shareAccess.open(visit) },
-      arrival,
+      pendingUpload,
       file,
       { ...readDropFields(fields), folderPath: path },
       () => undefined,
@@ -136,9 +136,9 @@ export class DropBox {
     const left = leftBytes(opened.share);
     const declared = declaredBytes(request);
     if (left !== null && (declared ?? 0) > left + FORM_OVERHEAD_BYTES) throw full(left);
-    const arrival = files.beginUpload(owner, declared, { isForm: true, key: null });
+    const pendingUpload = files.beginUpload(owner, declared, { isForm: true, key: null });
     try {
-      const { incoming } = arrival;
+      const { incoming } = pendingUpload;
       const sink = {
         write(piece: Uint8Array) {
           if (left !== null && incoming.sizeBytes + piece.length > left) throw full(left);
@@ -151,10 +151,10 @@ export class DropBox {
         fileKind: "guestFile",
       });
       const name = uploadedName(form.file.fileName ?? "file");
-      const file = await this.finish(visit, arrival, form.file, form.fields);
+      const file = await this.finish(visit, pendingUpload, form.file, form.fields);
       return { name, size: file.sizeBytes, checksum: toChecksum(file.digest) };
     } finally {
-      arrival.discard();
+      pendingUpload.discard();
     }
   }
 

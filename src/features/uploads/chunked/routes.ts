@@ -100,10 +100,10 @@ export function uploadRoutes(options: UploadRoutesOptions) {
         const uploader = uploaderOf(request);
         const { user } = uploader;
         const key = request.headers.get("idempotency-key");
-        const arrival = files.beginUpload(user, declaredBytes(request), { isForm: true, key });
+        const pendingUpload = files.beginUpload(user, declaredBytes(request), { isForm: true, key });
         try {
           const form = await readMultipart(request.headers.get("content-type"), request.body, DEFAULT_FORM_LIMITS, {
-            beginFile: () => arrival.incoming,
+            beginFile: () => pendingUpload.incoming,
             pace: requestContextOf(request).paceOf("small"),
             fileKind: "file",
           });
@@ -117,11 +117,11 @@ export function uploadRoutes(options: UploadRoutesOptions) {
           });
           const keyed = (digest: Digest) =>
             keyedRequest(user.id, key, ["mobile upload", digest, form.file.fileName, [...form.fields]]);
-          const { file, isNew } = await files.finishUpload(uploader, arrival, form.file, fields, keyed, hooks);
+          const { file, isNew } = await files.finishUpload(uploader, pendingUpload, form.file, fields, keyed, hooks);
           set.status = isNew ? 201 : 200;
           return ok(presentUploaded(file, { baseUrl: requestContextOf(request).baseUrl, hasThumbnail }));
         } finally {
-          arrival.discard();
+          pendingUpload.discard();
         }
       },
       {

@@ -1,7 +1,7 @@
 /** How an upload becomes a file: its bytes become the blob where they lie, and one deed does all the rest. */
 import type { BlobStore, BlobLease } from "../../../blobs/blob-store.ts";
 import { AppError } from "../../../errors.ts";
-import type { Arrival } from "../../library/files/service.ts";
+import type { PendingUpload } from "../../library/files/service.ts";
 import { MEDIA_TYPE_HEAD_BYTES } from "../../library/files/media-type.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { UploadStore } from "../chunked/store.ts";
@@ -59,9 +59,9 @@ export class Finisher {
     const { store, active } = this.#options;
     const { upload } = tus;
     store.getOpen(upload.id);
-    const arrival = await this.#arrivalOf(tus);
+    const pendingUpload = await this.#arrivalOf(tus);
     try {
-      return await sender.name(arrival, readMetadata(tus.metadata), this.#naming(tus));
+      return await sender.name(pendingUpload, readMetadata(tus.metadata), this.#naming(tus));
     } catch (error) {
       if (error instanceof AppError && error.reason === "checksum_mismatch") {
         await store.writer.run((tx) => {
@@ -71,7 +71,7 @@ export class Finisher {
       }
       throw error;
     } finally {
-      arrival.discard();
+      pendingUpload.discard();
     }
   }
 
@@ -106,7 +106,7 @@ export class Finisher {
   }
 
   /** The staged file as what an upload in one request would have brought: nothing is copied (D17). */
-  async #arrivalOf({ upload: { id, publicId, sizeBytes } }: TusUpload): Promise<Arrival> {
+  async #arrivalOf({ upload: { id, publicId, sizeBytes } }: TusUpload): Promise<PendingUpload> {
     const { store, blobs } = this.#options;
     if (sizeBytes === 0) {
       const incoming = blobs.begin({

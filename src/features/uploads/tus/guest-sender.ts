@@ -30,9 +30,9 @@ export function guestSender(dropBox: DropBox, asked: LinkRequest, address: strin
       const target = { owner, isOwn: true, view: OWN_VIEW };
       return { ...target, folderPath: path, limitBytes, leftBytes: () => dropBox.leftBytes(visit), tooLarge };
     },
-    name: (arrival, metadata, naming) => {
+    name: (pendingUpload, metadata, naming) => {
       const { name: fileName, mediaType: declaredType } = metadata;
-      return dropBox.finish(visit, arrival, { fileName, declaredType }, saidBy(metadata), {
+      return dropBox.finish(visit, pendingUpload, { fileName, declaredType }, saidBy(metadata), {
         before: naming.before,
         onDone: naming.done,
       });

@@ -48,10 +48,10 @@ export function ownSender({ files, permissions, tree, limitsOf }: OwnSenderOptio
         );
       return { ...target, folderPath: path, limitBytes, leftBytes: () => null, tooLarge };
     },
-    name: async (arrival, { name, mediaType, fields, share }, naming) => {
+    name: async (pendingUpload, { name, mediaType, fields, share }, naming) => {
       const { file } = await files.finishUpload(
         uploader,
-        arrival,
+        pendingUpload,
         { fileName: name, declaredType: mediaType },
         fields,
         () => undefined,

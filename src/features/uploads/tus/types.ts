@@ -1,6 +1,6 @@
 /** Nouns of this feature. */
 import type { Transaction } from "../../../db/transaction.ts";
-import type { Arrival } from "../../library/files/service.ts";
+import type { PendingUpload } from "../../library/files/service.ts";
 import type { Target } from "../../library/permissions/acting.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
 import type { Upload } from "../chunked/types.ts";
@@ -68,7 +68,7 @@ export interface TusSender {
   /** @throws AppError where nothing may be put there */
   destination(metadata: TusMetadata): Destination;
   /** Makes a file of what has arrived. @throws AppError as an upload in one request */
-  name(arrival: Arrival, metadata: TusMetadata, naming: Naming): Promise<FileNode>;
+  name(pendingUpload: PendingUpload, metadata: TusMetadata, naming: Naming): Promise<FileNode>;
   /** What a refusal may tell this sender. */
   explain(error: unknown): unknown;
 }
