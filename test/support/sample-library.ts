@@ -125,9 +125,9 @@ const TEXTS: readonly (readonly [folder: string, name: string, content: string])
 async function storeTexts(client: Client): Promise<void> {
   for (const [folder, name, content] of TEXTS) await client.stored(content, { name, fields: { folder } });
   // Written three times: two earlier versions stay.
-  const letter = await client.storedId("Dear Ana,", { name: "Letter to Ana.txt", fields: { folder: "/House" } });
-  await client.putContent(letter, "Dear Ana,\n\nwe are coming on Saturday.");
-  await client.putContent(letter, "Dear Ana,\n\nwe are coming on Saturday, with cake.\n\nBen");
+  const mailMessage = await client.storedId("Dear Ana,", { name: "MailMessage to Ana.txt", fields: { folder: "/House" } });
+  await client.putContent(mailMessage, "Dear Ana,\n\nwe are coming on Saturday.");
+  await client.putContent(mailMessage, "Dear Ana,\n\nwe are coming on Saturday, with cake.\n\nBen");
   const plan = pdf(["Garden plan, page 1", "Beds and paths", "What to sow when"]);
   await client.stored(plan, { name: "Garden plan.pdf", type: "application/pdf", fields: { folder: "/House" } });
   await client.stored(tone(), { name: "Doorbell.wav", type: "audio/wav", fields: { folder: "/House" } });

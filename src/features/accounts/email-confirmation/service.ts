@@ -10,7 +10,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
 import { hashToken } from "../auth/token-hash.ts";
-import { confirmationLetter } from "../mail/letters.ts";
+import { confirmationMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
 import { RateLimitedError } from "../rate-limits/headers.ts";
 import { emailKey } from "../users/email.ts";
@@ -119,7 +119,7 @@ export class EmailConfirmation {
     const nowMs = clock.nowMs();
     this.#queries.add.run(hashToken(token), user.id, emailKey(user.email), nowMs, nowMs + LIFETIME_MS);
     return mail.send(tx, {
-      ...confirmationLetter(`${publicUrl}/confirm-email?token=${token}`),
+      ...confirmationMail(`${publicUrl}/confirm-email?token=${token}`),
       to: user.email,
       kind: "email-confirmation",
       accountId: user.id,

@@ -5,7 +5,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newId, newSecretToken } from "../../../lib/id.ts";
 import { Admissions, signupClosed } from "../auth/admissions.ts";
 import { hashToken } from "../auth/token-hash.ts";
-import { inviteLetter } from "../mail/letters.ts";
+import { inviteMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
 import { emailKey, parseEmail } from "../users/email.ts";
 import type { UserService } from "../users/service.ts";
@@ -90,14 +90,14 @@ export class InviteService {
         expiresAtMs,
         asked.by?.id ?? null,
       );
-      const letter =
+      const mailMessage =
         email === undefined
           ? undefined
-          : inviteLetter({ link: url, expiresAtMs, ...(asked.by !== undefined && { from: asked.by.name }) });
+          : inviteMail({ link: url, expiresAtMs, ...(asked.by !== undefined && { from: asked.by.name }) });
       const isMailed =
         email !== undefined &&
-        letter !== undefined &&
-        mail.send(tx, { to: email, kind: "invite", usefulMs: expiresAtMs - nowMs, ...letter });
+        mailMessage !== undefined &&
+        mail.send(tx, { to: email, kind: "invite", usefulMs: expiresAtMs - nowMs, ...mailMessage });
       const invite = this.#get(publicId);
       within?.(tx, invite);
       return { invite, token, url, isMailed };

@@ -4,7 +4,7 @@ import type { CredentialName, EventOf } from "../../../events/catalogue.ts";
 import type { UserService } from "../users/service.ts";
 import { readSettings } from "../users/settings.ts";
 import type { User } from "../users/types.ts";
-import { quoteName, writeLetter, type LetterContent } from "./letter.ts";
+import { quoteName, renderMail, type MailContent } from "./render-mail.ts";
 import type { MailService } from "./service.ts";
 import type { MailCategory, MailKind } from "./types.ts";
 
@@ -156,7 +156,7 @@ export class MailNotices {
     accountId: number,
     kind: MailKind,
     category: MailCategory | "always",
-    content: LetterContent,
+    content: MailContent,
     to?: string,
   ): void {
     const { mail } = this.#options;
@@ -165,7 +165,7 @@ export class MailNotices {
     if (user === undefined || !this.#isWanted(user, category)) return;
     // An address that nobody has confirmed may be a stranger's: only what concerns the sign-in itself is sent there.
     if (user.isEmailUnconfirmed === true && category !== "always") return;
-    mail.send(tx, { ...writeLetter(content), to: to ?? user.email, kind, accountId });
+    mail.send(tx, { ...renderMail(content), to: to ?? user.email, kind, accountId });
   }
 
   #findRecipient(accountId: number): User | undefined {

@@ -3,7 +3,7 @@ import type { Clock } from "../../../lib/clock.ts";
 import { newSecretToken } from "../../../lib/id.ts";
 import type { Log } from "../../../lib/log.ts";
 import { emailKey, parseEmail } from "../users/email.ts";
-import { oneLine, pageOf } from "./letter.ts";
+import { oneLine, pageOf } from "./render-mail.ts";
 import type { MailOutbox } from "./outbox.ts";
 import type { OutgoingMail } from "./types.ts";
 

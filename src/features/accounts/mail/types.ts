@@ -21,7 +21,7 @@ export type MailKind =
 export type MailCategory = Exclude<keyof NotificationPreferences, "quietHours">;
 
 /** Words for a mail, in both forms. */
-export interface Letter {
+export interface MailMessage {
   readonly subject: string;
   readonly text: string;
   readonly html: string;

@@ -13,7 +13,7 @@ import type { Log } from "../../../lib/log.ts";
 import { checkNewPassword } from "../users/passwords.ts";
 import type { AuthService } from "../auth/service.ts";
 import { hashToken } from "../auth/token-hash.ts";
-import { resetLetter } from "../mail/letters.ts";
+import { resetMail } from "../mail/mail-templates.ts";
 import type { MailService } from "../mail/service.ts";
 import type { KeyEnder } from "../profile/change-profile.ts";
 import { emailKey } from "../users/email.ts";
@@ -193,7 +193,7 @@ export class PasswordReset {
     // The earlier link ends, so its mail is of no use any more.
     mail.drop(tx, user.id, "password-reset");
     mail.send(tx, {
-      ...resetLetter(resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),
+      ...resetMail(resetLink(publicUrl, this.issue(tx, user.id)), RESET_LIFETIME_MS),
       to: user.email,
       kind: "password-reset",
       accountId: user.id,

@@ -1,8 +1,8 @@
 /** The form of all mails: plain words, and the same words as a page that needs nothing from elsewhere. */
-import type { Letter } from "./types.ts";
+import type { MailMessage } from "./types.ts";
 
 /** What a letter says. */
-export interface LetterContent {
+export interface MailContent {
   /** One line; characters that would end a line are taken out. */
   readonly subject: string;
   /** Each one sentence or a few. */
@@ -17,7 +17,7 @@ const NAME_CHARACTERS_MAX = 60;
 const FOOTER = "This email was sent automatically by a Larder server. Replies are not read.";
 
 /** Both forms of a letter. */
-export function writeLetter({ subject, paragraphs, link }: LetterContent): Letter {
+export function renderMail({ subject, paragraphs, link }: MailContent): MailMessage {
   const [first = "", ...others] = paragraphs.map(oneLine);
   const plain = [first, ...(link === undefined ? [] : [link.url]), ...others, `-- \n${FOOTER}`];
   const button =

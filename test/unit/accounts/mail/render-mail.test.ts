@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
-import { oneLine, pageOf, quoteName, writeLetter } from "../../../../src/features/accounts/mail/letter.ts";
-import { inviteLetter, resetLetter } from "../../../../src/features/accounts/mail/letters.ts";
+import { oneLine, pageOf, quoteName, renderMail } from "../../../../src/features/accounts/mail/render-mail.ts";
+import { inviteMail, resetMail } from "../../../../src/features/accounts/mail/mail-templates.ts";
 
 test("a letter says the same as text and as a page", () => {
-  const letter = writeLetter({
+  const mailMessage = renderMail({
     subject: "Hello",
     paragraphs: ["First & foremost.", "Then <b>more</b>."],
     link: { label: "Open", url: 'https://larder.test/?a=1&b="2"' },
   });
-  expect(letter.text).toStartWith('First & foremost.\n\nhttps://larder.test/?a=1&b="2"\n\nThen <b>more</b>.\n\n-- \n');
-  expect(letter.html).toContain("Then &#60;b&#62;more&#60;/b&#62;.");
-  expect(letter.html).toContain('<a href="https://larder.test/?a=1&#38;b=&#34;2&#34;">Open</a>');
+  expect(mailMessage.text).toStartWith('First & foremost.\n\nhttps://larder.test/?a=1&b="2"\n\nThen <b>more</b>.\n\n-- \n');
+  expect(mailMessage.html).toContain("Then &#60;b&#62;more&#60;/b&#62;.");
+  expect(mailMessage.html).toContain('<a href="https://larder.test/?a=1&#38;b=&#34;2&#34;">Open</a>');
 });
 
 test.each([
@@ -42,8 +42,8 @@ test("plain text becomes paragraphs", () => {
 });
 
 test("letters that somebody asked for carry their link", () => {
-  expect(resetLetter("https://larder.test/r", 30 * 60_000).text).toContain("expires in 30 minutes");
-  const invite = inviteLetter({ link: "https://larder.test/i", from: "Ada", expiresAtMs: Date.UTC(2026, 0, 2) });
+  expect(resetMail("https://larder.test/r", 30 * 60_000).text).toContain("expires in 30 minutes");
+  const invite = inviteMail({ link: "https://larder.test/i", from: "Ada", expiresAtMs: Date.UTC(2026, 0, 2) });
   expect(invite.text).toStartWith("“Ada” invited you to store files on this Larder server.");
   expect(invite.text).toContain("Fri, 02 Jan 2026 00:00:00 GMT");
 });

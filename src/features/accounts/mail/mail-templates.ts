@@ -1,10 +1,10 @@
 /** Letters that somebody asked for. */
-import { quoteName, writeLetter } from "./letter.ts";
-import type { Letter } from "./types.ts";
+import { quoteName, renderMail } from "./render-mail.ts";
+import type { MailMessage } from "./types.ts";
 
 /** The letter with the link by which a new password is set. */
-export function resetLetter(link: string, lifetimeMs: number): Letter {
-  return writeLetter({
+export function resetMail(link: string, lifetimeMs: number): MailMessage {
+  return renderMail({
     subject: "Reset your password",
     paragraphs: [
       "Someone requested a password reset for your Larder account. To choose a new password, open this link:",
@@ -16,8 +16,8 @@ export function resetLetter(link: string, lifetimeMs: number): Letter {
 }
 
 /** The letter with the link by which an e-mail address is confirmed. */
-export function confirmationLetter(link: string): Letter {
-  return writeLetter({
+export function confirmationMail(link: string): MailMessage {
+  return renderMail({
     subject: "Confirm your email address",
     paragraphs: [
       "An account on a Larder server uses this email address. If the account is yours, open this link to confirm it:",
@@ -33,10 +33,10 @@ export function confirmationLetter(link: string): Letter {
  * @param invite.link where it is taken up
  * @param invite.from who invites, where they are to be named
  */
-export function inviteLetter(invite: { link: string; from?: string; expiresAtMs: number }): Letter {
+export function inviteMail(invite: { link: string; from?: string; expiresAtMs: number }): MailMessage {
   const invited = invite.from === undefined ? "You are invited" : `${quoteName(invite.from)} invited you`;
   const until = new Date(invite.expiresAtMs).toUTCString();
-  return writeLetter({
+  return renderMail({
     subject: "You are invited to Larder",
     paragraphs: [
       `${invited} to store files on this Larder server. To create your account, open this link:`,
