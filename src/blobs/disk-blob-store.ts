@@ -475,7 +475,7 @@ class DiskIncoming implements Incoming {
   }
 
   get head(): Uint8Array {
-    return this.#head ?? joinPieces(this.#pieces).subarray(0, HEAD_BYTES);
+    return this.#head ?? joinBuffers(this.#pieces).subarray(0, HEAD_BYTES);
   }
 
   write(piece: Uint8Array): Promise<void> | void {
@@ -541,7 +541,7 @@ class DiskIncoming implements Incoming {
     const fd = this.#disk.open(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW);
     this.#staged = { path, fd };
     this.#syncQueue.countLargeUpload(1);
-    const held = joinPieces(this.#pieces);
+    const held = joinBuffers(this.#pieces);
     this.#head = Buffer.concat([held.subarray(0, HEAD_BYTES), next.subarray(0, HEAD_BYTES)]).subarray(0, HEAD_BYTES);
     this.#pieces = [];
     this.#disk.write(fd, held);
@@ -589,7 +589,7 @@ class DiskIncoming implements Incoming {
   }
 }
 
-function joinPieces(pieces: readonly Uint8Array[]): Uint8Array {
+function joinBuffers(pieces: readonly Uint8Array[]): Uint8Array {
   const [only] = pieces;
   return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
 }

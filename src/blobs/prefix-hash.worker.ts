@@ -46,15 +46,15 @@ interface Job {
 declare const self: Worker;
 
 /** Read at once; a turn is so many of them. */
-const PIECE_BYTES = 1024 * 1024;
-const PIECES_PER_TURN = 8;
+const BUFFER_BYTES = 1024 * 1024;
+const BUFFERS_PER_TURN = 8;
 /** States kept; beyond it the one that was used longest ago goes, and its file is read from the start if need be. */
 const PREFIXES_MAX = 1_000;
 
 const prefixes = new Map<string, Prefix>();
 /** By key, in the order of their turns. */
 const jobs = new Map<string, Job>();
-const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
 let isRunning = false;
 
 self.onmessage = (event: MessageEvent<PrefixRequest>) => {
@@ -89,8 +89,8 @@ function takeTurn(job: Job): boolean {
   try {
     const prefix = prefixOf(job.key);
     job.fd ??= fs.openSync(job.path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW);
-    for (let count = 0; count < PIECES_PER_TURN && prefix.bytes < job.toBytes; count++) {
-      const wanted = Math.min(PIECE_BYTES, job.toBytes - prefix.bytes);
+    for (let count = 0; count < BUFFERS_PER_TURN && prefix.bytes < job.toBytes; count++) {
+      const wanted = Math.min(BUFFER_BYTES, job.toBytes - prefix.bytes);
       const got = fs.readSync(job.fd, piece, 0, wanted, prefix.bytes);
       if (got === 0) throw new Error("the file is shorter than what has arrived of it");
       const read = piece.subarray(0, got);

@@ -23,7 +23,7 @@ const NAME = /^larder-(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3})Z-([a-z-]+)\.d
 const DIGEST_SUFFIX = ".sha256";
 const PARTIAL_SUFFIX = ".partial";
 /** Read at once for a digest. */
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 /** What is being written was written to just now, by this process or by another one. */
 const AT_WORK_MS = 10 * 60 * 1000;
 
@@ -111,7 +111,7 @@ export function sweepPartials(folder: string, nowMs = Date.now()): void {
 /** sha256 of a file in hexadecimal, read piece by piece in place. */
 export function digestOf(path: string): string {
   const hasher = new Bun.CryptoHasher("sha256");
-  const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   const fd = fs.openSync(path, "r");
   try {
     for (let got = fs.readSync(fd, piece); got > 0; got = fs.readSync(fd, piece)) hasher.update(piece.subarray(0, got));

@@ -4,7 +4,7 @@
 import { AppError, type ErrorDetails, invalidField } from "../errors.ts";
 import { parseFormDisposition } from "./content-disposition.ts";
 import type { BodyPace } from "./body-pace.ts";
-import { forEachPiece, type PieceSink } from "./request-body.ts";
+import { forEachBodyBuffer, type BufferSink } from "./request-body.ts";
 
 /** How much of a form is accepted besides the file itself, whose bound is the sink's matter. All in bytes but `partsMax`. */
 export interface FormLimits {
@@ -43,7 +43,7 @@ export type FormFields = ReadonlyMap<string, readonly string[]>;
 /** Told of the file when it begins. */
 export interface FormHandlers {
   /** Called once, at the part named `file`; `fieldsSoFar` are those sent before it. Gives where its bytes go. */
-  beginFile(file: FormFile, fieldsSoFar: FormFields): PieceSink | Promise<PieceSink>;
+  beginFile(file: FormFile, fieldsSoFar: FormFields): BufferSink | Promise<BufferSink>;
   /** The pace of the form, which begins as a small body. */
   readonly pace: BodyPace;
   /** What the file is, from its first byte to its last. */
@@ -82,7 +82,7 @@ export async function readMultipart(
   const fields = new Map<string, string[]>();
   let fieldsBytes = 0;
   let file: FormFile | undefined;
-  let sink: PieceSink | undefined;
+  let sink: BufferSink | undefined;
   let text: TextField | undefined;
 
   const beginPart = (headers: Uint8Array): void | Promise<void> => {
@@ -158,7 +158,7 @@ export async function readMultipart(
     return endPart();
   };
 
-  await forEachPiece(
+  await forEachBodyBuffer(
     body,
     (piece) => {
       const events = scanner.scan(piece);

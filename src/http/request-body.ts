@@ -18,7 +18,7 @@ export class ClientGoneError extends Error {
 }
 
 /** Where the bytes of a body go. A piece may be used until the returned promise is settled (or the call returns), not longer. */
-export interface PieceSink {
+export interface BufferSink {
   /** Takes the next piece. Returning a promise holds the client back until it is settled. */
   write(piece: Uint8Array): Promise<void> | void;
 }
@@ -46,15 +46,15 @@ export function declaredBytes(request: Request): number | undefined {
 }
 
 /**
- * Hands the body of a request on piece by piece: {@link forEachPiece}, at the pace that its kind asks for.
- * @throws as {@link forEachPiece}
+ * Hands the body of a request on piece by piece: {@link forEachBodyBuffer}, at the pace that its kind asks for.
+ * @throws as {@link forEachBodyBuffer}
  */
 export function readBody(
   request: Request,
   kind: BodyKind,
   take: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  return forEachPiece(request.body, take, requestContextOf(request).paceOf(kind));
+  return forEachBodyBuffer(request.body, take, requestContextOf(request).paceOf(kind));
 }
 
 /**
@@ -64,7 +64,7 @@ export function readBody(
  * @throws ClientGoneError when the client goes away; AppError body_too_large when the body passes the server's own bound;
  *   body_timeout | rate_limited as the pace says
  */
-export async function forEachPiece(
+export async function forEachBodyBuffer(
   body: ReadableStream<Uint8Array> | null,
   take: (piece: Uint8Array) => Promise<void> | void,
   pace: BodyPace,

@@ -10,7 +10,7 @@ import { type RemotePlace, streamWhenTaken } from "../../../src/blobs/remote.ts"
 import { silentLog } from "../../../src/lib/log.ts";
 import { digestOf, randomContent } from "../../support/client.ts";
 
-const PIECE_BYTES = 64 * 1024;
+const BUFFER_BYTES = 64 * 1024;
 
 let root: string;
 let store: DiskBlobStore;
@@ -41,9 +41,9 @@ const place: RemotePlace = {
 };
 
 async function* pieces(bytes: Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+  for (let at = 0; at < bytes.length; at += BUFFER_BYTES) {
     await new Promise(setImmediate);
-    yield bytes.subarray(at, at + PIECE_BYTES);
+    yield bytes.subarray(at, at + BUFFER_BYTES);
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { AppError } from "../../../src/errors.ts";
 import { type BodyKind, BodyPaces } from "../../../src/http/body-pace.ts";
-import { forEachPiece } from "../../../src/http/request-body.ts";
+import { forEachBodyBuffer } from "../../../src/http/request-body.ts";
 
 const HERE = "192.0.2.1";
 const THERE = "192.0.2.2";
@@ -38,7 +38,7 @@ function send(paces: BodyPaces, kind: BodyKind, address = HERE) {
     kind,
     () => {},
   );
-  forEachPiece(body, (piece) => void (state.bytes += piece.length), pace).then(
+  forEachBodyBuffer(body, (piece) => void (state.bytes += piece.length), pace).then(
     () => (state.outcome = "whole"),
     (error: unknown) => (state.outcome = error instanceof AppError ? error.reason : String(error)),
   );
@@ -148,7 +148,7 @@ test("the time that the server itself takes doesn't count", async () => {
     "small",
     () => {},
   );
-  const reading = forEachPiece(body, () => new Promise<void>((resolve) => (finish = resolve)), pace);
+  const reading = forEachBodyBuffer(body, () => new Promise<void>((resolve) => (finish = resolve)), pace);
   controller?.enqueue(new Uint8Array(1));
   await settle();
   await pass(60);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { BodyPaces } from "../../../src/http/body-pace.ts";
-import { forEachPiece } from "../../../src/http/request-body.ts";
+import { forEachBodyBuffer } from "../../../src/http/request-body.ts";
 
 /** The shortest idle time that shows anything: Bun counts it in steps of four seconds. */
 const IDLE_SECONDS = 8;
@@ -20,7 +20,7 @@ describe("a body that comes a byte at a time", () => {
         const count = (piece: Uint8Array) => void (bytes += piece.length);
         const keepOpen = () => server.timeout(request, IDLE_SECONDS);
         const pace = paces.follow(() => "192.0.2.1", "file", isPersistent ? keepOpen : () => {});
-        await forEachPiece(request.body, count, pace);
+        await forEachBodyBuffer(request.body, count, pace);
         return new Response(`got ${bytes}`);
       },
       error: () => new Response("cut"),

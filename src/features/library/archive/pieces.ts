@@ -7,8 +7,8 @@ import type { ContentSource } from "./types.ts";
 import { centralHeader, endRecords, localHeader } from "./zip-format.ts";
 
 /** Headers and small contents go out together in pieces of about this size; what is this long by itself, alone. */
-const PIECE_BYTES = 64 * 1024;
-const GATHER_BYTES = 2 * PIECE_BYTES;
+const BUFFER_BYTES = 64 * 1024;
+const GATHER_BYTES = 2 * BUFFER_BYTES;
 /** How long the making of pieces may hold the event loop at a time: small contents are read in place. */
 const STRETCH_MS_MAX = 4;
 
@@ -18,7 +18,7 @@ class Gatherer {
   #length = 0;
 
   get isFull(): boolean {
-    return this.#length >= PIECE_BYTES;
+    return this.#length >= BUFFER_BYTES;
   }
 
   add(bytes: Uint8Array): void {
@@ -54,7 +54,7 @@ export async function* archivePieces(
   const gatherer = new Gatherer();
   let stretchBeganMs = performance.now();
   for await (const piece of rawPieces(entries, source, start, end)) {
-    const isLarge = piece.length >= PIECE_BYTES;
+    const isLarge = piece.length >= BUFFER_BYTES;
     if (!isLarge) gatherer.add(piece);
     if (!isLarge && !gatherer.isFull) continue;
     const gathered = gatherer.take();

@@ -18,7 +18,7 @@ export interface BarePicturesOptions {
 const KIND = "bare";
 /** One at a time is held in memory, twice for a moment; of larger ones a preview is given. */
 const PICTURE_BYTES_MAX = 32 * 1024 * 1024;
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 /** What belongs to a content that is gone meanwhile goes, too. */
 const RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
 /** Pictures of which it is remembered, until a restart, that they can't be stripped: each try reads all of one. */
@@ -71,8 +71,8 @@ export class BarePictures {
   async #read(file: FileNode): Promise<Uint8Array> {
     await this.#options.blobs.fetchLocal(file.digest);
     const bytes = new Uint8Array(file.sizeBytes);
-    for (let offset = 0; offset < file.sizeBytes; offset += PIECE_BYTES) {
-      const length = Math.min(PIECE_BYTES, file.sizeBytes - offset);
+    for (let offset = 0; offset < file.sizeBytes; offset += BUFFER_BYTES) {
+      const length = Math.min(BUFFER_BYTES, file.sizeBytes - offset);
       bytes.set(this.#options.blobs.readRange(file.digest, offset, length), offset);
       // Others have their turn.
       await new Promise(setImmediate);

@@ -32,7 +32,7 @@ interface Part {
 /** So many files, and so many bytes, are made durable by one sync. Each holds a descriptor until then. */
 const BATCH_FILES = 64;
 const BATCH_BYTES = 64 * 1024 * 1024;
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 /** What file systems say that can't do it, or not across to another. */
 export const NOT_HERE: ReadonlySet<string> = new Set([
   "EXDEV",
@@ -56,7 +56,7 @@ export function isUnreadable(error: unknown): boolean {
 /** See the head of this file. For a process of its own: it blocks while it works. */
 export class ContentPlacer {
   readonly #options: PlacerOptions;
-  readonly #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #folders = new Set<string>();
   /** Folders whose entries are not durable yet. */
   readonly #unsynced = new Set<string>();

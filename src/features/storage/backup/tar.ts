@@ -29,7 +29,7 @@ export interface TarBackupOptions {
   readonly onProgress: (progress: Progress) => void;
 }
 
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 const ATTEMPTS_MAX = 5;
 const MARK = `${JSON.stringify({ state: "backup" })}\n`;
 const STATE = "larder.state";
@@ -152,7 +152,7 @@ type Written = { readonly digest: Digest } | { readonly why: LostContent["why"] 
 
 class TarWriter {
   readonly #write: (bytes: Uint8Array) => void;
-  readonly #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #nowMs = Date.now();
 
   constructor(write: (bytes: Uint8Array) => void) {
@@ -192,7 +192,7 @@ class TarWriter {
       const hasher = new Bun.CryptoHasher("sha256");
       let why: "damaged" | "unreadable" | undefined;
       for (let left = size; left > 0; ) {
-        const length = Math.min(left, PIECE_BYTES);
+        const length = Math.min(left, BUFFER_BYTES);
         const got = why === undefined ? this.#read(fd, length) : length;
         if (typeof got === "string") {
           why = got;

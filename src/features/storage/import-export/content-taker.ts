@@ -22,7 +22,7 @@ export interface ContentTakerOptions {
 
 /** Contents up to this size are read at once, hashed in memory, and written only where they are not there yet. */
 const IN_MEMORY_BYTES_MAX = 512 * 1024;
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 const ATTEMPTS_MAX = 3;
 /** What a file system says that can't share blocks, or not between these two places. */
 const CANNOT_CLONE: ReadonlySet<string> = new Set(["ENOTSUP", "EOPNOTSUPP", "EXDEV", "EINVAL", "ENOSYS", "ENOTTY"]);
@@ -49,7 +49,7 @@ interface Draft {
 /** See the head of this file. Synchronous inside: for a thread of its own. */
 export class ContentTaker {
   readonly #options: ContentTakerOptions;
-  readonly #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   readonly #small = Buffer.allocUnsafeSlow(IN_MEMORY_BYTES_MAX + 1);
   /** Devices of sources that share no blocks with the store. */
   readonly #unclonable = new Set<number>();
@@ -176,20 +176,20 @@ export class ContentTaker {
   }
 
   /** Reads to the end, hands each piece on, and tells what it was. */
-  #hash(fd: number, onPiece: (piece: Uint8Array) => void = () => {}): Omit<Draft, "place" | "discard"> {
+  #hash(fd: number, onBytes: (piece: Uint8Array) => void = () => {}): Omit<Draft, "place" | "discard"> {
     const hasher = new Bun.CryptoHasher("sha256");
     let sum = 0;
     let sizeBytes = 0;
     let head: Uint8Array = new Uint8Array();
     for (;;) {
-      const got = ofSource(() => fs.readSync(fd, this.#piece, 0, PIECE_BYTES, sizeBytes));
+      const got = ofSource(() => fs.readSync(fd, this.#piece, 0, BUFFER_BYTES, sizeBytes));
       if (got === 0) break;
       const piece = this.#piece.subarray(0, got);
       if (sizeBytes === 0) head = new Uint8Array(piece.subarray(0, MEDIA_TYPE_HEAD_BYTES));
       hasher.update(piece);
       sum = crc32(piece, sum);
       sizeBytes += got;
-      onPiece(piece);
+      onBytes(piece);
     }
     return { digest: toDigest(hasher.digest("hex")), sizeBytes, crc32: sum, head };
   }

@@ -18,7 +18,7 @@ export interface ContentWriterOptions {
 /** Names of unfinished files. */
 export const UNFINISHED = /^\.larder-\d+-\d+-\d+\.part$/;
 
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 /** Smaller ones are not worth the trouble of sharing blocks. */
 const CLONE_BYTES_MIN = 512 * 1024;
 const CANNOT_CLONE: ReadonlySet<string> = new Set([
@@ -40,7 +40,7 @@ class ContentError extends Error {}
 /** See the head of this file. Synchronous: for a thread of its own. */
 export class ContentWriter {
   readonly #options: ContentWriterOptions;
-  readonly #piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  readonly #piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #canClone = true;
   #staged = 0;
 
@@ -118,14 +118,14 @@ export class ContentWriter {
     }
   }
 
-  #hash(fd: number, onPiece: (piece: Uint8Array) => void = () => {}): string {
+  #hash(fd: number, onBytes: (piece: Uint8Array) => void = () => {}): string {
     const hasher = new Bun.CryptoHasher("sha256");
     for (let at = 0; ; ) {
       const got = readContent(fd, this.#piece, at);
       if (got === 0) return hasher.digest("hex");
       const piece = this.#piece.subarray(0, got);
       hasher.update(piece);
-      onPiece(piece);
+      onBytes(piece);
       at += got;
     }
   }

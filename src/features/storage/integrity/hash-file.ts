@@ -25,25 +25,25 @@ export interface ReadingOptions {
   /** Lets the system's cache go of what was read, where that can be done: what others use must stay in it. */
   readonly isSparing: boolean;
   /** Called after each piece with its bytes: to slow down, or to end by throwing. */
-  readonly onPiece: (bytes: number) => void;
+  readonly onBytes: (bytes: number) => void;
 }
 
 /** Places in the memory that a reading thread shares with who asks it, each 32 bits: bytes a millisecond, 0 for no bound; whether to give way. */
 export const CONTROL = { bytesPerMs: 0, isWaiting: 1, length: 2 } as const;
 
 /** Read at once. */
-export const PIECE_BYTES = 1024 * 1024;
+export const BUFFER_BYTES = 1024 * 1024;
 /** Smaller ones are not worth two more calls of the system. */
 const SPARED_BYTES_MIN = 256 * 1024;
 /** Faults of this process, not of the content. */
 const OWN_FAULTS: ReadonlySet<string> = new Set(["EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EINTR"]);
 
-const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
 
 /**
  * Reads a content and compares it with its digest. One of another length is damaged without being read.
  * @returns what is wrong; undefined where it is whole
- * @throws the system's error where this process, not the content, is at fault; whatever `onPiece` throws
+ * @throws the system's error where this process, not the content, is at fault; whatever `onBytes` throws
  */
 export function readContent(wanted: WantedContent, options: ReadingOptions): ContentFault | undefined {
   let fd: number;
@@ -92,22 +92,22 @@ function compare(fd: number, { sizeBytes, digest }: WantedContent, options: Read
 }
 
 /** The digest of an open file, or what keeps it from being read. */
-function digestOf(fd: number, sizeBytes: number, { isSparing, onPiece }: ReadingOptions): string | ContentFault {
+function digestOf(fd: number, sizeBytes: number, { isSparing, onBytes }: ReadingOptions): string | ContentFault {
   const isSpared = isSparing && sizeBytes >= SPARED_BYTES_MIN;
-  if (sizeBytes > PIECE_BYTES) readAhead(fd);
+  if (sizeBytes > BUFFER_BYTES) readAhead(fd);
   const hasher = new Bun.CryptoHasher("sha256");
   for (let at = 0; at < sizeBytes; ) {
     let got: number;
     try {
-      got = fs.readSync(fd, piece, 0, PIECE_BYTES, at);
+      got = fs.readSync(fd, piece, 0, BUFFER_BYTES, at);
     } catch (error) {
       return faultOf(error, at);
     }
     if (got === 0) break;
-    hasher.update(got === PIECE_BYTES ? piece : piece.subarray(0, got));
+    hasher.update(got === BUFFER_BYTES ? piece : piece.subarray(0, got));
     if (isSpared) dropFromCache(fd, at, got);
     at += got;
-    onPiece(got);
+    onBytes(got);
   }
   return hasher.digest("hex");
 }

@@ -88,11 +88,11 @@ function readAll({ contents, isQuick, isSparing, control }: HashRequest & { kind
   const faults: FoundFault[] = [];
   let bytes = 0;
   for (const [index, content] of contents.entries()) {
-    const onPiece = (piece: number) => {
+    const onBytes = (piece: number) => {
       bytes += piece;
       pace(piece);
     };
-    const fault = readContent(content, { isQuick, isSparing, onPiece });
+    const fault = readContent(content, { isQuick, isSparing, onBytes });
     if (fault !== undefined) faults.push({ index, ...fault });
   }
   return { kind: "contents", faults, bytes };

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { BlobStore } from "../../../blobs/blob-store.ts";
 import { type Digest, digestFromBytes } from "../../../blobs/digest.ts";
 import { errorCode } from "../../../blobs/disk.ts";
-import { PIECE_BYTES } from "./hash-file.ts";
+import { BUFFER_BYTES } from "./hash-file.ts";
 import type { Integrity } from "./service.ts";
 
 /** What {@link heal} works with. */
@@ -173,12 +173,12 @@ async function readInto(path: string, incoming: ReturnType<BlobStore["begin"]>):
     if (errorCode(error) === undefined) throw error;
     return false;
   }
-  const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  const piece = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   try {
     for (;;) {
       let got: number;
       try {
-        got = fs.readSync(fd, piece, 0, PIECE_BYTES, null);
+        got = fs.readSync(fd, piece, 0, BUFFER_BYTES, null);
       } catch (error) {
         if (errorCode(error) === undefined) throw error;
         return false;

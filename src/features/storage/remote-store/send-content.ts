@@ -10,7 +10,7 @@ export class DamagedHereError extends Error {
 }
 
 /** So much is read and summed up before others have their turn. */
-const PIECE_BYTES = 512 * 1024;
+const BUFFER_BYTES = 512 * 1024;
 
 /**
  * Sends the file at `path`. On return the service has all of it. @returns its ETag
@@ -70,7 +70,7 @@ async function* read(
   const whole = createHash("sha256");
   for (let offset = 0; offset < sizeBytes; ) {
     signal?.throwIfAborted();
-    const buffer = new Uint8Array(Math.min(PIECE_BYTES, sizeBytes - offset));
+    const buffer = new Uint8Array(Math.min(BUFFER_BYTES, sizeBytes - offset));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, offset);
     if (bytesRead === 0) throw new DamagedHereError("The file ends before its length.");
     const piece = buffer.subarray(0, bytesRead);

@@ -35,7 +35,7 @@ export interface ReadOutcome {
 
 const NAME = /^(\d{10})-(\d{10})(\.full)?\.jsonl\.zst$/;
 const PARTIAL = ".part";
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 const LINE_END = "\n";
 
 /** The name of the file that holds the objects with these numbers. */
@@ -257,9 +257,9 @@ class Checker {
 async function append(target: FileHandle, path: string): Promise<void> {
   const source = await open(path, "r");
   try {
-    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    const piece = Buffer.allocUnsafe(BUFFER_BYTES);
     for (;;) {
-      const { bytesRead } = await source.read(piece, 0, PIECE_BYTES);
+      const { bytesRead } = await source.read(piece, 0, BUFFER_BYTES);
       if (bytesRead === 0) return;
       await target.writeFile(piece.subarray(0, bytesRead));
     }

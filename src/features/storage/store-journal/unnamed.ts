@@ -11,7 +11,7 @@ import { detectMediaType, MEDIA_TYPE_HEAD_BYTES, UNKNOWN_MEDIA_TYPE } from "../.
 import { namesIn } from "./object-file.ts";
 import type { FileRecord } from "./records.ts";
 
-const PIECE_BYTES = 1024 * 1024;
+const BUFFER_BYTES = 1024 * 1024;
 
 /** The digests of all contents in the store that have no row. */
 export async function* findUnnamed(sqlite: Database, layout: Layout): AsyncGenerator<Digest> {
@@ -63,12 +63,12 @@ interface Bytes {
 
 async function readThrough(file: FileHandle): Promise<Bytes> {
   const hasher = new Bun.CryptoHasher("sha256");
-  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  const piece = Buffer.allocUnsafe(BUFFER_BYTES);
   let head = new Uint8Array();
   let checksum = 0;
   let sizeBytes = 0;
   for (;;) {
-    const { bytesRead } = await file.read(piece, 0, PIECE_BYTES);
+    const { bytesRead } = await file.read(piece, 0, BUFFER_BYTES);
     if (bytesRead === 0) return { sha256: hasher.digest("hex"), checksum, head, sizeBytes };
     const bytes = piece.subarray(0, bytesRead);
     if (sizeBytes === 0) head = new Uint8Array(bytes.subarray(0, MEDIA_TYPE_HEAD_BYTES));

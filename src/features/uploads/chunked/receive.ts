@@ -15,10 +15,10 @@ import { SESSION_MS, type UploadStore } from "./store.ts";
 import type { Upload } from "./types.ts";
 
 /** Takes the next piece of a body. */
-export type TakePiece = (piece: Uint8Array) => Promise<void> | void;
+export type TakeBytes = (piece: Uint8Array) => Promise<void> | void;
 
 /** Hands on a body piece by piece, each after the last was taken. */
-export type ReadBody = (take: TakePiece) => Promise<void>;
+export type ReadBody = (take: TakeBytes) => Promise<void>;
 
 /** A request that carries a chunk, or a whole file. */
 export interface ChunkRequest {

@@ -32,7 +32,7 @@ import {
 } from "./model.ts";
 import { presentProgress, presentSession } from "./present.ts";
 import type { UploadService } from "./service.ts";
-import type { TakePiece } from "./receive.ts";
+import type { TakeBytes } from "./receive.ts";
 import type { UploadScope } from "./signatures.ts";
 import type { Upload } from "./types.ts";
 
@@ -75,7 +75,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
       scope,
       declaredBytes: declaredBytes(request),
       digest: readContentDigest(request.headers.get("content-digest")),
-      read: (take: TakePiece) => readBody(request, "file", freeing(take)),
+      read: (take: TakeBytes) => readBody(request, "file", freeing(take)),
       confirm,
     };
     const { completedChunks, bytesUploaded } = await uploads.receive(upload, chunk).catch((error: unknown) => {

@@ -36,7 +36,7 @@ afterEach(() => {
 afterAll(() => s3.stop());
 
 const text = new TextEncoder().encode("hello world");
-const PIECE_BYTES = 1_000_000;
+const BUFFER_BYTES = 1_000_000;
 
 async function joined(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const all: Uint8Array[] = [];
@@ -81,9 +81,9 @@ function largeSource(sizeBytes: number, failsAt = Number.POSITIVE_INFINITY): S3S
   const bytes = new Uint8Array(sizeBytes);
   for (let at = 0; at < sizeBytes; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
   async function* read() {
-    for (let at = 0, index = 0; at < sizeBytes; at += PIECE_BYTES, index++) {
+    for (let at = 0, index = 0; at < sizeBytes; at += BUFFER_BYTES, index++) {
       if (index === failsAt) throw new Error("the disk");
-      yield bytes.slice(at, at + PIECE_BYTES);
+      yield bytes.slice(at, at + BUFFER_BYTES);
     }
   }
   return { bytes, sizeBytes, sha256: toBody(bytes).sha256, read };

@@ -23,10 +23,10 @@ function changed(header: Uint8Array, kind: string, octalSize: string): Buffer {
   return block;
 }
 
-async function* piecesOf(head: Uint8Array, count: number, onPiece: () => void): AsyncGenerator<Uint8Array> {
+async function* piecesOf(head: Uint8Array, count: number, onBytes: () => void): AsyncGenerator<Uint8Array> {
   yield head;
   for (let piece = 0; piece < count; piece++) {
-    onPiece();
+    onBytes();
     yield new Uint8Array(64 * 1024);
   }
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PIECE_BYTES, readContent } from "../../../../src/features/storage/integrity/hash-file.ts";
+import { BUFFER_BYTES, readContent } from "../../../../src/features/storage/integrity/hash-file.ts";
 
 let folder: string;
 beforeAll(() => {
@@ -18,9 +18,9 @@ function stored(name: string, bytes: Uint8Array) {
   return { path, sizeBytes: bytes.length, digest: digestOf(bytes) };
 }
 
-const quietly = { isQuick: false, isSparing: false, onPiece: () => {} };
+const quietly = { isQuick: false, isSparing: false, onBytes: () => {} };
 
-test.each([0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 7])(
+test.each([0, 1, BUFFER_BYTES - 1, BUFFER_BYTES, BUFFER_BYTES + 1, 3 * BUFFER_BYTES + 7])(
   "a whole content of %d bytes is whole, also where the cache is spared",
   (sizeBytes) => {
     const content = stored("whole", crypto.getRandomValues(Buffer.alloc(Math.min(sizeBytes, 65_536))));
@@ -33,14 +33,14 @@ test.each([0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES 
 );
 
 test("each piece is told, so that the reading can be slowed down or ended", () => {
-  const content = stored("pieces", Buffer.alloc(2 * PIECE_BYTES + 5));
+  const content = stored("pieces", Buffer.alloc(2 * BUFFER_BYTES + 5));
   const pieces: number[] = [];
-  readContent(content, { ...quietly, onPiece: (bytes) => pieces.push(bytes) });
-  expect(pieces).toEqual([PIECE_BYTES, PIECE_BYTES, 5]);
+  readContent(content, { ...quietly, onBytes: (bytes) => pieces.push(bytes) });
+  expect(pieces).toEqual([BUFFER_BYTES, BUFFER_BYTES, 5]);
   const stop = () => {
     throw new Error("enough");
   };
-  expect(() => readContent(content, { ...quietly, onPiece: stop })).toThrow("enough");
+  expect(() => readContent(content, { ...quietly, onBytes: stop })).toThrow("enough");
 });
 
 test("a flipped bit, another length, nothing, a folder, a link: each is told as what it is", () => {
@@ -65,13 +65,13 @@ test("a flipped bit, another length, nothing, a folder, a link: each is told as 
 
 test("a content that is replaced by a good copy while it is read is whole", () => {
   // The bytes that had been opened were taken for those that lie there now: what was just healed was damaged again.
-  const bytes = Buffer.alloc(2 * PIECE_BYTES, 7);
-  const rotten = stored("replaced", Buffer.alloc(2 * PIECE_BYTES, 8));
+  const bytes = Buffer.alloc(2 * BUFFER_BYTES, 7);
+  const rotten = stored("replaced", Buffer.alloc(2 * BUFFER_BYTES, 8));
   const good = stored("good", bytes);
   const replace = () => {
     if (fs.existsSync(good.path)) fs.renameSync(good.path, rotten.path);
   };
-  expect(readContent({ ...rotten, digest: good.digest }, { ...quietly, onPiece: replace })).toBeUndefined();
+  expect(readContent({ ...rotten, digest: good.digest }, { ...quietly, onBytes: replace })).toBeUndefined();
 });
 
 test("a quick look reads no content", () => {
@@ -80,7 +80,7 @@ test("a quick look reads no content", () => {
 });
 
 test("a disk that fails makes a content unreadable; a process without descriptors does not", () => {
-  const content = stored("failing", Buffer.alloc(3 * PIECE_BYTES));
+  const content = stored("failing", Buffer.alloc(3 * BUFFER_BYTES));
   const fail = (code: string) => Object.assign(new Error(code), { code });
   const read = spyOn(fs, "readSync").mockImplementation(() => {
     throw fail("EIO");
