@@ -21,7 +21,7 @@ import type { TreeNode } from "../model/types.ts";
  * A stretch of the journal that a reader went through in this run: from a number to where the next stretch begins, or to
  * where it stands. The journal's head was `headSeq` at that time.
  */
-export interface Stretch {
+export interface JournalRange {
   readonly fromSeq: number;
   readonly headSeq: number;
 }
@@ -33,7 +33,7 @@ export interface ChangePosition {
   /** Where in the expansion of the next row it stopped; that row's number is `seq + 1` or more. */
   readonly within: (ExpansionPosition & { readonly rowSeq: number }) | null;
   /** What it went through in this run; empty where none has begun and all up to `seq` is known. */
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly JournalRange[];
   /** It knew nothing when the run began, so that there is nothing to be deleted but what it met in the run. */
   readonly beganBlank: boolean;
 }
@@ -125,7 +125,7 @@ const KNOWN_MAX = 100_000;
 /** Accounts with so many folders have those below a moved one listed in the reading thread. */
 const LISTED_ELSEWHERE_MIN = 5_000;
 /** A stretch ends where others write between two pages; beyond this number the first ones are put together. */
-const STRETCHES_MAX = 12;
+const RANGES_MAX = 12;
 
 /** Where a reader stands that knows everything up to a number. */
 export function knownUpTo(seq: number): ChangePosition {
@@ -584,13 +584,13 @@ function passedSeqOf({ seq, within }: ChangePosition): number {
 }
 
 /** What a reader has gone through once it goes on with the journal's head where it is now. */
-function withHead(position: ChangePosition, headSeq: number): readonly Stretch[] {
+function withHead(position: ChangePosition, headSeq: number): readonly JournalRange[] {
   const { stretches } = position;
   if (stretches.at(-1)?.headSeq === headSeq) return stretches;
   const all = [...stretches, { fromSeq: passedSeqOf(position), headSeq }];
   const [first, , ...others] = all;
   // The first two together: as if the head had been the earlier one all the time. That only takes more for met.
-  return all.length <= STRETCHES_MAX || first === undefined ? all : [first, ...others];
+  return all.length <= RANGES_MAX || first === undefined ? all : [first, ...others];
 }
 
 /** How much of a journal one step of the sweep looks at. */

@@ -35,7 +35,7 @@ export type WalkVisitor = (node: WalkedNode, place: WalkedPlace) => number;
 
 const ROWS_AT_ONCE = 256;
 /** How long a walk may hold the event loop at a time. */
-const STRETCH_MS_MAX = 4;
+const SLICE_MS_MAX = 4;
 
 const COLUMNS = `n.id, n.kind, n.name, n.sort_key AS sortKey, n.modified_at AS modifiedAtMs,
   n.file_modified_at AS fileModifiedAt, n.content_at AS contentAtMs, n.size_bytes AS sizeBytes`;
@@ -72,7 +72,7 @@ class Walk {
   readonly #files;
   readonly #folders;
   readonly #sibling;
-  #stretchBeganMs = performance.now();
+  #sliceStartMs = performance.now();
 
   constructor(snapshot: Database, visit: WalkVisitor) {
     this.#snapshot = snapshot;
@@ -152,8 +152,8 @@ class Walk {
   }
 
   async #rest(): Promise<void> {
-    if (performance.now() - this.#stretchBeganMs < STRETCH_MS_MAX) return;
+    if (performance.now() - this.#sliceStartMs < SLICE_MS_MAX) return;
     await new Promise(setImmediate);
-    this.#stretchBeganMs = performance.now();
+    this.#sliceStartMs = performance.now();
   }
 }

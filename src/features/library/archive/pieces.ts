@@ -10,7 +10,7 @@ import { centralHeader, endRecords, localHeader } from "./zip-format.ts";
 const BUFFER_BYTES = 64 * 1024;
 const GATHER_BYTES = 2 * BUFFER_BYTES;
 /** How long the making of pieces may hold the event loop at a time: small contents are read in place. */
-const STRETCH_MS_MAX = 4;
+const SLICE_MS_MAX = 4;
 
 /** Gathers what is small, so that ten thousand little files are no twenty thousand writes. */
 class Gatherer {
@@ -52,7 +52,7 @@ export async function* archivePieces(
   end: number,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const gatherer = new Gatherer();
-  let stretchBeganMs = performance.now();
+  let sliceStartMs = performance.now();
   for await (const piece of rawPieces(entries, source, start, end)) {
     const isLarge = piece.length >= BUFFER_BYTES;
     if (!isLarge) gatherer.add(piece);
@@ -60,9 +60,9 @@ export async function* archivePieces(
     const gathered = gatherer.take();
     if (gathered !== undefined) yield gathered;
     if (isLarge) yield piece;
-    if (performance.now() - stretchBeganMs < STRETCH_MS_MAX) continue;
+    if (performance.now() - sliceStartMs < SLICE_MS_MAX) continue;
     await new Promise(setImmediate);
-    stretchBeganMs = performance.now();
+    sliceStartMs = performance.now();
   }
   const rest = gatherer.take();
   if (rest !== undefined) yield rest;

@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual } from "node:crypto";
 import { invalidField } from "../../../errors.ts";
-import type { ChangePosition, Stretch } from "../../../tree/journal/changes.ts";
+import type { ChangePosition, JournalRange } from "../../../tree/journal/changes.ts";
 
 const SIGNATURE_BYTES = 12;
 
@@ -53,7 +53,7 @@ export class SyncTokens {
     const [seq, beganBlank = 0, stretches = [], rowSeq, folderId, sortKey, name] = payload;
     const file = sortKey === undefined || name === undefined ? null : { sortKey, name };
     const within = rowSeq === undefined || folderId === undefined ? null : { rowSeq, folderId, file };
-    return { seq, within, stretches: toStretches(stretches), beganBlank: beganBlank === 1 };
+    return { seq, within, stretches: toRanges(stretches), beganBlank: beganBlank === 1 };
   }
 
   /** The token of a place. @param cursor with its number alone: everything up to it is known */
@@ -79,8 +79,8 @@ function payloadOf(cursor: ChangePosition | { readonly seq: number }): Payload {
   return file === null ? place : [...place, file.sortKey, file.name];
 }
 
-function toStretches(numbers: readonly number[]): Stretch[] {
-  const stretches: Stretch[] = [];
+function toRanges(numbers: readonly number[]): JournalRange[] {
+  const stretches: JournalRange[] = [];
   for (let at = 0; at < numbers.length; at += 2) {
     const [fromSeq = 0, headSeq = 0] = numbers.slice(at, at + 2);
     stretches.push({ fromSeq, headSeq });

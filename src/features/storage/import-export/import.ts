@@ -47,7 +47,7 @@ const GROUP_BYTES = 512 * 1024 * 1024;
 /** Problems that are told one by one. */
 const PROBLEMS_TOLD_MAX = 10_000;
 const POLL_MS = 2;
-const STRETCH_MS_MAX = 20;
+const SLICE_MS_MAX = 20;
 
 /** A file whose content lies in the store. */
 interface Arrival {
@@ -178,7 +178,7 @@ class Run {
 
   /** Lets signals and answers of threads through: a walk past what is there already waits for nothing. */
   async #rest(): Promise<void> {
-    if (performance.now() - this.#restedMs < STRETCH_MS_MAX) return;
+    if (performance.now() - this.#restedMs < SLICE_MS_MAX) return;
     await new Promise(setImmediate);
     this.#restedMs = performance.now();
   }

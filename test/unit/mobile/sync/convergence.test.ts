@@ -21,7 +21,7 @@ const STEPS = 70;
 const BIG_FOLDER_FILES = 90;
 const NAMES = ["a", "B", "b", "ä", "c", "dd", "E", "f"];
 /** So many stretches of a run are told apart. */
-const STRETCHES_KNOWN = 12;
+const RANGES_KNOWN = 12;
 
 type Random = ReturnType<typeof randomOf>;
 
@@ -184,7 +184,7 @@ class Reader {
     if (change === "created") expect(isKnown).toBeFalse();
     else if (!isKnown) {
       expect(place).toBeGreaterThan(run.headSeq);
-      expect(this.#history.lastFolderMoveSeq > createdSeqOf(node) || run.pages > STRETCHES_KNOWN).toBeTrue();
+      expect(this.#history.lastFolderMoveSeq > createdSeqOf(node) || run.pages > RANGES_KNOWN).toBeTrue();
     }
   }
 }
