@@ -268,7 +268,7 @@ function describe(
     `Verified ${count(contents, "blob")}, ${describeSize(bytes)}, against ${source.described} in ${describeSeconds(seconds)} (${rate}).`,
     ...describeBucket(bucket, elsewhere),
     ...(unlisted.contents > 0
-      ? [`${count(unlisted.contents, "blob")}, ${describeSize(unlisted.bytes)}, ${describeUnlisted(source)}.`]
+      ? [`${count(unlisted.contents, "blob")}, ${describeSize(unlisted.bytes)}, ${describeOrphanedFiles(source)}.`]
       : []),
     ...(foreign > 0 ? [`${foreign} files in the store were not created by Larder.`] : []),
     ...(state === undefined ? [] : describeState(state)),
@@ -288,7 +288,7 @@ function describeBucket(bucket: BucketReading | undefined, elsewhere: number): s
 }
 
 /** Blobs of a copy may belong to files that are newer than its snapshot. */
-function describeUnlisted({ snapshot }: VerifySource): string {
+function describeOrphanedFiles({ snapshot }: VerifySource): string {
   return snapshot === undefined
     ? "not used by any file; removed by a later garbage collection"
     : "not used by this snapshot";

@@ -1,6 +1,6 @@
 import { CONTROL, type WantedContent } from "./hash-file.ts";
 import type { FoundFault, HashReply, HashRequest } from "./hash.worker.ts";
-import type { Unlisted } from "./unlisted.ts";
+import type { OrphanedFiles } from "./orphaned-files.ts";
 import { requireDescriptors } from "../../../lib/descriptors.ts";
 
 /** How {@link HashReader} reads. */
@@ -70,7 +70,7 @@ export class HashReader {
   }
 
   /** Counts what lies in folders of the store, `firsts` below `top`, and has no row in the database. */
-  async countUnlisted(path: string, top: string, firsts: readonly string[]): Promise<Unlisted> {
+  async countOrphanedFiles(path: string, top: string, firsts: readonly string[]): Promise<OrphanedFiles> {
     return this.#ask({ kind: "unlisted", path, top, firsts }, "unlisted");
   }
 

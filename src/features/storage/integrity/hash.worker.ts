@@ -8,7 +8,7 @@ import { errorCode } from "../../../blobs/disk.ts";
 import { openReadOnly } from "../../../db/open.ts";
 import { findBrokenRules, findStructuralProblems } from "./check-rows.ts";
 import { CONTROL, type ContentFault, readContent, type WantedContent } from "./hash-file.ts";
-import { countUnlisted, type Unlisted } from "./unlisted.ts";
+import { countOrphanedFiles, type OrphanedFiles } from "./orphaned-files.ts";
 
 /**
  * What the thread is asked. `contents`: they are read in their order. `structure`, `rules`: a database is looked through.
@@ -40,7 +40,7 @@ export interface FoundFault extends ContentFault {
 export type HashReply =
   | { readonly kind: "contents"; readonly faults: readonly FoundFault[]; readonly bytes: number }
   | { readonly kind: "database"; readonly problems: readonly string[] }
-  | ({ readonly kind: "unlisted" } & Unlisted)
+  | ({ readonly kind: "unlisted" } & OrphanedFiles)
   | { readonly kind: "failed"; readonly name: string; readonly message: string; readonly code: string | undefined };
 
 declare const self: Worker;
@@ -67,7 +67,7 @@ self.onmessage = (event: MessageEvent<HashRequest>) => {
 function answer(request: Exclude<HashRequest, { kind: "modest" }>): HashReply {
   if (request.kind === "contents") return readAll(request);
   return lookInto(request.path, (sqlite) => {
-    if (request.kind === "unlisted") return { kind: "unlisted", ...countUnlisted(sqlite, request.top, request.firsts) };
+    if (request.kind === "unlisted") return { kind: "unlisted", ...countOrphanedFiles(sqlite, request.top, request.firsts) };
     const look = request.kind === "rules" ? findBrokenRules : findStructuralProblems;
     return { kind: "database", problems: look(sqlite) };
   });

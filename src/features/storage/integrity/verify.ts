@@ -13,7 +13,7 @@ import type { Log } from "../../../lib/log.ts";
 import { recountAccount, recountBlobs } from "../../../tree/queries/recount.ts";
 import type { ContentFault } from "./hash-file.ts";
 import { HashReader } from "./hash-reader.ts";
-import { namesIn, type Unlisted } from "./unlisted.ts";
+import { namesIn, type OrphanedFiles } from "./orphaned-files.ts";
 import { ContentUses, type UsingFile } from "./uses.ts";
 
 /** What is verified, and how. */
@@ -107,7 +107,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
   };
   try {
     const contents = new ContentVerifier(db.sqlite, options);
-    let unlisted: Unlisted = { contents: 0, bytes: 0, foreign: 0 };
+    let unlisted: OrphanedFiles = { contents: 0, bytes: 0, foreign: 0 };
     const found = await together(
       [
         tolerant("rows", () => findProblems(db.sqlite, looking, options)),
@@ -120,7 +120,7 @@ export async function verify(options: VerifyOptions): Promise<Verification> {
     );
     // Afterwards: reading the contents has brought the folders into memory.
     const afterwards = await tolerant("what lies in the store unused", async () => {
-      unlisted = await sumUnlisted(readers, options);
+      unlisted = await sumOrphanedFiles(readers, options);
     });
     const { foreign, ...lying } = unlisted;
     const problems = [...found, afterwards].flat();
@@ -309,13 +309,13 @@ class ContentVerifier {
 }
 
 /** Looks at all that lies in the store. */
-async function sumUnlisted(readers: readonly HashReader[], options: VerifyOptions): Promise<Unlisted> {
+async function sumOrphanedFiles(readers: readonly HashReader[], options: VerifyOptions): Promise<OrphanedFiles> {
   const top = join(options.root, "blobs", "sha256");
   const names = namesIn(top);
   const sum = { contents: 0, bytes: 0, foreign: 0 };
   const lane = async (reader: HashReader) => {
     while (names.length > 0) {
-      const found = await reader.countUnlisted(options.databasePath, top, names.splice(0, BATCH_FOLDERS));
+      const found = await reader.countOrphanedFiles(options.databasePath, top, names.splice(0, BATCH_FOLDERS));
       sum.contents += found.contents;
       sum.bytes += found.bytes;
       sum.foreign += found.foreign;

@@ -26,7 +26,7 @@ import {
   RESENT,
   UNMOVED,
   UNMOVED_COUNT,
-  UNNAMED,
+  ORPHANS,
   type UnusedCopy,
 } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
@@ -211,7 +211,7 @@ export class BlobMover {
   async collect(signal: AbortSignal): Promise<number> {
     if (this.#ownership !== "ours" && (await this.checkBucket()) !== "ours") return 0;
     const { rows, writer, clock } = this.#options;
-    for await (const { digest } of this.#walk(UNNAMED, signal)) {
+    for await (const { digest } of this.#walk(ORPHANS, signal)) {
       // An upload may have stored it again since it was listed.
       await writer.run(() => (rows.isNamed(digest) ? undefined : rows.leave(digest, clock.nowMs())), { isQuiet: true });
       // A new content may have the id of the removed one, which was gone through.

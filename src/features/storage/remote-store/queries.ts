@@ -260,7 +260,7 @@ export const DAMAGED = `SELECT b.digest, b.size_bytes AS sizeBytes FROM blobs b 
   ORDER BY b.digest LIMIT ?2`;
 
 /** Objects in the bucket whose content is not in the store any more, nor set aside by the collector. For a reader's thread. */
-export const UNNAMED = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
+export const ORPHANS = `SELECT r.digest, r.size_bytes AS sizeBytes FROM remote_blobs r
   WHERE r.digest > unhex(?1) AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.digest = r.digest)
     AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.digest = r.digest)
   ORDER BY r.digest LIMIT ?2`;

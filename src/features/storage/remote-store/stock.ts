@@ -52,7 +52,7 @@ interface Expected extends PlacedContent {
 }
 
 /** An object that nothing names may be of a database that is about to be restored. */
-const UNNAMED_AGE_MS = 30 * 24 * 60 * 60 * 1000;
+const ORPHAN_AGE_MS = 30 * 24 * 60 * 60 * 1000;
 const BATCH = 1_000;
 /** Before the first and after the last of all digests. */
 const [FIRST, LAST] = ["", "f".repeat(64)];
@@ -130,7 +130,7 @@ export class BucketStock {
   /** @returns how many */
   async #noteUnknown(objects: readonly S3Object[], snapshots: SnapshotReferences): Promise<number> {
     const { rows, blobs, checker, writer, clock } = this.#options;
-    const isOld = ({ modifiedAtMs }: S3Object) => modifiedAtMs < clock.nowMs() - UNNAMED_AGE_MS;
+    const isOld = ({ modifiedAtMs }: S3Object) => modifiedAtMs < clock.nowMs() - ORPHAN_AGE_MS;
     const found: { digest: Digest; sizeBytes: number }[] = [];
     for (const object of objects) {
       const digest = digestOf(object);

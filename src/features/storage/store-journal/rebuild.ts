@@ -22,7 +22,7 @@ import { TreeBuilder, type RebuiltTree } from "./rebuilt-tree.ts";
 import type { AccountRecord, FileRecord } from "./records.ts";
 import { ACCOUNTS_FOLDER, accountPath, NEWER_FOLDER } from "./service.ts";
 import { StagedRecords } from "./staged-records.ts";
-import { describeUnnamed, findUnnamed } from "./unnamed.ts";
+import { describeOrphan, findOrphans } from "./orphans-in-journal.ts";
 
 /** What {@link rebuildDatabase} works with. */
 export interface RebuildOptions {
@@ -110,7 +110,7 @@ export async function rebuildDatabase(options: RebuildOptions): Promise<RebuildR
         if (++records % PROGRESS_RECORDS === 0) options.onProgress?.(records);
       });
       const tree = await builder.build(accountId, staged, read.seq, async () =>
-        person === finder ? describeAllUnnamed(sqlite, layout, person.account) : [],
+        person === finder ? describeOrphans(sqlite, layout, person.account) : [],
       );
       notePosition(sqlite, accountId, person.account, read.number);
       accounts.push({ ...tree, id: person.account, email: emailOf(sqlite, accountId), role: person.role });
@@ -135,10 +135,10 @@ function findRecipient(people: readonly AccountRecord[], email: string | undefin
   throw new AppError("not_found", `The store tells of no account with the e-mail ${email}.`);
 }
 
-async function describeAllUnnamed(sqlite: Database, layout: Layout, by: string): Promise<FileRecord[]> {
+async function describeOrphans(sqlite: Database, layout: Layout, by: string): Promise<FileRecord[]> {
   const found: FileRecord[] = [];
-  for await (const digest of findUnnamed(sqlite, layout)) {
-    const record = await describeUnnamed(layout, digest, by);
+  for await (const digest of findOrphans(sqlite, layout)) {
+    const record = await describeOrphan(layout, digest, by);
     if (record !== undefined) found.push(record);
   }
   return found;
@@ -274,7 +274,7 @@ async function compareContents(sqlite: Database, layout: Layout): Promise<Compar
   const named = findNamed(sqlite, layout);
   let count = 0;
   let bytes = 0;
-  for await (const digest of findUnnamed(sqlite, layout)) {
+  for await (const digest of findOrphans(sqlite, layout)) {
     count++;
     bytes += fs.statSync(layout.blob(digest)).size;
   }

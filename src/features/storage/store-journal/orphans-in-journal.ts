@@ -14,7 +14,7 @@ import type { FileRecord } from "./records.ts";
 const BUFFER_BYTES = 1024 * 1024;
 
 /** The digests of all contents in the store that have no row. */
-export async function* findUnnamed(sqlite: Database, layout: Layout): AsyncGenerator<Digest> {
+export async function* findOrphans(sqlite: Database, layout: Layout): AsyncGenerator<Digest> {
   const known = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
   const folder = dirname(layout.firstByteFolder("00"));
   for (const first of await namesIn(folder)) {
@@ -32,7 +32,7 @@ export async function* findUnnamed(sqlite: Database, layout: Layout): AsyncGener
  * like, dated as its bytes lie on the disk.
  * @returns undefined where the bytes are not those of the digest
  */
-export async function describeUnnamed(layout: Layout, digest: Digest, by: string): Promise<FileRecord | undefined> {
+export async function describeOrphan(layout: Layout, digest: Digest, by: string): Promise<FileRecord | undefined> {
   const path = layout.blob(digest);
   const file = await open(path, "r");
   try {

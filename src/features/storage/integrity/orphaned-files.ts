@@ -7,7 +7,7 @@ import { errorCode } from "../../../blobs/disk.ts";
 import { Layout } from "../../../blobs/layout.ts";
 
 /** What lies in a store besides the contents that have a row. */
-export interface Unlisted {
+export interface OrphanedFiles {
   readonly contents: number;
   readonly bytes: number;
   /** Files that are no contents. */
@@ -21,7 +21,7 @@ const FIRST_BYTE = /^[0-9a-f]{2}$/;
  * @param top where they lie: `blobs/sha256`
  * @param firsts their names: first bytes of digests, if nobody else put them there
  */
-export function countUnlisted(sqlite: Database, top: string, firsts: readonly string[]): Unlisted {
+export function countOrphanedFiles(sqlite: Database, top: string, firsts: readonly string[]): OrphanedFiles {
   const find = sqlite.query<{ one: 1 }, [Uint8Array]>("SELECT 1 AS one FROM blobs WHERE digest = ?1");
   let [contents, bytes, foreign] = [0, 0, 0];
   for (const first of firsts) {

@@ -7,7 +7,7 @@ import { migrate } from "../../../../src/db/migrate.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
 import { digestToBytes, toDigest } from "../../../../src/blobs/digest.ts";
 import { HashReader } from "../../../../src/features/storage/integrity/hash-reader.ts";
-import { countUnlisted } from "../../../../src/features/storage/integrity/unlisted.ts";
+import { countOrphanedFiles } from "../../../../src/features/storage/integrity/orphaned-files.ts";
 
 let folder: string;
 let sqlite: Database;
@@ -39,7 +39,7 @@ function put(path: string, bytes = "abc"): void {
   fs.writeFileSync(join(folder, path), bytes);
 }
 
-const count = (name: string) => countUnlisted(sqlite, folder, [name]);
+const count = (name: string) => countOrphanedFiles(sqlite, folder, [name]);
 
 test("what has a row is listed, at both ends of a folder's range too; what has none is counted with its bytes", () => {
   list("ab".padEnd(64, "0"), "ab".padEnd(64, "f"), "ab12");
@@ -68,7 +68,7 @@ test("the thread counts the same, also when it lets others go first, and tells d
   const reader = new HashReader({ isModest: true });
   try {
     const path = join(folder, "larder.db");
-    expect(await reader.countUnlisted(path, folder, ["ab", "none"])).toMatchObject({
+    expect(await reader.countOrphanedFiles(path, folder, ["ab", "none"])).toMatchObject({
       contents: 1,
       bytes: 5,
       foreign: 0,
