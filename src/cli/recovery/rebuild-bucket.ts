@@ -1,7 +1,7 @@
 import { createLog } from "../../lib/log.ts";
 import type { Config } from "../../config/settings.ts";
 import { isInBucket } from "../../features/storage/backup/contents.ts";
-import { readStatus, STOCK_JOB } from "../../features/storage/remote-store/service.ts";
+import { readStatus, RECONCILE_JOB } from "../../features/storage/remote-store/service.ts";
 import type { RebuildReport } from "../../features/storage/store-journal/rebuild.ts";
 import { Reader } from "../../db/reader.ts";
 import { dataPaths } from "../../server/data/data-directory.ts";
@@ -19,7 +19,7 @@ export async function findInBucket(report: RebuildReport, config: Config, termin
   const services = await openForCommand(config, log, true);
   const reader = new Reader(dataPaths(config.data).database, log);
   try {
-    await services.runJob(STOCK_JOB, undefined);
+    await services.runJob(RECONCILE_JOB, undefined);
     const { away } = await readStatus(reader);
     return {
       ...report,

@@ -406,7 +406,7 @@ function placesJobs(
       name: "bucket-stock",
       schedule: "29 5 * * *",
       description: "Compares the bucket with what is known of it, and learns of objects that are new to this database.",
-      run: ({ signal }) => places.takeStock(signal),
+      run: ({ signal }) => places.reconcileBucket(signal),
     },
     {
       name: "bucket-scrub",

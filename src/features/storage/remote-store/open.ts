@@ -26,7 +26,7 @@ import { RemoteContents } from "./remote-contents.ts";
 import { BlobSender } from "./sender.ts";
 import { SendQueue } from "./send-queue.ts";
 import { ObjectReading } from "./read-objects.ts";
-import { BucketStock } from "./stock.ts";
+import { BucketReconciliation } from "./reconcile.ts";
 import { BlobPlaces } from "./service.ts";
 
 /** What the bucket is opened with. */
@@ -146,7 +146,7 @@ export function openBlobPlaces(
     watch,
     reading: new ObjectReading({ checker, reader }),
     mover,
-    stock: new BucketStock({ ...options, client, rows, remote, checker }),
+    stock: new BucketReconciliation({ ...options, client, rows, remote, checker }),
     checker,
     queue,
     remote,

@@ -10,14 +10,14 @@ import type { RemoteContents } from "./remote-contents.ts";
 import type { ObjectChecker } from "./object-checker.ts";
 import type { Outage, OutageWatch } from "./outage-watch.ts";
 import type { ObjectReading, ObjectReadRequest, ObjectsRead } from "./read-objects.ts";
-import type { BucketStock } from "./stock.ts";
+import type { BucketReconciliation } from "./reconcile.ts";
 import type { SendQueue } from "./send-queue.ts";
 import type { PlaceCounts } from "./types.ts";
 
 /** What {@link BlobPlaces} works with. */
 export interface BlobPlacesOptions {
   readonly mover: BlobMover;
-  readonly stock: BucketStock;
+  readonly stock: BucketReconciliation;
   readonly checker: ObjectChecker;
   readonly queue: SendQueue;
   readonly watch: OutageWatch;
@@ -34,7 +34,7 @@ export interface BlobPlacesOptions {
 export const PLACES_JOB = "blob-places";
 
 /** Name of the job that compares the bucket with what is known of it. */
-export const STOCK_JOB = "bucket-stock";
+export const RECONCILE_JOB = "bucket-stock";
 
 /** How long a start waits for the service. */
 const START_MS_MAX = 5_000;
@@ -169,7 +169,7 @@ export class BlobPlaces {
   }
 
   /** Compares the bucket with what is known of it, and sends again what it lost. @returns in words what was found @throws S3Error */
-  async takeStock(signal: AbortSignal): Promise<string> {
+  async reconcileBucket(signal: AbortSignal): Promise<string> {
     const { mover, stock, watch, isStore } = this.#options;
     await watch.check();
     const { unknown, faulty } = await stock.take(signal);

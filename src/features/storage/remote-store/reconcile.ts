@@ -17,8 +17,8 @@ import { EXPECTED, type RemoteRows } from "./queries.ts";
 import type { RemoteContents } from "./remote-contents.ts";
 import type { PlacedContent } from "./types.ts";
 
-/** What {@link BucketStock} works with. */
-export interface BucketStockOptions {
+/** What {@link BucketReconciliation} works with. */
+export interface BucketReconciliationOptions {
   readonly client: S3Client;
   readonly remote: RemoteContents;
   readonly rows: RemoteRows;
@@ -33,7 +33,7 @@ export interface BucketStockOptions {
 }
 
 /** What a comparison found, in objects. */
-export interface StockTaken {
+export interface Reconciled {
   /** That were not known, and are now. */
   readonly unknown: number;
   /** That are missing, or have another length. */
@@ -58,15 +58,15 @@ const BATCH = 1_000;
 const [FIRST, LAST] = ["", "f".repeat(64)];
 
 /** Compares the bucket with the database. */
-export class BucketStock {
-  readonly #options: BucketStockOptions;
+export class BucketReconciliation {
+  readonly #options: BucketReconciliationOptions;
 
-  constructor(options: BucketStockOptions) {
+  constructor(options: BucketReconciliationOptions) {
     this.#options = options;
   }
 
   /** Compares all of it. @throws S3Error */
-  async take(signal: AbortSignal): Promise<StockTaken> {
+  async take(signal: AbortSignal): Promise<Reconciled> {
     const { client, remote, checker, clock, log, openSnapshotReferences } = this.#options;
     const startedMs = clock.nowMs();
     const faults: Reading[] = [];
