@@ -217,7 +217,7 @@ function removeRow(
   const versionBytes = kind === FILE && (node.version ?? 1) > 1 ? dropVersions(store, node.id, nowMs) : 0;
   const sums = isCounted ? { files: -1, fileBytes: -sizeBytes, versionBytes: -versionBytes } : {};
   const seq = store.accounts.take(accountId, sums);
-  store.accounts.bury(accountId, seq, node, nowMs);
+  store.accounts.writeTombstone(accountId, seq, node, nowMs);
   if (undo !== undefined) {
     const subject = { accountId, seq, nodeId: node.id, publicId: node.public_id, kind };
     if (isCounted) store.undo.note({ ...subject, what: "delete" }, () => undo);

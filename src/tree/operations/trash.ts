@@ -136,7 +136,7 @@ export function trashNode(store: TreeStore, tx: Transaction, ref: NodeRef, measu
   store.history.noteLeft(row, seq);
   store.sqlite.query("UPDATE nodes SET parent_id = -id, seq = ?2 WHERE id = ?1").run(node.id, seq);
   store.nodes.childChanged(tx, parentId, row.kind, row, undefined);
-  store.accounts.buryForNow(accountId, seq, row, nowMs);
+  store.accounts.writeTrashTombstone(accountId, seq, row, nowMs);
   store.sqlite
     .query<undefined, (number | string | null)[]>(
       `INSERT INTO trash (node_id, account_id, trashed_at, seq, parent_id, folder, files, folders, file_bytes, version_bytes,

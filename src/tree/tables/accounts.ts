@@ -215,8 +215,8 @@ export class Accounts {
   }
 
   /** Writes the journal row and the tombstone of a node that goes, and forgets how often it was downloaded. */
-  bury(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
-    this.buryForNow(accountId, seq, node, nowMs);
+  writeTombstone(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
+    this.writeTrashTombstone(accountId, seq, node, nowMs);
     this.dropAccess(node.id);
   }
 
@@ -229,7 +229,7 @@ export class Accounts {
   }
 
   /** Writes journal row and tombstone of a node that goes into the trash and may come back. */
-  buryForNow(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
+  writeTrashTombstone(accountId: number, seq: number, node: StoredNode, nowMs: number): void {
     this.record(accountId, seq, node.id);
     this.#tombstone.run(accountId, seq, node.id, node.public_id, node.kind, node.created_seq, nowMs);
   }

@@ -34,7 +34,7 @@ export class RenderProcess {
   readonly #log: Log;
   readonly #child: Bun.Subprocess<"ignore", "ignore", "pipe">;
   #verdict: string | undefined;
-  #isDoomed = false;
+  #isTerminating = false;
   #hasEnded = false;
 
   /** @throws the system's error when the command can't be started */
@@ -50,7 +50,7 @@ export class RenderProcess {
       detached: true,
       serialization: "json",
       ipc: (message: FromChild) => {
-        if (this.#isDoomed) return;
+        if (this.#isTerminating) return;
         if (message.type === "hello") this.#send(options.configure);
         else options.onMessage(message);
       },
@@ -67,8 +67,8 @@ export class RenderProcess {
   }
 
   /** It has ended or is about to: nothing more is to be asked of it. */
-  get isDoomed(): boolean {
-    return this.#isDoomed;
+  get isTerminating(): boolean {
+    return this.#isTerminating;
   }
 
   /** Resident memory in bytes, or undefined when it can't be told. */
@@ -79,7 +79,7 @@ export class RenderProcess {
   /** Ends the process at once, with all that it started. The first reason given is the one that stays. */
   kill(verdict: string): void {
     this.#verdict ??= verdict;
-    this.#isDoomed = true;
+    this.#isTerminating = true;
     if (!this.#hasEnded) this.#killGroup();
   }
 
@@ -93,7 +93,7 @@ export class RenderProcess {
       this.#child.send(message);
     } catch (error) {
       // The channel closes a moment before the end is seen. No verdict: onEnd tells how it ended by itself.
-      this.#isDoomed = true;
+      this.#isTerminating = true;
       this.#log.debug("the channel of the thumbnail process is closed", { error });
       this.#killGroup();
     }
@@ -110,7 +110,7 @@ export class RenderProcess {
   async #awaitEnd(onEnd: (end: ProcessEnd) => void): Promise<void> {
     const lastWords = readTail(this.#child.stderr);
     await this.#child.exited;
-    this.#isDoomed = true;
+    this.#isTerminating = true;
     this.#hasEnded = true;
     this.#killGroup();
     const { exitCode, signalCode } = this.#child;

@@ -297,7 +297,7 @@ export class ThumbnailService {
 
   /** A process that was told to end takes nothing more; the next one does. */
   #canTakeWork(): boolean {
-    return this.#isReady && this.#process?.isDoomed === false;
+    return this.#isReady && this.#process?.isTerminating === false;
   }
 
   #mayStart(job: Job | undefined): job is Job {

@@ -154,7 +154,7 @@ export class TreeBuilder {
       if (record.trash !== undefined) trashed.push({ id, record, trash: record.trash, seq: own });
     }
     const rootId = building.rootId ?? this.#makeFolder(building, null, ROOT);
-    const lost = this.#shelter(building, rootId);
+    const lost = this.#adoptOrphans(building, rootId);
     this.#dropUnreachable(accountId, rootId);
     const recovered = await findMore();
     this.#addRecovered(building, rootId, recovered);
@@ -278,20 +278,20 @@ export class TreeBuilder {
   }
 
   /** What was in a folder that no object tells of is put into a folder of its own, with all below it. @returns how many */
-  #shelter(building: Building, rootId: number): number {
+  #adoptOrphans(building: Building, rootId: number): number {
     const lost = this.#sqlite
       .query<{ id: number; name: string }, [number, number]>(
         "SELECT id, name FROM nodes WHERE account_id = ?1 AND parent_id IS NULL AND id <> ?2",
       )
       .all(building.accountId, rootId);
     if (lost.length === 0) return 0;
-    const shelterId = this.#makeFolder(building, rootId, LOST_FOLDER);
+    const lostFolderId = this.#makeFolder(building, rootId, LOST_FOLDER);
     const move = this.#sqlite.query<undefined, [number, number, string, string]>(
       "UPDATE nodes SET parent_id = ?2, name = ?3, sort_key = ?4 WHERE id = ?1",
     );
     for (const { id, name } of lost) {
-      const free = this.#freeName(shelterId, name === ROOT ? LOST_FOLDER : name);
-      move.run(id, shelterId, free, fold(free));
+      const free = this.#freeName(lostFolderId, name === ROOT ? LOST_FOLDER : name);
+      move.run(id, lostFolderId, free, fold(free));
     }
     return lost.length;
   }
