@@ -3,7 +3,7 @@
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { freePort, run, type Started, startProcess, stopProcess, waitForAnswer } from "./processes.ts";
+import { freePort, run, type Started, startProcess, stopProcess, waitForResponse } from "./processes.ts";
 import { form, getTemplate, type Server } from "./server.ts";
 
 const EMAIL = "bench@example.com";
@@ -66,8 +66,8 @@ export async function startLarder(options: LarderOptions): Promise<Larder> {
     environment: ENVIRONMENT,
   });
   const origin = `http://127.0.0.1:${port}`;
-  if (options.token === undefined) await waitForAnswer(started, `${origin}/health/live`, {}, logPath);
-  else await waitForAnswer(started, `${origin}/api/files?limit=20`, bearer(options.token), logPath);
+  if (options.token === undefined) await waitForResponse(started, `${origin}/health/live`, {}, logPath);
+  else await waitForResponse(started, `${origin}/api/files?limit=20`, bearer(options.token), logPath);
   const startMs = performance.now() - startedAt;
   const token = options.token ?? (await makeAccount(executable, data));
   return describe(started, { port, directory, startMs, token });

@@ -122,7 +122,7 @@ export async function freePort(): Promise<number> {
  *
  * @throws Error with the end of the process' log where it ends first or `limitMs` pass
  */
-export async function waitForAnswer(
+export async function waitForResponse(
   started: Started,
   url: string,
   headers: Record<string, string>,

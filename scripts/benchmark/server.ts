@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Answer, RequestTemplate } from "./job.ts";
-import { freePort, startProcess, stopProcess, waitForAnswer } from "./processes.ts";
+import { freePort, startProcess, stopProcess, waitForResponse } from "./processes.ts";
 
 export type Subject = "larder" | "floor" | "nginx" | "sharp";
 
@@ -95,7 +95,7 @@ export async function startFloor(directory: string, bun: string): Promise<Server
     command: [bun, join(import.meta.dir, "floor.ts"), join(directory, "data"), String(port), FLOOR_SECRET],
     logPath,
   });
-  await waitForAnswer(started, `http://127.0.0.1:${port}/`, {}, logPath);
+  await waitForResponse(started, `http://127.0.0.1:${port}/`, {}, logPath);
   return {
     subject: "floor",
     pid: started.pid,
@@ -150,7 +150,7 @@ http {
   );
   const startedAt = performance.now();
   const started = startProcess({ command: [nginx, "-c", configuration, "-e", logPath], logPath });
-  await waitForAnswer(started, `http://127.0.0.1:${port}/`, {}, logPath);
+  await waitForResponse(started, `http://127.0.0.1:${port}/`, {}, logPath);
   return {
     subject: "nginx",
     pid: started.pid,

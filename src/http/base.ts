@@ -6,7 +6,7 @@ import { Elysia } from "elysia";
 import { AppError, invalidField } from "../errors.ts";
 import type { Log } from "../lib/log.ts";
 import { nameRequest } from "../lib/async-context.ts";
-import { answerError, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
+import { errorResponseOf, DEFAULT_RETRY_AFTER_S } from "./error-response.ts";
 import { beginRequestContext, type RequestContextSettings, requestContextOf } from "./request-context.ts";
 import { ClientGoneError } from "./request-body.ts";
 
@@ -79,7 +79,7 @@ export function base(options: BaseOptions) {
         // Nobody reads it; the log and the metrics count it for what it is.
         return new Response(null, { status: CLIENT_GONE });
       }
-      const answer = answerError(known, requestId);
+      const answer = errorResponseOf(known, requestId);
       if (answer.status === 500) {
         log.error("A request failed.", { requestId, method: request.method, path: withoutTokens(path), error: known });
       }

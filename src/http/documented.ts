@@ -2,7 +2,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import { t } from "elysia";
 import type { Reason } from "../errors.ts";
-import { ERROR_ANSWERS } from "./error-response.ts";
+import { ERROR_RESPONSES } from "./error-response.ts";
 
 /** A JSON schema as the document holds it. */
 export type Schema = TSchema | Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export interface Documentation {
   /** or an answer that is no JSON: media type → description. */
   readonly content?: Readonly<Record<string, string>>;
   /** Further statuses of success, such as 206 and 304. */
-  readonly alsoAnswers?: Readonly<Record<number, string>>;
+  readonly otherResponses?: Readonly<Record<number, string>>;
   /** Reasons beside those that any route may give. */
   readonly errors?: readonly Reason[];
   /** Takes a JSON body: adds what is refused of one. */
@@ -71,10 +71,10 @@ export const sharedComponents = {
     Error: t.Object({
       success: t.Literal(false),
       error: t.Object({
-        code: t.String({ enum: [...new Set(Object.values(ERROR_ANSWERS).map(([, code]) => code))] }),
+        code: t.String({ enum: [...new Set(Object.values(ERROR_RESPONSES).map(([, code]) => code))] }),
         message: t.String(),
         details: t.Object(
-          { reason: t.String({ enum: Object.keys(ERROR_ANSWERS) }), field: t.Optional(t.String()) },
+          { reason: t.String({ enum: Object.keys(ERROR_RESPONSES) }), field: t.Optional(t.String()) },
           { additionalProperties: true },
         ),
       }),
@@ -168,7 +168,7 @@ function operationOf(doc: Documentation): object {
     responses: {
       [doc.status ?? 200]: success,
       ...Object.fromEntries(
-        Object.entries(doc.alsoAnswers ?? {}).map(([status, description]) => [
+        Object.entries(doc.otherResponses ?? {}).map(([status, description]) => [
           status,
           { ...(Number(status) < 300 && success), description },
         ]),
@@ -179,7 +179,7 @@ function operationOf(doc: Documentation): object {
 }
 
 function isTelling(reason: Reason): boolean {
-  return TELLING.has(ERROR_ANSWERS[reason][0]) && !GENERAL.has(reason);
+  return TELLING.has(ERROR_RESPONSES[reason][0]) && !GENERAL.has(reason);
 }
 
 /** What the route does, and why it may fail beside what may happen to any. */
@@ -195,7 +195,7 @@ function failures(doc: Documentation): Record<string, unknown> {
   if (doc.access !== "public") reasons.push(...SIGNED_IN);
   if (doc.access === "writer" || doc.access === "deviceWriter" || doc.access === "admin") reasons.push("role");
   if (doc.takesJson) reasons.push(...JSON_BODY);
-  const statuses = new Set(reasons.map((reason) => ERROR_ANSWERS[reason][0]));
+  const statuses = new Set(reasons.map((reason) => ERROR_RESPONSES[reason][0]));
   const responses = [...statuses, "default"].map((status) => [status, { $ref: `#/components/responses/${status}` }]);
   return Object.fromEntries(responses);
 }
@@ -203,7 +203,7 @@ function failures(doc: Documentation): Record<string, unknown> {
 /** One response for each status of an error, with the reasons that it may have, and one for what any request may meet. */
 function errorResponses(): Record<string, unknown> {
   const rateHeaders = ["Limit", "Remaining", "Reset", "Window", "Resource"].map((name) => `X-RateLimit-${name}`);
-  const byStatus = Map.groupBy(Object.entries(ERROR_ANSWERS), ([, [status]]) => status);
+  const byStatus = Map.groupBy(Object.entries(ERROR_RESPONSES), ([, [status]]) => status);
   const responses = [...byStatus].map(([status, entries]): [string, unknown] => {
     // The document's own description says that all responses carry the headers of the rate limit.
     const headers = ["X-Request-Id", ...(status === 429 ? [...rateHeaders, "Retry-After"] : [])];

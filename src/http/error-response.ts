@@ -14,7 +14,7 @@ export type ErrorCode =
   | "RATE_LIMIT_EXCEEDED";
 
 /** Status and code of every reason; one without them does not compile. */
-export const ERROR_ANSWERS = {
+export const ERROR_RESPONSES = {
   invalid_json: [400, "VALIDATION_ERROR"],
   invalid_field: [400, "VALIDATION_ERROR"],
   invalid_multipart: [400, "VALIDATION_ERROR"],
@@ -103,14 +103,14 @@ export interface ErrorBody {
 }
 
 /** An error as the client sees it: never a stack, a path or SQL. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /** What the client is told of an error; anything that is not an {@link AppError} is only "unexpected". */
-export function answerError(error: unknown, requestId: string): ErrorAnswer {
+export function errorResponseOf(error: unknown, requestId: string): ErrorResponse {
   const known =
     error instanceof AppError
       ? error
@@ -118,7 +118,7 @@ export function answerError(error: unknown, requestId: string): ErrorAnswer {
           "unexpected",
           "Something went wrong on the server. Try again; if it stays, tell the administrator.",
         );
-  const [status, code] = ERROR_ANSWERS[known.reason];
+  const [status, code] = ERROR_RESPONSES[known.reason];
   const details = { ...detailsOf(known), ...(status >= 500 && { requestId }) };
   return {
     status,
@@ -129,20 +129,20 @@ export function answerError(error: unknown, requestId: string): ErrorAnswer {
 
 /** An error inside an answer that reports item by item (move, copy). */
 export function errorItem(error: AppError): ErrorBody["error"] {
-  const [, code] = ERROR_ANSWERS[error.reason];
+  const [, code] = ERROR_RESPONSES[error.reason];
   return { code, message: error.message, details: detailsOf(error) };
 }
 
 /** Of a 503 also when to try again: programs read it here, because under /api the header comes with 429 alone. */
 function detailsOf({ reason, details }: AppError): ErrorDetails {
-  const isUnavailable = ERROR_ANSWERS[reason][0] === 503;
+  const isUnavailable = ERROR_RESPONSES[reason][0] === 503;
   return { reason, ...(isUnavailable && { retryAfter: RETRY_AFTER_S[reason] ?? DEFAULT_RETRY_AFTER_S }), ...details };
 }
 
 /** Headers that belong to a reason (RFC 9110 §15.5.2, §15.5.6, §15.5.17; RFC 6585 §4). */
 function headersOf(error: AppError): Record<string, string> {
   const { details } = error;
-  switch (ERROR_ANSWERS[error.reason][0]) {
+  switch (ERROR_RESPONSES[error.reason][0]) {
     case 401:
       return { "WWW-Authenticate": 'Bearer realm="Larder"' };
     case 405:

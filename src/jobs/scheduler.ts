@@ -113,8 +113,8 @@ const STOPPED: JobOutcome = { isOk: false, text: "The server is stopping." };
 
 /**
  * Asks the running server for a run of a job, from another process: it begins within a second
- * ({@link Scheduler.answerRequests}), or at the server's next start. A request that waits already is replaced.
- * Its end is told by {@link findJobAnswer} with the returned instant.
+ * ({@link Scheduler.handleRequests}), or at the server's next start. A request that waits already is replaced.
+ * Its end is told by {@link findJobResult} with the returned instant.
  */
 export function requestJob(writer: Writer, db: Db, name: string, givenArguments: unknown, nowMs: number): number {
   return writer.runNow(() => {
@@ -132,7 +132,7 @@ export function requestJob(writer: Writer, db: Db, name: string, givenArguments:
 }
 
 /** What became of a request made by {@link requestJob}; undefined while it waits or runs, or was replaced by another. */
-export function findJobAnswer(db: Db, name: string, requestedAt: number): JobOutcome | undefined {
+export function findJobResult(db: Db, name: string, requestedAt: number): JobOutcome | undefined {
   const row = db.sqlite.query<JobRow, [string]>(`${ROW} WHERE name = ?1`).get(name);
   if (row === null || row.requestedAt !== null || (row.finishedAt ?? 0) < requestedAt) return undefined;
   return row.error === null ? { isOk: true, text: row.result ?? "" } : { isOk: false, text: row.error };
@@ -197,7 +197,7 @@ export class Scheduler {
     }
     if (missed > 0 && !isFirstStart)
       log.info("Jobs that fell due while the server was off run soon.", { jobs: missed });
-    this.answerRequests();
+    this.handleRequests();
   }
 
   /** Every job, in the order given, and how it stands. */
@@ -236,7 +236,7 @@ export class Scheduler {
    * Runs what commands beside this server have asked for. To be called when another process has written to the
    * database; a request for a job that is running is answered after that run.
    */
-  answerRequests(): void {
+  handleRequests(): void {
     for (const row of this.#statements.requested.all()) {
       const entry = this.#entries.get(row.name);
       if (row.requestedAt === null) continue;
@@ -315,7 +315,7 @@ export class Scheduler {
   /** What was asked for while a job ran. */
   #answerNext(): void {
     try {
-      if (!this.#abort.signal.aborted) this.answerRequests();
+      if (!this.#abort.signal.aborted) this.handleRequests();
     } catch (error) {
       this.#options.log.error("The requests for jobs could not be read.", { error });
     }

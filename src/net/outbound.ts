@@ -39,7 +39,7 @@ export interface OutboundRequest {
 }
 
 /** What came back. */
-export interface OutboundAnswer {
+export interface OutboundResponse {
   readonly status: number;
   /** The value of a header, by its name in lower case. */
   header(name: string): string | undefined;
@@ -72,7 +72,7 @@ export class OutboundError extends Error {
 }
 
 /** How much of an answer's body is read. */
-export const ANSWER_BYTES_MAX = 64 * 1024;
+export const RESPONSE_BYTES_MAX = 64 * 1024;
 /** Time for a request and its answer. */
 export const OUTBOUND_TIMEOUT_MS = 15_000;
 
@@ -132,7 +132,7 @@ export class Outbound {
    * Sends one request and reads its answer, whatever its status; redirects are answers like others.
    * @throws OutboundError where there is none
    */
-  async send(address: string, request: OutboundRequest): Promise<OutboundAnswer> {
+  async send(address: string, request: OutboundRequest): Promise<OutboundResponse> {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signal = request.signal === undefined ? timeout : AbortSignal.any([timeout, request.signal]);
     const url = parseTarget(address);
@@ -157,7 +157,7 @@ export class Outbound {
     url: URL,
     request: OutboundRequest,
     signal: AbortSignal,
-  ): Promise<OutboundAnswer> {
+  ): Promise<OutboundResponse> {
     let failure: unknown;
     for (const address of addresses.slice(0, ADDRESSES_MAX)) {
       try {
@@ -249,8 +249,8 @@ function exchange(
   { method, headers, body = new Uint8Array() }: OutboundRequest,
   signal: AbortSignal,
   ca: string | undefined,
-): Promise<OutboundAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>();
+): Promise<OutboundResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<OutboundResponse>();
   const hostname = hostOf(url);
   const isTls = url.protocol === "https:";
   const options: RequestOptions & { ca?: string; servername?: string } = {
@@ -295,11 +295,11 @@ function readBody(incoming: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  const finish = () => resolve(Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX));
+  const finish = () => resolve(Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX));
   incoming.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
     sizeBytes += chunk.byteLength;
-    if (sizeBytes < ANSWER_BYTES_MAX) return;
+    if (sizeBytes < RESPONSE_BYTES_MAX) return;
     finish();
     incoming.destroy();
   });

@@ -1,8 +1,8 @@
 /** Requests to services that the operator chose: their addresses may lie anywhere. */
 import {
-  ANSWER_BYTES_MAX,
+  RESPONSE_BYTES_MAX,
   OUTBOUND_TIMEOUT_MS,
-  type OutboundAnswer,
+  type OutboundResponse,
   OutboundError,
   type OutboundRequest,
 } from "./outbound.ts";
@@ -12,7 +12,7 @@ import {
  * Redirects are answers like others.
  * @throws OutboundError where there is no answer
  */
-export async function askService(address: string, request: OutboundRequest): Promise<OutboundAnswer> {
+export async function askService(address: string, request: OutboundRequest): Promise<OutboundResponse> {
   const timeout = AbortSignal.timeout(OUTBOUND_TIMEOUT_MS);
   const signal = request.signal === undefined ? timeout : AbortSignal.any([timeout, request.signal]);
   try {
@@ -44,7 +44,7 @@ async function readStart(response: Response): Promise<Buffer> {
   for await (const chunk of response.body ?? []) {
     chunks.push(chunk);
     sizeBytes += chunk.byteLength;
-    if (sizeBytes >= ANSWER_BYTES_MAX) break;
+    if (sizeBytes >= RESPONSE_BYTES_MAX) break;
   }
-  return Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX);
+  return Buffer.concat(chunks).subarray(0, RESPONSE_BYTES_MAX);
 }

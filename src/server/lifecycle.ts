@@ -12,7 +12,7 @@ import { findCopyStart } from "../features/storage/store-journal/opened-copy.ts"
 import { withRetryAfter } from "../http/base.ts";
 import { BodyPaces } from "../http/body-pace.ts";
 import { LOCAL_PEER } from "../http/client-address.ts";
-import { answerError } from "../http/error-response.ts";
+import { errorResponseOf } from "../http/error-response.ts";
 import { ClockWatch } from "../jobs/clock-watch.ts";
 import { Scheduler } from "../jobs/scheduler.ts";
 import { type Announce, announcer, type Log } from "../lib/log.ts";
@@ -127,7 +127,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
     services.tree.dropCaches();
     services.queue.dropCaches();
     services.blobRows.dropCaches();
-    void scheduler.answerRequests();
+    void scheduler.handleRequests();
     services.pushDispatcher.wake();
     services.mailDispatcher.wake();
     services.webhookSubscriptions.dropCaches();
@@ -189,7 +189,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
     error(error) {
       // The file of a download is opened when the handler has answered: here is where it shows that nothing is left for it.
       const known = isExhausted(error) ? translateDiskError(error) : error;
-      const { status, body, headers } = answerError(known, "none");
+      const { status, body, headers } = errorResponseOf(known, "none");
       if (status === 500) log.error("An answer could not be made.", { error });
       return Response.json(body, { status, headers });
     },
@@ -215,7 +215,7 @@ async function runOnce(loaded: LoadedConfig, log: Log, stop: AbortSignal, notifi
   checking.unref();
   services.pushDispatcher.start();
   services.mailDispatcher.start();
-  services.passwordReset.answerRequests();
+  services.passwordReset.handleRequests();
   services.audit.note({
     action: "server.start",
     outcome: "done",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { registerDevice } from "../support/mobile.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -125,4 +125,4 @@ describe("GET /api/files/{id}/activity", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

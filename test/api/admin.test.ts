@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -499,4 +499,4 @@ test.each(["health", "config", "stats/history"])("GET /api/admin/%s is for admin
   expectRefusal(await server().visitor.get(`/api/admin/${path}`), 401, "missing_token");
 });
 
-testAllAnswers(server);
+testAllResponses(server);

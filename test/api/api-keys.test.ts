@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Account, Client, type Answer } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -277,4 +277,4 @@ test("nobody makes, sees or deletes keys without signing in", async () => {
   expectRefusal(await new Client(server()).post("/api/users/api-keys", { name: "x" }, { cookie }), 403, "csrf");
 });
 
-testAllAnswers(server);
+testAllResponses(server);

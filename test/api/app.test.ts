@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer();
@@ -154,4 +154,4 @@ describe("what makes the application installable", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

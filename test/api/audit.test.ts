@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Account, Client, freshEmail, signUp } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
 import { objectOf } from "../support/openapi.ts";
 import { shareWith } from "../support/received.ts";
@@ -381,4 +381,4 @@ describe("the log's table", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -4,7 +4,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, freshEmail, signUp } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -396,4 +396,4 @@ describe("tokens", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -183,4 +183,4 @@ describe("a public address with a base path (D35)", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type Answer, Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { httpChunk, RawConnection } from "../support/raw-http.ts";
 import { randomOf } from "../support/random.ts";
@@ -987,4 +987,4 @@ test("what a backup offers again needs no room, however full the account is (D24
   expect(await account.client.names("/Camera")).toEqual(["a.jpg"]);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

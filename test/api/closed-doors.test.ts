@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { confirmed } from "../support/confirm.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { ApiDocument } from "../support/openapi.ts";
 import { sampleOperations, sampleOptions, samplePath, type SampledOperation } from "../support/sample-requests.ts";
@@ -123,4 +123,4 @@ describe("a session cookie that another site sends along changes nothing (D64)",
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

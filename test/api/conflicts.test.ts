@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf } from "../support/client.ts";
 import { expectRefusal, expectStatus, nextMillisecond } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -615,4 +615,4 @@ describe("conflicts/resolve", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -243,4 +243,4 @@ describe("the session cookie", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -653,4 +653,4 @@ test("wrong passwords of devices count as wrong sign-ins do, and lock no other a
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -396,4 +396,4 @@ test("HEAD tells the length of a large file without reading it", async () => {
   expect((await bytesRead()) - before).toBeLessThan(sizeBytes / 4);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, checksumOf, type Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -206,4 +206,4 @@ describe("POST /api/public/{token}/upload", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

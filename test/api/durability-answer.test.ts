@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { takeSnapshot } from "../../src/db/snapshot.ts";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -163,4 +163,4 @@ describe("POST /api/mobile/files/durability", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed as withProof } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { MailServer, type TakenMail } from "../support/mail-server.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { Browser, publicUrl, TestProvider } from "../support/oidc-provider.ts";
@@ -461,4 +461,4 @@ test("mail.verify without mail stops the start and says so", async () => {
   );
 });
 
-testAllAnswers(server);
+testAllResponses(server);

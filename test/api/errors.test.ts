@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Client, randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -249,4 +249,4 @@ describe("percent-encoding that is broken", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

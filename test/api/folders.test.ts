@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -237,4 +237,4 @@ describe("itemCount", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -4,7 +4,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { type Account, type Answer, Client } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { ApiDocument, type JsonObject, objectOf } from "../support/openapi.ts";
 import {
@@ -289,4 +289,4 @@ function isHarmless({ name }: SampledOperation): boolean {
   ].includes(name);
 }
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bytesOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { ApiDocument, objectOf } from "../support/openapi.ts";
 import { randomOf, seedsToRun } from "../support/random.ts";
 import { sharedServer } from "../support/server.ts";
@@ -160,4 +160,4 @@ test.each(seedsToRun([1, 2]))(
   300_000,
 );
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -378,4 +378,4 @@ describe("bringing back", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { randomContent } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { form, formType, file } from "../support/multipart.ts";
 import { RawConnection, httpChunk, rawRequest, sendRaw } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
@@ -279,4 +279,4 @@ describe("the log (D66)", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

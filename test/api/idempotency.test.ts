@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomUUID } from "node:crypto";
 import { randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -179,4 +179,4 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { checksumOf } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -154,4 +154,4 @@ describe("downloadCount", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 import { complete, planUpload, sendChunks, tryInit } from "../support/uploads.ts";
@@ -282,4 +282,4 @@ describe("figures", () => {
   });
 });
 
-testAllAnswers(server, { mayFail: [500] });
+testAllResponses(server, { mayFail: [500] });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
 import { soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -240,4 +240,4 @@ describe("where sign-up is", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { Account, Client } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -125,4 +125,4 @@ test("tokens open one's own account only, also side by side", async () => {
   expect(seen).toEqual(wanted);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { freshEmail } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { certificateFile, MailServer } from "../support/mail-server.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -268,4 +268,4 @@ describe("what the mail server says", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bytesOf, randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { boundary, field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -141,4 +141,4 @@ describe("a form is taken with", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -284,4 +284,4 @@ describe("a hold", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
 import type { Answer, Client } from "../support/client.ts";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { randomOf } from "../support/random.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -208,4 +208,4 @@ describe("media of GET /api/files/{id}", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 // GET /metrics beyond who may read it (outside.test.ts): that what happened is counted, and under which names.
 import { describe, expect, test } from "bun:test";
 import { eventually, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ env: { LARDER_LOG_LEVEL: "warn" } });
@@ -121,4 +121,4 @@ describe("a server with limits", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, test } from "bun:test";
 import type { Account, Client } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -72,4 +72,4 @@ test("a viewer's phone reads what has changed, and keeps its own device", async 
   expectStatus(await viewer.get("/api/mobile/notifications"), 200);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import sharp from "sharp";
 import { type Account, type Answer, type Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { field, file, form, formType, type Part } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -192,4 +192,4 @@ describe("an upload in one request", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checksumOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -269,4 +269,4 @@ describe.each(["move", "copy"])("the body of %s", (verb) => {
   );
 });
 
-testAllAnswers(server);
+testAllResponses(server);

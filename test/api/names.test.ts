@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { file, form, formType } from "../support/multipart.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -212,4 +212,4 @@ describe("a path", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

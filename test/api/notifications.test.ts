@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { createECDH, randomBytes } from "node:crypto";
 import type { Account, Answer, Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -458,4 +458,4 @@ describe("the inbox", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { Browser, type Claims, publicUrl, TestProvider } from "../support/oidc-provider.ts";
 import { objectOf } from "../support/openapi.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
@@ -620,4 +620,4 @@ test("secrets and codes stay out of the log", async () => {
     expect(server().log).not.toContain(secret);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

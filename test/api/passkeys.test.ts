@@ -3,7 +3,7 @@ import { Authenticator, type Ceremony } from "../support/authenticator.ts";
 import { type Account, type Answer, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { RawConnection, rawRequest } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -344,4 +344,4 @@ async function passkeyOf({ client }: Account): Promise<unknown> {
   return (await client.get("/api/users/passkeys")).list("data.passkeys")[0];
 }
 
-testAllAnswers(server);
+testAllResponses(server);

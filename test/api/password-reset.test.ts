@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { MailServer, type TakenMail } from "../support/mail-server.ts";
 import { registerDevice, tryRefresh } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -271,4 +271,4 @@ test("a request that was noted is answered after a restart, when mails can leave
   expectStatus(await reset(token, "brand new words"), 200);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -7,7 +7,7 @@ import { BadLine } from "../phone/bad-line.ts";
 import { CameraRoll, type Picture } from "../phone/camera-roll.ts";
 import { MemoryDisk } from "../phone/disk.ts";
 import { liveThrough } from "../phone/household.ts";
-import type { SeenAnswer } from "../phone/http.ts";
+import type { SeenResponse } from "../phone/http.ts";
 import { Ledger } from "../phone/ledger.ts";
 import { joinPath } from "../phone/local-folder.ts";
 import { Phone } from "../phone/phone.ts";
@@ -15,7 +15,7 @@ import { Random, seedsToRun } from "../phone/random.ts";
 import { isPassing } from "../phone/session.ts";
 import { usualHabits } from "../phone/uploader.ts";
 import { WebClient } from "../phone/web-client.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, temporaryDirectory } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -101,12 +101,12 @@ describe("a phone that goes wrong", () => {
       const account = await server().signUp();
       const random = new Random(seed);
       const ledger = new Ledger();
-      const onAnswer = (answer: SeenAnswer) => server().answers.push(answer);
+      const onResponse = (answer: SeenResponse) => server().answers.push(answer);
       const phone = new Phone(new MemoryDisk("broken-phone"), {
         credentials: { email: account.email, password: account.password },
         random,
         url: server().url,
-        onAnswer,
+        onResponse,
         ledger,
         clockSkewMs: 0,
         crashes: 0,
@@ -118,7 +118,7 @@ describe("a phone that goes wrong", () => {
       for (let photos = 0; photos < 130; photos++) phone.takePhoto(random.between(1, 200), `/Camera/${photos}.jpg`);
       await phone.sync();
       const before = phone.contents();
-      const web = new WebClient({ url: server().url, token: account.token, random, ledger, onAnswer });
+      const web = new WebClient({ url: server().url, token: account.token, random, ledger, onResponse });
       const onServer = async () =>
         new Map((await web.files()).map(({ folder, name, checksum }) => [joinPath(folder, name), checksum]));
       expect(sorted(await onServer())).toEqual(sorted(before));
@@ -153,7 +153,7 @@ describe("a camera roll, backed up by night", () => {
       let isServerUp = true;
       const portOf = () => (isServerUp ? server().port : 0);
       const line = await BadLine.open(portOf, random.branch("line"), { cuts: 0, cutWithinBytes: 0 });
-      const onAnswer = (answer: SeenAnswer) => server().answers.push(answer);
+      const onResponse = (answer: SeenResponse) => server().answers.push(answer);
       const ledger = new Ledger();
       try {
         const disk = new MemoryDisk("camera");
@@ -163,14 +163,14 @@ describe("a camera roll, backed up by night", () => {
           token: account.token,
           random: random.branch("web"),
           ledger,
-          onAnswer,
+          onResponse,
         });
         const startApp = (crashes: number) =>
           new CameraRoll(disk, pictures, {
             credentials: { email: account.email, password: account.password },
             random: random.branch(`app ${kills}`),
             url: line.url,
-            onAnswer,
+            onResponse,
             ledger,
             crashes,
           });
@@ -263,4 +263,4 @@ describe("a camera roll, backed up by night", () => {
   }
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -3,7 +3,7 @@ import sharp from "sharp";
 import type { Answer, Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -282,4 +282,4 @@ describe("GET /api/photos/timeline", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { bytesOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { boundary, file, form, formType } from "../support/multipart.ts";
 import { RawConnection, httpChunk } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -182,4 +182,4 @@ test("free takes files of 10 MB and not more, by default", async () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { type Answer, freshEmail } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { Browser, publicUrl, TestProvider } from "../support/oidc-provider.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -126,4 +126,4 @@ test("is for accounts alone whose password nobody knows", async () => {
   expectRefusal(await server().visitor.post("/api/auth/confirm/provider", {}), 401, "missing_token");
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -4,7 +4,7 @@ import { Authenticator } from "../support/authenticator.ts";
 import { type Account, Client, freshEmail } from "../support/client.ts";
 import { confirmed, tryConfirm } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
@@ -404,4 +404,4 @@ test("commands on the machine itself need no proof", async () => {
   expectStatus(await server().visitor.post("/api/auth/signin", { email: account.email, password: newPassword }), 200);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

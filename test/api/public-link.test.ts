@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Client, digestOf } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, tinyPng } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -737,4 +737,4 @@ test("every answer about a share carries its headers, whoever refuses", async ()
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, nextMillisecond, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -342,4 +342,4 @@ test("viewers and whoever is no device are refused", async () => {
   expect(await statuses(device)).toEqual({});
 });
 
-testAllAnswers(server);
+testAllResponses(server);

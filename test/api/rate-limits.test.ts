@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Account, type Answer, Client, freshEmail, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { dispose, sharedServer, startServer, type TestServer, withServer } from "../support/server.ts";
 
@@ -624,4 +624,4 @@ describe("GET /api/users/usage/rate-limits", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

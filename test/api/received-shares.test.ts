@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, checksumOf, freshEmail, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer } from "../support/server.ts";
@@ -766,4 +766,4 @@ describe("sync", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

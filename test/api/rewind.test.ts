@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, checksumOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -372,4 +372,4 @@ describe("who may rewind", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, Client, bytesOf } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { ApiDocument } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
@@ -193,4 +193,4 @@ test("an administrator has files of their own", async () => {
   expect(await client.names()).toEqual(["file.txt"]);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -5,7 +5,7 @@ import { evict, pathOf, withoutCache } from "../support/bucket.ts";
 import { type Account, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, startServer, type TestServer } from "../support/server.ts";
 
@@ -194,4 +194,4 @@ test("contents that neither this disk nor the bucket has are one line in the log
   expect(server.log.slice(before).match(/damaged or missing/g)).toHaveLength(1);
 }, 120_000);
 
-testAllAnswers(() => server, { mayFail: [500] });
+testAllResponses(() => server, { mayFail: [500] });

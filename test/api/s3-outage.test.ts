@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type Account, randomContent } from "../support/client.ts";
 import { eventually } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, startServer, type TestServer } from "../support/server.ts";
@@ -90,4 +90,4 @@ test("an outage shows in health, in the metrics and by doctor, with what lies on
   expect((await health()).at("data.bucket")).toEqual({ isUp: true, problem: null, since: null, waiting: 0 });
 }, 120_000);
 
-testAllAnswers(() => server);
+testAllResponses(() => server);

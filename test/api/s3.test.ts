@@ -7,7 +7,7 @@ import { type Account, checksumOf, digestOf, randomContent } from "../support/cl
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
 import { jpegPhoto } from "../support/images.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { TestS3 } from "../support/s3-server.ts";
 import { dispose, runLarder, startServer, temporaryDirectory, type TestServer } from "../support/server.ts";
 
@@ -317,4 +317,4 @@ test("another Larder doesn't take the same place in the bucket", async () => {
   expect(other.stderr).toContain("another Larder");
 }, 120_000);
 
-testAllAnswers(() => server, { mayFail: [500] });
+testAllResponses(() => server, { mayFail: [500] });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, freshEmail } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { ApiDocument, objectOf } from "../support/openapi.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -255,4 +255,4 @@ describe("admin", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

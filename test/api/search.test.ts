@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
 import { awayFromMidnight, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -309,4 +309,4 @@ describe("GET /api/files/search: what is refused, and what is not", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Account, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRefresh } from "../support/mobile.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
@@ -367,4 +367,4 @@ describe("every credential ends at once (D57)", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

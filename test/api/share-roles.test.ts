@@ -2,7 +2,7 @@
 // every kind of caller (D51). Each cell has a file and a folder of its own.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client } from "../support/client.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { shareWith, soonExpiry, untilExpired } from "../support/received.ts";
 import { sharedServer } from "../support/server.ts";
 
@@ -349,4 +349,4 @@ test("no answer to a recipient names what is above the share (D51)", async () =>
   expect(seen).toEqual([]);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { freshEmail } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -382,4 +382,4 @@ describe("statistics", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client, recordOf } from "../support/client.ts";
 import { expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { boundary, formType } from "../support/multipart.ts";
 import { RawConnection } from "../support/raw-http.ts";
@@ -333,4 +333,4 @@ async function refreshOften(phone: TestDevice): Promise<void> {
   }
 }
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type Answer, checksumOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice, type TestDevice } from "../support/mobile.ts";
 import { randomOf, seedsToRun } from "../support/random.ts";
 import { sharedServer } from "../support/server.ts";
@@ -717,4 +717,4 @@ test("what devices do is noted as theirs: their own changes are no conflict to t
   expect((await resultOf(a, { action: "delete", localId: "1", fileId }, tokenA)).status).toBe("applied");
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -4,7 +4,7 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Account, type Answer, checksumOf, Client } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, registerDevice, type TestDevice, tryRegister } from "../support/mobile.ts";
 import { sharedServer, temporaryDirectory, type TestServer, withServer } from "../support/server.ts";
 
@@ -395,4 +395,4 @@ function change(dataDir: string, sql: string): void {
   }
 }
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Client } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -142,4 +142,4 @@ describe("POST /api/files/tags", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -5,7 +5,7 @@ import sharp from "sharp";
 import { type Answer, type Client, digestOf } from "../support/client.ts";
 import { expectRefusal, expectStatus } from "../support/expect.ts";
 import { describeImage, jpegPhoto, pixelAt, pngBomb, tinyPng } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -266,4 +266,4 @@ describe("real pictures", () => {
   }, 120_000);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

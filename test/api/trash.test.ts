@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Account, Answer, Client } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { runLarder, sharedServer } from "../support/server.ts";
 
@@ -302,4 +302,4 @@ describe("a phone", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

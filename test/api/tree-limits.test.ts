@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Answer, checksumOf, type Client } from "../support/client.ts";
 import { expectRefusal, expectStatus, nextMillisecond } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { file, form, formType } from "../support/multipart.ts";
 import { shareWith } from "../support/received.ts";
@@ -300,4 +300,4 @@ describe("an account without room for one more file is told so before the bytes"
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

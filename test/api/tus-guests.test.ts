@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { type Answer, checksumOf, type Client, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import { appendTus, beginTus, headTus, newTus, sendByClient, tusVersion } from "../support/tus.ts";
@@ -241,4 +241,4 @@ test("a sender's name is held against its bounds before the bytes", async () => 
   expectRefusal(refused, 400, "invalid_field", "sender");
 });
 
-testAllAnswers(server);
+testAllResponses(server);

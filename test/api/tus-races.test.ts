@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Client, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { sharedServer } from "../support/server.ts";
 import { appendTus, beginTus, headTus, newTus, offsetOf, tusMetadata } from "../support/tus.ts";
@@ -120,4 +120,4 @@ test("bytes that somebody removed while the server runs are asked for again (D1)
   await expectContent(client, last.headers.get("larder-file-id"), content);
 });
 
-testAllAnswers(server);
+testAllResponses(server);

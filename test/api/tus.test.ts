@@ -4,7 +4,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Answer, bytesOf, checksumOf, type Client, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { httpChunk, RawConnection } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 import {
@@ -703,4 +703,4 @@ function patchHead(path: string, token: string, offset: number, length: number):
   );
 }
 
-testAllAnswers(server);
+testAllResponses(server);

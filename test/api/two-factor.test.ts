@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, Client } from "../support/client.ts";
 import { confirmed } from "../support/confirm.ts";
 import { expectRefusal, expectStatus, statusesOf } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { deviceIn, freshDeviceId, registerDevice, tryRefresh, tryRegister } from "../support/mobile.ts";
 import { sharedServer, type TestServer, withServer } from "../support/server.ts";
 import { codeOf, switchOnTwoFactor, wrongCode } from "../support/two-factor.ts";
@@ -289,4 +289,4 @@ describe("with two-factor sign-in on", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

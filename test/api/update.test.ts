@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { sharedServer } from "../support/server.ts";
 
 const server = sharedServer({ hasAccounts: true });
@@ -319,4 +319,4 @@ describe("GET /api/files/{id}/checksum", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Client, checksumOf, digestOf, randomContent } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, statusesOf, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { type Part, field, file, form, formType } from "../support/multipart.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -476,4 +476,4 @@ describe("many uploads at once", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

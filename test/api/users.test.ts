@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Client, freshEmail, randomContent } from "../support/client.ts";
 import { expectClientError, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { runJob } from "../support/jobs.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { objectOf } from "../support/openapi.ts";
 import { halfAnUpload } from "../support/raw-http.ts";
 import { sharedServer, withServer } from "../support/server.ts";
@@ -273,4 +273,4 @@ describe("settings", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

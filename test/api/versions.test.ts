@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { type Account, type Answer, checksumOf, Client, randomContent } from "../support/client.ts";
 import { expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
 import { tinyPng } from "../support/images.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -262,4 +262,4 @@ test("how many are kept is the configuration's until the user says it", async ()
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { type Account, type Answer, signUp } from "../support/client.ts";
 import { eventually, expectRefusal, expectStatus, timestampPattern } from "../support/expect.ts";
-import { testAllAnswers } from "../support/laws.ts";
+import { testAllResponses } from "../support/laws.ts";
 import { registerDevice } from "../support/mobile.ts";
 import { sharedServer, withServer } from "../support/server.ts";
 
@@ -433,4 +433,4 @@ describe("whose events", () => {
   });
 });
 
-testAllAnswers(server);
+testAllResponses(server);

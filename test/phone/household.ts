@@ -1,7 +1,7 @@
 // Several phones and a browser on one account, each by itself and all at once, and what must hold when they come to rest.
 import { DirectoryDisk, MemoryDisk, type PhoneDisk } from "./disk.ts";
 import { BadLine, type LineQuality } from "./bad-line.ts";
-import { type SeenAnswer, checksumOf } from "./http.ts";
+import { type SeenResponse, checksumOf } from "./http.ts";
 import { Ledger } from "./ledger.ts";
 import { Phone } from "./phone.ts";
 import { Random } from "./random.ts";
@@ -14,7 +14,7 @@ import { type ListedFile, WebClient } from "./web-client.ts";
 export interface HouseServer {
   readonly port: number;
   readonly dataDir: string;
-  readonly answers: SeenAnswer[];
+  readonly answers: SeenResponse[];
 }
 
 /** An account with a browser signed in. */
@@ -94,7 +94,7 @@ export class Household {
     private readonly webLine: BadLine,
   ) {
     this.random = new Random(options.seed);
-    const onAnswer = (answer: SeenAnswer) => {
+    const onResponse = (answer: SeenResponse) => {
       server.answers.push(answer);
       this.wake();
     };
@@ -103,9 +103,9 @@ export class Household {
       token: account.token,
       random: this.random.branch("web"),
       ledger: this.ledger,
-      onAnswer,
+      onResponse,
     });
-    for (let number = 1; number <= options.phones; number++) this.addPhone(`phone-${number}`, onAnswer);
+    for (let number = 1; number <= options.phones; number++) this.addPhone(`phone-${number}`, onResponse);
   }
 
   /** Sets everything up; phones are registered over good lines. */
@@ -216,7 +216,7 @@ export class Household {
     );
   }
 
-  private addPhone(deviceId: string, onAnswer: (answer: SeenAnswer) => void): void {
+  private addPhone(deviceId: string, onResponse: (answer: SeenResponse) => void): void {
     const random = this.random.branch(deviceId);
     const clockSkewMs = random.between(-9, 9) * dayMs;
     const { directory } = this.options;
@@ -227,7 +227,7 @@ export class Household {
         credentials: { email: this.account.email, password: this.account.password },
         random,
         url: this.line.url,
-        onAnswer,
+        onResponse,
         ledger: this.ledger,
         clockSkewMs,
         crashes: this.options.crashes,

@@ -8,12 +8,12 @@ export class LineDown extends Error {
 }
 
 /** An answer that the phone has no business getting: a fault of the server, or of the phone. */
-export class UnexpectedAnswer extends Error {
-  override readonly name = "UnexpectedAnswer";
+export class UnexpectedResponse extends Error {
+  override readonly name = "UnexpectedResponse";
 }
 
 /** What is told of each answer, for checks that hold for all of them. */
-export interface SeenAnswer {
+export interface SeenResponse {
   method: string;
   /** Path with query, as requested. */
   path: string;
@@ -74,9 +74,9 @@ export class Answer {
   }
 
   /** The error to throw where this answer is not what may come. */
-  unexpected(why = "an answer that may not come"): UnexpectedAnswer {
+  unexpected(why = "an answer that may not come"): UnexpectedResponse {
     const body = new TextDecoder().decode(this.bytes.subarray(0, 2000));
-    return new UnexpectedAnswer(`${this.request}: ${why}: ${this.status} ${body}`);
+    return new UnexpectedResponse(`${this.request}: ${why}: ${this.status} ${body}`);
   }
 
   /** This answer where its status is one of these. */
@@ -99,7 +99,7 @@ export function valueAt(json: unknown, path: string): unknown {
 /** A text field of a record that must have it. */
 export function textOf(record: unknown, path: string): string {
   const value = valueAt(record, path);
-  if (typeof value !== "string") throw new UnexpectedAnswer(`${path} is no text in ${JSON.stringify(record)}`);
+  if (typeof value !== "string") throw new UnexpectedResponse(`${path} is no text in ${JSON.stringify(record)}`);
   return value;
 }
 
@@ -114,7 +114,7 @@ export function maybeText(record: unknown, path: string): string | undefined {
  *
  * @throws LineDown when the line fails, or the server says that it is starting, stopping or busy
  */
-export async function send(request: PhoneRequest, onAnswer?: (answer: SeenAnswer) => void): Promise<Answer> {
+export async function send(request: PhoneRequest, onResponse?: (answer: SeenResponse) => void): Promise<Answer> {
   const body = request.json === undefined ? request.body : JSON.stringify(request.json);
   let response: Response;
   let bytes: Uint8Array;
@@ -141,7 +141,7 @@ export async function send(request: PhoneRequest, onAnswer?: (answer: SeenAnswer
   const isJson = !isContent && (response.headers.get("content-type") ?? "").includes("json");
   const json = isJson && bytes.length > 0 ? parse(bytes) : undefined;
   const { pathname, search } = new URL(request.url);
-  onAnswer?.({
+  onResponse?.({
     method: request.method,
     path: pathname + search,
     status: response.status,

@@ -1,6 +1,6 @@
 // A phone's sign-in: its tokens, how it renews them, and every request it makes.
 import type { PhoneDisk } from "./disk.ts";
-import { type Answer, LineDown, type SeenAnswer, send } from "./http.ts";
+import { type Answer, LineDown, type SeenResponse, send } from "./http.ts";
 import type { Random } from "./random.ts";
 
 /** Thrown where the app dies. What was not saved is lost. */
@@ -20,7 +20,7 @@ export interface PhoneSetup {
   random: Random;
   /** Address of the server, as the phone reaches it. */
   url: string;
-  onAnswer?: (answer: SeenAnswer) => void;
+  onResponse?: (answer: SeenResponse) => void;
 }
 
 /** How often an answer to a refresh is lost on purpose. */
@@ -110,7 +110,7 @@ export class PhoneSession {
     headers: Record<string, string>,
     body?: Uint8Array<ArrayBuffer>,
   ): Promise<Answer> {
-    return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.serverState.onAnswer);
+    return send({ method, url, headers, ...(body === undefined ? {} : { body }) }, this.serverState.onResponse);
   }
 
   private async attempt(method: string, path: string, json?: unknown): Promise<Answer> {
@@ -121,12 +121,12 @@ export class PhoneSession {
         headers: { authorization: `Bearer ${this.accessToken}` },
         ...(json === undefined ? {} : { json }),
       },
-      this.serverState.onAnswer,
+      this.serverState.onResponse,
     );
   }
 
   private async open(path: string, json: unknown): Promise<Answer> {
-    return send({ method: "POST", url: this.urlOf(path), json }, this.serverState.onAnswer);
+    return send({ method: "POST", url: this.urlOf(path), json }, this.serverState.onResponse);
   }
 
   private async tryRefresh(): Promise<Answer> {

@@ -1,6 +1,6 @@
 // Chunks in any order, some side by side, some twice, some cut: what a phone does on the way home.
 import type { ChunkPlan, PendingUpload, PhoneDisk } from "./disk.ts";
-import { type Answer, UnexpectedAnswer, maybeText, sendCut, textOf, valueAt } from "./http.ts";
+import { type Answer, UnexpectedResponse, maybeText, sendCut, textOf, valueAt } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import { joinPath, splitPath } from "./local-folder.ts";
 import type { Random } from "./random.ts";
@@ -118,7 +118,7 @@ export class Uploader {
       }
       return this.noteStored(upload, answer);
     }
-    throw new UnexpectedAnswer(`${uploadId} never became complete in ${roundsMax} rounds`);
+    throw new UnexpectedResponse(`${uploadId} never became complete in ${roundsMax} rounds`);
   }
 
   private noteStored(upload: PendingUpload, answer: Answer): UploadEnd {
@@ -165,7 +165,7 @@ export class Uploader {
     const content = this.disk.content(upload.checksum);
     if (upload.uploadUrl !== undefined && this.random.chance(this.habits.whole)) {
       const answer = await this.put(upload.uploadUrl, content);
-      this.checkChunkAnswer(answer);
+      this.checkChunkResponse(answer);
       return;
     }
     const waiting = this.random.shuffled((upload.chunks ?? []).filter(({ index }) => missing.includes(index)));
@@ -193,12 +193,12 @@ export class Uploader {
     const ends = await Promise.allSettled(puts);
     for (const end of ends) {
       if (end.status === "rejected") throw end.reason;
-      if (this.checkChunkAnswer(end.value)) this.ledger.acknowledgeChunk(upload.uploadId ?? "", chunk.index);
+      if (this.checkChunkResponse(end.value)) this.ledger.acknowledgeChunk(upload.uploadId ?? "", chunk.index);
     }
   }
 
   /** True where the server has the chunk. An upload that is completed, expired or gone is found out by its status. */
-  private checkChunkAnswer(answer: Answer): boolean {
+  private checkChunkResponse(answer: Answer): boolean {
     if (answer.status === 409 || answer.status === 410 || answer.status === 404) return false;
     answer.expect(200);
     const index = answer.at("data.index");

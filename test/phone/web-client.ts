@@ -1,5 +1,5 @@
 // The account's owner at a browser, while the phones come and go: uploads, renames, moves whole folders, deletes, replaces.
-import { type Answer, type PhoneRequest, type SeenAnswer, LineDown, checksumOf, send, textOf } from "./http.ts";
+import { type Answer, type PhoneRequest, type SeenResponse, LineDown, checksumOf, send, textOf } from "./http.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Random } from "./random.ts";
 
@@ -9,7 +9,7 @@ export interface WebOptions {
   token: string;
   random: Random;
   ledger: Ledger;
-  onAnswer?: (answer: SeenAnswer) => void;
+  onResponse?: (answer: SeenResponse) => void;
 }
 
 /** A file as a listing shows it. */
@@ -46,10 +46,10 @@ export class WebClient {
     path: string,
     more: Pick<PhoneRequest, "json" | "body" | "headers"> = {},
   ): Promise<Answer> {
-    const { url, token, onAnswer } = this.options;
+    const { url, token, onResponse } = this.options;
     return send(
       { method, url: url + path, ...more, headers: { authorization: `Bearer ${token}`, ...more.headers } },
-      onAnswer,
+      onResponse,
     );
   }
 

@@ -4,11 +4,11 @@ import { createHash, randomBytes } from "node:crypto";
 /** What the client needs to know of a server: where it is, and where its answers are noted. */
 export interface Target {
   readonly url: string;
-  readonly answers: RecordedAnswer[];
+  readonly answers: RecordedResponse[];
 }
 
 /** One answer as it came, for the checks that hold for every answer. */
-export interface RecordedAnswer {
+export interface RecordedResponse {
   method: string;
   /** Path with query, as requested. */
   path: string;
@@ -229,7 +229,7 @@ export class Client {
 }
 
 /** An answer as the rules for all answers read it. */
-export function recordOf(serverUrl: string, method: string, path: string, answer: Answer): RecordedAnswer {
+export function recordOf(serverUrl: string, method: string, path: string, answer: Answer): RecordedResponse {
   const { status, headers } = answer;
   // A file that happens to be JSON is content, not an answer's body.
   const isContent = status < 300 && headers.has("content-disposition");

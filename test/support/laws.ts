@@ -1,6 +1,6 @@
 // What holds for every answer whatever it answers, checked over all that a file's tests received.
 import { expect, test } from "bun:test";
-import type { RecordedAnswer } from "./client.ts";
+import type { RecordedResponse } from "./client.ts";
 import { ApiDocument, objectOf } from "./openapi.ts";
 import type { TestServer } from "./server.ts";
 
@@ -49,7 +49,7 @@ const categories = new Set([
 ]);
 
 /** Every law that an answer breaks, in words. */
-export function brokenLaws(answer: RecordedAnswer): string[] {
+export function brokenLaws(answer: RecordedResponse): string[] {
   const broken: string[] = [];
   const { status, headers } = answer;
   const law = (holds: boolean, text: string) => {
@@ -107,7 +107,7 @@ export function brokenLaws(answer: RecordedAnswer): string[] {
  *
  * @param options.mayFail statuses from 500 that the file provokes on purpose
  */
-export function testAllAnswers(server: () => TestServer, options: { mayFail?: number[] } = {}): void {
+export function testAllResponses(server: () => TestServer, options: { mayFail?: number[] } = {}): void {
   test("every answer of this file keeps the rules for all answers", () => {
     const answers = server().answers;
     const allowed = new Set([503, ...(options.mayFail ?? [])]);

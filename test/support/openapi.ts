@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Ajv, { type ValidateFunction } from "ajv";
 import addFormats from "ajv-formats";
-import type { RecordedAnswer } from "./client.ts";
+import type { RecordedResponse } from "./client.ts";
 import { madeOnce } from "./made-once.ts";
 import { runLarder, testCommand } from "./server.ts";
 
@@ -96,7 +96,7 @@ export class ApiDocument {
    *
    * @returns undefined when nothing is, or when the document does not know the request (unknown paths, wrong methods)
    */
-  complaint(answer: RecordedAnswer): string | undefined {
+  complaint(answer: RecordedResponse): string | undefined {
     const operation = this.find(answer.method, answer.path);
     if (operation === undefined) return undefined;
     const where = `${operation.method} ${operation.template} ${answer.status}`;
@@ -143,7 +143,7 @@ const NAMED = new Set([403, 409, 410, 413]);
 /** Reasons with these statuses that any operation may have. */
 const GENERAL = new Set(["role", "scope", "csrf", "body_too_large"]);
 
-function reasonOf(answer: RecordedAnswer): string {
+function reasonOf(answer: RecordedResponse): string {
   const details = objectOf(objectOf(objectOf(answer.json)?.["error"])?.["details"]);
   return textOf(details?.["reason"]) ?? "no reason";
 }

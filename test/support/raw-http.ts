@@ -78,7 +78,7 @@ export class RawConnection {
   async answer(method = "GET"): Promise<Answer> {
     const end = Date.now() + 30_000;
     for (;;) {
-      const parsed = parseAnswer(this.received, method, this.isClosed);
+      const parsed = parseResponse(this.received, method, this.isClosed);
       if (parsed !== undefined) {
         this.received = this.received.subarray(parsed.length);
         if (parsed.answer.status >= 200) return parsed.answer;
@@ -132,7 +132,7 @@ export async function sendRaw(port: number, request: Uint8Array, method = "GET")
   }
 }
 
-function parseAnswer(bytes: Buffer, method: string, isClosed: boolean): { answer: Answer; length: number } | undefined {
+function parseResponse(bytes: Buffer, method: string, isClosed: boolean): { answer: Answer; length: number } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = bytes.subarray(0, headEnd).toString("latin1").split("\r\n");

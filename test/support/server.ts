@@ -4,7 +4,7 @@ import { afterAll, beforeAll, setDefaultTimeout } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Account, Client, type RecordedAnswer, freshEmail, signUp } from "./client.ts";
+import { type Account, Client, type RecordedResponse, freshEmail, signUp } from "./client.ts";
 import { copyReadyAccounts, type ReadyAccounts } from "./ready-accounts.ts";
 
 /** Root of the checkout: the program is started there. */
@@ -104,7 +104,7 @@ export async function runLarder(
 /** A running server: where it listens, where its data lies, what it wrote and answered. */
 export class TestServer {
   /** Every answer that a client of this server received, for the checks that hold for all of them. */
-  readonly answers: RecordedAnswer[] = [];
+  readonly answers: RecordedResponse[] = [];
   private child: Bun.Subprocess<"ignore", "pipe", "ignore"> | undefined;
   private written = "";
   /** Resolves when all that the last one started had to say is in {@link written}. */

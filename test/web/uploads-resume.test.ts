@@ -103,7 +103,7 @@ describeWeb("uploads that are interrupted", (web) => {
       // Somebody takes the name, after the page was told that it is free.
       await account.client.upload("somebody else's", { name: "film.bin" });
       const forgotten = page.waitForResponse((answer) => answer.request().method() === "DELETE");
-      line.loseAnswers();
+      line.loseResponses();
       line.release();
       await tray(page).getByText("Waiting for the network").waitFor();
       line.mend();

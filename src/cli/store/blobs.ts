@@ -7,7 +7,7 @@ import { Reader } from "../../db/reader.ts";
 import { Writer } from "../../db/transaction.ts";
 import { PLACES_JOB, type PlacesRequest, readStatus } from "../../features/storage/remote-store/service.ts";
 import type { PlaceCounts } from "../../features/storage/remote-store/types.ts";
-import { findJobAnswer, type JobOutcome, requestJob } from "../../jobs/scheduler.ts";
+import { findJobResult, type JobOutcome, requestJob } from "../../jobs/scheduler.ts";
 import { createLog } from "../../lib/log.ts";
 import { type DataPaths, dataPaths, openDataDirectory } from "../../server/data/data-directory.ts";
 import { openForCommand } from "../../server/for-commands.ts";
@@ -186,7 +186,7 @@ async function askServer(paths: DataPaths, request: PlacesRequest, progress: Pro
     const writer = new Writer(db.sqlite, progress.log);
     const requestedAt = requestJob(writer, db, PLACES_JOB, request, Date.now());
     for (;;) {
-      const outcome = findJobAnswer(db, PLACES_JOB, requestedAt);
+      const outcome = findJobResult(db, PLACES_JOB, requestedAt);
       if (outcome !== undefined) return outcome;
       if (findRunningServer(paths.lock) === undefined) {
         throw new StartupError("The server stopped before all blobs were moved. Run the command again to continue.");

@@ -7,7 +7,7 @@ import {
   Code,
   ConfirmedRecord,
   ProofBody,
-  SignedInAnswer,
+  SignedInResponse,
   SessionRecord,
   UserRecord,
 } from "../../features/accounts/auth/model.ts";
@@ -16,7 +16,7 @@ import {
   DeviceFactsRecord,
   DeviceRecord,
   DeviceSettingsRecord,
-  DeviceSignedInAnswer,
+  DeviceSignedInResponse,
   RemovedDevice,
 } from "../../features/mobile/devices/model.ts";
 import { DurabilityRecord } from "../../features/mobile/durability/model.ts";
@@ -27,7 +27,7 @@ import { DecisionRecord, HoldsRecord } from "../../features/mobile/mass-change/m
 import { MediaRecord } from "../../features/media/metadata/present.ts";
 import { NotificationRecord } from "../../features/messaging/notifications/model.ts";
 import { AuthenticationResponse, OptionsRecord, PasskeyRecord } from "../../features/accounts/passkeys/model.ts";
-import { MessageAnswer } from "../../features/accounts/password-reset/model.ts";
+import { MessageResponse } from "../../features/accounts/password-reset/model.ts";
 import { Photo } from "../../features/library/photos/model.ts";
 import { RewindBody, RewindRecord } from "../../features/mobile/rewind/model.ts";
 import { CreateShareBody, SHARE_SCHEMAS } from "../../features/sharing/shares/model.ts";
@@ -55,7 +55,7 @@ export const NAMED_SCHEMAS = {
   Device: DeviceRecord,
   DeviceFacts: DeviceFactsRecord,
   DeviceSettings: DeviceSettingsRecord,
-  DeviceSignedIn: DeviceSignedInAnswer,
+  DeviceSignedIn: DeviceSignedInResponse,
   Durability: DurabilityRecord,
   Finding: FindingRecord,
   FolderPath,
@@ -68,7 +68,7 @@ export const NAMED_SCHEMAS = {
   Job: JobRecord,
   LinkProof: LinkBody,
   Media: MediaRecord,
-  Message: MessageAnswer,
+  Message: MessageResponse,
   NewShare: CreateShareBody,
   Notification: NotificationRecord,
   Passkey: PasskeyRecord,
@@ -86,7 +86,7 @@ export const NAMED_SCHEMAS = {
   Session: SessionItem,
   SessionSummary: SessionRecord,
   Settings: SettingsRecord,
-  SignedIn: SignedInAnswer,
+  SignedIn: SignedInResponse,
   TusUpload: TusRecord,
   UploadProgress: ProgressRecord,
   Usage: UsageRecord,

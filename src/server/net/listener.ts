@@ -346,13 +346,13 @@ async function claimSocket(path: string): Promise<void> {
   if (!stat.isSocket()) {
     throw new StartupError(`${path} is there already and is no socket. Move it away, or choose another by --socket.`);
   }
-  if (await isAnswered(path)) {
+  if (await isResponding(path)) {
     throw new StartupError(`Another program listens on ${path}. Stop it, or choose another socket by --socket.`);
   }
   fs.unlinkSync(path);
 }
 
-function isAnswered(path: string): Promise<boolean> {
+function isResponding(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = connect(path);
     connection.on("connect", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { migrate } from "../../../src/db/migrate.ts";
 import { openDatabase } from "../../../src/db/open.ts";
 import { Writer } from "../../../src/db/transaction.ts";
-import { findJobAnswer, type Job, type JobContext, requestJob, Scheduler } from "../../../src/jobs/scheduler.ts";
+import { findJobResult, type Job, type JobContext, requestJob, Scheduler } from "../../../src/jobs/scheduler.ts";
 import { silentLog } from "../../../src/lib/log.ts";
 
 // At half past ten.
@@ -259,15 +259,15 @@ describe("a request from another process", () => {
     const { run, begun, ends } = held();
     const { scheduler, db, writer } = setUp(run);
     const requestedAt = requestJob(writer, db, "gc", { now: true }, START_MS);
-    scheduler.answerRequests();
-    scheduler.answerRequests();
+    scheduler.handleRequests();
+    scheduler.handleRequests();
     await settled();
     expect(begun.map((context) => context.arguments)).toEqual([{ now: true }]);
-    expect(findJobAnswer(db, "gc", requestedAt)).toBeUndefined();
+    expect(findJobResult(db, "gc", requestedAt)).toBeUndefined();
     ends[0]?.("Removed 3 blobs.");
     await settled();
-    expect(findJobAnswer(db, "gc", requestedAt)).toEqual({ isOk: true, text: "Removed 3 blobs." });
-    scheduler.answerRequests();
+    expect(findJobResult(db, "gc", requestedAt)).toEqual({ isOk: true, text: "Removed 3 blobs." });
+    scheduler.handleRequests();
     await settled();
     expect(begun).toHaveLength(1);
   });
@@ -278,21 +278,21 @@ describe("a request from another process", () => {
     void scheduler.runNow("gc");
     await settled();
     const requestedAt = requestJob(writer, db, "gc", { now: true }, START_MS);
-    scheduler.answerRequests();
+    scheduler.handleRequests();
     ends[0]?.("by schedule");
     await settled();
     expect(begun).toHaveLength(2);
-    expect(findJobAnswer(db, "gc", requestedAt)).toBeUndefined();
+    expect(findJobResult(db, "gc", requestedAt)).toBeUndefined();
     ends[1]?.("by request");
     await settled();
-    expect(findJobAnswer(db, "gc", requestedAt)).toEqual({ isOk: true, text: "by request" });
+    expect(findJobResult(db, "gc", requestedAt)).toEqual({ isOk: true, text: "by request" });
   });
 
   test("that comes while another is answered is answered too", async () => {
     const { run, begun, ends } = held();
     const { scheduler, db, writer } = setUp(run);
     requestJob(writer, db, "gc", 1, START_MS);
-    scheduler.answerRequests();
+    scheduler.handleRequests();
     await settled();
     requestJob(writer, db, "gc", 2, START_MS);
     ends[0]?.("one");
@@ -308,9 +308,9 @@ describe("a request from another process", () => {
       throw new Error("The store is missing.");
     });
     const requestedAt = requestJob(writer, db, "gc", undefined, START_MS);
-    scheduler.answerRequests();
+    scheduler.handleRequests();
     await settled();
-    expect(findJobAnswer(db, "gc", requestedAt)).toEqual({ isOk: false, text: "The store is missing." });
+    expect(findJobResult(db, "gc", requestedAt)).toEqual({ isOk: false, text: "The store is missing." });
   });
 
   test("is not repeated for ever where its answer can't be written", async () => {
@@ -318,7 +318,7 @@ describe("a request from another process", () => {
     const { scheduler, db, writer } = setUp(async () => `${++runs}`);
     requestJob(writer, db, "gc", null, START_MS);
     db.sqlite.run("CREATE TRIGGER full BEFORE UPDATE ON jobs BEGIN SELECT RAISE(ABORT, 'full'); END");
-    scheduler.answerRequests();
+    scheduler.handleRequests();
     await settled();
     expect(runs).toBe(1);
   });
@@ -326,7 +326,7 @@ describe("a request from another process", () => {
   test("for a job that this version doesn't have is dropped", async () => {
     const { scheduler, db, writer } = setUp(async () => "");
     requestJob(writer, db, "defragment", null, START_MS);
-    scheduler.answerRequests();
+    scheduler.handleRequests();
     await settled();
     expect(db.sqlite.query("SELECT requested_at FROM jobs WHERE name = 'defragment'").get()).toEqual({
       requested_at: null,

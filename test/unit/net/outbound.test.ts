@@ -9,7 +9,7 @@ import { createServer as createSocketServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { AppError } from "../../../src/errors.ts";
 import { CidrList, isPublicAddress } from "../../../src/lib/cidr.ts";
-import { ANSWER_BYTES_MAX, Outbound, OutboundError, type OutboundRequest } from "../../../src/net/outbound.ts";
+import { RESPONSE_BYTES_MAX, Outbound, OutboundError, type OutboundRequest } from "../../../src/net/outbound.ts";
 import { deadPort, tlsCertificate, tlsKey } from "../../support/push-services.ts";
 
 const HERE = CidrList.parse(["127.0.0.1"]);
@@ -283,7 +283,7 @@ describe("an answer", () => {
       pour(socket, Buffer.alloc(65_536));
     });
     const { body, status } = await outbound().outbound.send(url, POST);
-    expect([status, body.byteLength]).toEqual([200, ANSWER_BYTES_MAX]);
+    expect([status, body.byteLength]).toEqual([200, RESPONSE_BYTES_MAX]);
     await closed.promise;
   });
 
@@ -293,7 +293,7 @@ describe("an answer", () => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: ${packed.byteLength}\r\n\r\n`);
       socket.end(packed);
     });
-    expect((await outbound().outbound.send(url, POST)).body.byteLength).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
+    expect((await outbound().outbound.send(url, POST)).body.byteLength).toBeLessThanOrEqual(RESPONSE_BYTES_MAX);
   });
 
   test("that breaks off counts for what it said", async () => {

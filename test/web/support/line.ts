@@ -49,7 +49,7 @@ export class Line {
   }
 
   /** What stands still now may go on when it is released; but before the page hears the answer to it, the line is cut. */
-  loseAnswers(): void {
+  loseResponses(): void {
     for (const socket of this.held.keys()) this.unanswered.add(socket);
   }
 

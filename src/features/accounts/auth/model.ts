@@ -74,7 +74,7 @@ export const SessionRecord = t.Object({
 });
 
 /** Answer of signup, signin and refresh. */
-export const SignedInAnswer = t.Object({
+export const SignedInResponse = t.Object({
   success: t.Literal(true),
   user: UserRecord,
   token: t.String({ description: "JWT, sent as Authorization: Bearer …" }),
@@ -82,4 +82,4 @@ export const SignedInAnswer = t.Object({
 });
 
 /** Answer of GET /api/auth/session. */
-export const SessionAnswer = t.Object({ success: t.Literal(true), user: UserRecord, session: SessionRecord });
+export const SessionResponse = t.Object({ success: t.Literal(true), user: UserRecord, session: SessionRecord });

@@ -11,7 +11,7 @@ import { hashToken } from "./token-hash.ts";
 /** How long a device may stay away and still be signed in (contract §7). */
 const REFRESH_LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
 /** How long a lost answer may be asked for again (contract §7). */
-const LOST_ANSWER_MS = 30_000;
+const LOST_RESPONSE_MS = 30_000;
 
 /**
  * Used tokens of one device that are remembered, so that their return is noticed. Years for a phone that refreshes once in
@@ -82,7 +82,7 @@ export class RefreshTokens {
     // It gave way without having been used: whoever asked again has the other one, and it may yet be the same phone.
     if (row.usedAtMs === null) return { outcome: "replaced" };
     const hasAskedAgain = this.#statements.others.get(successor.id, row.id) !== null;
-    if (hasAskedAgain || nowMs - row.usedAtMs > LOST_ANSWER_MS) return { outcome: "reused" };
+    if (hasAskedAgain || nowMs - row.usedAtMs > LOST_RESPONSE_MS) return { outcome: "reused" };
     const next = this.#insert(row.deviceId, sessionId);
     this.#statements.replace.run(successor.id, next.id);
     this.#statements.replace.run(row.id, next.id);

@@ -1,13 +1,13 @@
 import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { documented } from "../../../http/documented.ts";
-import { ERROR_ANSWERS } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { rateLimitKey } from "../../../http/client-address.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import type { RateGate } from "../rate-limits/guard.ts";
 import { parseEmail } from "../users/email.ts";
 import { type authGuard, identityOf, SESSION_COOKIE, takesJson } from "./guard.ts";
-import { SessionAnswer, SignedInAnswer, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
+import { SessionResponse, SignedInResponse, SignInBody, SignOutBody, SignUpBody } from "./model.ts";
 import { checkingFrom } from "../users/password-line.ts";
 import { presentSession, presentSignedIn, presentUser } from "./present.ts";
 import { type ClientInfo, sessionPrincipalOf } from "./principal.ts";
@@ -77,7 +77,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
           description: "Depends on the server's setting `signup`: open, by invitation, or closed.",
           access: "public",
           status: 201,
-          body: SignedInAnswer,
+          body: SignedInResponse,
           errors: ["email_taken", "signup_closed"],
         }),
       },
@@ -103,7 +103,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
             "An unknown e-mail and a wrong password get the same answer. An account with two-factor sign-in answers the " +
             "right password with 401 second_factor_required, and `details.methods`; the same again with `code` signs in.",
           access: "public",
-          body: SignedInAnswer,
+          body: SignedInResponse,
           errors: ["bad_credentials", "account_disabled", "second_factor_required", "invalid_code"],
         }),
       },
@@ -122,7 +122,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
           summary: "Who am I, and until when",
           description: "An API key shows itself as a session of the kind `key`, with its scopes.",
           access: "self",
-          body: SessionAnswer,
+          body: SessionResponse,
         }),
       },
     )
@@ -144,7 +144,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
             "The token that was sent is dead from then on. A device's token gives one of that device, for 7 days; its " +
             "refresh token stays as it is.",
           access: "self",
-          body: SignedInAnswer,
+          body: SignedInResponse,
         }),
       },
     )
@@ -175,7 +175,7 @@ export function authRoutes({ auth, guard, rateGate, tokenLifetimeMs, cookies }: 
 
 function isRefusedBody(error: unknown): boolean {
   const cause = error instanceof AppError || !(error instanceof Error) ? error : error.cause;
-  return cause instanceof AppError && ERROR_ANSWERS[cause.reason][1] === "VALIDATION_ERROR";
+  return cause instanceof AppError && ERROR_RESPONSES[cause.reason][1] === "VALIDATION_ERROR";
 }
 
 /** What a session remembers of where it was started. */

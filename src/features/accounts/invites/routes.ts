@@ -5,7 +5,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok, paginate } from "../../../http/envelope.ts";
-import { ERROR_ANSWERS } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams, readInteger, readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
@@ -173,7 +173,7 @@ function invitePage({ invites, auth, cookies, basePath }: InviteRoutesOptions) {
           // Somebody used the invitation while this form was under way.
           if (invites.addressOf(token) === undefined) return gone();
           const field = INVITE_FIELDS.find((known) => known === error.details["field"]);
-          const [status] = ERROR_ANSWERS[error.reason];
+          const [status] = ERROR_RESPONSES[error.reason];
           return show({ token, boundTo, email, name, problem: { field, message: error.message } }, status);
         }
         noteAudit(request, { userId: user.publicId, details: { invited: true } });

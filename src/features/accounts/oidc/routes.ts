@@ -4,13 +4,13 @@ import { AppError } from "../../../errors.ts";
 import { type AuditNote, noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
 import { ok } from "../../../http/envelope.ts";
-import { ERROR_ANSWERS } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readChoice, readQuery } from "../../../http/fields.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
 import { renderConfirmedPage, renderSignInCodePage, renderSignInFailedPage } from "../../../web/pages/sign-in-page.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
-import { SignedInAnswer } from "../auth/model.ts";
+import { SignedInResponse } from "../auth/model.ts";
 import { presentSignedIn } from "../auth/present.ts";
 import { clientOf, type SessionCookies } from "../auth/routes.ts";
 import type { ProofService } from "../auth/proof.ts";
@@ -51,7 +51,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
   };
   const attempts = attemptCookie(basePath);
 
-  const answerOf = (request: Request, finished: Finished) => {
+  const responseOf = (request: Request, finished: Finished) => {
     const forget = attempts.forget(request);
     noteAudit(request, auditNoteFor(finished));
     if (finished.is === "code" && finished.returnTo === "") {
@@ -125,7 +125,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
             "`challenge` (base64url of the sha256 of a `verifier`) binds the code to the program. No token is ever part of " +
             "an address. Two-factor sign-in is the provider's to ask for. Accounts: see the settings `oidc.*`.",
           access: "public",
-          alsoAnswers: { 302: "To the provider" },
+          otherResponses: { 302: "To the provider" },
           content: { "text/html": "Never; a redirect" },
           query: {
             returnTo: RETURN_TO,
@@ -142,7 +142,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
         asPage(request, basePath, async () => {
           const sealed = attempts.read(request);
           const finished = await provider().finish(sealed, requestContextOf(request).query, clientOf(request));
-          return answerOf(request, finished);
+          return responseOf(request, finished);
         }),
       {
         access: "public",
@@ -153,7 +153,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
             "For browsers alone. 302 to `returnTo`, or a page that shows the code. Refusals are a page with words for " +
             "browsers, the usual errors for everybody else.",
           access: "public",
-          alsoAnswers: { 302: "Signed in, linked or confirmed" },
+          otherResponses: { 302: "Signed in, linked or confirmed" },
           content: { "text/html": "The page with the code" },
           query: {
             code: { type: "string", description: "Of the provider" },
@@ -189,7 +189,7 @@ export function oidcRoutes(options: OidcRoutesOptions) {
           summary: "Exchange the code of a sign-in by the provider for a token",
           description: "Once; whatever the answer, the code is used up. Counts as sign-in, per address.",
           access: "public",
-          body: SignedInAnswer,
+          body: SignedInResponse,
           errors: ["invalid_code", "bad_credentials", "account_disabled", "not_found"],
         }),
       },
@@ -231,6 +231,6 @@ async function asPage(request: Request, basePath: string, answer: () => Promise<
     const isPerson = request.headers.get("accept")?.includes("text/html") === true;
     if (!isPerson || !(error instanceof AppError)) throw error;
     noteAudit(request, { reason: error.reason });
-    return pageResponse(renderSignInFailedPage(basePath, error.message), ERROR_ANSWERS[error.reason][0]);
+    return pageResponse(renderSignInFailedPage(basePath, error.message), ERROR_RESPONSES[error.reason][0]);
   }
 }

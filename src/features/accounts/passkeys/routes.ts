@@ -6,7 +6,7 @@ import { requestContextOf } from "../../../http/request-context.ts";
 import { IdParams } from "../../../http/fields.ts";
 import { PROOF_ERRORS } from "../auth/confirm-routes.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
-import { ConfirmedRecord, ProofBody, SignedInAnswer } from "../auth/model.ts";
+import { ConfirmedRecord, ProofBody, SignedInResponse } from "../auth/model.ts";
 import { presentConfirmed, presentSignedIn } from "../auth/present.ts";
 import { sessionOf, sessionPrincipalOf } from "../auth/principal.ts";
 import type { ProofService } from "../auth/proof.ts";
@@ -169,7 +169,7 @@ export function passkeyRoutes(options: PasskeyRoutesOptions) {
           summary: "Sign in with a passkey",
           description: "The authenticator has verified its user, so that this counts as both factors.",
           access: "public",
-          body: SignedInAnswer,
+          body: SignedInResponse,
           errors: ["bad_credentials", "account_disabled"],
         }),
       },

@@ -13,4 +13,4 @@ export const ResetBody = t.Object({
 });
 
 /** Answers without data. */
-export const MessageAnswer = t.Object({ success: t.Literal(true), message: t.String() });
+export const MessageResponse = t.Object({ success: t.Literal(true), message: t.String() });

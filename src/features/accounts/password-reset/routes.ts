@@ -3,7 +3,7 @@ import { Elysia } from "elysia";
 import { AppError } from "../../../errors.ts";
 import { noteAudit } from "../../../http/audit-note.ts";
 import { documented } from "../../../http/documented.ts";
-import { ERROR_ANSWERS } from "../../../http/error-response.ts";
+import { ERROR_RESPONSES } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readQuery } from "../../../http/fields.ts";
 import { readForm } from "../../../http/read-form.ts";
@@ -11,7 +11,7 @@ import { pageResponse } from "../../../web/pages/page.ts";
 import { renderResetDonePage, renderResetGonePage, renderResetPage } from "../../../web/pages/reset-password-page.ts";
 import { type authGuard, takesJson } from "../auth/guard.ts";
 import { parseEmail } from "../users/email.ts";
-import { ForgotBody, MessageAnswer, ResetBody } from "./model.ts";
+import { ForgotBody, MessageResponse, ResetBody } from "./model.ts";
 import type { PasswordReset } from "./service.ts";
 
 /** What these routes work with. */
@@ -52,7 +52,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
             "account's state changes; at most three in 30 minutes per account. Where the server sends no mail, the message " +
             "says so: then an administrator, or `larder user reset-link`, makes the link. Counts as sign-in, per address.",
           access: "public",
-          body: MessageAnswer,
+          body: MessageResponse,
         }),
       },
     )
@@ -76,7 +76,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
             "A link that was used, is over or is unknown: 401 invalid_token. A password that is refused leaves the link " +
             "as it was.",
           access: "public",
-          body: MessageAnswer,
+          body: MessageResponse,
           errors: ["invalid_token"],
         }),
       },
@@ -105,7 +105,7 @@ export function passwordResetRoutes({ resets, guard, basePath }: PasswordResetRo
           // Somebody used the link while this form was under way.
           if (!resets.isOpen(token)) return gone();
           noteAudit(request, { reason: error.reason });
-          const [status] = ERROR_ANSWERS[error.reason];
+          const [status] = ERROR_RESPONSES[error.reason];
           return pageResponse(renderResetPage(basePath, token, { message: error.message, endKeys }), status, HEADERS);
         }
       },

@@ -71,11 +71,11 @@ export class PasswordReset {
     const { writer, clock } = this.#options;
     const key = emailKey(email);
     await writer.run(() => this.#queries.note.run(key, clock.nowMs(), REQUESTS_MAX));
-    setImmediate(() => this.answerRequests());
+    setImmediate(() => this.handleRequests());
   }
 
   /** Sends what was asked for; also called at the start, for what was noted before a crash. Never throws. */
-  answerRequests(): void {
+  handleRequests(): void {
     if (this.#isLooking) return;
     this.#isLooking = true;
     void this.#answerAll()

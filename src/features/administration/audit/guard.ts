@@ -53,13 +53,13 @@ export function auditGuard(options: AuditGuardOptions) {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (isRead && !mayAuditRead(request.url, files)) return answer;
     return answer instanceof Promise
-      ? answer.then((response) => afterAnswer(options, request, response))
-      : afterAnswer(options, request, answer);
+      ? answer.then((response) => afterResponse(options, request, response))
+      : afterResponse(options, request, answer);
   };
 }
 
 /** @returns the answer, once what it tells of is in the log as durably as it should be */
-function afterAnswer(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
+function afterResponse(options: AuditGuardOptions, request: Request, response: Response): Response | Promise<Response> {
   const note = auditNoteOf(request);
   const found = auditedAction(request.method, requestContextOf(request).path, options.files);
   // What a handler names is what was done, whatever its path stands for.
@@ -82,7 +82,7 @@ async function whenDone(
 ): Promise<Response> {
   try {
     const told =
-      request.method === "GET" ? { userId: note.userId, madeId: undefined } : await readAnswer(response, note);
+      request.method === "GET" ? { userId: note.userId, madeId: undefined } : await readResponse(response, note);
     const entry = { ...entryOf(options, request, audited, note, told), outcome: "done" as const };
     if (audited.kind === "behind") options.audit.note(entry);
     else await options.audit.record(entry);
@@ -111,7 +111,7 @@ interface Told {
 }
 
 /** Answers to changes are looked at where they are JSON, which is small; nothing but ids is taken out of them. */
-async function readAnswer(response: Response, note: AuditNote): Promise<Told> {
+async function readResponse(response: Response, note: AuditNote): Promise<Told> {
   const nothing = { userId: note.userId, madeId: undefined };
   if (!/^application\/json(;|$)/.test(response.headers.get("content-type") ?? "")) return nothing;
   const body: unknown = await response.clone().json();

@@ -189,7 +189,7 @@ export const DOWNLOAD_DOCUMENTATION = {
   },
   headers: { Range: "RFC 9110 §14, single or multiple" },
   content: { "application/octet-stream": "The content" },
-  alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
+  otherResponses: { 206: "The ranges asked for", 304: "The client has it already" },
   errors: [
     "not_found",
     "invalid_field",

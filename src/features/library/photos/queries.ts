@@ -22,7 +22,7 @@ export interface PhotoRow {
 }
 
 /** Which rows are wanted, with ids in place of names. */
-export interface PhotoQuestion {
+export interface PhotoQuery {
   readonly accountId: number;
   readonly type: PhotoType | undefined;
   /** Labels that a photo must carry, the rarest first. */
@@ -49,7 +49,7 @@ interface Rescan {
 const RARE_MAX = 20_000;
 
 /** Those behind a position, the newest first. Index photos_taken, or the files of a rare label. */
-export function selectPage(question: PhotoQuestion, after: PhotoPosition, limit: number): Question {
+export function selectPage(question: PhotoQuery, after: PhotoPosition, limit: number): Question {
   const { sql, parameters, gone } = matching(question);
   return {
     sql: `${gone.sql} SELECT p.node_id AS nodeId, p.day, p.taken_at AS takenAtMs, p.offset_minutes AS offsetMinutes,
@@ -65,7 +65,7 @@ export function selectPage(question: PhotoQuestion, after: PhotoPosition, limit:
 }
 
 /** How many there are of each day, the newest first. One pass over the index photos_taken. */
-export function selectDays(question: PhotoQuestion): Question {
+export function selectDays(question: PhotoQuery): Question {
   const { sql, parameters, gone } = matching(question);
   return {
     sql: `${gone.sql} SELECT p.day, count(*) AS count ${sql} GROUP BY p.day ORDER BY p.day DESC`,
@@ -73,7 +73,7 @@ export function selectDays(question: PhotoQuestion): Question {
   };
 }
 
-function matching({ accountId, type, tags, folderId, hasGone }: PhotoQuestion): Question & { readonly gone: Question } {
+function matching({ accountId, type, tags, folderId, hasGone }: PhotoQuery): Question & { readonly gone: Question } {
   const [rarest, ...others] = tags;
   const isRare = rarest !== undefined && rarest.count <= RARE_MAX;
   const walked = isRare ? others : tags;

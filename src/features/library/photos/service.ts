@@ -8,7 +8,7 @@ import { notFound } from "../../../errors.ts";
 import { fold } from "../../../lib/path.ts";
 import type { TreeReader } from "../../../tree/reader.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import { type PhotoQuestion, type PhotoRow, type PhotoRows, selectDays, selectPage } from "./queries.ts";
+import { type PhotoQuery, type PhotoRow, type PhotoRows, selectDays, selectPage } from "./queries.ts";
 import type { Photo, PhotoDay, PhotoFilter, PhotoPosition } from "./types.ts";
 
 /** What {@link PhotoService} works with. */
@@ -108,7 +108,7 @@ export class PhotoService {
   }
 
   /** @returns undefined where a label is asked for that nothing carries */
-  #question(accountId: number, { type, tags = [], folderPath }: PhotoFilter): PhotoQuestion | undefined {
+  #question(accountId: number, { type, tags = [], folderPath }: PhotoFilter): PhotoQuery | undefined {
     const { rows: table, tree } = this.#options;
     const folder = folderPath === undefined ? undefined : tree.findFolderByPath(accountId, folderPath);
     if (folderPath !== undefined && folder === undefined) throw notFound("This folder");
@@ -138,7 +138,7 @@ export class PhotoService {
 }
 
 /** Whether a page costs no more than the rows that are on it. */
-function isInOrder({ type, tags, folderId, hasGone }: PhotoQuestion): boolean {
+function isInOrder({ type, tags, folderId, hasGone }: PhotoQuery): boolean {
   return type === undefined && tags.length === 0 && folderId === undefined && !hasGone;
 }
 

@@ -54,7 +54,7 @@ export interface ThumbnailServiceOptions {
 }
 
 /** Answer of {@link ThumbnailService.get}. */
-export type ThumbnailAnswer =
+export type ThumbnailResult =
   | { readonly state: "ready"; readonly path: string; readonly sizeBytes: number }
   | { readonly state: "pending" }
   | { readonly state: "none"; readonly reason: string };
@@ -166,7 +166,7 @@ export class ThumbnailService {
    * The variant, made now where it is missing. Waits at most `waitMs`; what is not done by then is `pending` and goes on.
    * @throws the system's error when the derived store can't be read, the database's when the failures can't
    */
-  async get(digest: Digest, mediaType: string, variant: ThumbnailVariant, waitMs = 5000): Promise<ThumbnailAnswer> {
+  async get(digest: Digest, mediaType: string, variant: ThumbnailVariant, waitMs = 5000): Promise<ThumbnailResult> {
     const deadlineMs = performance.now() + waitMs;
     let renderings = 0;
     for (;;) {
@@ -513,7 +513,7 @@ export class ThumbnailService {
   }
 }
 
-function ready(file: DerivedFile): ThumbnailAnswer {
+function ready(file: DerivedFile): ThumbnailResult {
   return { state: "ready", path: file.path, sizeBytes: file.sizeBytes };
 }
 

@@ -114,7 +114,7 @@ const Tokens = t.Object({
 const DeviceSummary = t.Object({ id: t.String(), name: t.String(), registeredAt: Timestamp });
 
 /** Answer of register and of POST /api/mobile/auth. */
-export const DeviceSignedInAnswer = t.Object({
+export const DeviceSignedInResponse = t.Object({
   success: t.Literal(true),
   user: UserRecord,
   tokens: Tokens,
@@ -127,4 +127,4 @@ export const DeviceSignedInAnswer = t.Object({
 });
 
 /** Answer of POST /api/mobile/auth/refresh. */
-export const DeviceRefreshedAnswer = t.Object({ success: t.Literal(true), tokens: Tokens, device: DeviceSummary });
+export const DeviceRefreshedResponse = t.Object({ success: t.Literal(true), tokens: Tokens, device: DeviceSummary });

@@ -14,10 +14,10 @@ import {
   DeviceParams,
   DeviceRecord,
   DeviceRefreshBody,
-  DeviceRefreshedAnswer,
+  DeviceRefreshedResponse,
   DeviceSettingsBody,
   DeviceSettingsRecord,
-  DeviceSignedInAnswer,
+  DeviceSignedInResponse,
   DeviceSignInBody,
   RegisterBody,
   RemovedDevice,
@@ -62,7 +62,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
     const { password, code } = credentials;
     return rateGate.guardPassword(request, headers, email, () => auth.checkCredentials(email, password, code));
   };
-  const answerSignIn = (signedIn: SignedInDevice) =>
+  const signInResponse = (signedIn: SignedInDevice) =>
     presentSignedInDevice(signedIn, {
       lastSyncAtMs: devices.lastSyncAt(signedIn.device.id),
       pendingUploads: pendingUploadsOf(signedIn.device.id),
@@ -82,7 +82,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
       async ({ body, request, set }) => {
         const info = readDeviceInfo(body.deviceInfo);
         const checked = await checkPassword(request, set.headers, body);
-        return answerSignIn(await devices.register(checked, info, clientOf(request)));
+        return signInResponse(await devices.register(checked, info, clientOf(request)));
       },
       {
         ...takesJson("public", RegisterBody),
@@ -94,7 +94,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
             "Rescan for the same deviceId it renews what is known of the device and ends its former tokens. Beyond the " +
             "plan's number of devices it is 403 device_limit.",
           access: "public",
-          body: DeviceSignedInAnswer,
+          body: DeviceSignedInResponse,
           errors: ["bad_credentials", "account_disabled", "device_limit", "forbidden_target", ...SECOND_FACTOR],
         }),
       },
@@ -104,7 +104,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
       async ({ body, request, set }) => {
         const deviceId = checkDeviceId(body.deviceId, "deviceId");
         const checked = await checkPassword(request, set.headers, body);
-        return answerSignIn(await devices.signIn(checked, deviceId, clientOf(request)));
+        return signInResponse(await devices.signIn(checked, deviceId, clientOf(request)));
       },
       {
         ...takesJson("public", DeviceSignInBody),
@@ -114,7 +114,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
           summary: "Sign a registered device in",
           description: "Ends the device's former tokens.",
           access: "public",
-          body: DeviceSignedInAnswer,
+          body: DeviceSignedInResponse,
           errors: ["bad_credentials", "account_disabled", "not_found", ...SECOND_FACTOR],
         }),
       },
@@ -136,7 +136,7 @@ export function deviceRoutes(options: DeviceRoutesOptions) {
             "30 seconds, as long as those of the lost answer were not used to refresh; these are dead then. A token that " +
             "comes again otherwise signs the device out. The former access token stays good until it expires.",
           access: "public",
-          body: DeviceRefreshedAnswer,
+          body: DeviceRefreshedResponse,
           errors: ["invalid_token", "expired_token", "revoked_token"],
         }),
       },

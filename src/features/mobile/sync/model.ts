@@ -22,7 +22,7 @@ const DeletedItem = t.Object({
   deletedAt: Timestamp,
 });
 
-function answerOf(changed: object, deleted: object) {
+function responseOf(changed: object, deleted: object) {
   return {
     type: "object",
     required: ["lastSyncAt", "hasChanges", "changes", "conflicts", "nextSyncToken", "hasMore", "resetRequired"],
@@ -50,15 +50,15 @@ function answerOf(changed: object, deleted: object) {
 }
 
 /** `data` of GET /api/mobile/sync/status. */
-export const SyncStatusRecord = answerOf(ChangedFile, DeletedFile);
+export const SyncStatusRecord = responseOf(ChangedFile, DeletedFile);
 
 /** Answer of GET /api/mobile/sync. */
-export const SyncAnswerBody = {
+export const SyncResponseBody = {
   type: "object",
   required: ["success", "syncData"],
   properties: {
     success: { type: "boolean", const: true },
-    syncData: answerOf({ anyOf: [ref("FileItem"), ref("FolderItem")] }, DeletedItem),
+    syncData: responseOf({ anyOf: [ref("FileItem"), ref("FolderItem")] }, DeletedItem),
   },
 };
 

@@ -4,12 +4,12 @@ import { invariant } from "../../../lib/invariant.ts";
 import { type PresentContext, presentItem } from "../../library/files/present.ts";
 import type { ChangeEntry } from "../../../tree/journal/changes.ts";
 import type { TreeNode } from "../../../tree/model/types.ts";
-import type { SyncAnswer } from "./service.ts";
+import type { SyncResult } from "./service.ts";
 
 type Deletion = Extract<ChangeEntry, { change: "deleted" }>;
 
 /** api.md, Sync change entries: files in few words. */
-export function presentStatus(answer: SyncAnswer, conflicts: readonly unknown[]) {
+export function presentStatus(answer: SyncResult, conflicts: readonly unknown[]) {
   return present(answer, conflicts, presentChangedFile, ({ publicId, deletedAtMs }) => ({
     id: publicId,
     deletedAt: toTimestamp(deletedAtMs),
@@ -17,7 +17,7 @@ export function presentStatus(answer: SyncAnswer, conflicts: readonly unknown[])
 }
 
 /** Contract §7: the entries as full File and Folder items. */
-export function presentSyncData(answer: SyncAnswer, conflicts: readonly unknown[], context: PresentContext) {
+export function presentSyncData(answer: SyncResult, conflicts: readonly unknown[], context: PresentContext) {
   return present(
     answer,
     conflicts,
@@ -27,7 +27,7 @@ export function presentSyncData(answer: SyncAnswer, conflicts: readonly unknown[
 }
 
 function present<Changed, Deleted>(
-  answer: SyncAnswer,
+  answer: SyncResult,
   conflicts: readonly unknown[],
   presentNode: (node: TreeNode) => Changed,
   presentDeletion: (deletion: Deletion) => Deleted,

@@ -9,7 +9,7 @@ import type { Principal } from "../../accounts/auth/principal.ts";
 import { presentConflict } from "../conflicts/present.ts";
 import type { ConflictService } from "../conflicts/service.ts";
 import type { FileNode } from "../../../tree/model/types.ts";
-import { SYNC_QUERY, SyncAnswerBody, SyncStatusRecord } from "./model.ts";
+import { SYNC_QUERY, SyncResponseBody, SyncStatusRecord } from "./model.ts";
 import { presentStatus, presentSyncData } from "./present.ts";
 import type { SyncService } from "./service.ts";
 
@@ -77,7 +77,7 @@ export function syncRoutes({ sync, conflicts, guard, hasThumbnail }: SyncRoutesO
           description: DESCRIPTION,
           access: "device",
           query: SYNC_QUERY,
-          body: SyncAnswerBody,
+          body: SyncResponseBody,
           errors: ["invalid_field", "overloaded"],
         }),
       },

@@ -34,7 +34,7 @@ export interface SyncRequest {
 }
 
 /** An answer. With `mustReset` there are no changes: the device begins anew, without a token. */
-export interface SyncAnswer {
+export interface SyncResult {
   readonly lastSyncAtMs: number | undefined;
   readonly entries: readonly ChangeEntry[];
   readonly nextSyncToken: string;
@@ -56,7 +56,7 @@ export class SyncService {
   }
 
   /** @throws AppError invalid_field for a token that is not ours, or of another account */
-  async changes(request: SyncRequest): Promise<SyncAnswer> {
+  async changes(request: SyncRequest): Promise<SyncResult> {
     const { tree, tokens, clock, devices } = this.#options;
     const { accountId, deviceId, limit, wantsFolders } = request;
     const from = this.#placeOf(request);

@@ -1,7 +1,7 @@
 /** What a link shows in a browser: plain pages that work without script (contract §5). */
 import { Elysia, t } from "elysia";
 import { AppError } from "../../../errors.ts";
-import { answerError } from "../../../http/error-response.ts";
+import { errorResponseOf } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { readForm } from "../../../http/read-form.ts";
 import { pageResponse } from "../../../web/pages/page.ts";
@@ -124,7 +124,7 @@ export function sharePageRoutes(options: SharePageRoutesOptions) {
 export function sharePageRefusal({ basePath, scripts }: Pick<SharePagesOptions, "basePath" | "scripts">) {
   return async (error: unknown, token: string, isUnlocking = false): Promise<Response | undefined> => {
     if (!(error instanceof AppError)) return undefined;
-    const { status, headers } = answerError(error, "");
+    const { status, headers } = errorResponseOf(error, "");
     const answer = (page: string) => pageResponse(page, status, { ...headers, ...PAGE_HEADERS });
     const refused = (title: string, message: string) => answer(renderShareRefusedPage(basePath, title, message));
     const locked = async (problem?: string) => {

@@ -1,6 +1,6 @@
 /** Draws what a link shows in a browser: plain pages that work without script (contract §5). */
 import { AppError } from "../../../errors.ts";
-import { answerError } from "../../../http/error-response.ts";
+import { errorResponseOf } from "../../../http/error-response.ts";
 import { requestContextOf } from "../../../http/request-context.ts";
 import { type Query, readChoice, readQuery } from "../../../http/fields.ts";
 import { canInline } from "../../../http/send-blob.ts";
@@ -106,7 +106,7 @@ export class SharePages {
   ): Promise<Response> {
     const { basePath, dropBox } = this.#options;
     const { received } = last;
-    const answer = last.error === undefined ? undefined : answerError(last.error, "");
+    const answer = last.error === undefined ? undefined : errorResponseOf(last.error, "");
     const address = `${basePath}/api/public/${opened.token}`;
     const isLocked = opened.share.passwordHash !== null;
     const page = renderDropBoxPage(await this.#frame(), {

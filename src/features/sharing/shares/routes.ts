@@ -72,7 +72,7 @@ export function publicRoutes(options: PublicRoutesOptions) {
     },
     headers: { Range: "RFC 9110 §14", ...GRANT_HEADER },
     content: { "application/octet-stream": "The content" },
-    alsoAnswers: { 206: "The ranges asked for", 304: "The client has it already" },
+    otherResponses: { 206: "The ranges asked for", 304: "The client has it already" },
     errors: [
       ...LINK_ERRORS,
       "share_permission",

@@ -136,7 +136,7 @@ export function uploadRoutes(options: UploadRoutesOptions) {
             "would be a renamed copy beside a file of its very name and bytes.",
           access: "deviceWriter",
           status: 201,
-          alsoAnswers: { 200: "Nothing was made: this is the file that is there already" },
+          otherResponses: { 200: "Nothing was made: this is the file that is there already" },
           requestBody: DeviceUploadRequest,
           headers: { "Idempotency-Key": "The same key within 24 hours gets the first answer again" },
           data: ref("UploadedFile"),

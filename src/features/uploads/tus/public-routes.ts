@@ -118,7 +118,7 @@ export function publicTusRoutes(options: PublicTusRoutesOptions) {
           description: "The method is named by the header X-HTTP-Method-Override.",
           access: "public",
           status: 204,
-          alsoAnswers: { 200: "In place of HEAD" },
+          otherResponses: { 200: "In place of HEAD" },
           headers: { ...BYTES_HEADERS, ...GRANT, "X-HTTP-Method-Override": "PATCH, HEAD or DELETE" },
           requestBody: OffsetBytes,
           errors: [...ERRORS, "method_not_allowed"],

@@ -198,7 +198,7 @@ export function tusRoutes(options: TusRoutesOptions) {
         description: "The method is named by the header X-HTTP-Method-Override.",
         access: "writer",
         status: 204,
-        alsoAnswers: { 200: "In place of HEAD" },
+        otherResponses: { 200: "In place of HEAD" },
         headers: { ...BYTES_HEADERS, "X-HTTP-Method-Override": "PATCH, HEAD or DELETE" },
         requestBody: OffsetBytes,
         errors: [...BYTES_ERRORS, "method_not_allowed"],

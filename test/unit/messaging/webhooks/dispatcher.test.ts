@@ -6,7 +6,7 @@ import { WAITING_MAX } from "../../../../src/features/messaging/webhooks/outbox.
 import type { Webhook } from "../../../../src/features/messaging/webhooks/types.ts";
 import { CidrList } from "../../../../src/lib/cidr.ts";
 import { silentLog } from "../../../../src/lib/log.ts";
-import { Outbound, type OutboundAnswer, OutboundError, type OutboundRequest } from "../../../../src/net/outbound.ts";
+import { Outbound, type OutboundResponse, OutboundError, type OutboundRequest } from "../../../../src/net/outbound.ts";
 import { memoryDatabase, TestClock } from "../../accounts/rate-limits/support.ts";
 
 const HOUR_MS = 3_600_000;
@@ -33,8 +33,8 @@ class FakeTarget extends Outbound {
 
   override async checkTarget(): Promise<void> {}
 
-  override send(url: string, request: OutboundRequest): Promise<OutboundAnswer> {
-    const { promise, resolve, reject } = Promise.withResolvers<OutboundAnswer>();
+  override send(url: string, request: OutboundRequest): Promise<OutboundResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<OutboundResponse>();
     const attempt: Attempt = {
       url,
       id: request.headers["webhook-id"] ?? "",

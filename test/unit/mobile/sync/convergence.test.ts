@@ -10,7 +10,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SyncTokens } from "../../../../src/features/mobile/sync/cursor.ts";
-import { type SyncAnswer, SyncService } from "../../../../src/features/mobile/sync/service.ts";
+import { type SyncResult, SyncService } from "../../../../src/features/mobile/sync/service.ts";
 import type { FolderNode, TreeNode } from "../../../../src/tree/model/types.ts";
 import { randomOf, seedsToRun } from "../../../support/random.ts";
 import { blobOf, reasonOf, TestTree } from "../../tree/support.ts";
@@ -158,7 +158,7 @@ class Reader {
     this.#run = undefined;
   }
 
-  #take({ entries }: SyncAnswer, run: Run): void {
+  #take({ entries }: SyncResult, run: Run): void {
     const ids = entries.map((entry) => (entry.change === "deleted" ? entry.publicId : entry.node.publicId));
     expect(new Set(ids).size, "different ids in one answer").toBe(ids.length);
     let lastPlace = 0;

@@ -9,7 +9,7 @@ import { SignJWT } from "jose";
 import type { Config } from "../../../../config/settings.ts";
 import { StartupError } from "../../../../config/startup-error.ts";
 import type { Clock } from "../../../../lib/clock.ts";
-import { ANSWER_BYTES_MAX, OUTBOUND_TIMEOUT_MS } from "../../../../net/outbound.ts";
+import { RESPONSE_BYTES_MAX, OUTBOUND_TIMEOUT_MS } from "../../../../net/outbound.ts";
 import { parseRetryAfter } from "../../../../net/retry-after.ts";
 import { untilAborted } from "../../../../net/until-aborted.ts";
 import type { DeliveryOutcome, PushChannel, PushMessage, PushTarget } from "./channel.ts";
@@ -26,7 +26,7 @@ export interface ApnsCredentials {
   readonly topic: string;
 }
 
-interface ApnsAnswer {
+interface ApnsResponse {
   readonly status: number;
   /** Apple's word for what is wrong, such as `BadDeviceToken`. */
   readonly reason: string;
@@ -99,7 +99,7 @@ export class ApnsChannel implements PushChannel {
     await this.#connection.close();
   }
 
-  async #send(token: string, message: PushMessage, provider: ProviderToken, signal: AbortSignal): Promise<ApnsAnswer> {
+  async #send(token: string, message: PushMessage, provider: ProviderToken, signal: AbortSignal): Promise<ApnsResponse> {
     const { collapseKey } = message;
     const headers = {
       ":method": "POST",
@@ -116,7 +116,7 @@ export class ApnsChannel implements PushChannel {
     return this.#connection.request(headers, fit(message, PAYLOAD_BYTES_MAX, encode), signal);
   }
 
-  #outcomeOf({ status, reason, retryAfter }: ApnsAnswer): DeliveryOutcome {
+  #outcomeOf({ status, reason, retryAfter }: ApnsResponse): DeliveryOutcome {
     if (status >= 200 && status < 300) return DELIVERED;
     const why = `APNs returned ${status}${reason === "" ? "" : ` ${reason}`}`;
     if (GONE.has(reason) || status === 410) return { state: "gone", why };
@@ -170,13 +170,13 @@ class Connection {
     this.#ca = ca;
   }
 
-  async request(headers: Record<string, string>, body: string, signal: AbortSignal): Promise<ApnsAnswer> {
+  async request(headers: Record<string, string>, body: string, signal: AbortSignal): Promise<ApnsResponse> {
     const session = await untilAborted(this.#open(), signal);
     const stream = session.request({ ...headers, ":path": `${this.#basePath()}${headers[":path"] ?? ""}` });
     const onAbort = () => stream.destroy(new Error("aborted"));
     signal.addEventListener("abort", onAbort, { once: true });
     try {
-      const answer = readAnswer(stream);
+      const answer = readResponse(stream);
       stream.end(body);
       const read = await answer;
       this.#usedMs = performance.now();
@@ -253,8 +253,8 @@ async function isAlive(session: ClientHttp2Session): Promise<boolean> {
   }
 }
 
-function readAnswer(stream: ClientHttp2Stream): Promise<ApnsAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<ApnsAnswer>();
+function readResponse(stream: ClientHttp2Stream): Promise<ApnsResponse> {
+  const { promise, resolve, reject } = Promise.withResolvers<ApnsResponse>();
   let headers: IncomingHttpHeaders | undefined;
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
@@ -270,7 +270,7 @@ function readAnswer(stream: ClientHttp2Stream): Promise<ApnsAnswer> {
   stream.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
     sizeBytes += chunk.byteLength;
-    if (sizeBytes < ANSWER_BYTES_MAX) return;
+    if (sizeBytes < RESPONSE_BYTES_MAX) return;
     finish();
     stream.close();
   });

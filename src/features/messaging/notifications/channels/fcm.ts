@@ -5,7 +5,7 @@ import { SignJWT } from "jose";
 import type { Config } from "../../../../config/settings.ts";
 import { StartupError } from "../../../../config/startup-error.ts";
 import type { Clock } from "../../../../lib/clock.ts";
-import { type OutboundAnswer, OutboundError } from "../../../../net/outbound.ts";
+import { type OutboundResponse, OutboundError } from "../../../../net/outbound.ts";
 import { askService } from "../../../../net/service.ts";
 import { untilAborted } from "../../../../net/until-aborted.ts";
 import type { DeliveryOutcome, PushChannel, PushMessage, PushTarget } from "./channel.ts";
@@ -68,7 +68,7 @@ export class FcmChannel implements PushChannel {
     }
   }
 
-  #post(body: Buffer, access: AccessToken, signal: AbortSignal): Promise<OutboundAnswer> {
+  #post(body: Buffer, access: AccessToken, signal: AbortSignal): Promise<OutboundResponse> {
     return askService(`${this.#endpoint}/v1/projects/${encodeURIComponent(this.#account.projectId)}/messages:send`, {
       method: "POST",
       headers: { Authorization: `Bearer ${access.text}`, "Content-Type": "application/json" },
@@ -77,7 +77,7 @@ export class FcmChannel implements PushChannel {
     });
   }
 
-  #outcomeOf(answer: OutboundAnswer): DeliveryOutcome {
+  #outcomeOf(answer: OutboundResponse): DeliveryOutcome {
     const { status } = answer;
     if (status >= 200 && status < 300) return DELIVERED;
     const problem = readProblem(answer);
@@ -207,7 +207,7 @@ function encode(token: string, message: PushMessage): string {
   });
 }
 
-function isUnauthorized(answer: OutboundAnswer): boolean {
+function isUnauthorized(answer: OutboundResponse): boolean {
   return (answer.status === 401 || answer.status === 403) && readProblem(answer)?.isGone !== true;
 }
 
@@ -215,7 +215,7 @@ function isUnauthorized(answer: OutboundAnswer): boolean {
  * What FCM says is wrong. A token is gone on FCM's own word alone: a 404 without it is a wrong address.
  * @see https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
  */
-function readProblem({ body }: OutboundAnswer): { code: string; isGone: boolean } | undefined {
+function readProblem({ body }: OutboundResponse): { code: string; isGone: boolean } | undefined {
   const error = parseObject(body.toString("utf8"))?.["error"];
   if (!isObject(error)) return undefined;
   const details = Array.isArray(error["details"]) ? error["details"].filter(isObject) : [];

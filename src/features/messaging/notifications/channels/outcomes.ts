@@ -1,5 +1,5 @@
 /** What statuses and failures mean to all channels that speak HTTP. */
-import { type OutboundAnswer, OutboundError } from "../../../../net/outbound.ts";
+import { type OutboundResponse, OutboundError } from "../../../../net/outbound.ts";
 import { parseRetryAfter } from "../../../../net/retry-after.ts";
 import type { DeliveryOutcome } from "./channel.ts";
 
@@ -7,7 +7,7 @@ import type { DeliveryOutcome } from "./channel.ts";
 export const DELIVERED: DeliveryOutcome = { state: "delivered" };
 
 /** An outcome that says to try again, after the time that the service asked for. */
-export function retryLater(why: string, answer?: OutboundAnswer, nowMs = 0): DeliveryOutcome {
+export function retryLater(why: string, answer?: OutboundResponse, nowMs = 0): DeliveryOutcome {
   const afterMs = parseRetryAfter(answer?.header("retry-after"), nowMs);
   return { state: "retry", why, ...(afterMs !== undefined && { afterMs }) };
 }
@@ -16,7 +16,7 @@ export function retryLater(why: string, answer?: OutboundAnswer, nowMs = 0): Del
  * The outcome of a request to a push service whose statuses are those of RFC 8030: Web Push, and what is built like it.
  * 404 and 410 end a subscription; 429, 408 and 5xx pass; any other status is about this message.
  */
-export function outcomeOfStatus(answer: OutboundAnswer, nowMs: number): DeliveryOutcome {
+export function outcomeOfStatus(answer: OutboundResponse, nowMs: number): DeliveryOutcome {
   const { status } = answer;
   const why = `the push service returned ${status}`;
   if (status >= 200 && status < 300) return DELIVERED;
